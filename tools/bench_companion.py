@@ -94,7 +94,7 @@ def fill(store: Store, device: str, count: int, seed: int, ago: int = 1000) -> N
 
     def put() -> None:
         span = Span(device, "journal", 1, pending[0][0] - 1, pending[-1][0])
-        store.take([Batch(sender, span, list(pending))], heard)
+        store.store_batches([Batch(sender, span, list(pending))], heard)
         vectors = chance.standard_normal((len(pending), IDENTITY.dimensions), dtype=np.float32)
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         made = [
@@ -111,9 +111,9 @@ def fill(store: Store, device: str, count: int, seed: int, ago: int = 1000) -> N
     if pending:
         put()
     position = read_position(store, device, IDENTITY)
-    position.reach(store.device(device).version)
+    position.extend_to(store.device(device).version)
     while position.gaps:
-        position.done(position.newest(1 << 30))
+        position.close_gap(position.newest_gap(1 << 30))
     write_position(store, device, position)
 
 

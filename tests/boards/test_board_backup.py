@@ -23,7 +23,7 @@ from engram_host.boards.file_set import Files
 from engram_host.boards.progress import Progress
 from engram_host.firmware import FIRMWARE
 
-BOARD = profile.load("ESP32_GENERIC")
+BOARD = profile.load_profile("ESP32_GENERIC")
 SIZE = 1 << 20
 CUTS = (3, 14, 19, 21, 30)
 
@@ -32,7 +32,7 @@ def code_of(board: str) -> Files:
     return {"boot.py": (FIRMWARE / "boot.py").read_bytes(), "code.json": json.dumps({"board": board}).encode()}
 
 
-FRESH = file_set.seeds(BOARD, {}) | code_of(BOARD.name)
+FRESH = file_set.seed_files(BOARD, {}) | code_of(BOARD.name)
 
 
 @pytest.fixture(scope="module")
@@ -177,8 +177,8 @@ def test_cut_in_the_middle_the_board_has_the_old_memory_or_the_new_one(
 
 @needs_micropython
 def test_on_another_kind_of_board_its_own_limits_hold(saved: Path, tmp_path: Path):
-    s3 = profile.load("ESP32_GENERIC_S3")
-    flash = flash_with(tmp_path, file_set.seeds(s3, {}) | code_of(s3.name), SIZE)
+    s3 = profile.load_profile("ESP32_GENERIC_S3")
+    flash = flash_with(tmp_path, file_set.seed_files(s3, {}) | code_of(s3.name), SIZE)
     with StandIn(flash) as board:
         run_restore(board, saved)
     config = json.loads(files_on(flash)["config.json"])

@@ -33,7 +33,7 @@ def test_else_a_message_names_the_command_and_its_option():
 
 def test_a_port_that_is_not_there_asks_for_the_option():
     with pytest.raises(NoPort, match=r"check the cable and the name \(--port\)"):
-        port.check("/dev/ttyNONE")
+        port.check_port("/dev/ttyNONE")
 
 
 def test_flash_without_a_file_and_backup_without_a_name_speak_of_no_make():

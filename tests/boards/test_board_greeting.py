@@ -65,7 +65,7 @@ def heard(*said: tuple[float, bytes], until: float) -> str:
     listening = Greeting("ttyX", 0.0)
     for at, data in said:
         assert not listening.problem(at)
-        listening.hear(data, at)
+        listening.feed(data, at)
     return listening.problem(until)
 
 

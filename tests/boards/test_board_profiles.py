@@ -12,7 +12,7 @@ from engram_host.boards.errors import BadRequest
 from engram_host.boards.profile import BLOCK, Profile, Region
 from engram_host.firmware import BOARDS, FIRMWARE
 
-BOARD_NAMES = profile.names()
+BOARD_NAMES = profile.profile_names()
 FROZEN_NAMES = [name for name in BOARD_NAMES if (BOARDS / name / "mpconfigboard.cmake").exists()]
 OFFICIAL = "nvs,data,nvs,0x9000,0x6000\nphy_init,data,phy,0xf000,0x1000\nfactory,app,factory,0x10000,0x1F0000\n"
 """The partition table of the official images for all boards, from MicroPython 1.26 to 1.29."""
@@ -26,13 +26,13 @@ LARGEST_SEGMENT = 1 << 20
 
 @pytest.fixture(params=BOARD_NAMES)
 def board(request: pytest.FixtureRequest) -> Profile:
-    return profile.load(request.param)
+    return profile.load_profile(request.param)
 
 
 @pytest.fixture(params=FROZEN_NAMES)
 def frozen(request: pytest.FixtureRequest) -> Profile:
     """A board that has a frozen build."""
-    return profile.load(request.param)
+    return profile.load_profile(request.param)
 
 
 def frozen_table(board: Profile) -> list[micropython_image.Partition]:
@@ -54,7 +54,7 @@ def test_full_logs_with_their_indexes_leave_room_for_a_deploy(board: Profile):
     rows = (line.split(" ", 1) for line in SETTINGS.strip().splitlines())
     limits = {name: json.loads(row)[0] for name, row in rows} | board.settings
     records, journal = limits["records.bytes"], limits["journal.bytes"]
-    code = used(image.build_littlefs(file_set.code(board), board.filesystem.size))
+    code = used(image.build_littlefs(file_set.code_files(board), board.filesystem.size))
     indexes = INDEX_TO_LOG * (records + journal) + INDEX_TO_LOG * max(records, journal)  # one is merged into a new one
     reserves = sum(min(log // 8, LARGEST_SEGMENT) + 3 * BLOCK for log in (records, journal))
     others = limits["records.trash_bytes"] + limits["notes.bytes"]
@@ -69,7 +69,7 @@ def used(data: bytes) -> int:
 @pytest.mark.parametrize("name", ["", "NO_SUCH", "../SIM", "SIM"])
 def test_another_name_is_refused_with_those_that_there_are(name: str):
     with pytest.raises(BadRequest, match="BOARD takes " + ", ".join(BOARD_NAMES)):
-        profile.load(name)
+        profile.load_profile(name)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_profile_that_cannot_be_is_refused(change: tuple[str, str], tmp_path: 
     (tmp_path / "ODD" / "board.json").write_text(text.replace(*change), encoding="utf-8")
     monkeypatch.setattr(profile, "BOARDS", tmp_path)
     with pytest.raises(BadRequest, match=r"boards/ODD/board.json"):
-        profile.load("ODD")
+        profile.load_profile("ODD")
 
 
 # --- frozen builds

@@ -89,7 +89,7 @@ def mpy() -> Figures:
 
 def heaps(folder: Path, limits: Figures) -> Figures:
     """The smallest heaps in kilobytes with which the turns of each budget pass, looked for from the limits on."""
-    board = replace(profile.load(heap.BOARD), settings=profile.load(heap.BOARD).settings | heap.ROOM)
+    board = replace(profile.load_profile(heap.BOARD), settings=profile.load_profile(heap.BOARD).settings | heap.ROOM)
     image, _, _ = heap_flash.filled(board, COUNT)
     flash = folder / "flash.bin"
     flash.write_bytes(image)

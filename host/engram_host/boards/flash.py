@@ -51,7 +51,7 @@ class Chip:
 @contextlib.contextmanager
 def connect_chip(port: str, baud: int, progress: Progress) -> Iterator[Chip]:
     """The chip on a port, brought into its loader; NoPort, PortBusy, NoAnswer, or WrongBoard if its flash is unknown."""
-    ports.check(port)
+    ports.check_port(port)
     from esptool import cmds
     from esptool.util import FatalError, flash_size_bytes
 
@@ -64,13 +64,13 @@ def connect_chip(port: str, baud: int, progress: Progress) -> Iterator[Chip]:
             cmds.attach_flash(loader)
             flash_bytes = flash_size_bytes(cmds.detect_flash_size(loader))
             if flash_bytes is None:
-                raise WrongBoard("the size of the board's flash cannot be told: is its flash chip connected and whole?")
+                raise WrongBoard("the size of the board's flash is unknown: is its flash chip connected and whole?")
             name = loader.CHIP_NAME.lower().replace("-", "")
             yield Chip(loader, cmds, name, flash_bytes)
     except FatalError as error:
         raise _problem(port, str(error)) from None
     except ports.LOST:
-        raise ports.gone(port) from None
+        raise ports.port_gone(port) from None
 
 
 @contextlib.contextmanager
@@ -82,9 +82,9 @@ def _loader(cmds: Any, port: str) -> Iterator[Any]:
         loader._port.close()
 
 
-def _problem(port: str, told: str) -> BoardError:
-    first = told.strip().splitlines()[0].rstrip(".")
-    if "Failed to connect" in told:
+def _problem(port: str, message: str) -> BoardError:
+    first = message.strip().splitlines()[0].rstrip(".")
+    if "Failed to connect" in message:
         return NoAnswer(
             f"no chip answers on {port}: hold BOOT, press RESET, let BOOT go and try again; it may also be another port."
         )
@@ -92,7 +92,7 @@ def _problem(port: str, told: str) -> BoardError:
 
 
 def _show_progress(progress: Progress) -> None:
-    """Let esptool tell how far it is through `progress`, and nothing else."""
+    """Let esptool report its progress through `progress`, and nothing else."""
     from esp_pylib.logger import EspLog, EspLogBase
 
     class Quiet(EspLogBase):
@@ -122,9 +122,9 @@ _ADVICE = (
 
 def make_image(board: str, config: Path | None, out: Path, progress: Progress) -> None:
     """Write the file system of a board, as its official MicroPython expects it, to a file."""
-    wanted = profile.load(board)
+    wanted = profile.load_profile(board)
     given = profile.read_settings(config) if config else {}
-    files = file_set.seeds(wanted, given) | file_set.code(wanted)
+    files = file_set.seed_files(wanted, given) | file_set.code_files(wanted)
     data = image.build_littlefs(files, wanted.filesystem.size)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -150,15 +150,15 @@ def flash(
     progress: Progress,
 ) -> None:
     """Write MicroPython from the file `path`, and Engram's file system. MemoryAtRisk if the board holds something."""
-    wanted = profile.load(board)
+    wanted = profile.load_profile(board)
     given = profile.read_settings(config) if config else {}
-    files = file_set.seeds(wanted, given)
+    files = file_set.seed_files(wanted, given)
     micropython = micropython_image.read_image(path, wanted)
-    files |= file_set.code(wanted, is_frozen=micropython.has_engram)
+    files |= file_set.code_files(wanted, is_frozen=micropython.has_engram)
     progress.say(f"{path.name}: {micropython.version}, for {wanted.chip}.")
     if not (micropython.has_engram or wanted.psram):
         progress.say(micropython_image.NOTE_WITHOUT_ENGRAM)
-    where = ports.choose(named_port)
+    where = ports.choose_port(named_port)
     progress.step(f"Connecting to {where}")
     with connect_chip(where, baud, progress) as chip:
         _check_chip(chip, wanted)

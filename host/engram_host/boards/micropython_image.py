@@ -161,11 +161,11 @@ NOTE_WITHOUT_ENGRAM = (
     f"Note: this MicroPython has no Engram in it, and from files Engram needs more heap than a chip without PSRAM has:"
     f" {TWO_WAYS}."
 )
-"""Is told before a MicroPython without frozen modules goes to a board that may have no PSRAM."""
+"""Printed before a MicroPython without frozen modules goes to a board that may have no PSRAM."""
 
 
 def heap_note(free_heap: int) -> str:
-    """What to tell of a board with so much free heap, "" if modules from files run there."""
+    """The note for a board with so much free heap, "" if modules from files run there."""
     if free_heap >= HEAP_FOR_FILES:
         return ""
     return f"Note: the board has no PSRAM, and Engram does not start there from files: {TWO_WAYS}."

@@ -25,9 +25,9 @@ def make_package(board: str, config: Path | None, out: Path, url: str, progress:
     `url` is where the folder will be, such as https://HOST/PATH or github:OWNER/REPOSITORY/PATH. Without it files are named by
     their paths beside package.json, which mpremote follows from files and URLs alike, and an older mip on a board does not.
     """
-    wanted = profile.load(board)
-    seeds = file_set.seeds(wanted, profile.read_settings(config) if config else {})
-    code = file_set.code(wanted)
+    wanted = profile.load_profile(board)
+    seeds = file_set.seed_files(wanted, profile.read_settings(config) if config else {})
+    code = file_set.code_files(wanted)
     if not wanted.psram:
         progress.say(micropython_image.NOTE_WITHOUT_ENGRAM)
     version = file_set.parse_code_json(code[CODE_JSON])["version"]

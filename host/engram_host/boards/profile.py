@@ -48,16 +48,16 @@ class Profile:
         return self.micropython_board + (f"-{self.micropython_variant}" if self.micropython_variant else "")
 
 
-def names() -> list[str]:
+def profile_names() -> list[str]:
     """All boards that there is a profile for."""
     return sorted(path.parent.name for path in BOARDS.glob("*/board.json"))
 
 
-def load(name: str) -> Profile:
+def load_profile(name: str) -> Profile:
     """The profile of that name; BadRequest if there is none or it cannot be used."""
-    if name not in names():
+    if name not in profile_names():
         asked = f"there is no profile {name!r}" if name else "no board is named"
-        raise BadRequest(f"{asked}: BOARD takes {', '.join(names())} (see boards/README.md).")
+        raise BadRequest(f"{asked}: BOARD takes {', '.join(profile_names())} (see boards/README.md).")
     given = json.loads((BOARDS / name / "board.json").read_text(encoding="utf-8"))
     try:
         place = Region(int(given["filesystem"]["offset"]), int(given["filesystem"]["bytes"]))

@@ -21,7 +21,7 @@ Erase = Annotated[bool, typer.Option("--erase-memory", help="allow the loss of w
 
 
 class _Told(Progress):
-    """Keeps what it tells, for an answer in JSON."""
+    """Keeps its sentences, for an answer in JSON."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -137,7 +137,7 @@ def chat(context: Context) -> None:
     from engram_host.boards import port as ports
     from engram_host.boards import terminal
 
-    terminal.chat(ports.choose(context.board.port))
+    terminal.chat(ports.choose_port(context.board.port))
 
 
 @app.command()
@@ -188,7 +188,7 @@ def _named(file: Path | None) -> Path:
 
 
 def _do(work: Callable[[Progress], object], context: Context) -> None:
-    """Do some work of engram_host.boards, which tells on stderr how it goes on. BoardError, Interrupted."""
+    """Do some work of engram_host.boards, which shows its progress on stderr. BoardError, Interrupted."""
     progress = _Told()
     try:
         work(progress)
@@ -197,4 +197,4 @@ def _do(work: Callable[[Progress], object], context: Context) -> None:
     finally:
         progress.close()
     if context.json:
-        output.document({"done": True, "told": progress.sentences})
+        output.print_json({"done": True, "told": progress.sentences})

@@ -161,7 +161,7 @@ def _simulated(folder: Path) -> Iterator[JsonConsole]:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End a board as the end of its input does: what it was told is on its flash."""
+    """End a board as the end of its input does: what it has read is on its flash."""
     assert process.stdin
     with contextlib.suppress(BrokenPipeError):
         process.stdin.close()

@@ -90,9 +90,9 @@ def list_devices(context: Context) -> None:
         if each is None:
             typer.echo("no board has a token yet; `engram device add NAME` creates one.")
         else:
-            told = f"token made {_day(each['token_made'])}" if each["token_made"] else "no token"
+            status = f"token made {_day(each['token_made'])}" if each["token_made"] else "no token"
             typer.echo(
-                f"{each['device']:32}  {told:22}  {'heard ' + _day(each['heard']) if each['heard'] else ''}".rstrip()
+                f"{each['device']:32}  {status:22}  {'heard ' + _day(each['heard']) if each['heard'] else ''}".rstrip()
             )
 
 
@@ -110,8 +110,8 @@ def write_mosquitto(context: Context, folder: Annotated[Path, typer.Argument(hel
         written = tokens.write_mosquitto_files(folder.expanduser(), store.tokens(), login)
     is_new = not settings.mqtt.password
     if context.json:
-        told = {"files": [str(path) for path in written]}
-        typer.echo(json.dumps(told | ({"username": login.name, "password": login.password} if is_new else {})))
+        status = {"files": [str(path) for path in written]}
+        typer.echo(json.dumps(status | ({"username": login.name, "password": login.password} if is_new else {})))
         return
     for path in written:
         typer.echo(str(path))

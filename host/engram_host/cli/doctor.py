@@ -3,7 +3,6 @@
 import itertools
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from pathlib import Path
 
 import typer
@@ -26,11 +25,19 @@ def doctor(context: Context) -> None:
     found = list(_findings(context.home))
     is_well = all(finding.state != WRONG for finding in found)
     if context.json:
-        output.document({"well": is_well, "checks": [asdict(finding) for finding in found]})
+        output.print_json({"well": is_well, "checks": [_as_json(finding) for finding in found]})
     else:
-        rows = [(_MARKS[each.state], each.name, f"{each.told}: {each.do}" if each.do else each.told) for each in found]
-        output.table(("", "what", "how it is"), rows)
+        rows = [
+            (_MARKS[each.state], each.name, f"{each.detail}: {each.advice}" if each.advice else each.detail)
+            for each in found
+        ]
+        output.print_table(("", "what", "how it is"), rows)
     raise typer.Exit(0 if is_well else 1)
+
+
+def _as_json(finding: Finding) -> dict[str, str]:
+    """A finding under the names that the answer in JSON has had from the start."""
+    return {"name": finding.name, "state": finding.state, "told": finding.detail, "do": finding.advice}
 
 
 def _findings(home: Path) -> Iterator[Finding]:
@@ -40,7 +47,7 @@ def _findings(home: Path) -> Iterator[Finding]:
         from engram_host.companion.errors import SettingError
         from engram_host.companion.settings import read_settings
     except ModuleNotFoundError:
-        # Without the companion's packages nobody can tell of its settings, nor of what they name.
+        # Without the companion's packages its settings cannot be read, nor checked.
         yield from checks.packages(needs_postgres=False)
         yield from (checks.disk(home), checks.clock(home), checks.micropython())
         return

@@ -40,10 +40,10 @@ def edit(
     with open_board(context.board) as board:
         before, after = change_memory(board, entry, text, tag)
     if context.json:
-        output.document({"id": entry, "before": before, "after": after})
+        output.print_json({"id": entry, "before": before, "after": after})
     else:
-        output.say(f"{entry} was: {before['content']} (#{' #'.join(before['tags'])})")
-        output.say(f"{entry} is:  {after['content']} (#{' #'.join(after['tags'])})")
+        output.print_line(f"{entry} was: {before['content']} (#{' #'.join(before['tags'])})")
+        output.print_line(f"{entry} is:  {after['content']} (#{' #'.join(after['tags'])})")
 
 
 def change_memory(

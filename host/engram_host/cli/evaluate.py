@@ -37,6 +37,6 @@ def evaluate(
     except run.FAILURES as error:
         raise CommandError(str(error)) from None
     if context.json:
-        output.document(result)
+        output.print_json(result)
     else:
         run.print_table(result)

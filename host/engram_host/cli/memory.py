@@ -57,15 +57,15 @@ def search(
     with context.open_companion() as companion:
         answer = companion.post("/v1/search", asked)
     if context.json:
-        output.document(answer)
+        output.print_json(answer)
         return
     columns = ("board", "id", "day", "score", "who", "text")
     rows = [_hit_row(hit, query) for hit in answer["hits"]]
-    output.table(columns, rows, empty=f"nothing found: {answer['why_empty']}")
+    output.print_table(columns, rows, empty=f"nothing found: {answer['why_empty']}")
     if explain:
         _explain(answer["hits"])
     if answer["degraded"]:
-        typer.echo(output.safe(f"note: {answer['degraded']}"), err=True)
+        typer.echo(output.printable_line(f"note: {answer['degraded']}"), err=True)
 
 
 @takes(DEVICE, URL, HOME, JSON)
@@ -90,15 +90,15 @@ def show(
         return
     found = _entry(context, entry)
     if context.json:
-        output.document(found)
+        output.print_json(found)
         return
     line = found["line"]
-    output.say(f"{found['id']}  {line.get('content', line.get('text', ''))}")
+    output.print_line(f"{found['id']}  {line.get('content', line.get('text', ''))}")
     rows = [("board", found["device"]), ("state", found["state"])]
     rows += [(name, _value(name, value)) for name, value in line.items() if name not in _TEXTS]
-    output.table(("", ""), [(f"  {name}", value) for name, value in rows])
+    output.print_table(("", ""), [(f"  {name}", value) for name, value in rows])
     if len(found["versions"]) > 1:
-        output.say("history, oldest first:")
+        output.print_line("history, oldest first:")
         _show_versions(found["versions"])
 
 
@@ -131,11 +131,11 @@ def list_entries(
         name = companion.device(context.device)
         found = companion.get(f"/v1/devices/{name}/entries", **asked)
     if context.json:
-        output.document({"device": name, **found})
+        output.print_json({"device": name, **found})
         return
     rows = [_turn_row(each) if turns else _memory_row(each) for each in found["entries"]]
     columns = ("id", "at", "session", "who", "text") if turns else ("id", "day", "state", "tags", "memory")
-    output.table(columns, rows, empty=f"no matching entry on {name}.")
+    output.print_table(columns, rows, empty=f"no matching entry on {name}.")
     if len(rows) < found["total"]:
         typer.echo(f"the newest {len(rows)} of {found['total']}; --limit shows more.", err=True)
     if found["archived"]:
@@ -173,7 +173,7 @@ def history(
     if entry:
         found = _entry(context, entry)
         if context.json:
-            output.document({name: found[name] for name in ("device", "id", "state", "versions")})
+            output.print_json({name: found[name] for name in ("device", "id", "state", "versions")})
         else:
             _show_versions(found["versions"])
         return
@@ -181,10 +181,10 @@ def history(
         name = companion.device(context.device)
         events = companion.get(f"/v1/devices/{name}/events", limit=limit)
     if context.json:
-        output.document({"device": name, "events": events})
+        output.print_json({"device": name, "events": events})
         return
-    rows = [(output.moment(event["at"]), event["text"]) for event in events]
-    output.table(("at", "what happened"), rows, empty=f"no events for {name}.")
+    rows = [(output.format_time(event["at"]), event["text"]) for event in events]
+    output.print_table(("at", "what happened"), rows, empty=f"no events for {name}.")
 
 
 # --- showing
@@ -196,30 +196,30 @@ _TEXTS = ("content", "text", "seq", "id", "crc")
 _TIMES = ("created", "updated", "expires", "at", "used")
 
 
-def _is_citation(told: str) -> bool:
+def _is_citation(value: str) -> bool:
     """Whether it is a file of a Markdown folder, such as notes/tea.md or notes/tea.md#12, and no id of a memory or turn."""
-    return any(mark in told for mark in _MARKS)
+    return any(mark in value for mark in _MARKS)
 
 
 def _show_lines(context: Context, citation: str, count: int, principal: str) -> None:
     """Print so many lines of a file, from the one that a citation names."""
-    path, _, told = citation.partition("#")
-    line = told or "1"
+    path, _, value = citation.partition("#")
+    line = value or "1"
     if not (path and line.isascii() and line.isdigit()):
         raise WrongUsage("a place in a file is its path and the number of a line, such as notes/tea.md#12.")
     with context.open_companion() as companion:
         asked = {"path": path, "from": int(line), "lines": count, "principal": principal}
         found = companion.get("/v1/memory", **asked)
     if context.json:
-        output.document(found)
+        output.print_json(found)
         return
     width = len(str(found["total"]))
     for number, text in enumerate(found["lines"], found["first"]):
-        output.say(f"{number:>{width}}  {text}".rstrip())
+        output.print_line(f"{number:>{width}}  {text}".rstrip())
     if not found["lines"]:
-        output.say(f"{path} has {counted(found['total'], 'line', 'lines')}.")
+        output.print_line(f"{path} has {counted(found['total'], 'line', 'lines')}.")
     if found["following"]:
-        typer.echo(output.safe(f"continues at {path}#{found['following']}"), err=True)
+        typer.echo(output.printable_line(f"continues at {path}#{found['following']}"), err=True)
 
 
 def _entry(context: Context, entry: str) -> Any:
@@ -233,7 +233,7 @@ def _hit_row(hit: dict[str, Any], query: str) -> tuple[str, ...]:
     from engram_host.companion.folders.chunks import found_line
 
     where = hit.get("citation") or hit["id"]
-    day, score = output.moment(hit["at"])[:10], f"{hit['score']:.2f}"
+    day, score = output.format_time(hit["at"])[:10], f"{hit['score']:.2f}"
     text = found_line(hit["text"], query, _SIGNS) or _cut(hit["text"])
     return hit["device"], where, day, score, hit["who"], text
 
@@ -241,21 +241,27 @@ def _hit_row(hit: dict[str, Any], query: str) -> tuple[str, ...]:
 def _memory_row(entry: dict[str, Any]) -> tuple[str, ...]:
     line = entry["line"]
     state = entry["state"] + (", pinned" if line.get("pinned") else "")
-    return entry["id"], output.moment(line.get("created"))[:10], state, ", ".join(line["tags"]), _cut(line["content"])
+    return (
+        entry["id"],
+        output.format_time(line.get("created"))[:10],
+        state,
+        ", ".join(line["tags"]),
+        _cut(line["content"]),
+    )
 
 
 def _turn_row(entry: dict[str, Any]) -> tuple[str, ...]:
     line = entry["line"]
-    return entry["id"], output.moment(line.get("at")), line.get("sid", ""), line.get("who", ""), _cut(line["text"])
+    return entry["id"], output.format_time(line.get("at")), line.get("sid", ""), line.get("who", ""), _cut(line["text"])
 
 
 def _show_versions(versions: list[dict[str, Any]]) -> None:
     rows = []
     for line in versions:
-        at = output.moment(line.get("updated", line.get("created", line.get("at"))))
+        at = output.format_time(line.get("updated", line.get("created", line.get("at"))))
         tags = " ".join("#" + tag for tag in line.get("tags", ()))
         rows.append((line.get("id", ""), at, tags, line.get("content", line.get("text", ""))))
-    output.table(("id", "at", "tags", "text"), rows)
+    output.print_table(("id", "at", "tags", "text"), rows)
 
 
 def _explain(hits: list[dict[str, Any]]) -> None:
@@ -265,7 +271,7 @@ def _explain(hits: list[dict[str, Any]]) -> None:
             f"{word} {score:.2f}" for word, score in (*points.get("words", ()), *points.get("beside", ()))
         )
         more = [f"{name} {points[name]:.2f}" for name in _POINTS if points.get(name)]
-        output.say(f"{hit['id']}: " + "; ".join([f"words: {words or 'none'}", *more]))
+        output.print_line(f"{hit['id']}: " + "; ".join([f"words: {words or 'none'}", *more]))
 
 
 def _show_aside(context: Context, before: int, limit: int) -> None:
@@ -274,15 +280,17 @@ def _show_aside(context: Context, before: int, limit: int) -> None:
         name = companion.device(context.device)
         found = companion.get(f"/v1/devices/{name}/aside", limit=limit, **({"before": before} if before else {}))
     if context.json:
-        output.document({"device": name, "aside": found})
+        output.print_json({"device": name, "aside": found})
         return
     rows = []
     for one in found:
         line = one["line"]
-        told = line.get("content", line.get("text", line.get("op", "")))
-        rows.append((str(one["number"]), output.moment(one["at"]), one["log"], str(one["seq"]), one["why"], _cut(told)))
+        value = line.get("content", line.get("text", line.get("op", "")))
+        rows.append(
+            (str(one["number"]), output.format_time(one["at"]), one["log"], str(one["seq"]), one["why"], _cut(value))
+        )
     columns = ("number", "at", "log", "line", "why", "text")
-    output.table(columns, rows, empty=f"nothing of the copies of {name} was set aside.")
+    output.print_table(columns, rows, empty=f"nothing of the copies of {name} was set aside.")
     if len(found) == limit:
         typer.echo(f"there may be more: --before {found[-1]['number']} continues.", err=True)
 
@@ -292,7 +300,7 @@ _POINTS = ("session", "meaning", "speaker", "importance", "dates")
 
 def _value(name: str, value: Any) -> str:
     if name in _TIMES:
-        return output.moment(value)
+        return output.format_time(value)
     return ", ".join(str(each) for each in value) if isinstance(value, list) else str(value)
 
 
@@ -300,11 +308,11 @@ def _cut(text: str) -> str:
     return text if len(text) <= _SIGNS else text[: _SIGNS - 1] + "…"
 
 
-def _seconds(option: str, told: str) -> int:
+def _seconds(option: str, value: str) -> int:
     """A day in the time zone of this computer, or Unix seconds, as the latter; 0 for none."""
-    if told.isascii() and told.isdigit():
-        return int(told)
+    if value.isascii() and value.isdigit():
+        return int(value)
     try:
-        return int(datetime.fromisoformat(told).timestamp()) if told else 0
+        return int(datetime.fromisoformat(value).timestamp()) if value else 0
     except (ValueError, OverflowError):
         raise WrongUsage(f"{option} takes a day such as 2026-01-31, or Unix seconds.") from None

@@ -30,7 +30,7 @@ _ORDER = (
 )
 _UNKNOWN = "left out, since a memory has no place for it: "
 MOST_TOLD = 100
-"""Problems that are told one by one; the others are counted."""
+"""Problems that are printed one by one; the others are counted."""
 
 
 class ImportReport:
@@ -60,13 +60,13 @@ class ImportReport:
 
     def _refuse(self, number: int, why: str) -> None:
         self._count("refused", 1)
-        self._tell(number, why)
+        self._add_problem(number, why)
 
     def _count(self, word: str, count: int) -> None:
         if count:
             self.counts[word] = self.counts.get(word, 0) + count
 
-    def _tell(self, number: int, why: str) -> None:
+    def _add_problem(self, number: int, why: str) -> None:
         if len(self.problems) < MOST_TOLD:
             self.problems.append(f"line {number}: {why}")
         else:
@@ -97,7 +97,7 @@ class BoardImport(ImportReport):
         for refusal in refused:
             self._refuse(number, refusal["why"])
         for note in outcome["notes"]:
-            self._tell(number, note)
+            self._add_problem(number, note)
         self._count("texts put in their place", len(outcome["files"]))
         self._unknown |= dict.fromkeys(outcome["unknown"])
 
@@ -147,7 +147,7 @@ def export(
     """
     if context.json and out is None:
         raise WrongUsage(
-            "--json tells what was written to a file: name it with --out. Without --out the lines are JSON."
+            "--json describes what was written to a file: name it with --out. Without --out the lines are JSON."
         )
     with context.open_companion() as companion:
         name = companion.device(context.device)
@@ -155,11 +155,11 @@ def export(
         count, is_whole = _write(lines, out)
     if not is_whole:
         raise CommandError("the export is incomplete, its last line is missing: try again.")
-    told = {"device": name, "file": str(out) if out else None, "lines": count}
+    summary = {"device": name, "file": str(out) if out else None, "lines": count}
     if context.json:
-        output.document(told)
+        output.print_json(summary)
     elif out:
-        output.say(f"{out}: memory of {name}, lines: {count}")
+        output.print_line(f"{out}: memory of {name}, lines: {count}")
 
 
 @takes(PORT, SIM, JSON)
@@ -196,10 +196,10 @@ def import_file(
     sending.end(source)
     progress.say(f"{counted(len(lines), 'line', 'lines')} {'written' if out else 'sent'}")
     if context.json:
-        output.document({"file": str(file), **sending.counts, "problems": sending.problems + sending.notes})
+        output.print_json({"file": str(file), **sending.counts, "problems": sending.problems + sending.notes})
     else:
         for line in (*sending.problems, sending.summary, *sending.notes):
-            output.say(line)
+            output.print_line(line)
     if sending.counts["refused"]:
         raise typer.Exit(1)
 

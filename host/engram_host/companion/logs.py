@@ -61,7 +61,7 @@ class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The object, without a line end."""
         fields = {name: _plain(value) for name, value in vars(record).items() if name not in _OWN}
-        told = {
+        document = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -69,8 +69,8 @@ class JsonLines(logging.Formatter):
             "fields": fields,
         }
         if record.exc_info:
-            told["error"] = without_secrets(self.formatException(record.exc_info))
-        return without_controls(json.dumps(told, ensure_ascii=False))
+            document["error"] = without_secrets(self.formatException(record.exc_info))
+        return without_controls(json.dumps(document, ensure_ascii=False))
 
 
 def _plain(value: object) -> object:

@@ -15,7 +15,7 @@ FOLDER = "folder:"
 
 @dataclass(frozen=True)
 class LogState:
-    """One log as a board tells of it: lines with a seq from `oldest` up to but without `next` are on its flash.
+    """One log as a board describes it: lines with a seq from `oldest` up to but without `next` are on its flash.
 
     `rewrites` counts how often the board took lines out of the log, by a compaction.
     """
@@ -37,8 +37,8 @@ class Sender:
 
 @dataclass(frozen=True)
 class Hello:
-    """A board begins a connection. `zone` is minutes east of Greenwich; up to seq `relied` of its records it had been told that
-    the companion has what tells of the archive when it took lines off its flash.
+    """A board begins a connection. `zone` is minutes east of Greenwich; up to seq `relied` of its records it had
+    the confirmation that the companion has its archive lines when it took lines off its flash.
     """
 
     device: str
@@ -98,12 +98,12 @@ class HeldLog:
 
 @dataclass(frozen=True)
 class Welcome:
-    """The answer to Hello; `told` are sentences on what has happened, for a person, `archived` is how many records that the
+    """The answer to Hello; `events` are sentences on what has happened, for a person, `archived` is how many records that the
     board archived are here, `asks` that the board is to say what its archive has.
     """
 
     logs: dict[LogName, HeldLog]
-    told: tuple[str, ...] = ()
+    events: tuple[str, ...] = ()
     archived: int = 0
     asks: bool = False
 
@@ -181,7 +181,7 @@ class StoredPassage:
 
 @dataclass(frozen=True)
 class NewFile:
-    """A Markdown file as it is now. `stamp` and `digest` tell this state from others, `at` is when it changed, in Unix seconds;
+    """A Markdown file as it is now. `stamp` and `digest` differ for other states, `at` is when it changed, in Unix seconds;
     with a `problem`, a sentence, it has no passages.
     """
 

@@ -80,7 +80,7 @@ def _feed(store: Store, conversation: Conversation) -> None:
     for number, at in enumerate(range(0, len(lines), BATCH_LINES), 2):
         some = lines[at : at + BATCH_LINES]
         span = Span(DEVICE, "journal", EPOCH, at, some[-1][0])
-        (have,) = store.take([Batch(Sender(DEVICE, 1, number), span, some)], turns[-1].at)
+        (have,) = store.store_batches([Batch(Sender(DEVICE, 1, number), span, some)], turns[-1].at)
         if have != some[-1][0]:
             raise EvaluationFailed(f"{conversation.name}: the store did not take a batch: {have}")
 

@@ -31,7 +31,7 @@ from engram_host.boards.errors import BoardError
 from engram_host.companion.errors import CompanionError
 from engram_host.evaluation import companion, recipe
 from engram_host.evaluation.board import BoardEngine, own_board
-from engram_host.evaluation.sets import Conversation, EvaluationFailed, Question, Turn, load
+from engram_host.evaluation.sets import Conversation, EvaluationFailed, Question, Turn, load_conversations
 
 # --- figures
 
@@ -147,7 +147,7 @@ AT_ONCE = 2
 
 def evaluate(engine: str, sets: Path, out: Path, make_board: MakeBoard = own_board) -> dict:
     """Ask the questions of all conversations in a folder; the figures, which stand in `out` as well. One of FAILURES."""
-    conversations = load(sets, _tell)
+    conversations = load_conversations(sets, _report)
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
         rank = _rank_of(engine, Path(work), make_board)
@@ -174,7 +174,7 @@ def _ask(conversation: Conversation, rank: Rank, out: Path) -> list[RankedAnswer
         for question, ranked in zip(conversation.questions, rankings, strict=True)
     ]
     (out / f"{conversation.name}.jsonl").write_text("".join(lines), encoding="utf-8")
-    _tell(f"{conversation.name}: {len(conversation.turns)} turns, {len(conversation.questions)} questions asked")
+    _report(f"{conversation.name}: {len(conversation.turns)} turns, {len(conversation.questions)} questions asked")
     return ranked_answers(conversation, rankings)
 
 
@@ -201,13 +201,13 @@ def main(arguments: list[str], make_board: MakeBoard = own_board) -> int:
     try:
         result = evaluate(given.engine, given.sets, given.out, make_board)
     except FAILURES as error:
-        _tell(f"eval: {error}")
+        _report(f"eval: {error}")
         return 1
     print_table(result)
     sys.stdout.write(json.dumps(result) + "\n")
     return 0
 
 
-def _tell(line: str) -> None:
+def _report(line: str) -> None:
     sys.stderr.write(line + "\n")
     sys.stderr.flush()

@@ -151,7 +151,7 @@ class Script:
         self._rules.insert(place, rule)
         self._uses.insert(place, 0)
 
-    def choose(self, asked: ModelRequest, number: int) -> Rule:
+    def choose_rule(self, asked: ModelRequest, number: int) -> Rule:
         """The rule that answers; this counts as a use of it."""
         for place, rule in enumerate(self._rules):
             if (not rule.times or self._uses[place] < rule.times) and rule.when.fits(asked, number):

@@ -111,7 +111,7 @@ class ScriptedServer:
         for connection in self._connections:
             connection.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
-        await asyncio.sleep(0)  # closed transports let go of their sockets in the loop's next turn
+        await asyncio.sleep(0)  # closed transports release their sockets in the loop's next turn
         if self._record_file is not None:
             os.close(self._record_file)
             self._record_file = None
@@ -172,7 +172,7 @@ class ScriptedServer:
         except RequestRejected as refusal:
             await player.refuse(refusal.status, str(refusal))
             return
-        rule = self._script.choose(asked, recorded.order)
+        rule = self._script.choose_rule(asked, recorded.order)
         await player.play(asked, rule.answer(asked, recorded.order, len(request.body)), rule.fault)
 
     async def _recorded_request(self, api: ModelApi, request: Request) -> RecordedRequest:

@@ -6,9 +6,9 @@ Recalled memories and turns travel in the person's last message, as lines that l
     - [t7 2026-01-31 Ann] I like tea
     (now: 2026-01-31 12:00)
 
-They are told apart from the person's own words: the fence is the lines from an opening `<` (or an empty
-line, or the message's start) to a closing `</` (or an empty line, or the message's end). Lines that tell
-of the moment stand in brackets right before the words.
+They are separated from the person's own words: the fence is the lines from an opening `<` (or an empty
+line, or the message's start) to a closing `</` (or an empty line, or the message's end). Lines with
+the time stand in brackets right before the words.
 """
 
 import json

@@ -27,7 +27,7 @@ EVERY = 3
 
 @pytest.fixture(autouse=True)
 def new_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_set, "code", lambda board: with_code_json(NEW))
+    monkeypatch.setattr(file_set, "code_files", lambda board: with_code_json(NEW))
 
 
 def code_on(flash: Path) -> Files:

@@ -27,14 +27,14 @@ from engram_host.boards.profile import CHIPS, Profile, Region
 from engram_host.boards.progress import Progress
 
 
-@pytest.fixture(params=profile.names())
+@pytest.fixture(params=profile.profile_names())
 def board(request: pytest.FixtureRequest) -> Profile:
-    return profile.load(request.param)
+    return profile.load_profile(request.param)
 
 
 @pytest.fixture
 def plain() -> Profile:
-    return profile.load("ESP32_GENERIC")
+    return profile.load_profile("ESP32_GENERIC")
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def started(board: Profile) -> file_set.Files:
     """The files of a board that was started, but never talked to."""
     header = b'{"format":2,"log":"journal","epoch":1,"crc":"00000000"}\n'
     logs = {"memory/memory_records.jsonl": header, "journal/journal.jsonl": header, "memory/reserve.bin": bytes(999)}
-    return file_set.seeds(board, {}) | {"code.json": b"{}", **logs}
+    return file_set.seed_files(board, {}) | {"code.json": b"{}", **logs}
 
 
 # --- what is written
@@ -78,7 +78,7 @@ def test_a_blank_board_gets_micropython_and_the_image(board: Profile, tmp_path: 
     path = saved(tmp_path, micropython(board))
     with Loader(board.chip, board.flash_bytes) as chip:
         run(board, chip.port, path)
-        files = file_set.seeds(board, {}) | file_set.code(board)
+        files = file_set.seed_files(board, {}) | file_set.code_files(board)
         assert chip.flash[CHIPS[board.chip] :][: path.stat().st_size] == path.read_bytes()
         assert chip.flash[board.filesystem.offset :] == image.build_littlefs(files, board.filesystem.size)
 
@@ -175,7 +175,9 @@ def test_a_file_system_that_cannot_be_read_is_not_overwritten(plain: Profile, of
 
 def test_to_look_for_a_memory_only_a_part_of_the_flash_is_read(plain: Profile, official: Path):
     files = (
-        started(plain) | file_set.code(plain) | {f"journal/journal.{n:04}.jsonl": bytes(60000) for n in range(1, 20)}
+        started(plain)
+        | file_set.code_files(plain)
+        | {f"journal/journal.{n:04}.jsonl": bytes(60000) for n in range(1, 20)}
     )
     with Loader("esp32", plain.flash_bytes, holding(plain, files)) as chip:
         with pytest.raises(MemoryAtRisk):
@@ -197,7 +199,7 @@ def test_another_chip_or_a_smaller_flash_is_refused(plain: Profile, official: Pa
 
 
 def firmware_cases() -> Iterator[tuple[str, bytes, str]]:
-    plain = profile.load("ESP32_GENERIC")
+    plain = profile.load_profile("ESP32_GENERIC")
     good = micropython(plain)
     yield plain.name, micropython(plain, chip="esp32s3"), "is for esp32s3, and ESP32_GENERIC has an esp32"
     yield plain.name, good[0xF000:], "no partition table"
@@ -211,14 +213,14 @@ def firmware_cases() -> Iterator[tuple[str, bytes, str]]:
     yield plain.name, b"<html>" + good, "no image for a chip"
     full = [*TABLE[:2], ("factory", 0, 0, 0x10000, 0x3F0000)]
     yield plain.name, micropython(plain, entries=full), "no room for files"
-    for one, other in itertools.permutations(map(profile.load, profile.names()), 2):
+    for one, other in itertools.permutations(map(profile.load_profile, profile.profile_names()), 2):
         if one.chip == other.chip and one.micropython_variant != other.micropython_variant:
             yield one.name, micropython(other), "another variant"
 
 
 @pytest.mark.parametrize(("name", "data", "problem"), list(firmware_cases()))
 def test_a_wrong_firmware_is_refused(name: str, data: bytes, problem: str, tmp_path: Path):
-    board = profile.load(name)
+    board = profile.load_profile(name)
     with Loader(board.chip, board.flash_bytes) as chip:
         with pytest.raises(WrongFirmware, match=problem):
             run(board, chip.port, saved(tmp_path, data))
@@ -226,7 +228,7 @@ def test_a_wrong_firmware_is_refused(name: str, data: bytes, problem: str, tmp_p
 
 
 def test_a_missing_firmware_says_which_file_to_take(tmp_path: Path):
-    octal = profile.load("ESP32_GENERIC_S3_OCT")
+    octal = profile.load_profile("ESP32_GENERIC_S3_OCT")
     with pytest.raises(NoFile, match=r"ESP32_GENERIC_S3-SPIRAM_OCT-DATE-VERSION\.bin"):
         run(octal, "", tmp_path / "none.bin")
 

@@ -26,9 +26,9 @@ AROUND_BOUNDS = [
 """Sizes of files: littlefs keeps small ones in their folder, and others in blocks with pointers inside."""
 
 
-@pytest.fixture(params=profile.names())
+@pytest.fixture(params=profile.profile_names())
 def board(request: pytest.FixtureRequest) -> Profile:
-    return profile.load(request.param)
+    return profile.load_profile(request.param)
 
 
 def make(tmp_path: Path, board: Profile, config: dict | None = None) -> Path:
@@ -43,7 +43,7 @@ def make(tmp_path: Path, board: Profile, config: dict | None = None) -> Path:
 
 @needs_micropython
 def test_micropython_finds_all_files_as_they_are(board: Profile, tmp_path: Path):
-    files = file_set.code(board) | file_set.seeds(board, {})
+    files = file_set.code_files(board) | file_set.seed_files(board, {})
     assert hashes_on(make(tmp_path, board)) == {path: sha256(content).hexdigest() for path, content in files.items()}
 
 
@@ -72,7 +72,7 @@ def test_files_of_all_sizes_are_read_back(tmp_path: Path):
 
 
 def test_all_modules_and_what_must_be_source_are_in_the_code(board: Profile):
-    code = file_set.code(board)
+    code = file_set.code_files(board)
     assert {"boot.py", "main.py", "module_packs.mpy", "code.json", "engram/engram.pack", "engram/store.pack"} <= set(
         code
     )
@@ -148,37 +148,39 @@ def test_ctrl_c_and_a_lack_of_memory_while_a_module_is_looked_for_are_not_lost(
 ):
     program = INTERRUPTED.replace("{error}", error).replace("{module}", "log.reserve")
     program = program.replace("{strikes}", str(strikes))
-    found = run_on(make(tmp_path, profile.load("ESP32_GENERIC")), program, heap="1m").split()
+    found = run_on(make(tmp_path, profile.load_profile("ESP32_GENERIC")), program, heap="1m").split()
     assert found == ["struck", "struck", "1"]
 
 
 def test_a_pack_has_its_modules_with_their_checksums():
-    packed = file_set.packs({"engram/app.mpy": b"app", "engram/store/log.mpy": b"log!", "engram/store/x/y.mpy": b""})
+    packed = file_set.module_packs(
+        {"engram/app.mpy": b"app", "engram/store/log.mpy": b"log!", "engram/store/x/y.mpy": b""}
+    )
     store = b"log.mpy 0 4 %08x\nx/y.mpy 4 0 00000000\n" % crc32(b"log!")
     assert packed["engram/store.pack"] == b"engram-pack 1 %d %08x\n" % (len(store), crc32(store)) + store + b"log!"
     assert b"\nstore/ 3 0 00000000\napp" in packed["engram/engram.pack"] and len(packed) == 2
 
 
 def test_code_json_tells_the_hash_of_every_other_file(board: Profile):
-    code = file_set.code(board)
+    code = file_set.code_files(board)
     told = json.loads(code.pop("code.json"))
     assert told["files"] == {path: sha256(content).hexdigest()[:16] for path, content in code.items()}
     assert told["micropython"] == "6.3" and told["board"] == board.name
 
 
 def test_line_numbers_are_kept_where_there_is_psram():
-    boards = [profile.load(name) for name in profile.names()]
-    sizes = {board.psram: len(file_set.code(board)["engram/engram.pack"]) for board in boards}
+    boards = [profile.load_profile(name) for name in profile.profile_names()]
+    sizes = {board.psram: len(file_set.code_files(board)["engram/engram.pack"]) for board in boards}
     assert sizes[False] < sizes[True]
-    assert all(len(file_set.code(board)["engram/engram.pack"]) == sizes[board.psram] for board in boards)
+    assert all(len(file_set.code_files(board)["engram/engram.pack"]) == sizes[board.psram] for board in boards)
 
 
 def test_modules_are_not_doubled_where_they_are_frozen(board: Profile):
-    assert set(file_set.code(board, is_frozen=True)) == {"boot.py", "main.py", "module_packs.mpy", "code.json"}
+    assert set(file_set.code_files(board, is_frozen=True)) == {"boot.py", "main.py", "module_packs.mpy", "code.json"}
 
 
 def test_settings_go_before_the_profiles(tmp_path: Path):
-    board = profile.load("ESP32_GENERIC")
+    board = profile.load_profile("ESP32_GENERIC")
     given = {"llm": {"url": "http://10.0.0.2:8000/v1", "model": "m"}, "records": {"most": 100}, "timezone": "+01:00"}
     data = make(tmp_path, board, given).read_bytes()
     config = json.loads(

@@ -237,7 +237,7 @@ async def begin_job(store, monkeypatch):
     Board(store).say(*(f"old {number}" for number in range(20)))
     jobs = OneJob()
     backlog = make(store, Embedder(), jobs=jobs, jobs_least=10)
-    await backlog.round()
+    await backlog.run_round()
     await jobs.begun.wait()
     assert index_state.renew_lease(store, "another", 2_000_000_000, 1000)
     return backlog, jobs
@@ -246,7 +246,7 @@ async def begin_job(store, monkeypatch):
 def test_a_job_ends_with_the_lease(store, monkeypatch):
     async def work():
         backlog, jobs = await begin_job(store, monkeypatch)
-        assert not await backlog.round()
+        assert not await backlog.run_round()
         jobs.may_end.set()
         assert jobs.is_cancelled
         await backlog.stop()
@@ -262,8 +262,8 @@ def test_what_a_job_failed_with_is_told_by_one_that_lost_the_lease_too(store, mo
         jobs.may_end.set()
         await wait_until_async("the job's end", lambda: backlog._job and backlog._job.done())
         with pytest.raises(EmbedderUnavailable, match="the job failed"):
-            await backlog.round()
-        assert not await backlog.round()
+            await backlog.run_round()
+        assert not await backlog.run_round()
         await backlog.stop()
 
     asyncio.run(work())

@@ -160,7 +160,7 @@ def heard_after(monkeypatch: pytest.MonkeyPatch, changes: int, pause: float, deb
 
     async def work() -> float:
         watch = watcher.FolderWatcher(debounce)
-        assert await watch.follow([("/notes", 1)])
+        assert await watch.watch_folders([("/notes", 1)])
         assert await watch.wait(60) == {"/notes/b.md"}
         now = asyncio.get_running_loop().time()
         assert watch._task
@@ -228,7 +228,7 @@ def test_a_folder_that_left_the_settings_leaves_the_store(root: Path):
 def test_a_search_that_is_refused_is_logged_with_the_scope_and_no_text(root: Path, caplog: pytest.LogCaptureFixture):
     async def steps(folders: FolderService, store: Store) -> None:
         with caplog.at_level(logging.INFO, "engram.folders"):
-            assert folders.searched(Caller("owner", "r", True, "")) == ()
+            assert folders.searchable_folders(Caller("owner", "r", True, "")) == ()
         assert "user:owner" in caplog.text and "tea" not in caplog.text
 
     run(root, steps)

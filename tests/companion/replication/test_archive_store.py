@@ -219,7 +219,7 @@ def test_what_is_archived_stays_when_the_boards_flash_loses_its_line_and_goes_wh
     archiving.sync()
     archiving.log.drop_oldest(1)
     archiving.sync()
-    assert archiving.store.aside(archiving.name) == []
+    assert archiving.store.set_aside_lines(archiving.name) == []
     archiving.check()
     archiving.forget(1)
     archiving.sync()

@@ -151,10 +151,10 @@ def test_an_error_that_nobody_foresaw_refuses_its_message_and_takes_the_next_one
     def take(batches, now):
         if next(fails, False):
             raise KeyError("a mistake")
-        return Store.take(store, batches, now)
+        return Store.store_batches(store, batches, now)
 
     async def play():
-        monkeypatch.setattr(store, "take", take)
+        monkeypatch.setattr(store, "store_batches", take)
         replication = Replication(store, lambda: None, Supervisor())
         replication.start()
         loop = asyncio.get_running_loop()

@@ -29,7 +29,7 @@ def fill(store: Store) -> None:
     told: tuple[tuple[LogName, list[bytes]], ...] = (("journal", JOURNAL), ("records", RECORDS))
     for n, (log, lines) in enumerate(told, 2):
         numbered = [(log_line.decode(line)["seq"], line) for line in lines]
-        store.take([Batch(Sender("id", 1, n), Span("b", log, 1, 0, len(lines)), numbered)], NOW)
+        store.store_batches([Batch(Sender("id", 1, n), Span("b", log, 1, 0, len(lines)), numbered)], NOW)
         texts = [(seq, embedding_text(log, log_line.decode(line), 0)) for seq, line in reversed(numbered)]
         vectors = [StoredVector(log, seq, text_digest(text), vector_of(text)) for seq, text in texts]
         store.put_vectors("b", IDENTITY, vectors)

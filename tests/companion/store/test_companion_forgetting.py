@@ -43,7 +43,7 @@ def is_anywhere(store: Store, board: PlainBoard, epochs: list[int]) -> bool:
     """Whether the secret is in any row."""
     spans = [Span(board.name, log, epoch, 0, 1000) for log in LOGS for epoch in epochs]
     lines = [line for span in spans for _, line in store.lines(span)]
-    return any(SECRET in line for line in [*lines, *(one.line for one in store.aside(board.name))])
+    return any(SECRET in line for line in [*lines, *(one.line for one in store.set_aside_lines(board.name))])
 
 
 @pytest.mark.parametrize("gone, emptied", [({10}, set()), (set(), {10})])
@@ -85,9 +85,9 @@ def test_what_the_flash_lost_is_set_aside_until_a_compaction_says_that_it_was_fo
     board.hello()
     del board.logs["journal"].lines[10]
     board.send("journal", 8, 12)
-    assert [(one.seq, one.line) for one in store.aside(board.name) if SECRET in one.line]
+    assert [(one.seq, one.line) for one in store.set_aside_lines(board.name) if SECRET in one.line]
     board.n += 1
-    store.agree(board.sender(), board.name, "journal", board.logs["journal"].epoch, 1)
+    store.mark_agreed(board.sender(), board.name, "journal", board.logs["journal"].epoch, 1)
     assert not is_anywhere(store, board, [board.logs["journal"].epoch])
 
 

@@ -216,7 +216,9 @@ class Boards(RuleBasedStateMachine):
 
     def everywhere(self) -> set[Line]:
         """What the store has in any epoch, or aside."""
-        everything: set[Line] = {(one.log, one.seq, one.line) for one in self.store.aside(self.board.name, 1 << 20)}
+        everything: set[Line] = {
+            (one.log, one.seq, one.line) for one in self.store.set_aside_lines(self.board.name, 1 << 20)
+        }
         for log in LOGS:
             for epoch in self.epochs:
                 span = Span(self.board.name, log, epoch, 0, 1 << 20)

@@ -112,7 +112,7 @@ def test_lines_that_left_the_board_before_they_were_copied_are_told(store: Store
     board = PlainBoard(store)
     board.logs["journal"].append(10)
     board.logs["journal"].drop_oldest(6)
-    assert any("lines 1 to 6" in sentence for sentence in board.hello().told)
+    assert any("lines 1 to 6" in sentence for sentence in board.hello().events)
 
 
 def test_lines_that_left_the_board_stay_in_the_copy_when_a_span_without_them_comes(store: Store):
@@ -134,7 +134,7 @@ def test_oldest_lines_that_a_board_has_lost_outlast_a_compaction(store: Store, l
     board.logs[log].compact({7}, set())
     board.sync()
     copied = dict(store.lines(Span(board.name, log, board.logs[log].epoch, 0, 10)))
-    aside = {one.seq: one.line for one in store.aside(board.name)}
+    aside = {one.seq: one.line for one in store.set_aside_lines(board.name)}
     # A turn leaves for want of room, a record does not.
     assert (copied if log == "journal" else aside).items() >= lost.items()
     assert 7 not in copied and 7 not in aside
@@ -149,7 +149,7 @@ def test_after_a_compaction_the_oldest_records_are_not_taken_for_lost(store: Sto
     board.logs["records"].compact({1, 2, 3, 4}, set())
     board.logs["records"].drop_oldest(4)
     board.sync()
-    assert store.aside(board.name) == []
+    assert store.set_aside_lines(board.name) == []
 
 
 def test_a_span_that_begins_beyond_the_copy_is_answered_with_where_to_go_on(store: Store):
@@ -165,7 +165,7 @@ def test_a_span_that_partly_overlaps_the_copy_is_taken(store: Store):
     board.hello()
     assert board.send("journal", 7, 15) == 15
     assert present(store, board) == board.logs["journal"].lines
-    assert not store.aside(board.name)
+    assert not store.set_aside_lines(board.name)
 
 
 def test_a_bad_batch_does_not_spoil_the_others(store: Store):
@@ -175,7 +175,7 @@ def test_a_bad_batch_does_not_spoil_the_others(store: Store):
         board.hello()
     batches = [board.batch("journal", 3, 5) for board in boards]
     batches[1].lines.reverse()
-    first, second, third = store.take(batches, 1)
+    first, second, third = store.store_batches(batches, 1)
     assert (first, third) == (5, 5)
     assert isinstance(second, Refused)
     assert store.device("board-1").have["journal"] == 3
@@ -262,7 +262,7 @@ def test_many_workers_take_lines_of_the_same_boards_at_once(open_store: Callable
             for after in range(0, 200, 10):
                 # Each in another order: who did not lock in one order would wait for ever.
                 order = boards[turn:] + boards[:turn]
-                store.take([board.batch("journal", after, after + 10) for board in order], 1)
+                store.store_batches([board.batch("journal", after, after + 10) for board in order], 1)
         except BaseException as error:  # noqa: BLE001 - shown by the test
             problems.append(error)
 
@@ -296,7 +296,7 @@ def test_a_line_of_the_largest_size_is_kept_as_it_is(store: Store):
     board.hello()
     line = log_line.encode([("seq", 1), ("text", "x" * (log_line.MAX_LINE - 100))])
     span = Span(board.name, "journal", board.logs["journal"].epoch, 0, 1)
-    assert store.take([Batch(Sender(board.board, board.link, 1), span, [(1, line)])], 1) == [1]
+    assert store.store_batches([Batch(Sender(board.board, board.link, 1), span, [(1, line)])], 1) == [1]
     assert dict(store.lines(span)) == {1: line}
 
 
@@ -322,7 +322,7 @@ def test_a_flash_that_counts_connections_anew_is_believed_after_a_silence(store:
     board.put_flash((board.logs, flash[1]))
     with pytest.raises(Stale):
         store.greet(Hello(board.name, Sender(board.board, 0, 1), 60, {}), board.now)
-    told = store.greet(Hello(board.name, Sender(board.board, 0, 1), 60, {}), board.now + SILENCE_SECONDS).told
+    told = store.greet(Hello(board.name, Sender(board.board, 0, 1), 60, {}), board.now + SILENCE_SECONDS).events
     assert any("older or an empty one" in sentence for sentence in told)
 
 

@@ -43,7 +43,7 @@ def test_the_table_of_statuses_is_the_codes():
 
 def test_the_table_of_metrics_is_the_codes():
     told = {plain(row[0]) for row in rows(section(read(PAGE), "## Metrics"))}
-    lines = Metrics().text().decode().splitlines()
+    lines = Metrics().render().decode().splitlines()
     types = [line.split()[2:] for line in lines if line.startswith("# TYPE ")]
     made = {name for name, kind in types if kind in ("counter", "histogram") and not name.endswith("_created")}
     assert told == made | set(GAUGES)

@@ -49,7 +49,7 @@ class ArchivingBoard(PlainBoard):
 
         def make():
             sender = self.sender()
-            return lambda: self.store.promise(sender, self.name, RECORDS, epoch, seqs, crc)
+            return lambda: self.store.promise_lines(sender, self.name, RECORDS, epoch, seqs, crc)
 
         count = self._ask(make)
         assert isinstance(count, int)
@@ -112,7 +112,7 @@ class ArchivingBoard(PlainBoard):
 
         def make():
             sender = self.sender()
-            return lambda: self.store.resolve(sender, self.name, epoch, held, self.now)
+            return lambda: self.store.resolve_archive(sender, self.name, epoch, held, self.now)
 
         count = self._ask(make)
         assert isinstance(count, int)

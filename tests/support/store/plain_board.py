@@ -135,7 +135,7 @@ class PlainBoard:
 
     def _agree(self, name: LogName, epoch: int, rewrites: int) -> Callable[[], object]:
         sender = self.sender()
-        return lambda: self.store.agree(sender, self.name, name, epoch, rewrites)
+        return lambda: self.store.mark_agreed(sender, self.name, name, epoch, rewrites)
 
     def batch(self, name: LogName, after: int, to: int) -> Batch:
         log = self.logs[name]
@@ -151,7 +151,7 @@ class PlainBoard:
         return lambda: self._taken(batch)
 
     def _taken(self, batch: Batch) -> int:
-        (outcome,) = self.store.take([batch], self.now)
+        (outcome,) = self.store.store_batches([batch], self.now)
         if isinstance(outcome, (Refused, Stale)):
             raise outcome
         return outcome

@@ -24,7 +24,7 @@ Limit = Annotated[int, Query(ge=1, le=_MOST_LINES)]
 class CopyShown(BaseModel):
     """The copy of one log of a board."""
 
-    epoch: int = Field(description="tells a log from one that was reset")
+    epoch: int = Field(description="changes when the log is reset")
     have: int = Field(description="all lines up to this seq are here")
     oldest: int = Field(description="the board keeps lines from this seq on")
     next: int = Field(description="the seq that the board's next line had, when it last said so")

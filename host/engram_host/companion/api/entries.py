@@ -129,7 +129,7 @@ def make_entry_router(store: ReplicaReader) -> APIRouter:
     ) -> list[AsideShown]:
         """What was set aside of a board's copies, newest first: the board lost it, or has something else in its place."""
         await asyncio.to_thread(store.device, device)
-        return [_aside(one) for one in await asyncio.to_thread(store.aside, device, limit, before)]
+        return [_aside(one) for one in await asyncio.to_thread(store.set_aside_lines, device, limit, before)]
 
     @router.get(
         "/export",

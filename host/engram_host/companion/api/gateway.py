@@ -77,8 +77,8 @@ class ChatRequest(BaseModel):
 
 
 _REFUSALS: Responses = {
-    status: {"description": told, "model": GatewayProblem}
-    for status, told in {
+    status: {"description": description, "model": GatewayProblem}
+    for status, description in {
         400: "the request cannot be read",
         401: "a token is asked for",
         403: "the page that asks may not do this",

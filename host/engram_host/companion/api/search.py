@@ -66,7 +66,7 @@ class SearchQuery(BaseModel):
         None, description="1 looks only at scores, less prefers what differs from what is above it"
     )
     dates: bool = Field(False, description="whether what was said at a time that the query names comes higher")
-    explain: bool = Field(False, description="whether to tell what each score is made of")
+    explain: bool = Field(False, description="whether to explain each score")
 
 
 class ScoreParts(BaseModel):
@@ -129,7 +129,7 @@ def make_search_router(searching: SearchService) -> APIRouter:
             question.devices, question.folders = [caller.device], False
         asking = caller_check.check_caller(Caller(question.principal, "http", question.group, question.workspace))
         options = question.model_dump(exclude={"principal", "group", "workspace"})
-        return _answer(await searching.find(asking, **options))
+        return _answer(await searching.search(asking, **options))
 
     return router
 

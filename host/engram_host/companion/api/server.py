@@ -73,7 +73,7 @@ KEEP_ALIVE_SECONDS = 75
 """How long a silent connection stays open: longer than boards are silent between two signs of life."""
 
 MOST_AT_ONCE = 1024
-"""Requests that are answered at the same time; more are told to come back: bounds the memory."""
+"""Requests that are answered at the same time; more get an answer that says to come back: bounds the memory."""
 
 MOST_FAILURES = 5
 """Times in a row that the server may fail. Then the process ends: nobody could ask any more how the companion is, and

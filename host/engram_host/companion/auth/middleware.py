@@ -71,7 +71,7 @@ class RouteRules:
             match, found = route.matches(scope)
             if match is not Match.NONE:
                 return role, found.get("path_params", {}).get("device", "")
-        # There is nothing at this path; that, too, is told only to those who have a token.
+        # There is nothing at this path; that, too, is said only to those who have a token.
         return Role.DEVICE, ""
 
 

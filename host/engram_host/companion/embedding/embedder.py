@@ -49,7 +49,7 @@ class Embedder(Protocol):
         ...
 
 
-def unit(vectors: np.ndarray, count: int, dimensions: int, source: str) -> Vector:
+def normalize(vectors: np.ndarray, count: int, dimensions: int, source: str) -> Vector:
     """`vectors` as (count, dimensions) float32, each brought to length 1.
 
     EmbedderRefused if there are more or fewer, if they have another size, or if one is not finite or has no direction;

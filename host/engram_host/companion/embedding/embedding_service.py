@@ -185,7 +185,7 @@ class EmbeddingService:
         return self._backlog.identity
 
     @property
-    def left(self) -> int:
+    def changes_left(self) -> int:
         """Changes of lines that are to be looked at yet."""
         progress = self._backlog.progress
         return 0 if self._is_off else progress.total - progress.done

@@ -103,7 +103,7 @@ class FallbackEmbedder:
             except EmbedderError as error:
                 if isinstance(error, EmbedderRefused) and error.status in TEXT_ERRORS:
                     raise
-                self._failed(link, error)
+                self._note_failure(link, error)
                 failure = error
             else:
                 self._works(link)
@@ -166,11 +166,11 @@ class FallbackEmbedder:
         try:
             await link.embedder.ready()
         except EmbedderError as error:
-            self._failed(link, error)
+            self._note_failure(link, error)
             raise
         self._works(link)
 
-    def _failed(self, link: _Link, error: EmbedderError) -> None:
+    def _note_failure(self, link: _Link, error: EmbedderError) -> None:
         now = self._clock()
         link.failing_since = link.failing_since if link.why else now
         link.why = str(error)

@@ -13,7 +13,7 @@ from engram import text as board
 from engram_host.companion.search.tokenizer import query_terms
 
 FORM = 1
-"""One more whenever the same file would be cut in another way: files are then read anew."""
+"""One more whenever the same file would be cut in another way: files are then read again."""
 
 _QUARTERS = 4
 """Room is counted in quarters of a token, as engram.text.tokens() estimates them: they add up without rounding."""
@@ -140,7 +140,7 @@ def _pieces(text: str, room: int) -> Iterator[_Piece]:
     lines = lines_of(text)
     marks = _Marks(lines)
     for number, line in enumerate(lines, 1):
-        is_heading, in_fence = marks.look(number - 1)
+        is_heading, in_fence = marks.classify_line(number - 1)
         for at, part in enumerate(_parts(line, room)):
             yield _Piece(number, part, _size(part) + 1, marks.headings, is_heading and not at, in_fence)
 
@@ -156,7 +156,7 @@ class _Marks:
         self._open: list[tuple[int, str]] = []
         self.headings: tuple[str, ...] = self._title
 
-    def look(self, at: int) -> tuple[bool, bool]:
+    def classify_line(self, at: int) -> tuple[bool, bool]:
         """(whether it is a heading, whether it is inside a block of code) of the next line."""
         line = self._lines[at]
         was_inside = bool(self._fence)

@@ -70,7 +70,7 @@ class Gateway:
             return
         import httpx
 
-        for name in ("httpx", "httpcore"):  # they tell of each request
+        for name in ("httpx", "httpcore"):  # they log each request
             logging.getLogger(name).setLevel(logging.WARNING)
         timeout = httpx.Timeout(self._settings.timeout_seconds, connect=_CONNECT_SECONDS)
         limits = httpx.Limits(max_connections=MOST_AT_ONCE + 8, max_keepalive_connections=16)
@@ -100,7 +100,7 @@ class Gateway:
             self._ready()
             async with AsyncExitStack() as stack:
                 self._take_turn(caller, stack)
-                call = await self._limits.begin(caller, wanted.aside)
+                call = await self._limits.begin_call(caller, wanted.aside)
                 count = TokenCounter(wanted.prompt)
                 stack.push_async_callback(self._end, call, count)
                 return await self._passed_on(request, wanted, count, stack)
@@ -133,8 +133,8 @@ class Gateway:
         async with AsyncExitStack() as stack:
             self._take_turn(caller, stack)
             outgoing = self._ready().build_request("GET", f"{self._base}/models", headers=self._key.headers())
-            answer = await while_there(request, self._ask(outgoing, stack))
-            return await while_there(request, self._whole(answer))
+            answer = await run_while_connected(request, self._ask(outgoing, stack))
+            return await run_while_connected(request, self._whole(answer))
 
     async def _passed_on(
         self, request: Request, wanted: gateway_request.GatewayRequest, count: TokenCounter, stack: AsyncExitStack
@@ -144,16 +144,16 @@ class Gateway:
             "POST", f"{self._base}/chat/completions", content=wanted.body, headers=headers
         )
         try:
-            answer = await while_there(request, self._ask(outgoing, stack))
+            answer = await run_while_connected(request, self._ask(outgoing, stack))
         except GatewayRefused as refused:
             if refused.status not in _MAY_HAVE_WORKED:
-                count.nothing()
+                count.mark_unused()
             raise
         if answer.headers.get("content-type", "").startswith("text/event-stream"):
             # From here on the answer holds the connection, and the turn: until it is passed on, or its client has gone.
             return StreamedAnswer(self._events(answer, count), stack.pop_all())
-        body = await while_there(request, self._whole(answer))
-        count.whole(body)
+        body = await run_while_connected(request, self._whole(answer))
+        count.count_body(body)
         return Response(body, media_type="application/json")
 
     # --- the service
@@ -167,10 +167,10 @@ class Gateway:
             stack.push_async_callback(answer.aclose)
             if answer.status_code == 200:
                 return answer
-            told = await _at_most(answer, MOST_ERROR)
+            body = await _read_at_most(answer, MOST_ERROR)
         except httpx.HTTPError as error:
             raise self._lost(error) from None
-        raise self._passed_error(answer, told)
+        raise self._passed_error(answer, body)
 
     def _lost(self, error: "httpx.HTTPError") -> ServiceFailed:
         import httpx
@@ -180,11 +180,11 @@ class Gateway:
         status = 504 if isinstance(error, httpx.TimeoutException) else 502
         return ServiceFailed(status, f"the model's service {what}.", "upstream_unreachable", _BUSY)
 
-    def _passed_error(self, answer: "httpx.Response", told: bytes) -> ServiceFailed:
+    def _passed_error(self, answer: "httpx.Response", body: bytes) -> ServiceFailed:
         """The service's error, as far as it is one of OpenAI's form, without the key."""
         status = answer.status_code
-        message, code = _words_of(told)
-        message = self._key.blotted(message)[:1000]
+        message, code = _words_of(body)
+        message = self._key.redact(message)[:1000]
         _log.warning("the service behind the gateway answered %d", status)
         headers = {"Retry-After": wait} if (wait := answer.headers.get("retry-after", "")).isdigit() else {}
         if status in _SECRET_STATUS:
@@ -194,25 +194,25 @@ class Gateway:
             why = f"the model's service answered with status {status}, which is not followed; check gateway.url."
             return ServiceFailed(502, why, "upstream_failed", {"X-Should-Retry": "false"})
         why = message or f"the model's service answered with status {status}."
-        return ServiceFailed(status, why, self._key.blotted(code)[:100] or "upstream_failed", headers)
+        return ServiceFailed(status, why, self._key.redact(code)[:100] or "upstream_failed", headers)
 
     async def _whole(self, answer: "httpx.Response") -> bytes:
         import httpx
 
         try:
-            body = await _at_most(answer, MOST_WHOLE + 1)
+            body = await _read_at_most(answer, MOST_WHOLE + 1)
         except httpx.HTTPError as error:
             raise self._lost(error) from None
         if len(body) > MOST_WHOLE:
             raise ServiceFailed(502, "the model's service answered with more than is taken.", "upstream_failed")
-        blotter = self._key.blotter()
+        blotter = self._key.redactor()
         return blotter.feed(body) + blotter.end()
 
     async def _events(self, answer: "httpx.Response", count: TokenCounter) -> AsyncIterator[bytes]:
         """A stream's bytes as they come; a break becomes an error event, as the service itself would send one."""
         import httpx
 
-        blotter = self._key.blotter()
+        blotter = self._key.redactor()
         try:
             async for piece in answer.aiter_bytes():
                 count.feed(piece)
@@ -265,7 +265,7 @@ class Gateway:
             _log.error("a call stays counted as estimated, because of a fault of the companion", exc_info=error)
 
 
-async def while_there(request: Request, work: Awaitable[Result]) -> Result:
+async def run_while_connected(request: Request, work: Awaitable[Result]) -> Result:
     """Do work as long as the client is there; ClientGone when it has gone, and the work is over then."""
     doing = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(_gone(request.receive))
@@ -286,7 +286,7 @@ async def _gone(receive: Callable[[], Awaitable[Any]]) -> None:
         pass
 
 
-async def _at_most(answer: "httpx.Response", most: int) -> bytes:
+async def _read_at_most(answer: "httpx.Response", most: int) -> bytes:
     body = bytearray()
     async for piece in answer.aiter_bytes():
         body += piece
@@ -305,10 +305,10 @@ def _models_in(listed: bytes) -> list[dict[str, Any]]:
     return [each for each in data if isinstance(each, dict)] if isinstance(data, list) else []
 
 
-def _words_of(told: bytes) -> tuple[str, str]:
+def _words_of(body: bytes) -> tuple[str, str]:
     """Message and code of an error in OpenAI's form, empty where it is none."""
     try:
-        value = json.loads(told)
+        value = json.loads(body)
     except (ValueError, RecursionError):
         return "", ""
     error = value.get("error") if isinstance(value, dict) else None
@@ -321,7 +321,7 @@ def _words_of(told: bytes) -> tuple[str, str]:
 
 
 class StreamedAnswer(Response):
-    """A stream of events; `held` is let go when it is over, however that comes."""
+    """A stream of events; `held` is released when it is over, also by an error."""
 
     media_type = "text/event-stream"
 

@@ -32,10 +32,10 @@ class TokenCounter:
 
     @property
     def used(self) -> int:
-        """As the service told, or as estimated."""
+        """Tokens as the service counted them, or as estimated."""
         return self._told if self._told >= 0 else self._prompt + self._answer
 
-    def nothing(self) -> None:
+    def mark_unused(self) -> None:
         """The service did not take the request."""
         self._told = 0
 
@@ -50,7 +50,7 @@ class TokenCounter:
             self._end_line()
             start = end + 1
 
-    def whole(self, body: bytes) -> None:
+    def count_body(self, body: bytes) -> None:
         """Take an answer that is not a stream."""
         self._read(body)
 
@@ -146,7 +146,7 @@ class Quota:
         everything = used.pop(ALL, GatewayUse(0, 0))
         return DayUsage(day * _DAY, self._limits, everything, sorted(used.items()))
 
-    async def begin(self, caller: Caller, aside: int) -> "QuotaCall":
+    async def begin_call(self, caller: Caller, aside: int) -> "QuotaCall":
         """Count a call and set tokens aside for it; LimitReached if one is reached. StoreUnavailable."""
         now = int(time.time())
         name = caller.device or OPERATOR

@@ -58,7 +58,7 @@ AnswerMessage = Callable[[str, bytes], Awaitable[list[bytes]]]
 class MqttClient:
     """The companion as a client of a broker; `answers` is asked for each message.
 
-    `is_connected` tells whether boards can reach it, `problem` why not.
+    `is_connected` says whether boards can reach it, `problem` why not.
     """
 
     def __init__(self, url: str, login: BrokerLogin, answers: AnswerMessage, supervisor: Supervisor, *, share: bool):

@@ -259,7 +259,7 @@ MOST_CONNECTIONS = 4096
 """Boards that may be connected at once: bounds the memory."""
 
 STOP_SECONDS = 5.0
-"""How long clients may take to be let go."""
+"""How long clients may take to disconnect."""
 
 _LONGEST_PAUSE = 5.0
 """Seconds until the broker is started again: no board is heard meanwhile."""
@@ -327,7 +327,7 @@ class EmbeddedBroker:
             await self._shut_down()
 
     async def _listen(self) -> GuardedBroker:
-        # amqtt tells of each packet and each client, and shows a traceback where a sentence does.
+        # amqtt logs each packet and each client, and shows a traceback where a sentence does.
         for name in ("amqtt", "transitions"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         host = f"[{self.host}]" if ":" in self.host else self.host
@@ -351,7 +351,7 @@ class EmbeddedBroker:
             async with asyncio.timeout(STOP_SECONDS):
                 await broker.shutdown()
         except TimeoutError:
-            _log.warning("a client did not let go of its connection; the broker ends without it.")
+            _log.warning("a client did not close its connection; the broker ends without it.")
         finally:
             broker.stop_listening()
 

@@ -96,7 +96,7 @@ class Replication:
         self._writer = self._supervisor.start("replication", self._write, longest_pause=LONGEST_PAUSE)
 
     async def stop(self) -> None:
-        """Write nothing more; who waits is told."""
+        """Write nothing more; waiting callers get an error."""
         if self._writer:
             await self._writer.stop()
         while not self._waiting.empty():
@@ -138,18 +138,18 @@ class Replication:
                 return _answer("same" if same else "differs", head)
             case "agreed":
                 log, epoch, rewrites = head["log"], head["epoch"], head["rewrites"]
-                await asyncio.to_thread(self._store.agree, sender, device, log, epoch, rewrites)
+                await asyncio.to_thread(self._store.mark_agreed, sender, device, log, epoch, rewrites)
                 return _answer("same", head)
             case "keep":
                 return await self._promise(device, sender, head)
             case "holds":
                 held = _ranges(head["entries"])
                 now = int(self._clock())
-                count = await asyncio.to_thread(self._store.resolve, sender, device, head["epoch"], held, now)
+                count = await asyncio.to_thread(self._store.resolve_archive, sender, device, head["epoch"], held, now)
                 self._taken()
                 return _answer("kept", head, count=count)
             case "list":
-                found = await asyncio.to_thread(self._store.listed, sender, device, head["epoch"], head["after"])
+                found = await asyncio.to_thread(self._store.list_archived, sender, device, head["epoch"], head["after"])
                 return _listed(head, found)
 
     async def _greet(self, device: str, sender: Sender, head: HelloHead) -> bytes:
@@ -159,12 +159,12 @@ class Replication:
         logs: dict[LogName, LogState] = {name: LogState(*head[name]) for name in LOGS}
         hello = Hello(device, sender, head["zone"], logs, head["relied"])
         welcome = await asyncio.to_thread(self._store.greet, hello, int(self._clock()))
-        for sentence in welcome.told:
+        for sentence in welcome.events:
             _log.warning("%s: %s", device, sentence)
         return _answer(
             "welcome",
             head,
-            told=_told(welcome),
+            told=_events_text(welcome),
             archived=welcome.archived,
             asks=welcome.asks,
             **{name: _held(welcome, name) for name in LOGS},
@@ -172,7 +172,7 @@ class Replication:
 
     async def _promise(self, device: str, sender: Sender, head: KeepHead) -> bytes:
         log, epoch, seqs, digest = head["log"], head["epoch"], head["seqs"], head["digest"]
-        count = await asyncio.to_thread(self._store.promise, sender, device, log, epoch, seqs, digest)
+        count = await asyncio.to_thread(self._store.promise_lines, sender, device, log, epoch, seqs, digest)
         return _answer("kept", head, count=count)
 
     async def _take(self, batch: Batch) -> int:
@@ -192,8 +192,8 @@ class Replication:
             outcomes: Sequence[Outcome] = [Refused(_FAULT, AGAIN_SECONDS)] * len(together)
             try:
                 began, now = time.monotonic(), int(self._clock())
-                outcomes = await asyncio.to_thread(self._store.take, [each.batch for each in together], now)
-                self._metrics.taking(time.monotonic() - began)
+                outcomes = await asyncio.to_thread(self._store.store_batches, [each.batch for each in together], now)
+                self._metrics.observe_write(time.monotonic() - began)
             except StoreUnavailable as problem:
                 _log.error("%s", problem)
                 outcomes = [Refused(str(problem), AGAIN_SECONDS)] * len(together)
@@ -238,8 +238,8 @@ def _listed(head: ListHead, found: list[tuple[int, bytes]]) -> bytes:
     return answer
 
 
-def _told(welcome: Welcome) -> str:
-    return " ".join(welcome.told)[:_TOLD_LONGEST]
+def _events_text(welcome: Welcome) -> str:
+    return " ".join(welcome.events)[:_TOLD_LONGEST]
 
 
 def _held(welcome: Welcome, name: LogName) -> list[int | str]:
@@ -318,11 +318,11 @@ class MessageDispatcher:
         try:
             found, body = messages.decode(data, messages.FROM_BOARD)
         except messages.BadMessage:
-            self._metrics.message("", "unreadable")
+            self._metrics.count_message("", "unreadable")
             raise
         head = cast(BoardHead, found)
         answers = await self._answers(device, head, body)
-        self._metrics.message(head["op"], _outcome(answers))
+        self._metrics.count_message(head["op"], _outcome(answers))
         return answers
 
     async def _answers(self, device: str, head: BoardHead, body: memoryview) -> list[bytes]:
@@ -337,7 +337,7 @@ class MessageDispatcher:
         return [answer] if answer else []
 
     async def answers_or_nothing(self, device: str, data: bytes) -> list[bytes]:
-        """As answers(), but a message that cannot be read is told of here."""
+        """As answers(), but a message that cannot be read is logged here."""
         try:
             return await self.answers(device, data)
         except messages.BadMessage as problem:

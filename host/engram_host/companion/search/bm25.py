@@ -59,7 +59,7 @@ class BoardRows:
 class WordScores:
     """The scores of all rows of some boards for the words of one query.
 
-    `terms` tells of each word whether only an identifier gave it: such a one adds to scores, and lacking it takes nothing.
+    `terms` says of each word whether only an identifier gave it: such a one adds to scores, and lacking it takes nothing.
     """
 
     def __init__(self, seen: list[VisibleRows], terms: dict[str, bool], weights: Weights):
@@ -176,7 +176,7 @@ def walk_threads(board: BoardRows, rows: NDArray[np.intp], steps: tuple[str, int
 def _begin(seen: VisibleRows) -> BoardRows:
     index = seen.index
     lengths = index.rows.column("length").astype(np.float64)
-    records, turns = index.links.among(seen.live)
+    records, turns = index.links.visible_pairs(seen.live)
     if len(records):
         lengths += np.bincount(turns, lengths[records], len(lengths))
     return BoardRows(seen, lengths)
@@ -186,7 +186,7 @@ def _find(board: BoardRows, terms: list[str]) -> None:
     """Look the words up, in rows that count or are wanted; the words of a memory are found in its turns as well."""
     index = board.seen.index
     looked_at = board.seen.live | board.seen.wanted
-    records, turns = index.links.among(board.seen.live)
+    records, turns = index.links.visible_pairs(board.seen.live)
     is_source = np.zeros(len(looked_at), np.bool_)
     is_source[records] = True
     for term in terms:

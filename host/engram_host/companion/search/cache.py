@@ -24,7 +24,7 @@ _VECTORS_AT_ONCE = 1000
 
 
 class IndexSource(Protocol):
-    """What indexes are made from: all is told by version, so that each asks only for what is new."""
+    """What indexes are made from: all is numbered by version, so that each asks only for what is new."""
 
     def device(self, name: str) -> Device:
         """One board as it is now; UnknownDevice."""
@@ -61,11 +61,11 @@ class IndexCache:
         index = self._index(device)
         with index.lock:
             if index.is_worn:
-                index = self._begin(device)
+                index = self._new_index(device)
         with index.lock:
             self._refresh(index, device, identity)
             size = index.nbytes
-        self._keep(name, index, size)
+        self._mark_used(name, index, size)
         return index, device
 
     def close(self) -> None:
@@ -79,7 +79,7 @@ class IndexCache:
             return sum(self._bytes.values())
 
     @property
-    def names(self) -> list[str]:
+    def board_names(self) -> list[str]:
         """The boards of which an index is kept, the one used longest ago first."""
         with self._lock:
             return list(self._indexes)
@@ -88,17 +88,17 @@ class IndexCache:
         with self._lock:
             index = self._indexes.get(device.name)
         if index is None or not index.fits(device):
-            return self._begin(device)
+            return self._new_index(device)
         return index
 
-    def _begin(self, device: Device) -> DeviceIndex:
+    def _new_index(self, device: Device) -> DeviceIndex:
         """A new index; others leave before it is filled, or both would be there for a while."""
         index = DeviceIndex(device, self._words)
         with self._lock:
             self._indexes[device.name] = index
             self._indexes.move_to_end(device.name)
             self._bytes[device.name] = BYTES_OF_A_LINE * sum(device.have.values())
-            self._let_go()
+            self._evict_oldest()
         return index
 
     def _refresh(self, index: DeviceIndex, device: Device, identity: Identity | None) -> None:
@@ -117,26 +117,26 @@ class IndexCache:
         index.use_identity(identity)
         while True:
             self._check_open()
-            told = self._store.vectors(device.name, identity, index.vector_version, _VECTORS_AT_ONCE)
-            index.apply_vectors(told)
-            if len(told) < _VECTORS_AT_ONCE:
+            vectors = self._store.vectors(device.name, identity, index.vector_version, _VECTORS_AT_ONCE)
+            index.apply_vectors(vectors)
+            if len(vectors) < _VECTORS_AT_ONCE:
                 return
 
     def _check_open(self) -> None:
         if self._is_closed:
             raise StoreUnavailable("the companion is being stopped.")
 
-    def _keep(self, name: str, index: DeviceIndex, size: int) -> None:
-        """Note an index as the one used last, and let those go that have no room beside it."""
+    def _mark_used(self, name: str, index: DeviceIndex, size: int) -> None:
+        """Note an index as the one used last, and evict those that have no room beside it."""
         with self._lock:
             if self._indexes.get(name) is not index:
                 return
             self._indexes.move_to_end(name)
             self._bytes[name] = size
-            self._let_go()
+            self._evict_oldest()
 
-    def _let_go(self) -> None:
-        """Let those go that were used longest ago, until the others have room; the newest stays in any case."""
+    def _evict_oldest(self) -> None:
+        """Evict those that were used longest ago, until the others have room; the newest stays in any case."""
         total = sum(self._bytes.values())
         if total <= self._most_bytes or len(self._indexes) == 1:
             return

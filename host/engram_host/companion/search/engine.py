@@ -81,7 +81,7 @@ def _beside(row: int, board: BoardRows, words: WordScores) -> list[Part]:
 def why_empty(
     request: SearchRequest, words: WordScores | None, entries: int, boards: list[BoardRows], degraded: str
 ) -> str:
-    """One sentence on why nothing was found; it tells of nothing that the caller may not see."""
+    """One sentence on why nothing was found; it mentions nothing that the caller may not see."""
     if not entries:
         return "nothing is stored yet that may be shown here."
     wanted = sum(int(np.count_nonzero(board.seen.wanted)) for board in boards)
@@ -254,7 +254,7 @@ class _Search:
         vectors = np.zeros((len(candidates), dimensions))
         for at in np.flatnonzero(has_vector).tolist():
             index = self._seen[candidates[at].place].index
-            vectors[at] = index.vectors.of(np.array([slots[at]], np.int32))[0]
+            vectors[at] = index.vectors.vectors_at(np.array([slots[at]], np.int32))[0]
         words = [frozenset[str]()] * len(candidates)
         if not has_vector.all():
             words = [_words_of(line) for _, line in self._lines(candidates, texts)]

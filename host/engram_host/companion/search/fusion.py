@@ -44,7 +44,7 @@ class NamedTime:
     first: int = 0
     last: int = 0
 
-    def holds(self, days: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def contains_days(self, days: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which days, counted from 1970, are meant."""
         if self.last:
             return (days >= self.first) & (days <= self.last)
@@ -263,11 +263,11 @@ def _candidates(
     near = np.where(counts, meaning.share(np.nan_to_num(cosines)), 0) * weight if meaning else np.zeros(len(rows))
     of_words = by_words * (1 - weight)
     base = of_words + near
-    is_theirs = board.column("who")[rows] == index.speakers.known(speaker) if speaker else np.zeros(len(rows), np.bool_)
+    is_theirs = board.column("who")[rows] == index.speakers.find(speaker) if speaker else np.zeros(len(rows), np.bool_)
     by_speaker = np.where(is_theirs & turn, base * (request.weights.speaker - 1), 0)
     by_importance = np.where(turn, 0, base * (board.column("importance")[rows] / 200 - 0.25))
     time = named_time(request.query, request.now, index.zone) if request.dates else None
-    by_date = DATE_POINTS * time.holds(days_of(at, index.zone)) if time else np.zeros(len(rows))
+    by_date = DATE_POINTS * time.contains_days(days_of(at, index.zone)) if time else np.zeros(len(rows))
     scores = np.round(base + by_speaker + by_importance + by_date, SCORE_DIGITS)
     coverage = words.coverage(board)[rows] if words else np.zeros(len(rows))
     columns = (rows, at, turn, number, scores, of_words, near, cosines, coverage, by_speaker, by_importance, by_date)

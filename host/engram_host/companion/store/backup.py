@@ -1,7 +1,7 @@
 """A copy of the companion's database in one file, made while it is in use, and put back while it is not.
 
-SQLite copies itself, page by page, and begins anew what others changed meanwhile: the file is one state of the database.
-PostgreSQL is saved by its own pg_dump, into its own format.
+SQLite copies itself, page by page, and starts over where others changed something meanwhile: the file is one state of
+the database. PostgreSQL is saved by its own pg_dump, into its own format.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ _BESIDE = ("-wal", "-shm", "-journal")
 """Endings of the files that SQLite keeps beside a database."""
 
 ReportProgress = Callable[[int, int], None]
-"""Is told how many pages are done, of how many."""
+"""Called with the number of pages that are done, and of all."""
 
 
 class BadBackup(CompanionError):
@@ -43,7 +43,7 @@ class ToolMissing(CompanionError):
         self.name = name
 
 
-def save_sqlite(path: Path, out: Path, told: ReportProgress) -> None:
+def save_sqlite(path: Path, out: Path, report: ReportProgress) -> None:
     """Copy a database to a file, whole or not at all; NotOverwritten if that is the database itself. StoreUnavailable."""
     if not path.exists():
         raise StoreUnavailable(f"there is no database {path}: no companion has run there yet.")
@@ -51,7 +51,7 @@ def save_sqlite(path: Path, out: Path, told: ReportProgress) -> None:
         raise NotOverwritten(f"{out} is the database itself, or a file beside it: name another file for the backup.")
     with _draft(out) as draft, _opened(path, "ro") as source, _opened(draft, "rw") as target:
         try:
-            source.backup(target, pages=PAGES_AT_ONCE, progress=lambda _, left, total: told(total - left, total))
+            source.backup(target, pages=PAGES_AT_ONCE, progress=lambda _, left, total: report(total - left, total))
             target.execute("PRAGMA journal_mode = DELETE")
         except sqlite3.Error as error:
             raise StoreUnavailable(f"{path} could not be copied to {out}: {error}.") from None

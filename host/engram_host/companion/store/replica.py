@@ -11,7 +11,13 @@ from engram_host.companion.errors import Refused, Stale, UnknownDevice
 from engram_host.companion.store import replication_rules, retention
 from engram_host.companion.store.database import Table, reads, reads_once, writes
 from engram_host.companion.store.queries import PRESENT, Rows
-from engram_host.companion.store.replication_rules import MISSING, BatchTaker, forget_beyond_board, meet_all, unfit
+from engram_host.companion.store.replication_rules import (
+    MISSING,
+    BatchWriter,
+    forget_beyond_board,
+    message_refusal,
+    sync_copies,
+)
 from engram_host.companion.store.retention import Line
 from engram_host.companion.store.row_types import DeviceRow, LogRow
 from engram_host.companion.types import (
@@ -63,7 +69,7 @@ class ReplicaReader(Table):
 
         A line of which there are several versions comes once, as it is now.
         """
-        # What was promised and not archived is nobody's to find any more when the board has let it go.
+        # Nobody finds what was promised and not archived once the board has dropped it.
         line = "CASE WHEN lines.beyond AND lines.archive < 0 THEN NULL ELSE lines.line END"
         sql = f"SELECT lines.version, lines.log, lines.seq, {line} FROM lines {PRESENT.format('lines')}"
         found = rows.run(f"{sql} ORDER BY lines.version LIMIT ?", (device, after, limit))
@@ -81,7 +87,7 @@ class ReplicaReader(Table):
     @reads
     def _lines(self, rows: Rows, span: Span, after: int, archived: bool) -> list[tuple[int, bytes]]:
         copy = LogRow(span.device, span.log, span.epoch)
-        return rows.held(copy, after, span.to, _LINES_AT_ONCE, archived=archived)
+        return rows.lines_between(copy, after, span.to, _LINES_AT_ONCE, archived=archived)
 
     @reads_once
     def lines_at(
@@ -91,21 +97,21 @@ class ReplicaReader(Table):
         copy = LogRow(device, log, epoch)
         found: dict[int, bytes] = {}
         for start in range(0, len(seqs), _LINES_AT_ONCE):
-            found.update(rows.chosen(copy, seqs[start : start + _LINES_AT_ONCE], archived))
+            found.update(rows.lines_at(copy, seqs[start : start + _LINES_AT_ONCE], archived))
         return found
 
     @reads
     def archived(self, rows: Rows, device: str, after: int = 0, limit: int = 100) -> list[tuple[int, bytes]]:
         """(seq, line) of the latest versions of archived records with a seq after `after`, in order."""
-        copy = rows.present([device]).get((device, "records"))
+        copy = rows.present_copies([device]).get((device, "records"))
         return rows.archived(copy, after, limit) if copy else []
 
     @reads
     def count_archived(self, rows: Rows) -> int:
         """How many records of all boards are archived."""
         # What is with the copy of a former epoch is in no archive, or in the present one as well.
-        told = "is_present AND archive > 0 AND archive <> 0 AND line IS NOT NULL"
-        found = f"SELECT DISTINCT device, archive FROM lines JOIN logs USING (device, log, epoch) WHERE {told}"
+        condition = "is_present AND archive > 0 AND archive <> 0 AND line IS NOT NULL"
+        found = f"SELECT DISTINCT device, archive FROM lines JOIN logs USING (device, log, epoch) WHERE {condition}"
         return rows.run(f"SELECT count(*) FROM ({found}) AS found")[0][0]
 
     @reads
@@ -114,7 +120,9 @@ class ReplicaReader(Table):
         return rows.events(device, limit)
 
     @reads
-    def aside(self, rows: Rows, device: str, limit: int = 100, before: int = MOST_NUMBER) -> list[SetAsideLine]:
+    def set_aside_lines(
+        self, rows: Rows, device: str, limit: int = 100, before: int = MOST_NUMBER
+    ) -> list[SetAsideLine]:
         """The lines that were set aside of a board's copies, newest first: those with numbers below `before`."""
         sql = "SELECT log, epoch, seq, at, why, line, number FROM aside WHERE device = ? AND number < ?"
         found = rows.run(f"{sql} ORDER BY number DESC LIMIT ?", (device, before, limit))
@@ -126,7 +134,7 @@ class ReplicaReader(Table):
 
 def _devices(rows: Rows, name: str = "") -> list[Device]:
     devices = rows.devices(name)
-    copies = rows.present(row.name for row in devices)
+    copies = rows.present_copies(row.name for row in devices)
     return [_device(row, [copies[row.name, log] for log in LOGS if (row.name, log) in copies]) for row in devices]
 
 
@@ -142,7 +150,7 @@ SILENCE_SECONDS = 150
 """How long a board has to be silent before another one may take its name."""
 
 MOST_LISTED = 64
-"""Archived records that a board is told of at once: more do not fit in an answer."""
+"""Archived records that one answer lists: more do not fit in an answer."""
 
 
 class ReplicaWriter(Table):
@@ -152,10 +160,10 @@ class ReplicaWriter(Table):
         """Begin a connection of a board. Refused, Stale.
 
         A new epoch of a log begins a new copy; the one before it is kept, out of all searches. Where the board has fewer
-        lines than the copy (it went back to an older state), the copy's later lines are set aside, and `told` says so.
+        lines than the copy (it went back to an older state), the copy's later lines are set aside, and `events` says so.
         """
         if any(state.oldest > state.next for state in hello.logs.values()):
-            raise Refused("the hello tells of a log whose oldest line comes after its newest one.")
+            raise Refused("the hello names a log whose oldest line comes after its newest one.")
         if not hello.sender.board.isprintable():
             # PostgreSQL takes no zero byte in a text; no board of ours has any such sign in its id.
             raise Refused("the board's id has signs that cannot be shown: the board's firmware is at fault.")
@@ -170,47 +178,47 @@ class ReplicaWriter(Table):
         device = rows.lock_or_make(hello.device)
         problem = _unwelcome(device, hello.sender, now)
         if isinstance(problem, Refused):
-            rows.tell(device.name, now, str(problem))
+            rows.add_event(device.name, now, str(problem))
         if problem:
             return problem
-        told = _who_came(device, hello.sender)
+        events = _who_came(device, hello.sender)
         # What such a one has may differ in any line: rewrites that were agreed on with another say nothing of it.
-        is_other = bool(device.board) and bool(told)
+        is_other = bool(device.board) and bool(events)
         device.board, device.link, device.n = hello.sender.board, hello.sender.link, hello.sender.n
         device.heard, device.zone = now, hello.zone
-        held = meet_all(rows, device, hello, told, is_other, now)
+        held = sync_copies(rows, device, hello, events, is_other, now)
         rows.save_devices([device])
-        for sentence in told:
-            rows.tell(device.name, now, sentence)
-        present = rows.present([device.name]).get((device.name, "records"))
+        for sentence in events:
+            rows.add_event(device.name, now, sentence)
+        present = rows.present_copies([device.name]).get((device.name, "records"))
         if present is None:
-            return Welcome(held, tuple(told))
-        return Welcome(held, tuple(told), rows.count_archived(present), retention.is_doubted(rows, present))
+            return Welcome(held, tuple(events))
+        return Welcome(held, tuple(events), rows.count_archived(present), retention.is_doubted(rows, present))
 
     @writes
-    def take(self, rows: Rows, batches: Sequence[Batch], now: int) -> list[int | Refused | Stale]:
+    def store_batches(self, rows: Rows, batches: Sequence[Batch], now: int) -> list[int | Refused | Stale]:
         """Take lines in one transaction, in order; for each batch the seq up to which the log is whole now, or why not.
 
-        A batch that begins beyond that seq is not taken: the answer tells where to go on. One that begins before it says
+        A batch that begins beyond that seq is not taken: the answer says where to go on. One that begins before it says
         what that part of the log is now: lines that are missing in it go, lines that differ take the place of the old
         ones. An old line is set aside if it differs from the new one, unless that one is what compaction left of it: then
         it was forgotten. A line that is missing was forgotten too if the board has compacted the log since both sides agreed;
         if not, its flash has lost it, and it is set aside. Lines below the board's `oldest` stay as they are.
         """
-        return BatchTaker(rows, {batch.span.device for batch in batches}, now).take(batches)
+        return BatchWriter(rows, {batch.span.device for batch in batches}, now).write_batches(batches)
 
     @writes
     def is_same(self, rows: Rows, sender: Sender, span: Span, count: int, crc: str) -> bool:
         """Whether the copy of a span has so many lines with that digest (see engram.link.messages). Refused, Stale."""
         copy = _admitted(rows, sender, span.device, span.log, span.epoch)
-        crcs = rows.crcs(copy, span.after, span.to)
+        crcs = rows.crcs_between(copy, span.after, span.to)
         return len(crcs) == count and (not count or _digest(crcs) == crc)
 
     @writes
-    def agree(self, rows: Rows, sender: Sender, device: str, log: LogName, epoch: int, rewrites: int) -> None:
+    def mark_agreed(self, rows: Rows, sender: Sender, device: str, log: LogName, epoch: int, rewrites: int) -> None:
         """Note that the copy of a log is like the board's after so many rewrites. Refused, Stale.
 
-        What was forgotten after it had left the board goes now, as far as the copy tells of it.
+        What was forgotten after it had left the board goes now, as far as the copy says so.
         """
         copy = _admitted(rows, sender, device, log, epoch)
         if rewrites != copy.agreed:
@@ -224,7 +232,7 @@ class ReplicaWriter(Table):
         rows.save_logs([copy])
 
     @writes
-    def promise(
+    def promise_lines(
         self, rows: Rows, sender: Sender, device: str, log: LogName, epoch: int, seqs: Sequence[int], crc: str
     ) -> int:
         """Promise to keep lines once an `archive` line names them, whatever the board's log has then. Refused, Stale.
@@ -232,30 +240,30 @@ class ReplicaWriter(Table):
         `crc` is the digest over the lines with these seqs, in this order: how many were promised, 0 if it does not fit.
         """
         copy = _admitted(rows, sender, device, log, epoch)
-        if not seqs or _digest(each for seq in seqs for each in rows.crcs(copy, seq - 1, seq)) != crc:
+        if not seqs or _digest(each for seq in seqs for each in rows.crcs_between(copy, seq - 1, seq)) != crc:
             return 0
-        rows.promise(copy, seqs)
+        rows.mark_promised(copy, seqs)
         return len(seqs)
 
     @writes
-    def resolve(
+    def resolve_archive(
         self, rows: Rows, sender: Sender, device: str, epoch: int, held: Sequence[ArchiveRange], now: int
     ) -> int:
-        """Take what a board knows that its archive has, where the database is older than the board was told of, or the board's
-        log is a backup that was put back: how many memories are archived now. Refused, Stale.
+        """Take what a board knows that its archive has, where the database is older than what was confirmed to the board, or
+        the board's log is a backup that was put back: how many memories are archived now. Refused, Stale.
         """
         copy = _admitted(rows, sender, device, "records", epoch)
         if copy.agreed == copy.rewrites:
             row = rows.lock([device])[device]
-            count = retention.resolve(rows, row, copy, held, now)
-            rows.finish()
+            count = retention.resolve_archive(rows, row, copy, held, now)
+            rows.flush()
             rows.save_devices([row])
             if count:
-                rows.tell(device, now, replication_rules.archived_again(count))
+                rows.add_event(device, now, replication_rules.archived_again(count))
         return rows.count_archived(copy)
 
     @writes
-    def listed(
+    def list_archived(
         self, rows: Rows, sender: Sender, device: str, epoch: int, after: int, limit: int = MOST_LISTED
     ) -> list[Line]:
         """(seq, line) of archived records, for the board itself: as archived(). Refused, Stale."""
@@ -292,10 +300,10 @@ def _who_came(device: DeviceRow, sender: Sender) -> list[str]:
 def _admitted(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int) -> LogRow:
     """The copy that a message other than hello is about; Refused, Stale."""
     device = rows.lock([name]).get(name)
-    problem = unfit(device, sender)
+    problem = message_refusal(device, sender)
     if problem or device is None:
         raise problem or Refused(replication_rules.HELLO_FIRST, again=0)
-    copy = rows.present([name]).get((name, log))
+    copy = rows.present_copies([name]).get((name, log))
     if copy is None or copy.epoch != epoch:
         raise Refused(replication_rules.HELLO_FIRST, again=0)
     device.n = sender.n

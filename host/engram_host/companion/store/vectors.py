@@ -36,16 +36,16 @@ class VectorTable(Table):
         """Keep vectors of lines of the present epochs; of lines that have gone meanwhile none is kept, and of those that have
         changed since the version `seen`, up to which the texts were read, none either. Each gets a version of its own.
 
-        A vector leaves with its line, and when its line becomes another one: who reads changes() lets it go then.
+        A vector leaves with its line, and when its line becomes another one: who reads changes() drops it then.
         """
         row = rows.lock([device]).get(device) if vectors else None
         if row is None:
             return
-        for (_, log), copy in sorted(rows.present([device]).items()):
+        for (_, log), copy in sorted(rows.present_copies([device]).items()):
             wanted = {one.seq: one for one in vectors if one.log == log}
             there = _versions(rows, copy, list(wanted))
             kept = [one for seq, one in sorted(wanted.items()) if seq in there and (seen is None or there[seq] <= seen)]
-            _put(rows, copy, str(identity), [(row.step(), one) for one in kept])
+            _put(rows, copy, str(identity), [(row.next_version(), one) for one in kept])
         rows.save_devices([row])
 
     @reads
