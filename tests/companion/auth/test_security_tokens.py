@@ -1,16 +1,13 @@
-"""Tokens: how they are kept, whose they are, and how often somebody may come."""
+"""Tokens: how they are kept, and whose they are."""
 
 import re
 import stat
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from engram_host.companion.auth import tokens
 from engram_host.companion.auth.identity import OPERATOR, STRANGER, Caller, CallerLookup
-from engram_host.companion.auth.rate_limit import RateLimiter
 from engram_host.companion.errors import SettingError
 from engram_host.companion.store import Store
 
@@ -88,28 +85,3 @@ def test_a_secret_that_is_not_one_word_is_refused_unshown(tmp_path: Path, conten
     with pytest.raises(SettingError) as refused:
         tokens.read_secret(path)
     assert not re.search("abc", str(refused.value))
-
-
-@given(
-    rate=st.floats(0.1, 100),
-    burst=st.integers(1, 50),
-    steps=st.lists(st.floats(0, 3), min_size=1, max_size=200),
-)
-def test_nobody_comes_more_often_than_the_rate_and_the_burst_allow(rate: float, burst: int, steps: list[float]):
-    now = 0.0
-    rates = RateLimiter(rate, burst, lambda: now)
-    taken = 0
-    for step in steps:
-        now += step
-        taken += not rates.wait_seconds("kitchen")
-        assert taken <= burst + rate * now + 1e-6
-
-
-@given(st.floats(0.1, 100), st.integers(1, 20))
-def test_who_waits_as_long_as_is_said_gets_a_turn(rate: float, burst: int):
-    now = 0.0
-    rates = RateLimiter(rate, burst, lambda: now)
-    while not (wait := rates.wait_seconds("kitchen")):
-        pass
-    now += wait + 1e-9
-    assert rates.wait_seconds("kitchen") == 0.0 and rates.wait_seconds("garden") == 0.0
