@@ -32,6 +32,7 @@ from engram_host.companion.errors import CompanionError
 from engram_host.evaluation import companion, recipe
 from engram_host.evaluation.board import BoardEngine, own_board
 from engram_host.evaluation.sets import Conversation, EvaluationFailed, Question, Turn, load_conversations
+from engram_host.wording import counted
 
 # --- figures
 
@@ -174,7 +175,9 @@ def _ask(conversation: Conversation, rank: Rank, out: Path) -> list[RankedAnswer
         for question, ranked in zip(conversation.questions, rankings, strict=True)
     ]
     (out / f"{conversation.name}.jsonl").write_text("".join(lines), encoding="utf-8")
-    _report(f"{conversation.name}: {len(conversation.turns)} turns, {len(conversation.questions)} questions asked")
+    turns = counted(len(conversation.turns), "turn", "turns")
+    asked = counted(len(conversation.questions), "question", "questions")
+    _report(f"{conversation.name}: {turns}, {asked} asked")
     return ranked_answers(conversation, rankings)
 
 

@@ -166,7 +166,7 @@ def test_a_file_that_is_too_large_is_told_with_its_size(notes: Path):
 
 def test_more_files_than_allowed_are_told(notes: Path):
     listing = list_files(place_of(notes), 1)
-    assert listing and len(listing.files) == 1 and "more than 1 files" in listing.problems[0]
+    assert listing and len(listing.files) == 1 and "more than 1 file;" in listing.problems[0]
 
 
 def test_a_folder_that_is_not_there_is_no_listing(tmp_path: Path):

@@ -56,7 +56,9 @@ def normalize(vectors: np.ndarray, count: int, dimensions: int, source: str) -> 
     `source` is who made them, for that sentence.
     """
     if vectors.ndim != 2 or len(vectors) != count:
-        raise EmbedderRefused(f"{source} gave {len(vectors)} vectors for {count} texts.")
+        raise EmbedderRefused(
+            f"{source} answered with another number of vectors ({len(vectors)}) than of texts ({count})."
+        )
     if vectors.shape[1] != dimensions:
         raise EmbedderRefused(
             f"{source} gave vectors of {vectors.shape[1]} dimensions where {dimensions} were expected; "

@@ -18,6 +18,7 @@ from typing import Literal
 from engram_host.companion.errors import FileUnreadable, SettingError
 from engram_host.companion.settings import FOLDERS_TABLE, FoldersSettings, WantedFolder, is_plain
 from engram_host.companion.types import FOLDER
+from engram_host.wording import counted
 
 Form = Literal["all", "memory", "file"]
 
@@ -201,8 +202,9 @@ def _list(place: FolderSource, descriptor: int, prefix: str, listing: Listing, m
                 if len(listing.files) < most:
                     listing.files[path] = stamp_of(status)
                 else:
+                    limit = counted(most, "file", "files")
                     listing.add_problem(
-                        f"{place.name} has more than {most} files; the others are not read (folders.most_files)."
+                        f"{place.name} has more than {limit}; the others are not read (folders.most_files)."
                     )
                     return
             elif stat.S_ISDIR(status.st_mode) and place.may_contain_files(path):
@@ -239,7 +241,8 @@ def read_file(place: FolderSource, path: str, most: int) -> FileContents:
             raise FileNotFoundError(path)
         if status.st_size > most:
             raise FileUnreadable(
-                place.citation(path), f"has {status.st_size} bytes, at most {most} are read (folders.most_file_bytes)"
+                place.citation(path),
+                f"has {counted(status.st_size, 'byte', 'bytes')}, at most {most} are read (folders.most_file_bytes)",
             )
         data = bytearray()
         while len(data) <= most and (piece := os.read(descriptor, _AT_ONCE)):

@@ -261,7 +261,10 @@ def _batch(device: str, sender: Sender, head: LinesHead, body: memoryview) -> Ba
     except messages.BadMessage as damage:
         raise Refused(str(damage), DAMAGED_SECONDS) from None
     if len(lines) != head["count"]:
-        raise Refused(f"a message has {len(lines)} lines, its head says {head['count']}.", DAMAGED_SECONDS)
+        raise Refused(
+            f"the number of lines in a message ({len(lines)}) is not the one in its head ({head['count']}).",
+            DAMAGED_SECONDS,
+        )
     return Batch(sender, span, lines)
 
 
