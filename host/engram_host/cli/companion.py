@@ -107,7 +107,7 @@ async def _serve(context: Context, flags: dict[tuple[str, str], object], ready_f
 
 
 _AT_ONCE = 1000
-"""Devices whose use of the gateway is asked for together."""
+"""Boards whose use of the gateway is asked for together."""
 
 _LOGS = ("records", "journal")
 _SHOWN = {
@@ -158,7 +158,7 @@ def stats(context: Context) -> None:
 
 
 def _gateway(companion: "ApiClient") -> dict[str, Any]:
-    """What is used of the gateway's limits, by all devices."""
+    """What is used of the gateway's limits, by all boards."""
     day = companion.get("/v1/gateway", limit=_AT_ONCE)
     following = day.pop("following")
     while following:

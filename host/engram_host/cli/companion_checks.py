@@ -277,7 +277,7 @@ def _tokens(settings: Settings) -> Iterator[Finding]:
 
 
 def _has_devices(settings: Settings) -> bool | None:
-    """Whether any device has a token; None where the database cannot be asked."""
+    """Whether any board has a token; None where the database cannot be asked."""
     try:
         path = database_file(settings)
         return _count_sqlite(path) if path else _count_postgres(settings.store.url)

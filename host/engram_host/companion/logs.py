@@ -2,7 +2,7 @@
 that steers a terminal or begins another line.
 
 A JSON line has `time` (ISO 8601, UTC), `level`, `logger`, `message`, `fields` (what the code says beside the message, such as
-the device), and `error` with the traceback where there is one.
+the board), and `error` with the traceback where there is one.
 """
 
 import json

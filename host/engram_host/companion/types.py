@@ -67,7 +67,7 @@ class ArchiveRange:
 
 @dataclass(frozen=True)
 class Span:
-    """The seqs after `after` up to `to` of one log of one device, in one epoch."""
+    """The seqs after `after` up to `to` of one log of one board, in one epoch."""
 
     device: str
     log: LogName
@@ -110,7 +110,7 @@ class Welcome:
 
 @dataclass(frozen=True)
 class Change:
-    """A line that came, was replaced, or has gone (`line` None), in the order of `version` of its device."""
+    """A line that came, was replaced, or has gone (`line` None), in the order of `version` of its board."""
 
     version: int
     log: LogName
@@ -151,7 +151,7 @@ class Device:
 
 @dataclass(frozen=True)
 class DeviceToken:
-    """The token of a device as it is kept: `digest` is its SHA-256, `mosquitto` what mosquitto checks it with, `made` Unix
+    """The token of a board as it is kept: `digest` is its SHA-256, `mosquitto` what mosquitto checks it with, `made` Unix
     seconds.
     """
 

@@ -121,7 +121,7 @@ def make_search_router(searching: SearchService) -> APIRouter:
     async def search(question: SearchQuery, caller: RequestCaller) -> SearchAnswer:
         """Find what boards remember and what stands in Markdown folders, by words and by meaning.
 
-        Nothing is found that the one who asks may not see, and with the token of a device nothing but what that one remembers.
+        Nothing is found that the one who asks may not see, and with the token of a board nothing but what that one remembers.
         """
         if caller.device:
             if any(not caller.may_act_for(device) for device in question.devices):

@@ -18,7 +18,7 @@ MOST_KEPT = 4096
 
 @dataclass(frozen=True)
 class Caller:
-    """Who asks: the operator, a device, or neither (somebody without a token, or with one that is not known)."""
+    """Who asks: the operator, a board, or neither (somebody without a token, or with one that is not known)."""
 
     device: str = ""
     is_operator: bool = False
@@ -29,7 +29,7 @@ class Caller:
         return self.is_operator or bool(self.device)
 
     def may_act_for(self, device: str) -> bool:
-        """Whether what concerns one device is theirs."""
+        """Whether what concerns one board is theirs."""
         return self.is_operator or (bool(device) and self.device == device)
 
 

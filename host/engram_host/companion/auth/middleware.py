@@ -36,15 +36,15 @@ class Role(StrEnum):
 
     ANYBODY = "anybody"
     DEVICE = "device"
-    """Any device with a token of its own; the route looks after what it shows to which."""
+    """Any board with a token of its own; the route looks after what it shows to which."""
 
     OWN_DEVICE = "own device"
-    """The device that the path names."""
+    """The board that the path names."""
 
     OPERATOR = "operator"
 
     GATEWAY = "gateway"
-    """Any device or the operator, and a token is asked for always: it costs money."""
+    """Any board or the operator, and a token is asked for always: it costs money."""
 
 
 _DESCRIPTION = "/openapi.json"
@@ -64,7 +64,7 @@ class RouteRules:
         self._rules = [(route, _declared_role(route)) for route in iter_route_contexts(app.routes)]
 
     def find(self, scope: Scope) -> tuple[Role, str]:
-        """Find the role that a request needs, and the device that its path names ("" if none)."""
+        """Find the role that a request needs, and the board that its path names ("" if none)."""
         if scope["path"] == _DESCRIPTION:
             return Role.ANYBODY, ""
         for route, role in self._rules:
@@ -104,17 +104,17 @@ class HttpAccess:
     names: frozenset[str]
     """Names, beside addresses and localhost, under which the companion is reached."""
     rate_limiter: RateLimiter
-    """How often a device may come, over HTTP and MQTT together."""
+    """How often a board may come, over HTTP and MQTT together."""
 
     def check_rate(self, device: str) -> None:
-        """Count one request of a device; HTTPException if it comes too soon after the others."""
+        """Count one request of a board; HTTPException if it comes too soon after the others."""
         wait = self.rate_limiter.wait_seconds(device)
         if wait:
             sentence = f"{device} sends too much: try again later."
             raise HTTPException(429, sentence, {"Retry-After": str(math.ceil(wait))})
 
     def may_use_all(self, caller: Caller) -> bool:
-        """Whether all routes are a caller's: the operator's, and where no tokens are asked for, anybody's who is no device."""
+        """Whether all routes are a caller's: the operator's, and where no tokens are asked for, anybody's who is no board."""
         return caller.is_operator or not (self.requires_tokens or caller.device)
 
 

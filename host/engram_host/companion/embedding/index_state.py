@@ -11,7 +11,7 @@ _POSITION = "embedding.position."
 _KEEPER = "embedding.keeper"
 
 _MOST_GAPS = 32
-"""Gaps of one device: bounds the note. Beyond it the two oldest become one, and what lies between is looked at again."""
+"""Gaps of one board: bounds the note. Beyond it the two oldest become one, and what lies between is looked at again."""
 
 Gap = tuple[int, int]
 """The versions after the first up to the second."""

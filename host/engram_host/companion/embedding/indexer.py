@@ -1,6 +1,6 @@
 """Keeps the index: gives each line that has no vector of the present identity one, behind everything else.
 
-What is left is known by versions: each device has a note of those that were looked at (see notes.Position), so that work
+What is left is known by versions: each board has a note of those that were looked at (see notes.Position), so that work
 goes on after a restart, the newest lines come first, and no more than one window of lines is in memory. A vector that was
 made twice takes the place of the first, so a kill at any point costs work, never a vector.
 
@@ -91,7 +91,7 @@ class EmbeddingIndexer:
         jobs_least: int = 2000,
         failed: Callable[[], None] = lambda: None,
     ):
-        """`key_version` is that of the texts that `text_of` gives; gaps of a device from `jobs_least` versions on go to
+        """`key_version` is that of the texts that `text_of` gives; gaps of a board from `jobs_least` versions on go to
         `jobs`, one at a time, while newer lines are embedded directly. `failed` is called each time that the embedder made
         no vector.
         """
@@ -156,7 +156,7 @@ class EmbeddingIndexer:
                 await self._wait()
 
     async def run_round(self) -> bool:
-        """One window of each device that has work; whether there was any. EmbedderError, StoreUnavailable."""
+        """One window of each board that has work; whether there was any. EmbedderError, StoreUnavailable."""
         try:
             await self._embedder.ready()
         except EmbedderError as error:
@@ -211,7 +211,7 @@ class EmbeddingIndexer:
         return is_mine
 
     def _read_positions(self, devices: Sequence[Device], identity: Identity) -> dict[str, IndexPosition]:
-        """How far each device is; the store is asked only about those that are not known yet."""
+        """How far each board is; the store is asked only about those that are not known yet."""
         positions = {}
         for device in devices:
             known = self._positions.get(device.name)

@@ -30,7 +30,7 @@ MOST_AT_ONCE = 128
 """Calls that are under way: bounds the memory, and the connections to the service."""
 
 MOST_OF_ONE = 8
-"""Calls of one device that are under way."""
+"""Calls of one board that are under way."""
 
 MOST_WHOLE = 8 << 20
 """Bytes of an answer that is not a stream."""

@@ -120,7 +120,7 @@ _DAY = 86400
 
 @dataclass(frozen=True)
 class DayUsage:
-    """What was used on the day that is now, in UTC: `limits` are those of a device and of all, 0 for none."""
+    """What was used on the day that is now, in UTC: `limits` are those of a board and of all, 0 for none."""
 
     begins: int
     limits: dict[str, GatewayUse]
@@ -130,7 +130,7 @@ class DayUsage:
 
 
 class Quota:
-    """Counts calls and tokens of each device and of all, by days in UTC."""
+    """Counts calls and tokens of each board and of all, by days in UTC."""
 
     def __init__(self, store: GatewayUseTable, settings: GatewaySettings):
         self._store = store

@@ -52,7 +52,7 @@ class BrokerLogin:
 
 
 AnswerMessage = Callable[[str, bytes], Awaitable[list[bytes]]]
-"""Given a device and a message, its answers."""
+"""Given a board and a message, its answers."""
 
 
 class MqttClient:

@@ -156,7 +156,7 @@ class GuardedBroker(Broker):
         return await self._is_let_in(session)
 
     async def _is_let_in(self, session: Session) -> bool:
-        """Whether a client's token is still that of the device which it says it is."""
+        """Whether a client's token is still that of the board which it says it is."""
         name = session.attributes.get("name", "")
         if name == WORKER or not self._access.requires_tokens:
             return True

@@ -303,7 +303,7 @@ _REFUSED = b'{"op":"refused"'
 
 AnswerSearch = Callable[[str, SearchHead], Awaitable[list[bytes]]]
 AnswerGet = Callable[[str, GetHead], Awaitable[list[bytes]]]
-"""Given a device and the head of its message, the answers."""
+"""Given a board and the head of its message, the answers."""
 
 
 class MessageDispatcher:

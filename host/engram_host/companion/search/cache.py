@@ -14,7 +14,7 @@ from engram_host.companion.types import Change, Device
 from engram_host.companion.vector_types import Identity, StoredVector
 
 MOST_BYTES = 256 << 20
-"""What the indexes may take together: one device of 100,000 turns with its vectors, or about a thousand of 1,000."""
+"""What the indexes may take together: one board of 100,000 turns with its vectors, or about a thousand of 1,000."""
 
 BYTES_OF_A_LINE = 1900
 """About what a line takes in an index, most of it its vector: only until the index can say so itself."""

@@ -22,7 +22,7 @@ between them. Those beyond the bound come again when the index is rebuilt."""
 
 NO_SLOT = -1
 
-_FIRST_BLOCK_ROWS = 64  # a small device takes no more than it needs: blocks grow to their full size
+_FIRST_BLOCK_ROWS = 64  # a small board takes no more than it needs: blocks grow to their full size
 
 
 class Vectors:

@@ -24,7 +24,7 @@ _Said = tuple[str, str]
 
 
 class FolderTables(Table):
-    """The files of Markdown folders, each folder by its name as a device."""
+    """The files of Markdown folders, each folder kept like a board."""
 
     @reads
     def stamps(self, rows: Rows, folder: str, after: str = "", limit: int = 1000) -> list[tuple[str, str, int, str]]:

@@ -1,4 +1,4 @@
-"""PostgreSQL with pgvector: a row lock a device, several workers on one database."""
+"""PostgreSQL with pgvector: a row lock a board, several workers on one database."""
 
 import random
 import threading

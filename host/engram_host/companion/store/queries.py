@@ -13,7 +13,7 @@ from engram_host.companion.types import LogName
 from engram_host.companion.vector_types import Vector
 
 EVENTS_KEPT = 1000
-"""Events of one device: bounds what a board that resets again and again can fill."""
+"""Events of one board: bounds what a board that resets again and again can fill."""
 
 _DEVICE = "name, board, link, n, heard, zone, version"
 _LOG = "device, log, epoch, is_present, have, oldest, next, rewrites, agreed"
@@ -83,10 +83,10 @@ class Rows(ABC):
                 rows,
             )
 
-    # --- devices and their copies
+    # --- boards and their copies
 
     def lock(self, names: Iterable[str]) -> dict[str, DeviceRow]:
-        """The rows of devices, for nobody else to change until the transaction ends. In the order of names: so two
+        """The rows of boards, for nobody else to change until the transaction ends. In the order of names: so two
         transactions never wait for each other.
         """
         wanted = sorted(set(names))
@@ -96,7 +96,7 @@ class Rows(ABC):
         return {row[0]: DeviceRow(*row) for row in self.run(sql, wanted)}
 
     def lock_or_make(self, name: str) -> DeviceRow:
-        """The row of a device, made if there is none, and locked."""
+        """The row of a board, made if there is none, and locked."""
         self.run(
             f"INSERT INTO devices ({_DEVICE}) VALUES (?, '', 0, 0, 0, 0, 0) ON CONFLICT (name) DO NOTHING", (name,)
         )
@@ -110,7 +110,7 @@ class Rows(ABC):
         )
 
     def devices(self, name: str = "") -> list[DeviceRow]:
-        """The rows of all devices by name, or of one."""
+        """The rows of all boards by name, or of one."""
         where, values = ("WHERE name = ?", (name,)) if name else ("", ())
         return [DeviceRow(*row) for row in self.run(f"SELECT {_DEVICE} FROM devices {where} ORDER BY name", values)]
 
@@ -121,7 +121,7 @@ class Rows(ABC):
         ]
 
     def present_copies(self, names: Iterable[str]) -> dict[tuple[str, LogName], LogRow]:
-        """The present copies of devices."""
+        """The present copies of boards."""
         wanted = sorted(set(names))
         if not wanted:
             return {}
@@ -179,7 +179,7 @@ class Rows(ABC):
         return [row[0] for row in self.run(f"SELECT crc FROM lines WHERE {where} ORDER BY seq", (*copy.key, after, to))]
 
     def remove_lines(self, device: DeviceRow, copy: LogRow, seqs: Sequence[int], now: int) -> None:
-        """Remove lines from a copy, with their vectors; each is a change of the device."""
+        """Remove lines from a copy, with their vectors; each is a change of the board."""
         self.put_lines(copy, [NewLine(seq, device.next_version(), None) for seq in seqs], now)
         self.drop_vectors_of(copy, seqs)
 

@@ -1,6 +1,6 @@
 """The copies of the boards' logs: taking in what boards send, and reading them.
 
-Of two calls that concern one device the later one sees all that the earlier one did.
+Of two calls that concern one board the later one sees all that the earlier one did.
 """
 
 from binascii import crc32
@@ -44,7 +44,7 @@ _LINES_AT_ONCE = 500
 
 
 class ReplicaReader(Table):
-    """Devices, and the lines that they sent. A Markdown folder is kept as a device, its passages as records."""
+    """Boards, and the lines that they sent. A Markdown folder is kept like a board, its passages as records."""
 
     @reads
     def sources(self, rows: Rows) -> list[Device]:

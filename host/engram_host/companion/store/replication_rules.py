@@ -189,7 +189,7 @@ def message_refusal(device: DeviceRow | None, sender: Sender) -> Refused | Stale
 
 
 class BatchWriter:
-    """Takes batches of several devices, whose rows are locked all at once."""
+    """Takes batches of several boards, whose rows are locked all at once."""
 
     def __init__(self, rows: Rows, names: set[str], now: int):
         self._rows = rows

@@ -15,7 +15,7 @@ _DIGESTS_AT_ONCE = 500
 
 
 class VectorTable(Table):
-    """Vectors by device, line and identity."""
+    """Vectors by board, line and identity."""
 
     @reads_once
     def vectors(
