@@ -127,7 +127,7 @@ _SHOWN = {
 
 @takes(URL, HOME, JSON)
 def stats(context: Context) -> None:
-    """Show the companion's state, each board's copy and the usage of the gateway's limits. Asks the companion.
+    """Show the state of the companion, each board's copy and the use of the LLM gateway's limits. Needs a running companion.
 
     Example: engram stats
 
@@ -187,9 +187,9 @@ def _used_of(used: int, limit: int) -> str:
 @takes(URL, HOME, JSON)
 def folders(
     context: Context,
-    principal: Annotated[str, typer.Option(help="on whose behalf: lists only what this person may see")] = "owner",
+    principal: Annotated[str, typer.Option(help="list for this person: only what they may see")] = "owner",
 ) -> None:
-    """List the Markdown folders: the progress of each, and what could not be read. Asks the companion.
+    """List the Markdown folders, their progress, and files that could not be read. Needs a running companion.
 
     Example: engram folders
 
@@ -243,7 +243,7 @@ def backup(
 ) -> None:
     """Save the companion's database to a file: copies of all boards, tokens and vectors.
 
-    A companion may run meanwhile. Settings and the operator's token are not included: they are files in the companion's folder.
+    The companion may keep running. Settings and the operator's token are not included: they are files in its folder.
 
     Example: engram backup companion-2026-11-22.db
     """
@@ -277,7 +277,7 @@ def restore(
     file: Annotated[Path, typer.Argument(help="file written by `engram backup`")],
     replace: Annotated[bool, typer.Option("--replace", help="overwrite the existing database")] = False,
 ) -> None:
-    """Restore a saved database. Stop the companion first; boards then send what is newer.
+    """Restore a saved database. Stop the companion first; once it runs again, boards send what is newer.
 
     Example: engram restore companion-2026-11-22.db --replace
     """

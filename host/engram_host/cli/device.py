@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Manage the tokens with which boards log in to the companion.", no_args_is_help=True)
 
-Name = Annotated[str, typer.Argument(help="the board's name: small letters, digits and -, at most 32")]
+Name = Annotated[str, typer.Argument(help="the board's name: lowercase letters, digits and -, at most 32 characters")]
 
 
 @app.command()

@@ -15,11 +15,11 @@ def evaluate(
     context: Context,
     sets: Annotated[Path, typer.Argument(help="folder of sets, each a folder with turns.jsonl and questions.jsonl")],
     engine: Annotated[
-        str, typer.Option(help="board, companion, recipe, or one of the companion's variants")
+        str, typer.Option(help="what searches: board, companion, recipe, or a variant such as companion-words")
     ] = "companion",
     out: Annotated[Path, typer.Option(help="output folder for the results and figures.json")] = Path("build/eval"),
 ) -> None:
-    """Measure the search on sets of questions: how many answers it finds. Needs no companion.
+    """Measure how many answers the search finds, on sets of questions. Needs no companion.
 
     Example: engram eval path/to/sets --engine companion-words --json
     """

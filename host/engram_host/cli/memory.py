@@ -13,7 +13,8 @@ from engram_host.wording import counted
 Shown = Annotated[
     str, typer.Argument(help="memory such as m12, turn such as t34, or line of a file such as notes/tea.md#12")
 ]
-Day = Annotated[str, typer.Option(help="day such as 2026-01-31, or Unix seconds")]
+Since = Annotated[str, typer.Option(help="from this time on: a day such as 2026-01-31, or Unix seconds")]
+Until = Annotated[str, typer.Option(help="before this time: a day such as 2026-01-31, or Unix seconds")]
 
 _SIGNS = 100
 """Characters of a text in a list that is read by a person."""
@@ -26,18 +27,18 @@ def search(
     context: Context,
     query: Annotated[str, typer.Argument(help="words, or a question")],
     device: Devices = None,
-    limit: Annotated[int, typer.Option(min=1, max=50, help="most results")] = 10,
+    limit: Annotated[int, typer.Option(min=1, max=50, help="maximum number of results")] = 10,
     tag: Annotated[
-        list[str] | None, typer.Option(help="only memories with this tag; repeatable: with all of them")
+        list[str] | None, typer.Option(help="only memories with this tag; repeatable: they must have all")
     ] = None,
-    since: Day = "",
-    until: Day = "",
-    principal: Annotated[str, typer.Option(help="on whose behalf: finds only what this person may see")] = "owner",
+    since: Since = "",
+    until: Until = "",
+    principal: Annotated[str, typer.Option(help="search for this person: finds only what they may see")] = "owner",
     words_only: Annotated[bool, typer.Option("--words", help="search by words only, not by meaning")] = False,
     history: Annotated[bool, typer.Option(help="include superseded memories")] = False,
-    explain: Annotated[bool, typer.Option(help="show how each score is made")] = False,
+    explain: Annotated[bool, typer.Option(help="show what each score is made of")] = False,
 ) -> None:
-    """Search what boards remember, by words and by meaning. Asks the companion.
+    """Search what boards remember, by words and by meaning. Needs a running companion.
 
     Example: engram search "what does Ann drink?"
 
@@ -72,10 +73,12 @@ def search(
 def show(
     context: Context,
     entry: Shown,
-    lines: Annotated[int, typer.Option(min=1, max=500, help="most lines shown of a file")] = 20,
-    principal: Annotated[str, typer.Option(help="on whose behalf a file is read")] = "owner",
+    lines: Annotated[int, typer.Option(min=1, max=500, help="maximum number of lines of a file")] = 20,
+    principal: Annotated[
+        str, typer.Option(help="show a file to this person: refused if they may not see it")
+    ] = "owner",
 ) -> None:
-    """Show a memory or turn with its fields and earlier versions, or lines of a Markdown file. Asks the companion.
+    """Show a memory or turn with its fields and earlier versions, or lines of a Markdown file. Needs a running companion.
 
     Example: engram show m12 --device kitchen
 
@@ -108,15 +111,17 @@ def list_entries(
     turns: Annotated[bool, typer.Option("--turns", help="list conversation turns instead of memories")] = False,
     tag: Annotated[str, typer.Option(help="only memories with this tag")] = "",
     type: Annotated[str, typer.Option(help="only memories of this type, such as fact")] = "",
-    scope: Annotated[str, typer.Option(help="all, user:NAME or ws:ID")] = "",
-    state: Annotated[str, typer.Option(help="live, superseded, expired, archived or all")] = "live",
+    scope: Annotated[str, typer.Option(help="only memories of this scope: all, user:NAME or ws:ID")] = "",
+    state: Annotated[
+        str, typer.Option(help="only memories in this state: live, superseded, expired, archived or all")
+    ] = "live",
     session: Annotated[str, typer.Option(help="only turns of this session")] = "",
     speaker: Annotated[str, typer.Option(help="only turns of this speaker")] = "",
-    since: Day = "",
-    until: Day = "",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="most entries listed")] = 50,
+    since: Since = "",
+    until: Until = "",
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="maximum number of entries")] = 50,
 ) -> None:
-    """List a board's memories or turns, newest first. Asks the companion.
+    """List a board's memories or turns, newest first. Needs a running companion.
 
     Example: engram list --device kitchen --tag shopping
 
@@ -150,14 +155,14 @@ def list_entries(
 @takes(DEVICE, URL, HOME, JSON)
 def history(
     context: Context,
-    entry: Annotated[str, typer.Argument(help="memory or turn; without it, the events of the copies")] = "",
+    entry: Annotated[str, typer.Argument(help="memory or turn, such as m12; without it, the events of the copy")] = "",
     aside: Annotated[
-        bool, typer.Option("--aside", help="list the lines that were set aside because the board no longer has them")
+        bool, typer.Option("--aside", help="list lines that were set aside because the board no longer has them")
     ] = False,
-    before: Annotated[int, typer.Option(min=0, help="continue below this number")] = 0,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="most events or lines shown")] = 100,
+    before: Annotated[int, typer.Option(min=0, help="with --aside: continue below this number (the first column)")] = 0,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="maximum number of events or lines")] = 100,
 ) -> None:
-    """Show the versions of a memory, oldest first, or the events of a board's copies, newest first. Asks the companion.
+    """Show the versions of a memory, oldest first, or the events of a board's copy, newest first. Needs a running companion.
 
     Example: engram history m12 --device kitchen
 

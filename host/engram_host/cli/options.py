@@ -113,7 +113,7 @@ URL = SharedOption(
     "url",
     Annotated[
         str,
-        typer.Option(envvar=API_VARIABLE, help="URL of the companion; default: the one of the folder"),
+        typer.Option(envvar=API_VARIABLE, help="URL of the companion; default: the one that runs on --home"),
     ],
     "",
 )

@@ -134,14 +134,14 @@ class FileImport(ImportReport):
 @takes(DEVICE, URL, HOME, JSON)
 def export(
     context: Context,
-    out: Annotated[Path | None, typer.Option(help="the file to write; stdout without it")] = None,
+    out: Annotated[Path | None, typer.Option(help="output file; default: stdout")] = None,
     archived: Annotated[
         bool, typer.Option("--archived/--no-archived", help="with the memories that the board has archived")
     ] = True,
 ) -> None:
-    """Write all memories of a board's copy as JSON Lines, in the form that a board imports. Asks the companion.
+    """Write all memories of a board's copy as JSON Lines, in the form that a board imports. Needs a running companion.
 
-    Profile and notes are not in it: the companion has no copy of them. `engram board backup` saves those.
+    Profile and notes are not included, because the companion has no copy of them; `engram board backup` saves them.
 
     Example: engram export --device kitchen --out kitchen.jsonl
     """
@@ -170,9 +170,9 @@ def import_file(
 ) -> None:
     """Import memories into a board on a serial port or a simulated one. Needs no companion.
 
-    It reads what `engram export`, /export and /export md of a board write, lists in Markdown, ESP-Claw's
-    memory_records.jsonl, and what CoClaw exports. What is there already is not stored again, so an import that was cut is
-    simply done again.
+    Reads the files of `engram export` and of a board's /export and /export md, Markdown lists, ESP-Claw's
+    memory_records.jsonl and exports of CoClaw. Memories that the board already has are not stored twice, so an import
+    that was interrupted can be repeated.
 
     Example: engram import kitchen.jsonl --port /dev/ttyACM0
 

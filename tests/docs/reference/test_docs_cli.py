@@ -32,7 +32,7 @@ def test_what_a_command_needs_is_what_its_help_says():
         one: Any = commands
         for word in plain(name).split()[1:]:
             one = one.commands[word]
-        assert ("Asks the companion." in one.help) == (needs == "a companion"), name
+        assert ("Needs a running companion." in one.help) == (needs == "a companion"), name
 
 
 def test_the_table_of_statuses_is_the_codes():
