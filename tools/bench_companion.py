@@ -31,8 +31,8 @@ import psutil  # noqa: E402
 from engram import log_line  # noqa: E402
 from engram_host.companion.embedding.index_state import read_position, write_index, write_position  # noqa: E402
 from engram_host.companion.entries.embedding_text import KEY_VERSION, embedding_text  # noqa: E402
-from engram_host.companion.store import Store, open_store  # noqa: E402
-from engram_host.companion.types import Batch, Hello, LogState, Sender, Span  # noqa: E402
+from engram_host.companion.store import CompanionStore, open_store  # noqa: E402
+from engram_host.companion.types import Hello, LineBatch, LogState, Sender, SeqRange  # noqa: E402
 from engram_host.companion.vector_types import Identity, StoredVector, text_digest  # noqa: E402
 from peers import Broker, Companion  # noqa: E402
 from postgres_server import PostgresServer  # noqa: E402
@@ -83,7 +83,7 @@ def turns(count: int, seed: int) -> Iterator[tuple[int, bytes]]:
         previous = seq
 
 
-def fill(store: Store, device: str, count: int, seed: int, ago: int = 1000) -> None:
+def fill(store: CompanionStore, device: str, count: int, seed: int, ago: int = 1000) -> None:
     """Put a journal and vectors of a board, heard so many seconds ago, into a store, through the store's own calls."""
     heard = int(time.time()) - ago
     sender = Sender(f"board-{seed}", 1, 1)
@@ -93,8 +93,8 @@ def fill(store: Store, device: str, count: int, seed: int, ago: int = 1000) -> N
     chance = np.random.default_rng(seed)
 
     def put() -> None:
-        span = Span(device, "journal", 1, pending[0][0] - 1, pending[-1][0])
-        store.store_batches([Batch(sender, span, list(pending))], heard)
+        span = SeqRange(device, "journal", 1, pending[0][0] - 1, pending[-1][0])
+        store.store_batches([LineBatch(sender, span, list(pending))], heard)
         vectors = chance.standard_normal((len(pending), IDENTITY.dimensions), dtype=np.float32)
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         made = [

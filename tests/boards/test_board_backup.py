@@ -18,7 +18,15 @@ from engram.agent.agent import Sink
 from engram.app import App
 from engram.memory.access import OWNER
 from engram_host.boards import backup, file_set, profile
-from engram_host.boards.errors import BadRequest, BoardError, BoardFailed, MemoryAtRisk, NoAnswer, NoPort, WrongBoard
+from engram_host.boards.errors import (
+    BadRequest,
+    BoardError,
+    BoardFailed,
+    MemoryAtRisk,
+    NoBoardAnswer,
+    NoPort,
+    WrongBoard,
+)
 from engram_host.boards.file_set import Files
 from engram_host.boards.progress import Progress
 from engram_host.firmware import FIRMWARE
@@ -165,7 +173,7 @@ def test_cut_in_the_middle_the_board_has_the_old_memory_or_the_new_one(
 ):
     before = FRESH | {"memory/2020-01-01.md": b"old"}
     flash = flash_with(tmp_path, before, SIZE)
-    with StandIn(flash, cut_after=pieces) as board, pytest.raises((NoPort, NoAnswer)):
+    with StandIn(flash, cut_after=pieces) as board, pytest.raises((NoPort, NoBoardAnswer)):
         run_restore(board, saved, may_erase=True)
     started(flash)
     found = {path for path in files_on(flash) if not path.startswith("next/")}
@@ -197,7 +205,7 @@ def test_a_board_without_engram_is_told(saved: Path, tmp_path: Path):
 @needs_micropython
 def test_a_backup_that_is_cut_leaves_the_last_one(saved: Path, tmp_path: Path, memory: Files):
     before = saved.read_bytes()
-    with StandIn(flash_with(tmp_path, FRESH | memory), cut_after=8) as board, pytest.raises((NoPort, NoAnswer)):
+    with StandIn(flash_with(tmp_path, FRESH | memory), cut_after=8) as board, pytest.raises((NoPort, NoBoardAnswer)):
         backup.backup(board.port, saved, Progress())
     assert saved.read_bytes() == before and not list(tmp_path.glob("*.part"))
 

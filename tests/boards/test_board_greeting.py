@@ -191,5 +191,5 @@ def test_a_request_that_the_board_does_not_take_is_told_and_given_up(monkeypatch
     talking.line_bytes = 1000
     answers = talking.ask(say="hello")
     assert "has not accepted this yet" in next(answers)["notice"]
-    with pytest.raises(json_lines.NoAnswer, match="does not answer any more"):
+    with pytest.raises(json_lines.NoBoardAnswer, match="does not answer any more"):
         next(answers)

@@ -13,9 +13,10 @@ from board_files import KEPT, OLD, flash_with, with_code_json
 from board_images import needs_micropython
 from board_stand_in import StandIn
 from engram_host.boards import backup, device_script, progress, session
-from engram_host.boards.errors import NoAnswer
+from engram_host.boards.errors import NoBoardAnswer
 from engram_host.boards.progress import Progress, Tally
-from engram_host.boards.session import SILENT_SECONDS, RawReplTransport, Session
+from engram_host.boards.raw_repl import SILENT_SECONDS, RawReplTransport
+from engram_host.boards.session import BoardSession
 
 SIGN, SIGN_BYTES = b"~8192\r\n", 8192
 FOUND = b'["/memory/x.jsonl", 7, "hash"]\r\n'
@@ -62,7 +63,7 @@ class Port:
         return read
 
 
-def stopped_board(monkeypatch: pytest.MonkeyPatch, answer: Iterable[tuple[float, bytes]]) -> Session:
+def stopped_board(monkeypatch: pytest.MonkeyPatch, answer: Iterable[tuple[float, bytes]]) -> BoardSession:
     """A board at its raw prompt that answers so, in a time that only passes for mpremote."""
     clock = Clock()
     monkeypatch.setattr(mpremote.transport_serial, "time", clock)
@@ -70,7 +71,7 @@ def stopped_board(monkeypatch: pytest.MonkeyPatch, answer: Iterable[tuple[float,
     line.serial = Port(clock, answer)
     line.is_pty = line.use_raw_paste = False
     line.silent_seconds = SILENT_SECONDS
-    return Session("ttyX", line)
+    return BoardSession("ttyX", line)
 
 
 def test_a_board_that_hashes_for_twenty_minutes_is_waited_for(monkeypatch: pytest.MonkeyPatch):
@@ -83,7 +84,7 @@ def test_a_board_that_hashes_for_twenty_minutes_is_waited_for(monkeypatch: pytes
 
 def test_a_board_that_falls_silent_in_the_middle_is_told(monkeypatch: pytest.MonkeyPatch):
     board = stopped_board(monkeypatch, [(1.0, SIGN), (SILENT_SECONDS + 5, FOUND + END)])
-    with pytest.raises(NoAnswer, match="stopped answering"):
+    with pytest.raises(NoBoardAnswer, match="stopped answering"):
         board.list_tree("memory")
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from boards import run
 from engram_host.boards import file_set, profile
-from engram_host.boards.profile import Profile
+from engram_host.boards.profile import BoardProfile
 
 SPARE = 8
 """Blocks that stay free at any time: littlefs writes anew before it frees."""
@@ -26,7 +26,7 @@ A_RECORD, A_TURN = 272, 306
 """Bytes of a line of either log, as the program fills them, and some more: no log may be so full that something leaves."""
 
 
-def _code_and_settings(board: Profile, folder: Path) -> tuple[Path, str]:
+def _code_and_settings(board: BoardProfile, folder: Path) -> tuple[Path, str]:
     """The code as a board of that profile has it, in a folder, and the profile's settings."""
     for path, content in file_set.code_files(board).items():
         file = folder / "code" / path

@@ -30,7 +30,7 @@ from engram_host.boards.errors import (
 )
 from engram_host.boards.file_set import CODE_JSON, Files, short_hash
 from engram_host.boards.progress import Meter, Progress, Tally
-from engram_host.boards.session import BoardFile, Session, open_session
+from engram_host.boards.session import BoardFile, BoardSession, open_session
 from engram_host.wording import counted, kilobytes
 
 LOG_FOLDERS = ("memory", "journal")
@@ -110,7 +110,7 @@ def _is_ours(path: str) -> bool:
     return folder in FOLDERS and bool(rest) and ".." not in rest.split("/") and not _MADE_ANEW.search(path)
 
 
-def _description(session: Session, present: dict[str, BoardFile], wanted: dict[str, BoardFile]) -> dict[str, Any]:
+def _description(session: BoardSession, present: dict[str, BoardFile], wanted: dict[str, BoardFile]) -> dict[str, Any]:
     told = file_set.parse_code_json(session.get_file(CODE_JSON)) if CODE_JSON in present else {}
     return {
         "format": _FORMAT,
@@ -121,7 +121,7 @@ def _description(session: Session, present: dict[str, BoardFile], wanted: dict[s
     }
 
 
-def _fetch(session: Session, path: str, entry: BoardFile, meter: Meter) -> bytes:
+def _fetch(session: BoardSession, path: str, entry: BoardFile, meter: Meter) -> bytes:
     """A file of the board, as its hash says; what a line garbles is asked for again."""
     for _ in range(_TRIES):
         try:
@@ -240,14 +240,14 @@ def _other_epoch(old: bytes, numbers: random.Random) -> bytes:
             return new
 
 
-def _check_holdings(session: Session, present: dict[str, BoardFile]) -> None:
+def _check_holdings(session: BoardSession, present: dict[str, BoardFile]) -> None:
     sizes = {path: entry.size for path, entry in present.items() if not entry.is_folder and path != SECRETS}
     holds = file_set.find_user_data(sizes, session.get_file)
     if holds:
         raise MemoryAtRisk(holds, _ADVICE)
 
 
-def _settings(session: Session, saved: SavedBoard) -> Files:
+def _settings(session: BoardSession, saved: SavedBoard) -> Files:
     """The backup's settings; of another board's its limits are left out, since they are that board's."""
     if SETTINGS not in saved.files:
         return {}
@@ -258,7 +258,7 @@ def _settings(session: Session, saved: SavedBoard) -> Files:
     return {SETTINGS: profile.config_json(old, profile.load_profile(here).settings)}
 
 
-def _make_room(session: Session, files: Files, old: list[str], progress: Progress) -> None:
+def _make_room(session: BoardSession, files: Files, old: list[str], progress: Progress) -> None:
     """Remove the old memory first where the flash cannot hold both; what an earlier attempt has sent counts as room."""
     staged = {f"{deploy.NEXT}/{path}": content for path, content in files.items()}
     unsent = deploy.missing_files(

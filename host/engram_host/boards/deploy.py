@@ -11,9 +11,9 @@ from pathlib import Path, PurePosixPath
 from engram_host.boards import file_set, micropython_image, profile
 from engram_host.boards.errors import BadRequest, BoardFailed, WrongBoard, WrongFirmware, command_name, option_name
 from engram_host.boards.file_set import CODE_JSON, Files
-from engram_host.boards.profile import BLOCK, CHIPS, Profile
+from engram_host.boards.profile import BLOCK, CHIPS, BoardProfile
 from engram_host.boards.progress import Meter, Progress, Tally
-from engram_host.boards.session import BoardFile, Count, Session, open_session
+from engram_host.boards.session import BoardFile, BoardSession, Count, open_session
 from engram_host.firmware import FIRMWARE
 from engram_host.wording import counted, kilobytes
 
@@ -24,7 +24,7 @@ _SPARE = 16 * BLOCK
 """Room that is left: a rename needs some, and so does what the board writes meanwhile."""
 
 
-def install_files(session: Session, files: Files, removals: list[str], progress: Progress) -> None:
+def install_files(session: BoardSession, files: Files, removals: list[str], progress: Progress) -> None:
     """Put files on the board and take others off, all or nothing. BoardFailed if its flash has no room for both.
 
     What an earlier attempt has sent of the same files is not sent again.
@@ -57,7 +57,7 @@ def missing_files(files: Files, present: dict[str, BoardFile]) -> Files:
     }
 
 
-def _send(session: Session, files: Files, progress: Progress) -> None:
+def _send(session: BoardSession, files: Files, progress: Progress) -> None:
     staged = {f"{NEXT}/{path}": content for path, content in files.items()}
     present = session.list_tree(NEXT, Tally(progress, "Looking what was sent before"))
     _drop_others(session, present, staged, Tally(progress, "Removing what is not needed"))
@@ -74,7 +74,7 @@ def _send(session: Session, files: Files, progress: Progress) -> None:
         session.put_file(path, content, meter)
 
 
-def _drop_others(session: Session, present: dict[str, BoardFile], staged: Files, count: Count) -> None:
+def _drop_others(session: BoardSession, present: dict[str, BoardFile], staged: Files, count: Count) -> None:
     """Take out of /next what an attempt left that was about other files."""
     kept = {str(parent) for path in staged for parent in PurePosixPath(path).parents} | set(staged)
     dropped: list[str] = []
@@ -84,7 +84,7 @@ def _drop_others(session: Session, present: dict[str, BoardFile], staged: Files,
             dropped.append(path)
 
 
-def _verify(session: Session, files: Files, removals: list[str], count: Count) -> None:
+def _verify(session: BoardSession, files: Files, removals: list[str], count: Count) -> None:
     present = session.list_around([*files, *removals], count)
     wrong = list(missing_files(files, present)) + [path for path in removals if path in present]
     if wrong or NEXT in present:
@@ -122,7 +122,7 @@ def deploy(named_port: str, board: str, config: Path | None, progress: Progress)
     progress.say(f"Deployed: {sent} ({kilobytes(size)}) sent, {len(removals)} removed. The board restarts.")
 
 
-def _check_runtime(session: Session) -> None:
+def _check_runtime(session: BoardSession) -> None:
     about = session.read_info()
     if about.mpy != file_set.MPY_VERSION:
         found, made = (".".join(str(number) for number in form) for form in (about.mpy, file_set.MPY_VERSION))
@@ -132,13 +132,13 @@ def _check_runtime(session: Session) -> None:
         )
 
 
-def _check_chip(session: Session, wanted: Profile) -> None:
+def _check_chip(session: BoardSession, wanted: BoardProfile) -> None:
     chip = session.read_info().chip
     if chip in CHIPS and chip != wanted.chip:
         raise WrongBoard(f"the board has an {chip}, and {wanted.name} an {wanted.chip}: name another BOARD.")
 
 
-def _board_on(session: Session, present: dict[str, BoardFile]) -> str:
+def _board_on(session: BoardSession, present: dict[str, BoardFile]) -> str:
     """Which board it is, as its code.json says."""
     if CODE_JSON not in present:
         if "main.py" in present:
@@ -155,7 +155,7 @@ def _board_on(session: Session, present: dict[str, BoardFile]) -> str:
 
 
 def _changes(
-    session: Session, present: dict[str, BoardFile], wanted: Profile, given: profile.Settings
+    session: BoardSession, present: dict[str, BoardFile], wanted: BoardProfile, given: profile.Settings
 ) -> tuple[Files, list[str]]:
     """The files to send, and what is to go."""
     code = file_set.code_files(wanted)

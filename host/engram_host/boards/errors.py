@@ -5,7 +5,7 @@
         NoFile           a file or folder that was named is not there
       NoPort             no board is plugged in, or there is no such port
       PortBusy           another program has the port, or this person may not open it
-      NoAnswer           nothing that can be understood answers on the port, or it stopped answering
+      NoBoardAnswer      nothing that can be understood answers on the port, or it stopped answering
       WrongBoard         the chip, its flash or what runs on it is not what was named
       WrongFirmware      the MicroPython, in a file or on the board, is none, another chip's, or too old
       MemoryAtRisk       the board holds what would be lost
@@ -40,7 +40,7 @@ class PortBusy(BoardError):
     """The port cannot be opened: another program has it, or this person may not."""
 
 
-class NoAnswer(BoardError):
+class NoBoardAnswer(BoardError):
     """Nothing that can be understood answers on the port, or it stopped answering."""
 
 

@@ -23,7 +23,7 @@ from zlib import crc32
 
 from engram_host import root_certificates
 from engram_host.boards.errors import BoardError
-from engram_host.boards.profile import Profile, Settings, config_json
+from engram_host.boards.profile import BoardProfile, Settings, config_json
 from engram_host.firmware import FIRMWARE
 
 Files = dict[str, bytes]
@@ -47,7 +47,7 @@ def short_hash(content: bytes) -> str:
     return sha256(content).hexdigest()[:_HASH_DIGITS]
 
 
-def code_files(profile: Profile, *, is_frozen: bool = False) -> Files:
+def code_files(profile: BoardProfile, *, is_frozen: bool = False) -> Files:
     """All code for a board, code.json last; of a MicroPython with frozen modules only what is not frozen."""
     files = {name: (FIRMWARE / name).read_bytes() for name in PLAIN}
     options = compiler_options(profile)
@@ -81,7 +81,7 @@ def _pack(modules: Files) -> bytes:
     return b"".join((head, index, *(modules[path] for path in sorted(modules))))
 
 
-def compiler_options(profile: Profile) -> tuple[str, ...]:
+def compiler_options(profile: BoardProfile) -> tuple[str, ...]:
     """Line numbers, which a traceback shows, are kept where there is PSRAM; on other boards the heap is too scarce."""
     return () if profile.psram else WITHOUT_LINES
 
@@ -95,7 +95,7 @@ def parse_code_json(code_json: bytes) -> dict[str, Any]:
     return fields if isinstance(fields, dict) else {}
 
 
-def seed_files(board: Profile, given: Settings) -> Files:
+def seed_files(board: BoardProfile, given: Settings) -> Files:
     """What a board begins with beside its code; BadRequest if a setting is wrong."""
     from engram.memory.texts.profile import TEMPLATES
 
@@ -136,7 +136,7 @@ def _name(source: Path, suffix: str) -> str:
     return known_as.with_suffix(suffix).as_posix()
 
 
-def _code_json(files: Files, profile: Profile) -> bytes:
+def _code_json(files: Files, profile: BoardProfile) -> bytes:
     from engram import __version__
 
     fields = {

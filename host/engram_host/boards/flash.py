@@ -11,14 +11,14 @@ from engram_host.boards.errors import (
     BadRequest,
     BoardError,
     MemoryAtRisk,
-    NoAnswer,
+    NoBoardAnswer,
     WrongBoard,
     WrongFirmware,
     command_name,
     option_name,
 )
 from engram_host.boards.micropython_image import MicroPythonImage
-from engram_host.boards.profile import BLOCK, Profile, Region
+from engram_host.boards.profile import BLOCK, BoardProfile, Region
 from engram_host.boards.progress import Progress
 from engram_host.wording import counted, kilobytes
 
@@ -50,7 +50,7 @@ class Chip:
 
 @contextlib.contextmanager
 def connect_chip(port: str, baud: int, progress: Progress) -> Iterator[Chip]:
-    """The chip on a port, brought into its loader; NoPort, PortBusy, NoAnswer, or WrongBoard if its flash is unknown."""
+    """The chip on a port, brought into its loader; NoPort, PortBusy, NoBoardAnswer, or WrongBoard if its flash is unknown."""
     ports.check_port(port)
     from esptool import cmds
     from esptool.util import FatalError, flash_size_bytes
@@ -85,10 +85,12 @@ def _loader(cmds: Any, port: str) -> Iterator[Any]:
 def _problem(port: str, message: str) -> BoardError:
     first = message.strip().splitlines()[0].rstrip(".")
     if "Failed to connect" in message:
-        return NoAnswer(
+        return NoBoardAnswer(
             f"no chip answers on {port}: hold BOOT, press RESET, let BOOT go and try again; it may also be another port."
         )
-    return NoAnswer(f"the chip on {port} stopped answering as it should ({first}): try again, or slower (BAUD=115200).")
+    return NoBoardAnswer(
+        f"the chip on {port} stopped answering as it should ({first}): try again, or slower (BAUD=115200)."
+    )
 
 
 def _show_progress(progress: Progress) -> None:
@@ -175,7 +177,7 @@ def flash(
     )
 
 
-def _check_chip(chip: Chip, wanted: Profile) -> None:
+def _check_chip(chip: Chip, wanted: BoardProfile) -> None:
     if chip.name != wanted.chip:
         raise WrongBoard(
             f"the board has an {chip.name}, and {wanted.name} has an {wanted.chip}: give another {option_name('BOARD')}."
@@ -188,7 +190,7 @@ def _check_chip(chip: Chip, wanted: Profile) -> None:
         )
 
 
-def _filesystem(micropython: MicroPythonImage, chip: Chip, wanted: Profile) -> Region:
+def _filesystem(micropython: MicroPythonImage, chip: Chip, wanted: BoardProfile) -> Region:
     """Where this MicroPython will look for its file system on this chip."""
     place = micropython_image.find_filesystem(micropython.table, chip.flash_bytes)
     if place is None or place.size < wanted.filesystem.size // 2:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Any, Protocol
 
 from engram_host.boards import port as ports
-from engram_host.boards.errors import BoardFailed, NoAnswer, command_name, option_name
+from engram_host.boards.errors import BoardFailed, NoBoardAnswer, command_name, option_name
 
 PROBE = b"/json on"
 
@@ -163,7 +163,7 @@ class JsonConsole:
     def greet(self, notify: Notify | None = None, silent_seconds: float = 0) -> None:
         """Bring the console to talk JSON. `notify` is called when the board has to be waited for.
 
-        NoAnswer if it says nothing for `silent_seconds`, or what it says is no console's; BoardFailed if its way is newer.
+        NoBoardAnswer if it says nothing for `silent_seconds`, or what it says is no console's; BoardFailed if its way is newer.
         """
         greeting = Greeting(self._port, time.monotonic(), silent_seconds)
         is_first = True
@@ -178,7 +178,7 @@ class JsonConsole:
                         return
                 problem = greeting.problem(now)
                 if problem:
-                    raise NoAnswer(problem)
+                    raise NoBoardAnswer(problem)
             if notify and not is_first and greeting.is_waiting:
                 notify(f"The board on {self._port} is starting, or busy: waiting up to {LONGEST_SECONDS:.0f} s.")
                 notify = None
@@ -228,7 +228,9 @@ class JsonConsole:
                 is_told = True
                 yield {"notice": _NOT_TAKEN}
             elif not is_taken and time.monotonic() - began > _GONE_SECONDS:
-                raise NoAnswer(f"the board on {self._port} does not answer any more: press its RESET, then try again.")
+                raise NoBoardAnswer(
+                    f"the board on {self._port} does not answer any more: press its RESET, then try again."
+                )
             elif not is_taken and time.monotonic() - nudged > _NUDGE_SECONDS:
                 # The end of the line may have been lost; where it was not, an empty line is passed over.
                 self._send(b"\n")

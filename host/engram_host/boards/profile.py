@@ -30,7 +30,7 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Profile:
+class BoardProfile:
     """One kind of board. `filesystem` is where the official image has it; `settings` are by dotted name."""
 
     name: str
@@ -53,7 +53,7 @@ def profile_names() -> list[str]:
     return sorted(path.parent.name for path in BOARDS.glob("*/board.json"))
 
 
-def load_profile(name: str) -> Profile:
+def load_profile(name: str) -> BoardProfile:
     """The profile of that name; BadRequest if there is none or it cannot be used."""
     if name not in profile_names():
         asked = f"there is no profile {name!r}" if name else "no board is named"
@@ -61,7 +61,7 @@ def load_profile(name: str) -> Profile:
     given = json.loads((BOARDS / name / "board.json").read_text(encoding="utf-8"))
     try:
         place = Region(int(given["filesystem"]["offset"]), int(given["filesystem"]["bytes"]))
-        profile = Profile(
+        profile = BoardProfile(
             name,
             str(given["chip"]),
             str(given["micropython_board"]),

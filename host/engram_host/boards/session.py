@@ -7,60 +7,22 @@ import io
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-
-from mpremote.transport_serial import SerialTransport
 
 from engram_host.boards import port as ports
 from engram_host.boards.errors import (
     BoardError,
     BoardFailed,
     Garbled,
-    NoAnswer,
+    NoBoardAnswer,
     WrongBoard,
     WrongFirmware,
     command_name,
 )
 from engram_host.boards.micropython_image import OLDEST
-
-SILENT_SECONDS = 60.0
-"""How long a board may say nothing before it counts as gone. It says something with each piece of work, but cannot while
-littlefs looks through a full flash for a free block.
-"""
-
-
-class RawReplTransport(SerialTransport):
-    """A line on which a board may be silent for a time of ours: mpremote has 10 seconds everywhere, a restart included."""
-
-    def __init__(self, port: str, baud: int, timeout: float):
-        super().__init__(port, baudrate=baud, timeout=timeout)
-        self.silent_seconds = SILENT_SECONDS
-
-    @contextmanager
-    def patience(self, seconds: float) -> Iterator[None]:
-        """Let the board be silent for as long as this, while the block runs."""
-        usual, self.silent_seconds = self.silent_seconds, seconds
-        try:
-            yield
-        finally:
-            self.silent_seconds = usual
-
-    def read_until(
-        self,
-        min_num_bytes: int,
-        ending: bytes,
-        timeout: float | None = None,
-        data_consumer: Callable[[bytes], None] | None = None,
-        timeout_overall: float | None = None,
-    ) -> Any:
-        """What the board says up to `ending`, or less when it is silent or takes longer than `timeout_overall`, seconds."""
-        silence: Any = self.silent_seconds  # mpremote's annotation says int, its code takes both
-        return super().read_until(min_num_bytes, ending, silence, data_consumer, timeout_overall)
-
 
 _SHOWN_PIECE = 768
 """Bytes of a file that the board prints in a line."""
@@ -125,10 +87,10 @@ class BoardFile:
         return self.size < 0
 
 
-class Session:
+class BoardSession:
     """A stopped board; use open_session() to get one. Paths are below its root and begin without a slash.
 
-    Each call raises NoAnswer if the board does not answer, NoPort if it has gone, BoardFailed if it could not do it.
+    Each call raises NoBoardAnswer if the board does not answer, NoPort if it has gone, BoardFailed if it could not do it.
     """
 
     def __init__(self, port: str, transport: Any):
@@ -208,7 +170,7 @@ class Session:
         except TransportExecError as error:
             raise _failure(error.error_output) from None
         except TransportError:
-            raise NoAnswer(
+            raise NoBoardAnswer(
                 f"the board on {self._port} stopped answering: press its RESET, then do the same again."
             ) from None
         except ports.LOST:
@@ -241,7 +203,7 @@ class Session:
     def stop_board(self) -> None:
         """Stop what runs on the board and restart its Python.
 
-        NoAnswer if there is none, WrongBoard if it is for other boards, WrongFirmware if it is too old.
+        NoBoardAnswer if there is none, WrongBoard if it is for other boards, WrongFirmware if it is too old.
         """
         self._enter(_ENTER_SECONDS)
         about = self.read_info()
@@ -280,7 +242,7 @@ class Session:
             except ports.LOST:
                 raise ports.port_gone(self._port) from None
         else:
-            raise NoAnswer(
+            raise NoBoardAnswer(
                 f"no MicroPython answers on {self._port}: press the board's RESET and try again;"
                 f" if it has none, flash it ({command_name('flash')})."
             )
@@ -313,11 +275,11 @@ class OutputLines:
 
 
 @contextlib.contextmanager
-def open_session(named_port: str) -> Iterator[Session]:
+def open_session(named_port: str) -> Iterator[BoardSession]:
     """The board on a port, stopped; it restarts when the block ends, also by an error."""
     from mpremote.transport import TransportError
 
-    from engram_host.boards.session import RawReplTransport
+    from engram_host.boards.raw_repl import RawReplTransport
 
     port = ports.choose_port(named_port)
     try:
@@ -326,7 +288,7 @@ def open_session(named_port: str) -> Iterator[Session]:
         ports.check_port(port)
         raise ports.port_gone(port) from None
     transport.serial.write_timeout = _WRITE_SECONDS
-    session = Session(port, transport)
+    session = BoardSession(port, transport)
     try:
         session.stop_board()
         try:

@@ -9,7 +9,7 @@ import typer
 from engram_host.boards.errors import option_name, under_make
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
-from engram_host.cli.exit_status import Interrupted, WrongUsage
+from engram_host.cli.exit_status import CommandInterrupted, WrongUsage
 from engram_host.cli.options import JSON, PORT, Context, takes
 
 app = typer.Typer(help="Manage a board on a serial port: flash, deploy, chat, Wi-Fi, backup.", no_args_is_help=True)
@@ -190,12 +190,12 @@ def _named(file: Path | None) -> Path:
 
 
 def _do(work: Callable[[Progress], object], context: Context) -> None:
-    """Do some work of engram_host.boards, which shows its progress on stderr. BoardError, Interrupted."""
+    """Do some work of engram_host.boards, which shows its progress on stderr. BoardError, CommandInterrupted."""
     progress = RecordedProgress()
     try:
         work(progress)
     except (KeyboardInterrupt, EOFError):
-        raise Interrupted("interrupted; do the same again to finish it.") from None
+        raise CommandInterrupted("interrupted; do the same again to finish it.") from None
     finally:
         progress.close()
     if context.json:

@@ -57,7 +57,7 @@ def answer_lines(board: JsonConsole, command: str) -> Iterator[str]:
                 begun = ""
 
 
-class Refusal(TypedDict):
+class ImportRefusal(TypedDict):
     """A line that a board's /import refused: `code` is the field that is wrong, or one of docs/reference/serial.md."""
 
     line: int
@@ -81,13 +81,13 @@ def check_reports(board: JsonConsole) -> None:
         raise CommandError(_NO_REPORTS)
 
 
-def import_object(board: JsonConsole, fields: dict[str, Any]) -> tuple[ImportOutcome, list[Refusal]]:
+def import_object(board: JsonConsole, fields: dict[str, Any]) -> tuple[ImportOutcome, list[ImportRefusal]]:
     """Import an object by the board's /import, and read its reports (docs/reference/serial.md).
 
     CommandError if the board refused the command; BoardError.
     """
     outcome: ImportOutcome | None = None
-    refused: list[Refusal] = []
+    refused: list[ImportRefusal] = []
     for answer in board.ask(command="/import " + json.dumps(fields, ensure_ascii=False)):
         if "error" in answer:
             raise CommandError(f"the board says: {answer['error']}")

@@ -22,7 +22,7 @@ from engram_host.companion.types import DEVICE_NAME
 
 if TYPE_CHECKING:
     from engram_host.companion.settings import Settings
-    from engram_host.companion.store import Store
+    from engram_host.companion.store import CompanionStore
 
 app = typer.Typer(help="Manage the tokens with which boards log in to the companion.", no_args_is_help=True)
 
@@ -121,7 +121,7 @@ def write_mosquitto(context: Context, folder: Annotated[Path, typer.Argument(hel
 
 
 @contextlib.contextmanager
-def _store(home: Path) -> "Iterator[tuple[Store, Settings]]":
+def _store(home: Path) -> "Iterator[tuple[CompanionStore, Settings]]":
     """The companion's store."""
     from engram_host.companion.settings import make_folder, read_settings, store_url
     from engram_host.companion.store import open_store

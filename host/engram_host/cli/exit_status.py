@@ -31,7 +31,7 @@ class NotInstalled(CommandError):
     status = NOT_INSTALLED
 
 
-class Interrupted(CommandError):
+class CommandInterrupted(CommandError):
     """A person ended it in the middle."""
 
     status = INTERRUPTED

@@ -30,7 +30,7 @@ from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess, Embe
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import Settings, make_folder, read_settings, store_url
-from engram_host.companion.store import Store, open_store
+from engram_host.companion.store import CompanionStore, open_store
 from engram_host.companion.supervisor import Supervisor
 
 _log = logging.getLogger("engram.service")
@@ -50,7 +50,7 @@ class CompanionApp:
     def __init__(
         self,
         settings: Settings,
-        store: Store,
+        store: CompanionStore,
         embedding: EmbeddingService,
         operator: str,
         gateway_key: ApiKey,

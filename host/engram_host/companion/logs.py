@@ -55,7 +55,7 @@ class _Text(logging.Formatter):
         return without_controls(without_secrets(stack_info), kept="\n")
 
 
-class JsonLines(logging.Formatter):
+class JsonFormatter(logging.Formatter):
     """Makes one JSON object of a record."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -84,5 +84,5 @@ def set_up(form: str, level: str, out: TextIO | None = None) -> None:
     """Log to stderr, or to `out`, from now on; `form` is one of FORMATS, `level` one of LEVELS."""
     handler = logging.StreamHandler(out or sys.stderr)
     pattern = "%(asctime)s %(levelname)s %(name)s: %(message)s"
-    handler.setFormatter(JsonLines() if form == "json" else _Text(pattern))
+    handler.setFormatter(JsonFormatter() if form == "json" else _Text(pattern))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)

@@ -28,7 +28,7 @@ from engram_host.companion.search.cache import BYTES_OF_A_LINE, IndexCache
 from engram_host.companion.search.engine import EmbedQuery, QueryVector, SearchEngine
 from engram_host.companion.search.request import MOST_DEVICES, SearchRequest, SearchResult, Weights
 from engram_host.companion.settings import SearchSettings
-from engram_host.companion.store import Store
+from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Device, LogName
 from engram_host.wording import counted
 
@@ -52,7 +52,7 @@ class SearchService:
 
     def __init__(
         self,
-        store: Store,
+        store: CompanionStore,
         settings: SearchSettings,
         meaning: EmbeddingService,
         folders: FolderService | None = None,

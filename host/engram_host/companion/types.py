@@ -66,7 +66,7 @@ class ArchiveRange:
 
 
 @dataclass(frozen=True)
-class Span:
+class SeqRange:
     """The seqs after `after` up to `to` of one log of one board, in one epoch."""
 
     device: str
@@ -77,11 +77,11 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Batch:
+class LineBatch:
     """Of a span the board holds exactly these raw lines, each checked and with its newline; [(seq, line), ...] rising."""
 
     sender: Sender
-    span: Span
+    span: SeqRange
     lines: list[tuple[int, bytes]] = field(repr=False)
 
 

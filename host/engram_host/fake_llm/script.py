@@ -7,7 +7,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from .rules import DEFAULT_REPLY, CallTemplate, Fault, Rule, When
+from .rules import DEFAULT_REPLY, CallTemplate, Fault, ScriptRule, When
 from .types import Piece
 
 RULE = ("note", "when", "reply", "calls", "stop", "usage", "ascii", "fault", "times")
@@ -38,7 +38,7 @@ class ScriptError(Exception):
     """A script is not what it has to be; the text says where and what would be right."""
 
 
-def load(name: str | Path) -> list[Rule]:
+def load(name: str | Path) -> list[ScriptRule]:
     """The rules of a script: a JSON file's, or those of a script that ships with the package."""
     try:
         value: object = json.loads(_source(name).read_text(encoding="utf-8"))
@@ -53,14 +53,14 @@ def load(name: str | Path) -> list[Rule]:
     return [read_rule(rule, f"{name}: rule {number}") for number, rule in enumerate(value, 1)]
 
 
-def read_rule(value: "Rule | Mapping[str, object]", where: str = "rule") -> Rule:
+def read_rule(value: "ScriptRule | Mapping[str, object]", where: str = "rule") -> ScriptRule:
     """A rule from its JSON form."""
-    if isinstance(value, Rule):
+    if isinstance(value, ScriptRule):
         return value
     fields = _Fields(value, where, RULE)
     silent = "" if fields.has("calls") else DEFAULT_REPLY
     usage = _Fields(fields.read_field("usage", Mapping, "an object", {}), f"{where}: usage", USAGE)
-    return Rule(
+    return ScriptRule(
         when=_when(fields.read_field("when", Mapping, "an object", {}), f"{where}: when"),
         reply=_reply(fields.read_field("reply", (str, list), "a text or a list of pieces", silent), where),
         calls=tuple(_call(call, where) for call in fields.read_field("calls", list, "a list of calls", [])),

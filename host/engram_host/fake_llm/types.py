@@ -45,7 +45,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class TokenUsage:
     """Tokens: all of the input, those of them that came from a cache, and the output."""
 
     input: int
@@ -63,7 +63,7 @@ class ModelAnswer:
     pieces: tuple[Piece, ...]
     calls: tuple[ToolCall, ...]
     stop: str
-    usage: Usage
+    usage: TokenUsage
     ascii: bool = False
 
     @property

@@ -12,12 +12,12 @@ import pytest
 from board_files import BOARD, KEPT, NEW, OLD, files_on, flash_with, with_code_json
 from board_images import needs_micropython
 from board_stand_in import StandIn
-from engram_host.boards import deploy, file_set, micropython_image, session
+from engram_host.boards import deploy, file_set, micropython_image, raw_repl, session
 from engram_host.boards.errors import (
     BadRequest,
     BoardFailed,
     Garbled,
-    NoAnswer,
+    NoBoardAnswer,
     NoPort,
     PortBusy,
     WrongBoard,
@@ -49,7 +49,7 @@ def test_the_board_has_the_new_code_and_what_it_had_beside_it(tmp_path: Path):
 def test_a_board_that_is_silent_while_it_puts_the_code_in_place_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(session, "SILENT_SECONDS", 1.0)
+    monkeypatch.setattr(raw_repl, "SILENT_SECONDS", 1.0)
     flash = flash_with(tmp_path, with_code_json(OLD) | KEPT)
     with StandIn(flash, boot_seconds=1.5) as board:
         run(board)
@@ -221,7 +221,7 @@ class Noisy:
 @pytest.mark.parametrize("printed", [b'["esp32", [1, 26', b"\xff\xfe", b"7\r\n", b"[]\r\nI (31) boot: hello\r\n"])
 def test_what_a_bad_line_makes_of_an_answer_is_told(printed: bytes):
     with pytest.raises(Garbled, match="another cable"):
-        session.Session("port", Noisy(printed)).list_tree("")
+        session.BoardSession("port", Noisy(printed)).list_tree("")
 
 
 @pytest.mark.parametrize("told", [b"{", b"[]", b"{}", b'{"board": "PICO"}'])
@@ -237,7 +237,7 @@ def test_a_port_where_nothing_answers_is_told(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(session, "_ENTER_SECONDS", (0.1,))
     monkeypatch.setattr(session, "_READ_SECONDS", 0.1)
     ours, theirs = pty.openpty()
-    with pytest.raises(NoAnswer, match="no MicroPython answers"):
+    with pytest.raises(NoBoardAnswer, match="no MicroPython answers"):
         deploy.deploy(os.ttyname(theirs), "", None, Progress())
     os.close(ours)
     os.close(theirs)

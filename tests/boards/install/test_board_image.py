@@ -11,7 +11,7 @@ import pytest
 from board_images import STORE_IN_APP, hashes_on, needs_micropython, run_on
 from engram_host.boards import file_set, flash, image, profile
 from engram_host.boards.errors import BadRequest
-from engram_host.boards.profile import Profile
+from engram_host.boards.profile import BoardProfile
 from engram_host.boards.progress import Progress
 
 AROUND_BOUNDS = [
@@ -27,11 +27,11 @@ AROUND_BOUNDS = [
 
 
 @pytest.fixture(params=profile.profile_names())
-def board(request: pytest.FixtureRequest) -> Profile:
+def board(request: pytest.FixtureRequest) -> BoardProfile:
     return profile.load_profile(request.param)
 
 
-def make(tmp_path: Path, board: Profile, config: dict | None = None) -> Path:
+def make(tmp_path: Path, board: BoardProfile, config: dict | None = None) -> Path:
     given = None
     if config is not None:
         given = tmp_path / "given.json"
@@ -42,23 +42,23 @@ def make(tmp_path: Path, board: Profile, config: dict | None = None) -> Path:
 
 
 @needs_micropython
-def test_micropython_finds_all_files_as_they_are(board: Profile, tmp_path: Path):
+def test_micropython_finds_all_files_as_they_are(board: BoardProfile, tmp_path: Path):
     files = file_set.code_files(board) | file_set.seed_files(board, {})
     assert hashes_on(make(tmp_path, board)) == {path: sha256(content).hexdigest() for path, content in files.items()}
 
 
-def test_it_has_exactly_the_partitions_size(board: Profile, tmp_path: Path):
+def test_it_has_exactly_the_partitions_size(board: BoardProfile, tmp_path: Path):
     assert make(tmp_path, board).stat().st_size == board.filesystem.size
 
 
-def test_the_same_is_made_twice(board: Profile, tmp_path: Path):
+def test_the_same_is_made_twice(board: BoardProfile, tmp_path: Path):
     first = make(tmp_path, board).read_bytes()
     file_set._modules.cache_clear()  # pyright: ignore[reportFunctionMemberAccess]  # compiled anew: conftest.py caches it
     assert make(tmp_path, board).read_bytes() == first
 
 
 @needs_micropython
-def test_the_app_runs_from_it_and_stores(board: Profile, tmp_path: Path):
+def test_the_app_runs_from_it_and_stores(board: BoardProfile, tmp_path: Path):
     assert run_on(make(tmp_path, board), STORE_IN_APP, heap="600k").split() == ["1"]
 
 
@@ -71,7 +71,7 @@ def test_files_of_all_sizes_are_read_back(tmp_path: Path):
     assert hashes_on(path) == {name: sha256(content).hexdigest() for name, content in files.items()}
 
 
-def test_all_modules_and_what_must_be_source_are_in_the_code(board: Profile):
+def test_all_modules_and_what_must_be_source_are_in_the_code(board: BoardProfile):
     code = file_set.code_files(board)
     assert {"boot.py", "main.py", "module_packs.mpy", "code.json", "engram/engram.pack", "engram/store.pack"} <= set(
         code
@@ -80,7 +80,7 @@ def test_all_modules_and_what_must_be_source_are_in_the_code(board: Profile):
 
 
 @needs_micropython
-def test_each_module_of_the_firmware_is_imported_from_the_packs(board: Profile, tmp_path: Path):
+def test_each_module_of_the_firmware_is_imported_from_the_packs(board: BoardProfile, tmp_path: Path):
     sources = (file_set.FIRMWARE / "engram").rglob("*.py")
     names = sorted(".".join(path.relative_to(file_set.FIRMWARE).with_suffix("").parts) for path in sources)
     names = [name.removesuffix(".__init__") for name in names]
@@ -161,7 +161,7 @@ def test_a_pack_has_its_modules_with_their_checksums():
     assert b"\nstore/ 3 0 00000000\napp" in packed["engram/engram.pack"] and len(packed) == 2
 
 
-def test_code_json_tells_the_hash_of_every_other_file(board: Profile):
+def test_code_json_tells_the_hash_of_every_other_file(board: BoardProfile):
     code = file_set.code_files(board)
     told = json.loads(code.pop("code.json"))
     assert told["files"] == {path: sha256(content).hexdigest()[:16] for path, content in code.items()}
@@ -175,7 +175,7 @@ def test_line_numbers_are_kept_where_there_is_psram():
     assert all(len(file_set.code_files(board)["engram/engram.pack"]) == sizes[board.psram] for board in boards)
 
 
-def test_modules_are_not_doubled_where_they_are_frozen(board: Profile):
+def test_modules_are_not_doubled_where_they_are_frozen(board: BoardProfile):
     assert set(file_set.code_files(board, is_frozen=True)) == {"boot.py", "main.py", "module_packs.mpy", "code.json"}
 
 
@@ -203,7 +203,7 @@ def test_settings_go_before_the_profiles(tmp_path: Path):
 )
 def test_a_wrong_setting_is_told_and_nothing_is_written(config: object, sentence: str, tmp_path: Path):
     with pytest.raises(BadRequest, match=sentence):
-        make(tmp_path, profile.load("ESP32_GENERIC"), config)  # type: ignore[arg-type]
+        make(tmp_path, profile.load_profile("ESP32_GENERIC"), config)  # type: ignore[arg-type]
     assert not (tmp_path / "fs.bin").exists()
 
 

@@ -16,7 +16,7 @@ from engram_host.companion.embedding import indexer as backlog_module
 from engram_host.companion.embedding.embedder import CachedEmbedder
 from engram_host.companion.embedding.indexer import EmbeddingIndexer
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable, StoreUnavailable
-from engram_host.companion.store import Store
+from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.vector_types import Identity, text_digest
@@ -25,7 +25,7 @@ from waiting import SECONDS, wait_until_async
 
 @pytest.fixture
 def store(tmp_path):
-    store = Store(SqliteDatabase(tmp_path / "store.db"))
+    store = CompanionStore(SqliteDatabase(tmp_path / "store.db"))
     store.open()
     yield store
     store.close()
@@ -110,7 +110,7 @@ def test_the_index_ends_whole_whatever_comes_between(tmp_path_factory, steps):
         patch.setattr(backlog_module, "WINDOW", 4)
         patch.setattr(backlog_module, "TEXTS_AT_ONCE", 2)
         patch.setattr(index_state, "_MOST_GAPS", 2)
-        store = Store(SqliteDatabase(tmp_path_factory.mktemp("life") / "store.db"))
+        store = CompanionStore(SqliteDatabase(tmp_path_factory.mktemp("life") / "store.db"))
         store.open()
         board, embedder = Board(store), Embedder()
         backlog = make(store, embedder)

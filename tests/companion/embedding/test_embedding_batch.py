@@ -14,7 +14,7 @@ from engram_host.companion.embedding import batch, index_state, indexer
 from engram_host.companion.embedding.batch import BatchJobs
 from engram_host.companion.embedding.remote import OpenAiEmbedder, RemoteService
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
-from engram_host.companion.store import Store
+from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.vector_types import Identity
 from waiting import wait_until_async
@@ -156,7 +156,7 @@ def test_the_official_client_reads_the_same_jobs(peer):
 
 
 def test_a_large_back_fill_goes_by_job_while_new_lines_go_directly(peer, tmp_path):
-    store = Store(SqliteDatabase(tmp_path / "store.db"))
+    store = CompanionStore(SqliteDatabase(tmp_path / "store.db"))
     store.open()
     board = Board(store)
     board.say(*(f"old {number}" for number in range(20)))
@@ -225,7 +225,7 @@ class OneJob:
 
 @pytest.fixture
 def store(tmp_path):
-    store = Store(SqliteDatabase(tmp_path / "store.db"))
+    store = CompanionStore(SqliteDatabase(tmp_path / "store.db"))
     store.open()
     yield store
     store.close()

@@ -12,7 +12,7 @@ from engram_host.companion.api.errors import NO_DEVICE, refuse
 from engram_host.companion.auth.middleware import HttpAccess, RequestCaller, Role, requires
 from engram_host.companion.replication.protocol import MessageDispatcher
 from engram_host.companion.store.replica import ReplicaReader
-from engram_host.companion.types import DEVICE_NAME, LOGS, Device, LogName, Span
+from engram_host.companion.types import DEVICE_NAME, LOGS, Device, LogName, SeqRange
 
 _MOST_LINES = 1000
 
@@ -97,7 +97,7 @@ def make_device_router(store: ReplicaReader) -> APIRouter:
 def _read_lines(store: ReplicaReader, name: str, log: LogName, after: int, limit: int) -> list[LogLine]:
     device = store.device(name)
     found: list[LogLine] = []
-    for seq, line in store.lines(Span(name, log, device.logs[log].epoch, after, log_line.MAX_SEQ)):
+    for seq, line in store.lines(SeqRange(name, log, device.logs[log].epoch, after, log_line.MAX_SEQ)):
         found.append(LogLine(seq=seq, line=log_line.decode(line)))
         if len(found) == limit:
             break

@@ -32,7 +32,7 @@ from engram_host.companion.embedding.index_state import (
     write_position,
 )
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, StoreUnavailable
-from engram_host.companion.store import Store
+from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Change, Device
 from engram_host.companion.vector_types import Identity, StoredVector, Vector, text_digest
 
@@ -83,7 +83,7 @@ class EmbeddingIndexer:
 
     def __init__(
         self,
-        store: Store,
+        store: CompanionStore,
         embedder: Embedder,
         text_of: TextOf,
         key_version: int,

@@ -22,7 +22,7 @@ from engram_host.companion.entries.embedding_text import describe_line
 from engram_host.companion.entries.lifecycle import EntryState, EntryStates
 from engram_host.companion.errors import UnknownEntry
 from engram_host.companion.store.replica import ReplicaReader
-from engram_host.companion.types import Device, LogName, Span
+from engram_host.companion.types import Device, LogName, SeqRange
 
 STATES = ("live", "superseded", "expired", "archived")
 
@@ -158,7 +158,7 @@ class LogCopy:
         if state is None:
             return
         before = 0
-        span = Span(self.device.name, self._log, state.epoch, 0, log_line.MAX_SEQ)
+        span = SeqRange(self.device.name, self._log, state.epoch, 0, log_line.MAX_SEQ)
         for seq, line in heapq.merge(self._store.lines(span), self._archive()):
             if seq > before:
                 before = seq

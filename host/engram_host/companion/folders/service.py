@@ -20,7 +20,7 @@ from engram_host.companion.folders.sources import FolderSource, Listing, decoded
 from engram_host.companion.folders.watcher import Folder, FolderWatcher
 from engram_host.companion.search.request import Hit, SearchResult
 from engram_host.companion.settings import FoldersSettings
-from engram_host.companion.store import Store
+from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import FOLDER
 from engram_host.wording import counted
@@ -70,7 +70,7 @@ class FolderService:
 
     def __init__(
         self,
-        store: Store,
+        store: CompanionStore,
         settings: FoldersSettings,
         home: Path,
         supervisor: Supervisor,

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from engram_host.companion.auth.identity import Caller
+from engram_host.companion.auth.identity import ApiCaller
 from engram_host.companion.gateway import request as gateway_request
 from engram_host.companion.gateway.api_key import ApiKey
 from engram_host.companion.gateway.quota import DayUsage, Quota, QuotaCall, TokenCounter
@@ -93,7 +93,7 @@ class Gateway:
 
     # --- what is asked
 
-    async def chat(self, request: Request, caller: Caller) -> Response:
+    async def chat(self, request: Request, caller: ApiCaller) -> Response:
         """Pass a request for a chat completion on, and its answer back."""
         try:
             wanted = gateway_request.parse_request(await request.body(), self._settings)
@@ -107,14 +107,14 @@ class Gateway:
         except GatewayRefused as refused:
             return self._refused(refused)
 
-    async def models(self, request: Request, caller: Caller) -> Response:
+    async def models(self, request: Request, caller: ApiCaller) -> Response:
         """The models that may be asked for; without a list in the settings, those of the service."""
         try:
             return Response(await self._listed(request, caller), media_type="application/json")
         except GatewayRefused as refused:
             return self._refused(refused)
 
-    async def model(self, request: Request, caller: Caller, name: str) -> Response:
+    async def model(self, request: Request, caller: ApiCaller, name: str) -> Response:
         """One of them. It is looked up in the list, so that no name leads elsewhere in the service."""
         try:
             for found in _models_in(await self._listed(request, caller)):
@@ -124,7 +124,7 @@ class Gateway:
         except GatewayRefused as refused:
             return self._refused(refused)
 
-    async def _listed(self, request: Request, caller: Caller) -> bytes:
+    async def _listed(self, request: Request, caller: ApiCaller) -> bytes:
         self._ready()
         names = gateway_request.allowed_models(self._settings)
         if names:
@@ -238,7 +238,7 @@ class Gateway:
             )
         return self._client
 
-    def _take_turn(self, caller: Caller, stack: AsyncExitStack) -> None:
+    def _take_turn(self, caller: ApiCaller, stack: AsyncExitStack) -> None:
         name = caller.device
         mine = self._at_work.get(name, 0)
         if mine >= MOST_OF_ONE or sum(self._at_work.values()) >= MOST_AT_ONCE:

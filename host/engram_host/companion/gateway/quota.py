@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from engram_host.companion.auth.identity import Caller
+from engram_host.companion.auth.identity import ApiCaller
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.gateway.request import LimitReached, estimate_tokens
 from engram_host.companion.settings import GatewaySettings
@@ -146,7 +146,7 @@ class Quota:
         everything = used.pop(ALL, GatewayUse(0, 0))
         return DayUsage(day * _DAY, self._limits, everything, sorted(used.items()))
 
-    async def begin_call(self, caller: Caller, aside: int) -> "QuotaCall":
+    async def begin_call(self, caller: ApiCaller, aside: int) -> "QuotaCall":
         """Count a call and set tokens aside for it; LimitReached if one is reached. StoreUnavailable."""
         now = int(time.time())
         name = caller.device or OPERATOR

@@ -29,7 +29,17 @@ from engram_host.companion.replication.messages import (
 )
 from engram_host.companion.store.replica import MOST_LISTED, ReplicaWriter
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
-from engram_host.companion.types import LOGS, ArchiveRange, Batch, Hello, LogName, LogState, Sender, Span, Welcome
+from engram_host.companion.types import (
+    LOGS,
+    ArchiveRange,
+    Hello,
+    LineBatch,
+    LogName,
+    LogState,
+    Sender,
+    SeqRange,
+    Welcome,
+)
 
 _log = logging.getLogger("engram.replication")
 
@@ -59,7 +69,7 @@ Outcome = int | Refused | Stale
 
 @dataclass
 class _Waiting:
-    batch: Batch
+    batch: LineBatch
     answer: asyncio.Future[Outcome]
 
 
@@ -175,7 +185,7 @@ class Replication:
         count = await asyncio.to_thread(self._store.promise_lines, sender, device, log, epoch, seqs, digest)
         return _answer("kept", head, count=count)
 
-    async def _take(self, batch: Batch) -> int:
+    async def _take(self, batch: LineBatch) -> int:
         waiting = _Waiting(batch, asyncio.get_running_loop().create_future())
         await self._waiting.put(waiting)
         outcome = await waiting.answer
@@ -247,13 +257,13 @@ def _held(welcome: Welcome, name: LogName) -> list[int | str]:
     return [held.have, held.crc, held.rewrites]
 
 
-def _span(device: str, head: SpanHead) -> Span:
+def _span(device: str, head: SpanHead) -> SeqRange:
     if head["after"] > head["to"]:
         raise Refused("a message ends before it begins: the board's firmware is at fault.")
-    return Span(device, head["log"], head["epoch"], head["after"], head["to"])
+    return SeqRange(device, head["log"], head["epoch"], head["after"], head["to"])
 
 
-def _batch(device: str, sender: Sender, head: LinesHead, body: memoryview) -> Batch:
+def _batch(device: str, sender: Sender, head: LinesHead, body: memoryview) -> LineBatch:
     """A batch with each of its lines checked; Refused if one is damaged or is not of the span."""
     span = _span(device, head)
     try:
@@ -265,7 +275,7 @@ def _batch(device: str, sender: Sender, head: LinesHead, body: memoryview) -> Ba
             f"the number of lines in a message ({len(lines)}) is not the one in its head ({head['count']}).",
             DAMAGED_SECONDS,
         )
-    return Batch(sender, span, lines)
+    return LineBatch(sender, span, lines)
 
 
 def _lines(body: memoryview) -> Iterable[memoryview]:
@@ -281,7 +291,7 @@ def _lines(body: memoryview) -> Iterable[memoryview]:
         start = end
 
 
-def _numbered(span: Span, lines: Iterable[memoryview]) -> Iterable[tuple[int, bytes]]:
+def _numbered(span: SeqRange, lines: Iterable[memoryview]) -> Iterable[tuple[int, bytes]]:
     last = span.after
     for line in lines:
         try:

@@ -16,7 +16,7 @@ _SQLITE = "sqlite:///"
 _POSTGRES = ("postgresql://", "postgres://")
 
 
-class Store(ReplicaWriter, ReplicaReader, VectorTable, TokenTable, GatewayUseTable, FolderTables, NoteTable):
+class CompanionStore(ReplicaWriter, ReplicaReader, VectorTable, TokenTable, GatewayUseTable, FolderTables, NoteTable):
     """All tables of the companion on one database. Calls block (a few ms) and may come from any thread.
 
     Who needs only some of the tables asks for their class. What a writing call answers is on disk. Lines that a board has let
@@ -39,7 +39,7 @@ class Store(ReplicaWriter, ReplicaReader, VectorTable, TokenTable, GatewayUseTab
         return rows.size()
 
 
-def open_store(url: str = "auto", postgres: str = "", folder: Path | str = ".") -> Store:
+def open_store(url: str = "auto", postgres: str = "", folder: Path | str = ".") -> CompanionStore:
     """The store at a URL, opened: `sqlite:///PATH` (`sqlite:////` before an absolute path), `postgresql://...`, or `auto`,
     which is the PostgreSQL at `postgres` if that is given, else the file companion.db in a folder. What was done to the
     schema goes to the log. SettingError, StoreUnavailable.
@@ -50,9 +50,9 @@ def open_store(url: str = "auto", postgres: str = "", folder: Path | str = ".") 
     return store
 
 
-def choose_store(url: str = "auto", postgres: str = "", folder: Path | str = ".") -> Store:
+def choose_store(url: str = "auto", postgres: str = "", folder: Path | str = ".") -> CompanionStore:
     """The store at a URL as open_store() takes it, not opened yet; SettingError."""
-    return Store(_database(postgres or f"{_SQLITE}{Path(folder) / 'companion.db'}" if url == "auto" else url))
+    return CompanionStore(_database(postgres or f"{_SQLITE}{Path(folder) / 'companion.db'}" if url == "auto" else url))
 
 
 def _database(url: str) -> Database:

@@ -87,7 +87,7 @@ def _missing(steps: Sequence[Migration], applied: Sequence[tuple[int, str]]) -> 
 
 Result = TypeVar("Result")
 Options = ParamSpec("Options")
-AnyTable = TypeVar("AnyTable", bound="Table")
+AnyTable = TypeVar("AnyTable", bound="DatabaseTable")
 
 
 class Database(ABC):
@@ -128,7 +128,7 @@ class Database(ABC):
         return done
 
 
-class Table:
+class DatabaseTable:
     """Some tables of a database, and all that is done to them.
 
     A method that reads() or writes() decorate is one transaction: it is written with that transaction's rows as its first

@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Iterable, Sequence
 
 from engram import log_line
-from engram_host.companion.store.database import Table, reads, writes
+from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
 from engram_host.companion.types import KeptFile, NewFile, StoredPassage
@@ -23,7 +23,7 @@ _Said = tuple[str, str]
 """What a passage is known by: its heading and its text."""
 
 
-class FolderTables(Table):
+class FolderTables(DatabaseTable):
     """The files of Markdown folders, each folder kept like a board."""
 
     @reads

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from engram.link import messages
 from engram_host.companion.errors import Refused, Stale, UnknownDevice
 from engram_host.companion.store import replication_rules, retention
-from engram_host.companion.store.database import Table, reads, reads_once, writes
+from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
 from engram_host.companion.store.queries import PRESENT, Rows
 from engram_host.companion.store.replication_rules import (
     MISSING,
@@ -24,15 +24,15 @@ from engram_host.companion.types import (
     FOLDER,
     LOGS,
     ArchiveRange,
-    Batch,
     Change,
     Device,
     Hello,
+    LineBatch,
     LogName,
     LogState,
     Sender,
+    SeqRange,
     SetAsideLine,
-    Span,
     Welcome,
 )
 
@@ -43,7 +43,7 @@ _LINES_AT_ONCE = 500
 """Read at a time by lines(): bounds what is in RAM, and no transaction stays open between them."""
 
 
-class ReplicaReader(Table):
+class ReplicaReader(DatabaseTable):
     """Boards, and the lines that they sent. A Markdown folder is kept like a board, its passages as records."""
 
     @reads
@@ -75,7 +75,7 @@ class ReplicaReader(Table):
         found = rows.run(f"{sql} ORDER BY lines.version LIMIT ?", (device, after, limit))
         return [Change(version, log, seq, None if line is None else bytes(line)) for version, log, seq, line in found]
 
-    def lines(self, span: Span, archived: bool = False) -> Iterator[tuple[int, bytes]]:
+    def lines(self, span: SeqRange, archived: bool = False) -> Iterator[tuple[int, bytes]]:
         """The lines of a span, in order, as the board has them; with `archived` also those that only the archive has."""
         after = span.after
         while part := self._lines(span, after, archived):
@@ -85,7 +85,7 @@ class ReplicaReader(Table):
             after = part[-1][0]
 
     @reads
-    def _lines(self, rows: Rows, span: Span, after: int, archived: bool) -> list[tuple[int, bytes]]:
+    def _lines(self, rows: Rows, span: SeqRange, after: int, archived: bool) -> list[tuple[int, bytes]]:
         copy = LogRow(span.device, span.log, span.epoch)
         return rows.lines_between(copy, after, span.to, _LINES_AT_ONCE, archived=archived)
 
@@ -153,7 +153,7 @@ MOST_LISTED = 64
 """Archived records that one answer lists: more do not fit in an answer."""
 
 
-class ReplicaWriter(Table):
+class ReplicaWriter(DatabaseTable):
     """Takes a board's messages, by the rules of replication_rules. Refused or Stale says why one is not taken."""
 
     def greet(self, hello: Hello, now: int) -> Welcome:
@@ -196,7 +196,7 @@ class ReplicaWriter(Table):
         return Welcome(held, tuple(events), rows.count_archived(present), retention.is_doubted(rows, present))
 
     @writes
-    def store_batches(self, rows: Rows, batches: Sequence[Batch], now: int) -> list[int | Refused | Stale]:
+    def store_batches(self, rows: Rows, batches: Sequence[LineBatch], now: int) -> list[int | Refused | Stale]:
         """Take lines in one transaction, in order; for each batch the seq up to which the log is whole now, or why not.
 
         A batch that begins beyond that seq is not taken: the answer says where to go on. One that begins before it says
@@ -208,7 +208,7 @@ class ReplicaWriter(Table):
         return BatchWriter(rows, {batch.span.device for batch in batches}, now).write_batches(batches)
 
     @writes
-    def is_same(self, rows: Rows, sender: Sender, span: Span, count: int, crc: str) -> bool:
+    def is_same(self, rows: Rows, sender: Sender, span: SeqRange, count: int, crc: str) -> bool:
         """Whether the copy of a span has so many lines with that digest (see engram.link.messages). Refused, Stale."""
         copy = _admitted(rows, sender, span.device, span.log, span.epoch)
         crcs = rows.crcs_between(copy, span.after, span.to)

@@ -10,7 +10,7 @@ from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.store import retention
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
-from engram_host.companion.types import Batch, HeldLog, Hello, LogName, LogState, Sender
+from engram_host.companion.types import HeldLog, Hello, LineBatch, LogName, LogState, Sender
 from engram_host.wording import counted
 
 # --- events, as a board and its person read them
@@ -197,7 +197,7 @@ class BatchWriter:
         self._devices = rows.lock(names)
         self._copies = rows.present_copies(self._devices)
 
-    def write_batches(self, batches: Sequence[Batch]) -> list[int | Refused | Stale]:
+    def write_batches(self, batches: Sequence[LineBatch]) -> list[int | Refused | Stale]:
         """What became of each batch."""
         devices: dict[str, DeviceRow] = {}
         copies: dict[tuple[str, LogName], LogRow] = {}
@@ -214,7 +214,7 @@ class BatchWriter:
         self._rows.save_logs(copies.values())
         return outcomes
 
-    def _locate_copy(self, batch: Batch) -> tuple[DeviceRow | None, LogRow | None, Refused | Stale]:
+    def _locate_copy(self, batch: LineBatch) -> tuple[DeviceRow | None, LogRow | None, Refused | Stale]:
         """The rows that a batch is about, or why it is not taken."""
         say_hello = Refused(HELLO_FIRST, again=0)
         span = batch.span
@@ -225,7 +225,7 @@ class BatchWriter:
             return None, None, problem or say_hello
         return device, copy, say_hello
 
-    def _write_batch(self, device: DeviceRow, copy: LogRow, batch: Batch) -> int:
+    def _write_batch(self, device: DeviceRow, copy: LogRow, batch: LineBatch) -> int:
         span = batch.span
         device.n, device.heard = batch.sender.n, self._now
         if span.after <= copy.have:
@@ -236,7 +236,7 @@ class BatchWriter:
         return copy.have
 
 
-def _batch_refusal(batch: Batch) -> Refused | None:
+def _batch_refusal(batch: LineBatch) -> Refused | None:
     last = batch.span.after
     for seq, _ in batch.lines:
         if seq <= last or seq > batch.span.to:
@@ -255,7 +255,7 @@ class _Difference:
     missing: list[tuple[int, bytes]]
 
 
-def _difference(copy: LogRow, old: dict[int, bytes], batch: Batch) -> _Difference:
+def _difference(copy: LogRow, old: dict[int, bytes], batch: LineBatch) -> _Difference:
     come = [(seq, line) for seq, line in batch.lines if old.get(seq) != line]
     replaced = [(seq, old[seq], retention.is_redaction(line, old[seq])) for seq, line in come if seq in old]
     new = {seq for seq, _ in batch.lines}

@@ -3,7 +3,7 @@
 import hmac
 from collections.abc import Mapping
 
-from engram_host.companion.store.database import Table, reads, writes
+from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.types import DeviceToken, GatewayUse
 
@@ -16,7 +16,7 @@ ALL = ""
 _TOKEN = "device, digest, mosquitto, made"
 
 
-class TokenTable(Table):
+class TokenTable(DatabaseTable):
     """The token of each board, as its digest."""
 
     @writes
@@ -56,7 +56,7 @@ def _device_of(rows: Rows, digest: bytes) -> str:
     return ""
 
 
-class GatewayUseTable(Table):
+class GatewayUseTable(DatabaseTable):
     """Calls and tokens of each board and of all, by days since 1970."""
 
     @reads

@@ -5,7 +5,7 @@ A vector belongs to a line and the model that made it, and leaves with its line.
 
 from collections.abc import Sequence
 
-from engram_host.companion.store.database import Table, reads, reads_once, writes
+from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
 from engram_host.companion.store.queries import OF_COPY, PRESENT, Rows, placeholders
 from engram_host.companion.store.row_types import LogRow
 from engram_host.companion.vector_types import Identity, StoredVector, Vector
@@ -14,7 +14,7 @@ _DIGESTS_AT_ONCE = 500
 """Values in one statement: SQLite takes 32766, of which older builds took 999."""
 
 
-class VectorTable(Table):
+class VectorTable(DatabaseTable):
     """Vectors by board, line and identity."""
 
     @reads_once
@@ -66,7 +66,7 @@ class VectorTable(Table):
         return rows.count("DELETE FROM vectors WHERE identity <> ?", (str(identity),))
 
 
-class NoteTable(Table):
+class NoteTable(DatabaseTable):
     """Values by name, which outlive a restart: how far the index is, and who keeps it."""
 
     @reads
