@@ -41,7 +41,7 @@ LARGEST = 64 << 20
 
 _LIST = "backup.json"
 _FORMAT = 1
-_MADE_ANEW = re.compile(r"\.(index|x\d+|new)$|/reserve\.bin$")
+_REBUILT = re.compile(r"\.(index|x\d+|new)$|/reserve\.bin$")
 _TRIES = 3
 
 
@@ -78,20 +78,20 @@ def read_backup(path: Path) -> SavedBoard:
     try:
         with tarfile.open(path, "r:gz") as tar:
             members = iter(tar)
-            told = json.loads(_member(tar, next(members)))
+            description = json.loads(_member(tar, next(members)))
             files = {member.name: _member(tar, member) for member in members}
     except OSError as error:
         kind = NoFile if isinstance(error, FileNotFoundError) else BadRequest
         raise kind(f"{path} cannot be read: {error.strerror or error}.") from None
     except (tarfile.TarError, ValueError, EOFError, StopIteration) as problem:
         raise BadRequest(f"{path} is no backup of a board, or is damaged: {problem}.") from None
-    if not isinstance(told, dict) or told.get("format") != _FORMAT:
+    if not isinstance(description, dict) or description.get("format") != _FORMAT:
         raise BadRequest(f"{path} is no backup that this version can read.")
-    if {name: sha256(content).hexdigest() for name, content in files.items()} != told.get("files"):
+    if {name: sha256(content).hexdigest() for name, content in files.items()} != description.get("files"):
         raise BadRequest(f"{path} is damaged: what is in it is not what was saved.")
     if not all(_is_ours(name) for name in files):
         raise BadRequest(f"{path} has files in it that a backup does not have.")
-    return SavedBoard(str(told.get("board", "")), str(told.get("made", "")), files)
+    return SavedBoard(str(description.get("board", "")), str(description.get("made", "")), files)
 
 
 def _wanted(present: dict[str, BoardFile], with_secrets: bool) -> dict[str, BoardFile]:
@@ -107,15 +107,15 @@ def _is_ours(path: str) -> bool:
     if path in (SETTINGS, SECRETS, ROOTS):
         return True
     folder, _, rest = path.partition("/")
-    return folder in FOLDERS and bool(rest) and ".." not in rest.split("/") and not _MADE_ANEW.search(path)
+    return folder in FOLDERS and bool(rest) and ".." not in rest.split("/") and not _REBUILT.search(path)
 
 
 def _description(session: BoardSession, present: dict[str, BoardFile], wanted: dict[str, BoardFile]) -> dict[str, Any]:
-    told = file_set.parse_code_json(session.get_file(CODE_JSON)) if CODE_JSON in present else {}
+    code_json = file_set.parse_code_json(session.get_file(CODE_JSON)) if CODE_JSON in present else {}
     return {
         "format": _FORMAT,
-        "board": told.get("board", ""),
-        "version": told.get("version", ""),
+        "board": code_json.get("board", ""),
+        "version": code_json.get("version", ""),
         "made": time.strftime("%Y-%m-%d %H:%M:%S %z"),
         "files": {path: entry.sha256 for path, entry in wanted.items()},
     }

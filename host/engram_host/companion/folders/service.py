@@ -177,7 +177,7 @@ class FolderService:
             self._loop.call_soon_threadsafe(self._taken)
 
     def _purge(self) -> None:
-        """Let go what was read of folders that are in the settings no more."""
+        """Remove what was read of folders that are no longer in the settings."""
         for device in self._store.sources():
             if device.name.startswith(f"{FOLDER}{self._companion}:") and device.name not in self._by_device:
                 self._store.drop_folder(device.name)

@@ -150,7 +150,7 @@ def _archive_record(
     rows: Rows, device: DeviceRow, copy: LogRow, record: tuple[int, int], free: list[int], now: int
 ) -> None:
     """Archive a record, (seq, number), of which the board has no line, nor the one by which it archived it: that is written
-    anew, with one of the seqs that are free. It had one itself, so there is one, if those with the highest seqs come first.
+    again, with one of the seqs that are free. It had one itself, so there is one, if those with the highest seqs come first.
     """
     seq, number = record
     rows.set_archive(copy, seq, number, device.next_version())
