@@ -68,7 +68,7 @@ def lasting(files: Files) -> Files:
     return {
         path: content
         for path, content in files.items()
-        if path not in code_of("") and not backup._MADE_ANEW.search(path)
+        if path not in code_of("") and not backup._REBUILT.search(path)
     }
 
 

@@ -1,6 +1,6 @@
 """The figures of an evaluation, counted by hand."""
 
-from engram_host.evaluation.run import RankedAnswer, all_figures, figures, packed, prompt_length
+from engram_host.evaluation.run import RankedAnswer, all_figures, figures, fit_budget, prompt_length
 from engram_host.evaluation.sets import Question, Turn
 
 LENGTHS = {"a": 300, "b": 400, "c": 200, "d": 100}
@@ -24,7 +24,7 @@ def test_evidence_that_is_named_twice_counts_once():
 
 
 def test_a_turn_that_does_not_fit_is_skipped_and_the_next_one_taken():
-    assert packed(_answer("abcd", "a"), 150) == ["a", "c", "d"]
+    assert fit_budget(_answer("abcd", "a"), 150) == ["a", "c", "d"]
 
 
 def test_a_turn_counts_with_all_that_a_prompt_needs_of_it():

@@ -157,10 +157,10 @@ def _simulated(folder: Path) -> Iterator[JsonConsole]:
             raise CommandError(f"the simulated board did not start: {_last_words(process)}") from None
         raise
     finally:
-        _end(process)
+        _end_board(process)
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
+def _end_board(process: "subprocess.Popen[bytes]") -> None:
     """End a board as the end of its input does: what it has read is on its flash."""
     assert process.stdin
     with contextlib.suppress(BrokenPipeError):

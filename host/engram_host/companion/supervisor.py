@@ -148,7 +148,7 @@ class BackgroundTask:
         self._on_failure(self.name)
         is_lost = self._most_failures is not None and self._failures >= self._most_failures
         self._enter("failed" if is_lost else "restarting")
-        cause = type(error).__name__ + _place(error)
+        cause = type(error).__name__ + _raised_at(error)
         # One that fails again and again with the same error fills no log.
         _log.log(logging.DEBUG if cause == self._logged else logging.ERROR, "%s", self.problem)
         _log.debug("how the background task %s failed:", self.name, exc_info=error)
@@ -225,10 +225,10 @@ def describe_error(error: BaseException) -> str:
     text = str(error).rstrip(".")
     if not isinstance(error, CompanionError):
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    return without_controls(without_secrets(text))[:_MOST_ERROR] + _place(error)
+    return without_controls(without_secrets(text))[:_MOST_ERROR] + _raised_at(error)
 
 
-def _place(error: BaseException) -> str:
+def _raised_at(error: BaseException) -> str:
     places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     own = [place for place in places if "engram_host" in place[0]] or places
     return f" at {Path(own[-1][0]).name}:{own[-1][1]}" if own else ""

@@ -69,7 +69,7 @@ def ranked_answers(conversation: Conversation, rankings: list[list[str]]) -> lis
     ]
 
 
-def packed(answer: RankedAnswer, tokens: int) -> list[str]:
+def fit_budget(answer: RankedAnswer, tokens: int) -> list[str]:
     """The found turns that fit into a budget."""
     left = tokens * _CHARACTERS
     taken = []
@@ -88,7 +88,7 @@ def figures(given: list[RankedAnswer]) -> dict[str, float]:
         found[f"hit@{count}"] = _mean([_hit(answer, answer.ranked[:count]) for answer in having])
     found["frac@10"] = _mean([_share(answer, answer.ranked[:10]) for answer in having])
     for budget in BUDGETS:
-        taken = [(answer, packed(answer, budget)) for answer in having]
+        taken = [(answer, fit_budget(answer, budget)) for answer in having]
         found[f"hit@{budget}t"] = _mean([_hit(*pair) for pair in taken])
         found[f"frac@{budget}t"] = _mean([_share(*pair) for pair in taken])
     found["empty"] = _mean([float(not answer.ranked) for answer in given])

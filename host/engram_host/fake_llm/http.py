@@ -120,7 +120,9 @@ class Outgoing:
         self.keeps = request is not None and request.keeps
         self.byte_delay: float | None = None
 
-    async def whole(self, status: int, body: bytes, headers: Mapping[str, str], *, sent: int | None = None) -> None:
+    async def send_whole(
+        self, status: int, body: bytes, headers: Mapping[str, str], *, sent: int | None = None
+    ) -> None:
         """An answer of known length; of its body, the first `sent` bytes go out (all by default)."""
         await self._write(self._head(status, {**headers, "content-length": str(len(body))}))
         await self._write(body[:sent])
@@ -146,7 +148,7 @@ class Outgoing:
         if self._chunked:
             await self._put(b"0\r\n\r\n")
 
-    async def hold(self) -> None:
+    async def hold_open(self) -> None:
         """Send nothing more, and wait until the client gives up."""
         self.keeps = False
         while await self._reader.read(HEAD):

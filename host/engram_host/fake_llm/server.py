@@ -149,7 +149,7 @@ class ScriptedServer:
     async def _answer(self, request: HttpRequest, out: Outgoing) -> None:
         if request.path == "/v1/models" and request.method == "GET":
             api = messages if "anthropic-version" in request.headers else chat_completions
-            await out.whole(200, json_bytes(api.models(MODEL)), {"content-type": "application/json"})
+            await out.send_whole(200, json_bytes(api.models(MODEL)), {"content-type": "application/json"})
             return
         api = next((api for api in _APIS if request.path == api.PATH), None)
         if api is None:

@@ -153,7 +153,7 @@ def make_entry_router(store: ReplicaReader) -> APIRouter:
             async with room:
                 copy = await asyncio.to_thread(_copy, store, device, "records")
             # A stream of lines and no model: an export has no bound, and is written while it is read.
-            return _Export(_pieces(copy, archived), exports)
+            return _Export(_export_pieces(copy, archived), exports)
         except BaseException:
             exports.release()
             raise
@@ -187,7 +187,7 @@ class _Export(StreamingResponse):
             self._places.release()
 
 
-def _pieces(copy: LogCopy, archived: bool) -> Iterator[str]:
+def _export_pieces(copy: LogCopy, archived: bool) -> Iterator[str]:
     """Some lines at a time; read in a thread, as fast as they are taken."""
     lines: list[str] = []
     for line in export_lines(copy, int(time.time()), archived):

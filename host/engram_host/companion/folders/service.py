@@ -140,7 +140,7 @@ class FolderService:
         changed = await watch.wait(_POLL_SECONDS if is_blind else self._settings.rescan_seconds)
         if not changed or is_blind:
             return self.standings
-        return [one for one in self.standings if _concerns(one.place, changed)]
+        return [one for one in self.standings if _is_affected(one.place, changed)]
 
     async def _update_folders(self, watch: FolderWatcher, wanted: Sequence[FolderState]) -> None:
         """Bring some folders up to date."""
@@ -169,10 +169,10 @@ class FolderService:
         if one.state != "up to date":
             one.state = "reading"
         one.progress = progress if one.state == "reading" else one.progress
-        if await asyncio.to_thread(self._indexer.bring_up_to_date, one.place, listing, progress, self._has_kept):
+        if await asyncio.to_thread(self._indexer.bring_up_to_date, one.place, listing, progress, self._notify_stored):
             one.state, one.progress, one.read_at = "up to date", progress, int(time.time())
 
-    def _has_kept(self) -> None:
+    def _notify_stored(self) -> None:
         if self._loop:
             self._loop.call_soon_threadsafe(self._taken)
 
@@ -189,7 +189,7 @@ class FolderService:
         found = [self._trouble] if self._trouble else []
         if self._watch and self._watch.problem:
             found.append(self._watch.problem)
-        found += [_not_there(one.place) for one in self.standings if one.state == "not there"]
+        found += [_missing_folder(one.place) for one in self.standings if one.state == "not there"]
         return found
 
     def visible_folders(self, caller: Caller) -> list[FolderState]:
@@ -227,7 +227,9 @@ class FolderService:
                 left_out.append(f"{one.place.name}: {one.progress.done} of {files} read so far")
             elif one.state != "up to date":
                 left_out.append(
-                    _not_there(one.place) if one.state == "not there" else f"{one.place.name} has not been read yet"
+                    _missing_folder(one.place)
+                    if one.state == "not there"
+                    else f"{one.place.name} has not been read yet"
                 )
         return replace(result, hits=tuple(hits), left_out=tuple(left_out))
 
@@ -278,12 +280,12 @@ def _refuse(caller: Caller, wanted: str) -> None:
     _log.info("what %s may see in folders was not shown to %s%s", wanted, caller.principal, where)
 
 
-def _concerns(place: FolderSource, changed: Iterable[str]) -> bool:
+def _is_affected(place: FolderSource, changed: Iterable[str]) -> bool:
     root = str(place.root)
     return any(path == root or path.startswith(root.rstrip("/") + "/") for path in changed)
 
 
-def _not_there(place: FolderSource) -> str:
+def _missing_folder(place: FolderSource) -> str:
     return f"the folder {place.name} is not there, so it is not searched; what was read of it is kept for when it comes back."
 
 

@@ -190,7 +190,7 @@ def _list(place: FolderSource, descriptor: int, prefix: str, listing: Listing, m
     try:
         names = [place.only] if place.form == "file" else sorted(os.listdir(descriptor))
     except OSError as error:
-        _cannot_look(place, prefix.rstrip("/"), error, listing)
+        _note_unreadable(place, prefix.rstrip("/"), error, listing)
         return
     for name in names:
         path = prefix + name
@@ -216,7 +216,7 @@ def _enter(place: FolderSource, descriptor: int, path: str, listing: Listing, mo
         inner = os.open(path.rpartition("/")[2], _FOLDER | os.O_NOFOLLOW, dir_fd=descriptor)
     except OSError as error:
         if error.errno not in _GONE:
-            _cannot_look(place, path, error, listing)
+            _note_unreadable(place, path, error, listing)
         return
     try:
         _list(place, inner, path + "/", listing, most, depth - 1)
@@ -224,7 +224,7 @@ def _enter(place: FolderSource, descriptor: int, path: str, listing: Listing, mo
         os.close(inner)
 
 
-def _cannot_look(place: FolderSource, path: str, error: OSError, listing: Listing) -> None:
+def _note_unreadable(place: FolderSource, path: str, error: OSError, listing: Listing) -> None:
     listing.unknown.append(path)
     listing.add_problem(f"{place.citation(path)} cannot be looked into: {error.strerror}.")
 

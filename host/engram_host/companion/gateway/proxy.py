@@ -102,29 +102,29 @@ class Gateway:
                 self._take_turn(caller, stack)
                 call = await self._limits.begin_call(caller, wanted.aside)
                 count = TokenCounter(wanted.prompt)
-                stack.push_async_callback(self._end, call, count)
-                return await self._passed_on(request, wanted, count, stack)
+                stack.push_async_callback(self._end_call, call, count)
+                return await self._forward(request, wanted, count, stack)
         except GatewayRefused as refused:
-            return self._refused(refused)
+            return self._refusal_response(refused)
 
     async def models(self, request: Request, caller: ApiCaller) -> Response:
         """The models that may be asked for; without a list in the settings, those of the service."""
         try:
-            return Response(await self._listed(request, caller), media_type="application/json")
+            return Response(await self._list_models(request, caller), media_type="application/json")
         except GatewayRefused as refused:
-            return self._refused(refused)
+            return self._refusal_response(refused)
 
     async def model(self, request: Request, caller: ApiCaller, name: str) -> Response:
         """One of them. It is looked up in the list, so that no name leads elsewhere in the service."""
         try:
-            for found in _models_in(await self._listed(request, caller)):
+            for found in _models_in(await self._list_models(request, caller)):
                 if found.get("id") == name:
                     return JSONResponse(found)
             raise GatewayRefused(404, "the gateway has no model of that name; GET models lists all.", "model_not_found")
         except GatewayRefused as refused:
-            return self._refused(refused)
+            return self._refusal_response(refused)
 
-    async def _listed(self, request: Request, caller: ApiCaller) -> bytes:
+    async def _list_models(self, request: Request, caller: ApiCaller) -> bytes:
         self._ready()
         names = gateway_request.allowed_models(self._settings)
         if names:
@@ -136,7 +136,7 @@ class Gateway:
             answer = await run_while_connected(request, self._ask(outgoing, stack))
             return await run_while_connected(request, self._whole(answer))
 
-    async def _passed_on(
+    async def _forward(
         self, request: Request, wanted: gateway_request.GatewayRequest, count: TokenCounter, stack: AsyncExitStack
     ) -> Response:
         headers = {**self._key.headers(), "Content-Type": "application/json", "Accept-Encoding": "identity"}
@@ -169,10 +169,10 @@ class Gateway:
                 return answer
             body = await _read_at_most(answer, MOST_ERROR)
         except httpx.HTTPError as error:
-            raise self._lost(error) from None
+            raise self._connection_failure(error) from None
         raise self._passed_error(answer, body)
 
-    def _lost(self, error: "httpx.HTTPError") -> ServiceFailed:
+    def _connection_failure(self, error: "httpx.HTTPError") -> ServiceFailed:
         import httpx
 
         what = "did not answer in time" if isinstance(error, httpx.TimeoutException) else "cannot be reached"
@@ -183,7 +183,7 @@ class Gateway:
     def _passed_error(self, answer: "httpx.Response", body: bytes) -> ServiceFailed:
         """The service's error, as far as it is one of OpenAI's form, without the key."""
         status = answer.status_code
-        message, code = _words_of(body)
+        message, code = _error_fields(body)
         message = self._key.redact(message)[:1000]
         _log.warning("the service behind the gateway answered %d", status)
         headers = {"Retry-After": wait} if (wait := answer.headers.get("retry-after", "")).isdigit() else {}
@@ -202,7 +202,7 @@ class Gateway:
         try:
             body = await _read_at_most(answer, MOST_WHOLE + 1)
         except httpx.HTTPError as error:
-            raise self._lost(error) from None
+            raise self._connection_failure(error) from None
         if len(body) > MOST_WHOLE:
             raise ServiceFailed(502, "the model's service answered with more than is taken.", "upstream_failed")
         blotter = self._key.redactor()
@@ -220,11 +220,11 @@ class Gateway:
                     yield passed
             yield blotter.end()
         except httpx.HTTPError as error:
-            refused = self._lost(error)
+            refused = self._connection_failure(error)
             event = {"error": {"message": str(refused), "type": "server_error", "param": None, "code": refused.code}}
             yield b"\n\ndata: " + json.dumps(event).encode() + b"\n\n"
 
-    def _refused(self, refused: GatewayRefused) -> Response:
+    def _refusal_response(self, refused: GatewayRefused) -> Response:
         if refused.why:
             self._metrics.gateway_refused(refused.why)
         return refused.response()
@@ -251,15 +251,15 @@ class Gateway:
         if not self._at_work[name]:
             del self._at_work[name]
 
-    async def _end(self, call: QuotaCall, count: TokenCounter) -> None:
+    async def _end_call(self, call: QuotaCall, count: TokenCounter) -> None:
         """Count a call also when its client has gone, and this task is cancelled."""
         self._metrics.gateway_called(count.used)
         task = asyncio.create_task(call.end(count.used))
         self._ending.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._on_call_ended)
         await asyncio.shield(task)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _on_call_ended(self, task: asyncio.Task[None]) -> None:
         self._ending.discard(task)
         if not task.cancelled() and (error := task.exception()):
             _log.error("a call stays counted as estimated, because of a fault of the companion", exc_info=error)
@@ -268,7 +268,7 @@ class Gateway:
 async def run_while_connected(request: Request, work: Awaitable[Result]) -> Result:
     """Do work as long as the client is there; ClientGone when it has gone, and the work is over then."""
     doing = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(_gone(request.receive))
+    leaving = asyncio.ensure_future(_wait_for_disconnect(request.receive))
     try:
         await asyncio.wait([doing, leaving], return_when=asyncio.FIRST_COMPLETED)
         if doing.done():
@@ -281,7 +281,7 @@ async def run_while_connected(request: Request, work: Awaitable[Result]) -> Resu
         await asyncio.gather(doing, leaving, return_exceptions=True)
 
 
-async def _gone(receive: Callable[[], Awaitable[Any]]) -> None:
+async def _wait_for_disconnect(receive: Callable[[], Awaitable[Any]]) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
@@ -305,7 +305,7 @@ def _models_in(listed: bytes) -> list[dict[str, Any]]:
     return [each for each in data if isinstance(each, dict)] if isinstance(data, list) else []
 
 
-def _words_of(body: bytes) -> tuple[str, str]:
+def _error_fields(body: bytes) -> tuple[str, str]:
     """Message and code of an error in OpenAI's form, empty where it is none."""
     try:
         value = json.loads(body)

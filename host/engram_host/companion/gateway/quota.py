@@ -52,7 +52,7 @@ class TokenCounter:
 
     def count_body(self, body: bytes) -> None:
         """Take an answer that is not a stream."""
-        self._read(body)
+        self._read_usage(body)
 
     def _add(self, part: bytes) -> None:
         room = MOST_LINE - len(self._line)
@@ -65,9 +65,9 @@ class TokenCounter:
         if skipped:
             self._answer += (len(line) + skipped) // 4
         elif line.startswith(b"data:"):
-            self._read(line[5:])
+            self._read_usage(line[5:])
 
-    def _read(self, data: bytes) -> None:
+    def _read_usage(self, data: bytes) -> None:
         try:
             answer = json.loads(data)
         except (ValueError, RecursionError):
@@ -152,10 +152,10 @@ class Quota:
         name = caller.device or OPERATOR
         reached = await asyncio.to_thread(self._store.begin_call, now // _DAY, name, aside, self._limits)
         if reached:
-            raise self._refused(name, reached, _DAY - now % _DAY)
+            raise self._limit_reached(name, reached, _DAY - now % _DAY)
         return QuotaCall(self._store, now // _DAY, name, aside)
 
-    def _refused(self, name: str, reached: str, seconds: int) -> LimitReached:
+    def _limit_reached(self, name: str, reached: str, seconds: int) -> LimitReached:
         whose, what = reached.split()
         limit = getattr(self._limits[whose], what)
         who = name if whose == "device" else "all devices together"

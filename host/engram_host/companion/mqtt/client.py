@@ -146,9 +146,9 @@ class MqttClient:
             await self._room.acquire()
             task = asyncio.create_task(self._answer(client, device, data))
             self._at_work.add(task)
-            task.add_done_callback(self._done)
+            task.add_done_callback(self._on_answer_done)
 
-    def _done(self, task: asyncio.Task[None]) -> None:
+    def _on_answer_done(self, task: asyncio.Task[None]) -> None:
         self._at_work.discard(task)
         self._room.release()
         if not task.cancelled() and task.exception():

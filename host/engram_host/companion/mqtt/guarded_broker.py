@@ -297,14 +297,14 @@ class EmbeddedBroker:
     @property
     def url(self) -> str:
         """Where it is."""
-        return self._at(self.host)
+        return self._url_at(self.host)
 
     @property
     def own_url(self) -> str:
         """Where the companion itself reaches it."""
-        return self._at(reachable_host(self.host))
+        return self._url_at(reachable_host(self.host))
 
-    def _at(self, host: str) -> str:
+    def _url_at(self, host: str) -> str:
         return f"{'mqtts' if self._tls else 'mqtt'}://{f'[{host}]' if ':' in host else host}:{self.port}"
 
     async def start(self) -> None:

@@ -110,7 +110,7 @@ class Replication:
         if self._writer:
             await self._writer.stop()
         while not self._waiting.empty():
-            _settle(self._waiting.get_nowait(), Refused(_BROKEN_OFF, AGAIN_SECONDS))
+            _set_outcome(self._waiting.get_nowait(), Refused(_BROKEN_OFF, AGAIN_SECONDS))
 
     async def answer(self, device: str, head: ReplicationHead, body: memoryview) -> bytes:
         """The answer to a message whose head was read; b"" where there is none to be given."""
@@ -160,7 +160,7 @@ class Replication:
                 return _answer("kept", head, count=count)
             case "list":
                 found = await asyncio.to_thread(self._store.list_archived, sender, device, head["epoch"], head["after"])
-                return _listed(head, found)
+                return _list_answer(head, found)
 
     async def _greet(self, device: str, sender: Sender, head: HelloHead) -> bytes:
         if head["version"] != messages.VERSION:
@@ -177,7 +177,7 @@ class Replication:
             told=_events_text(welcome),
             archived=welcome.archived,
             asks=welcome.asks,
-            **{name: _held(welcome, name) for name in LOGS},
+            **{name: _held_fields(welcome, name) for name in LOGS},
         )
 
     async def _promise(self, device: str, sender: Sender, head: KeepHead) -> bytes:
@@ -212,10 +212,10 @@ class Replication:
                 raise
             finally:
                 for each, outcome in zip(together, outcomes, strict=True):
-                    _settle(each, outcome)
+                    _set_outcome(each, outcome)
 
 
-def _settle(waiting: _Waiting, outcome: Outcome) -> None:
+def _set_outcome(waiting: _Waiting, outcome: Outcome) -> None:
     if not waiting.answer.done():
         waiting.answer.set_result(outcome)
 
@@ -231,7 +231,7 @@ def _ranges(entries: list[Any]) -> list[ArchiveRange]:
     return [ArchiveRange(*entry) for entry in entries]
 
 
-def _listed(head: ListHead, found: list[tuple[int, bytes]]) -> bytes:
+def _list_answer(head: ListHead, found: list[tuple[int, bytes]]) -> bytes:
     """As many archived records as fit in an answer; `next` is the seq after which there are more, 0 if there are none."""
     items: list[list[Any]] = []
     last, answer = head["after"], _answer("listed", head, items=[], next=0)
@@ -252,7 +252,7 @@ def _events_text(welcome: Welcome) -> str:
     return " ".join(welcome.events)[:_TOLD_LONGEST]
 
 
-def _held(welcome: Welcome, name: LogName) -> list[int | str]:
+def _held_fields(welcome: Welcome, name: LogName) -> list[int | str]:
     held = welcome.logs[name]
     return [held.have, held.crc, held.rewrites]
 

@@ -64,10 +64,10 @@ class WordScores:
 
     def __init__(self, seen: list[VisibleRows], terms: dict[str, bool], weights: Weights):
         self.weights = weights
-        self.boards = [_begin(one) for one in seen]
+        self.boards = [_board_rows(one) for one in seen]
         self.terms = list(terms)
         for board in self.boards:
-            _find(board, self.terms)
+            _find_terms(board, self.terms)
         self.entries = sum(int(np.count_nonzero(board.seen.live & (board.lengths > 0))) for board in self.boards)
         self.having = {term: sum(_count(board, term) for board in self.boards) for term in terms}
         self.idf = {term: _idf(self.entries, having) for term, having in self.having.items()}
@@ -173,7 +173,7 @@ def walk_threads(board: BoardRows, rows: NDArray[np.intp], steps: tuple[str, int
     return found
 
 
-def _begin(seen: VisibleRows) -> BoardRows:
+def _board_rows(seen: VisibleRows) -> BoardRows:
     index = seen.index
     lengths = index.rows.column("length").astype(np.float64)
     records, turns = index.links.visible_pairs(seen.live)
@@ -182,7 +182,7 @@ def _begin(seen: VisibleRows) -> BoardRows:
     return BoardRows(seen, lengths)
 
 
-def _find(board: BoardRows, terms: list[str]) -> None:
+def _find_terms(board: BoardRows, terms: list[str]) -> None:
     """Look the words up, in rows that count or are wanted; the words of a memory are found in its turns as well."""
     index = board.seen.index
     looked_at = board.seen.live | board.seen.wanted
@@ -213,16 +213,16 @@ def _idf(documents: int, having: int) -> float:
 def _by_thread(board: BoardRows, values: Floats, kept: Mask) -> Floats:
     """The sum of some turns' values in each thread."""
     kept = kept & board.column("turn")
-    return _sums(board.column("thread")[kept], values[kept], len(board.seen.index.threads.texts))
+    return _sum_by_place(board.column("thread")[kept], values[kept], len(board.seen.index.threads.texts))
 
 
 def _by_thread_of(board: BoardRows, found: NDArray[np.int32], counts: Floats) -> Floats:
     kept = board.seen.live[found] & board.column("turn")[found]
     threads = board.column("thread")[found[kept]]
-    return _sums(threads, counts[kept], len(board.seen.index.threads.texts))
+    return _sum_by_place(threads, counts[kept], len(board.seen.index.threads.texts))
 
 
-def _sums(places: NDArray[np.int32], values: Floats, size: int) -> Floats:
+def _sum_by_place(places: NDArray[np.int32], values: Floats, size: int) -> Floats:
     return np.bincount(places, values, size).astype(np.float64, copy=False)
 
 

@@ -198,7 +198,7 @@ def fuse(
     """The candidates of both sides, best first by (score, at, device, id)."""
     count = request.limit * request.candidates
     by_words = [_by_words(board, words, request.min_words) for board in boards] if words else None
-    near = [_near(cosines, request.min_cosine) for cosines in meaning.cosines] if meaning else None
+    near = [_scaled_cosines(cosines, request.min_cosine) for cosines in meaning.cosines] if meaning else None
     least_words = _least(by_words, count) if by_words else 0.0
     least_near = _least(near, count) if near else 0.0
     speakers = _named(request.query, boards)
@@ -222,7 +222,7 @@ def _by_words(board: BoardRows, words: WordScores, least: float) -> NDArray[np.f
     return np.where(words.coverage(board) >= least, scores, 0) if least else scores
 
 
-def _near(cosines: NDArray[np.float32], least: float) -> NDArray[np.float32]:
+def _scaled_cosines(cosines: NDArray[np.float32], least: float) -> NDArray[np.float32]:
     return np.where(cosines >= least, cosines, np.float32(-2))
 
 
@@ -258,7 +258,7 @@ def _candidates(
 ) -> list[Candidate]:
     index = board.seen.index
     turn, at, number = (board.column(name)[rows] for name in ("turn", "at", "number"))
-    cosines = meaning.exact(board.seen, rows) if meaning else np.full(len(rows), np.nan)
+    cosines = meaning.exact_cosines(board.seen, rows) if meaning else np.full(len(rows), np.nan)
     counts = ~np.isnan(cosines) & (np.nan_to_num(cosines) >= request.min_cosine)
     near = np.where(counts, meaning.share(np.nan_to_num(cosines)), 0) * weight if meaning else np.zeros(len(rows))
     of_words = by_words * (1 - weight)

@@ -147,9 +147,9 @@ class DeviceIndex:
         self._add(new)
         for log, seq, entry in entries:
             # Not before all lines are here: one may end a thread, or hide an entry, that comes with it.
-            self._touch(log, seq, entry.number, entry.session, touched)
+            self._note_affected(log, seq, entry.number, entry.session, touched)
         for log, number in touched:
-            self._settle(log, number)
+            self._set_states(log, number)
         self._give_vectors(new, slots)
         if changes:
             self.version = max(self.version, changes[-1].version)
@@ -161,7 +161,7 @@ class DeviceIndex:
         if row == NONE and not self._entry_states[log].affects_others(seq):
             return None
         number = int(self.rows.column("number")[row]) if row != NONE else NONE
-        self._touch(log, seq, number, 0, touched)
+        self._note_affected(log, seq, number, 0, touched)
         self._entry_states[log].remove_line(seq)
         if row == NONE:
             return None
@@ -172,7 +172,9 @@ class DeviceIndex:
         self.rows.column("slot")[row] = NONE
         return (slot, int(self.rows.column("key")[row])) if slot != NONE else None
 
-    def _touch(self, log: LogName, seq: int, number: int, session: int, touched: set[tuple[LogName, int]]) -> None:
+    def _note_affected(
+        self, log: LogName, seq: int, number: int, session: int, touched: set[tuple[LogName, int]]
+    ) -> None:
         """Note the entries whose state depends on a line."""
         states = self._entry_states[log]
         if not (number == seq and states.is_plain(number, session)):
@@ -218,7 +220,7 @@ class DeviceIndex:
             moment(line.get("expires", 0)),
             round(100 * max(0, min(importance, 1))) if isinstance(importance, int | float) else _IMPORTANCE,
             length,
-            _short(text_digest(key)) if key else 0,
+            _digest_key(text_digest(key)) if key else 0,
         )
 
     def _terms(self, log: LogName, line: dict[str, Any], entry: Entry) -> tuple[list[int], list[int]]:
@@ -252,7 +254,7 @@ class DeviceIndex:
         row = self.rows.row_of(log, number)
         return self._entry_states[log].state_of(number, row != NONE and int(self.rows.column("number")[row]) == number)
 
-    def _settle(self, log: LogName, number: int) -> None:
+    def _set_states(self, log: LogName, number: int) -> None:
         """Set the states of all versions of an entry."""
         entry = self._entry_state(log, number)
         states = self.rows.column("state")
@@ -295,7 +297,7 @@ class DeviceIndex:
 
     def _put_vector(self, stored: StoredVector) -> None:
         row = self.rows.row_of(stored.log, stored.seq)
-        if row == NONE or int(self.rows.column("key")[row]) != _short(stored.digest):
+        if row == NONE or int(self.rows.column("key")[row]) != _digest_key(stored.digest):
             self.vectors.keep_early(stored.log, stored.seq, stored.digest, stored.vector)
             return
         self.vectors.take_early(stored.log, stored.seq)
@@ -317,15 +319,15 @@ class DeviceIndex:
                 self.vectors.move(slot, row)
                 self.rows.column("slot")[row] = slot
             elif slot != NONE:
-                self._put_aside(log, line["seq"], slot, key)
+                self._keep_early_vector(log, line["seq"], slot, key)
         for (log, seq), (slot, key) in slots.items():
-            self._put_aside(log, seq, slot, key)
+            self._keep_early_vector(log, seq, slot, key)
         for log, line, _ in new if self.vectors.has_early else ():
             early = self.vectors.take_early(log, line["seq"])
             if early:
                 self._put_vector(StoredVector(log, line["seq"], *early))
 
-    def _put_aside(self, log: LogName, seq: int, slot: int, key: int) -> None:
+    def _keep_early_vector(self, log: LogName, seq: int, slot: int, key: int) -> None:
         """Keep the vector of a line that says something else now, or is gone: it may say the same again.
 
         It waits among those that came before their line, in RAM and bounded as they are.
@@ -360,7 +362,7 @@ def _decoded(line: bytes) -> dict[str, Any]:
         return {}
 
 
-def _short(digest: bytes) -> int:
+def _digest_key(digest: bytes) -> int:
     """The beginning of a digest, as a row has it; never 0."""
     return int.from_bytes(digest[:_KEY_BYTES], "little") or 1
 

@@ -31,7 +31,7 @@ class VectorScores:
     with_vector: int
     query: Vector
 
-    def exact(self, seen: VisibleRows, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    def exact_cosines(self, seen: VisibleRows, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """The cosines of some rows in 64 bits; NaN where a row has no vector."""
         return _exact(seen, rows, self.query)
 

@@ -39,10 +39,10 @@ def bundled_migrations(dialect: str) -> list[Migration]:
     """The migrations of `sqlite` or `postgres`, in order."""
     folder = resources.files("engram_host.companion.store") / "migrations" / dialect
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
-    return [_read(file.name, file.read_text(encoding="utf-8")) for file in files]
+    return [_parse_migration(file.name, file.read_text(encoding="utf-8")) for file in files]
 
 
-def _read(file: str, sql: str) -> Migration:
+def _parse_migration(file: str, sql: str) -> Migration:
     number, _, name = file.removesuffix(".sql").partition("_")
     return Migration(int(number), name.replace("_", " "), sql.replace("\r\n", "\n"))
 

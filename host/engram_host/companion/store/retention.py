@@ -259,7 +259,7 @@ def redacted(rows: Rows, copy: LogRow, taken_out: Iterable[Line]) -> list[Line]:
     turns: dict[int, int] = {}
     for seq, line in taken_out:
         if b'"op":"' in line:
-            _observe(turns, seq, fields_of(line), copy.oldest)
+            _note_redaction(turns, seq, fields_of(line), copy.oldest)
     if not turns:
         return []
     for _, line in _containing(rows, copy, min(turns.values()), copy.have, b'"op":"show"'):
@@ -267,7 +267,7 @@ def redacted(rows: Rows, copy: LogRow, taken_out: Iterable[Line]) -> list[Line]:
     return [line for turn in sorted(turns) for line in rows.lines_between(copy, turn - 1, turn)]
 
 
-def _observe(turns: dict[int, int], seq: int, fields: dict, oldest: int) -> None:
+def _note_redaction(turns: dict[int, int], seq: int, fields: dict, oldest: int) -> None:
     turn = fields.get("turn", 0)
     if fields.get("op") == "redact" and turn < oldest:
         turns[turn] = seq
