@@ -66,9 +66,7 @@ def saved(tmp_path: Path, memory: Files) -> Path:
 def lasting(files: Files) -> Files:
     """What is not code and is not made anew by the firmware."""
     return {
-        path: content
-        for path, content in files.items()
-        if path not in code_of("") and not backup._REBUILT.search(path)
+        path: content for path, content in files.items() if path not in code_of("") and not backup._REBUILT.search(path)
     }
 
 
