@@ -34,7 +34,7 @@ def store(tmp_path):
 def finish(backlog):
     async def work():
         for _ in range(10_000):
-            if not await backlog.round():
+            if not await backlog.run_round():
                 return
         raise AssertionError("there is no end to it")
 

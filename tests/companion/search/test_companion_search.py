@@ -182,13 +182,13 @@ def searching(store):
 
 
 def test_a_search_of_all_boards_leaves_out_those_heard_longest_ago_and_says_so(searching):
-    result = asyncio.run(searching.find(Caller("owner", "", False, ""), query="kettle"))
+    result = asyncio.run(searching.search(Caller("owner", "", False, ""), query="kettle"))
     assert any(told.startswith("1 board was not searched, the one") for told in result.left_out)
 
 
 def test_more_boards_than_have_room_in_memory_are_refused_by_name(searching):
     with pytest.raises(BadSearch, match="name fewer"):
-        asyncio.run(searching.find(Caller("owner", "", False, ""), query="x", devices=("oldest", "middle", "newest")))
+        asyncio.run(searching.search(Caller("owner", "", False, ""), query="x", devices=("oldest", "middle", "newest")))
 
 
 def test_what_is_meant_is_found_though_no_word_is_the_same(tmp_path):
