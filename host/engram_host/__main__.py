@@ -2,7 +2,7 @@
 
 import sys
 
-from engram_host.extras import missing
+from engram_host.extras import missing_package
 
 
 def main() -> None:
@@ -10,7 +10,7 @@ def main() -> None:
     try:
         from engram_host.cli.commands import main as run
     except ModuleNotFoundError as problem:
-        print(f"engram: {missing(problem.name)}", file=sys.stderr)
+        print(f"engram: {missing_package(problem.name)}", file=sys.stderr)
         sys.exit(3)
     sys.exit(run(sys.argv[1:]))
 

@@ -29,16 +29,16 @@ EXTRAS: dict[str, dict[str, str]] = {
 _BASE = ("typer", "httpx", "rich")
 
 
-def install(*extras: str) -> str:
+def install_command(*extras: str) -> str:
     """The command that installs Engram with these extras."""
     return f"pip install '{DISTRIBUTION}[{','.join(extras)}]'" if extras else f"pip install {DISTRIBUTION}"
 
 
-def missing(module: str | None) -> str:
+def missing_package(module: str | None) -> str:
     """One sentence for a module that cannot be imported: what is not installed, and the command that installs it."""
     name = (module or "").partition(".")[0]
     if name in _BASE:
-        return f"the package {name} is not installed: {install()}."
+        return f"the package {name} is not installed: {install_command()}."
     # What the packages of an extra need in turn comes with them; nearly all of it is the companion's.
     extra = next((extra for extra, packages in EXTRAS.items() if name in packages.values()), "companion")
-    return f"the package {name} is not installed: {install(extra)}."
+    return f"the package {name} is not installed: {install_command(extra)}."

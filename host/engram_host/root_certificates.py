@@ -20,7 +20,7 @@ ROOTS = {
 """SHA-256 of a certificate in DER form: its name."""
 
 
-def bundle() -> str:
+def root_bundle() -> str:
     """Those of ROOTS that this computer's own store has, in PEM form; "" if it has none."""
     found = []
     for certificate in ssl.create_default_context().get_ca_certs(binary_form=True):
@@ -30,7 +30,7 @@ def bundle() -> str:
     return "".join(found)
 
 
-def provide(path: Path) -> None:
+def write_root_bundle(path: Path) -> None:
     """Write the bundle to `path` unless there is a file, which may be a person's own."""
-    if not path.exists() and (certificates := bundle()):
+    if not path.exists() and (certificates := root_bundle()):
         path.write_text(certificates, encoding="ascii")

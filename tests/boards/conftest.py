@@ -10,7 +10,7 @@ from engram_host.boards import file_set
 from sharing import shared
 
 _compile = file_set._modules
-_bundle = functools.cache(root_certificates.bundle)
+_bundle = functools.cache(root_certificates.root_bundle)
 
 
 @pytest.fixture(scope="session")
@@ -34,4 +34,4 @@ def compile_modules() -> Callable[..., file_set.Files]:
 def compiled_once(monkeypatch: pytest.MonkeyPatch, compiled_modules: Callable[..., file_set.Files]) -> None:
     """To compile the firmware for each image, and to look for root certificates, would be most of what these tests take."""
     monkeypatch.setattr(file_set, "_modules", compiled_modules)
-    monkeypatch.setattr(root_certificates, "bundle", _bundle)
+    monkeypatch.setattr(root_certificates, "root_bundle", _bundle)

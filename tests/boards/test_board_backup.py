@@ -18,12 +18,20 @@ from engram.agent.agent import Sink
 from engram.app import App
 from engram.memory.access import OWNER
 from engram_host.boards import backup, file_set, profile
-from engram_host.boards.errors import BadRequest, BoardError, BoardFailed, MemoryAtRisk, NoAnswer, NoPort, WrongBoard
+from engram_host.boards.errors import (
+    BadRequest,
+    BoardError,
+    BoardFailed,
+    MemoryAtRisk,
+    NoBoardAnswer,
+    NoPort,
+    WrongBoard,
+)
 from engram_host.boards.file_set import Files
 from engram_host.boards.progress import Progress
 from engram_host.firmware import FIRMWARE
 
-BOARD = profile.load("ESP32_GENERIC")
+BOARD = profile.load_profile("ESP32_GENERIC")
 SIZE = 1 << 20
 CUTS = (3, 14, 19, 21, 30)
 
@@ -32,7 +40,7 @@ def code_of(board: str) -> Files:
     return {"boot.py": (FIRMWARE / "boot.py").read_bytes(), "code.json": json.dumps({"board": board}).encode()}
 
 
-FRESH = file_set.seeds(BOARD, {}) | code_of(BOARD.name)
+FRESH = file_set.seed_files(BOARD, {}) | code_of(BOARD.name)
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +66,7 @@ def saved(tmp_path: Path, memory: Files) -> Path:
 def lasting(files: Files) -> Files:
     """What is not code and is not made anew by the firmware."""
     return {
-        path: content
-        for path, content in files.items()
-        if path not in code_of("") and not backup._MADE_ANEW.search(path)
+        path: content for path, content in files.items() if path not in code_of("") and not backup._REBUILT.search(path)
     }
 
 
@@ -165,7 +171,7 @@ def test_cut_in_the_middle_the_board_has_the_old_memory_or_the_new_one(
 ):
     before = FRESH | {"memory/2020-01-01.md": b"old"}
     flash = flash_with(tmp_path, before, SIZE)
-    with StandIn(flash, cut_after=pieces) as board, pytest.raises((NoPort, NoAnswer)):
+    with StandIn(flash, cut_after=pieces) as board, pytest.raises((NoPort, NoBoardAnswer)):
         run_restore(board, saved, may_erase=True)
     started(flash)
     found = {path for path in files_on(flash) if not path.startswith("next/")}
@@ -177,8 +183,8 @@ def test_cut_in_the_middle_the_board_has_the_old_memory_or_the_new_one(
 
 @needs_micropython
 def test_on_another_kind_of_board_its_own_limits_hold(saved: Path, tmp_path: Path):
-    s3 = profile.load("ESP32_GENERIC_S3")
-    flash = flash_with(tmp_path, file_set.seeds(s3, {}) | code_of(s3.name), SIZE)
+    s3 = profile.load_profile("ESP32_GENERIC_S3")
+    flash = flash_with(tmp_path, file_set.seed_files(s3, {}) | code_of(s3.name), SIZE)
     with StandIn(flash) as board:
         run_restore(board, saved)
     config = json.loads(files_on(flash)["config.json"])
@@ -197,7 +203,7 @@ def test_a_board_without_engram_is_reported(saved: Path, tmp_path: Path):
 @needs_micropython
 def test_a_backup_that_is_cut_leaves_the_last_one(saved: Path, tmp_path: Path, memory: Files):
     before = saved.read_bytes()
-    with StandIn(flash_with(tmp_path, FRESH | memory), cut_after=8) as board, pytest.raises((NoPort, NoAnswer)):
+    with StandIn(flash_with(tmp_path, FRESH | memory), cut_after=8) as board, pytest.raises((NoPort, NoBoardAnswer)):
         backup.backup(board.port, saved, Progress())
     assert saved.read_bytes() == before and not list(tmp_path.glob("*.part"))
 

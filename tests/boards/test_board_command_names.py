@@ -7,7 +7,7 @@ import pytest
 
 from cli_case import engram
 from engram_host import firmware
-from engram_host.boards import naming, port
+from engram_host.boards import errors, port
 from engram_host.boards.errors import NoPort
 
 HOST = Path(firmware.__file__).parent
@@ -16,24 +16,24 @@ HOST = Path(firmware.__file__).parent
 @pytest.fixture(autouse=True)
 def by_command(monkeypatch: pytest.MonkeyPatch) -> None:
     """The command is `engram board`."""
-    monkeypatch.delenv(naming.VARIABLE, raising=False)
+    monkeypatch.delenv(errors.VARIABLE, raising=False)
 
 
 def test_under_make_a_message_names_its_target_and_variable(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv(naming.VARIABLE, "1")
-    names = (naming.command_name("backup"), naming.option_name("PORT"), naming.option_name("ERASE_MEMORY"))
+    monkeypatch.setenv(errors.VARIABLE, "1")
+    names = (errors.command_name("backup"), errors.option_name("PORT"), errors.option_name("ERASE_MEMORY"))
     assert names == ("`make backup`", "PORT=...", "ERASE_MEMORY=1")
 
 
 def test_else_a_message_names_the_command_and_its_option():
-    names = (naming.command_name("backup"), naming.option_name("PORT"), naming.option_name("ERASE_MEMORY"))
+    names = (errors.command_name("backup"), errors.option_name("PORT"), errors.option_name("ERASE_MEMORY"))
     assert names == ("`engram board backup`", "--port", "--erase-memory")
-    assert naming.option_name("BOARD", "ESP32_GENERIC") == "--board ESP32_GENERIC"
+    assert errors.option_name("BOARD", "ESP32_GENERIC") == "--board ESP32_GENERIC"
 
 
 def test_a_port_that_is_not_there_asks_for_the_option():
     with pytest.raises(NoPort, match=r"check the cable and the name \(--port\)"):
-        port.check("/dev/ttyNONE")
+        port.check_port("/dev/ttyNONE")
 
 
 def test_flash_without_a_file_and_backup_without_a_name_speak_of_no_make():

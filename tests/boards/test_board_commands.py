@@ -122,19 +122,19 @@ def plugged(monkeypatch: pytest.MonkeyPatch, *ports: FakePort) -> None:
 
 def test_the_only_port_is_taken(monkeypatch: pytest.MonkeyPatch):
     plugged(monkeypatch, FakePort("/dev/ttyS0", None), FakePort("/dev/ttyUSB3", 0x10C4))
-    assert port.choose("") == "/dev/ttyUSB3"
+    assert port.choose_port("") == "/dev/ttyUSB3"
 
 
 def test_one_of_several_has_to_be_named(monkeypatch: pytest.MonkeyPatch):
     plugged(monkeypatch, FakePort("/dev/ttyUSB1", 1), FakePort("/dev/ttyACM0", 1))
     with pytest.raises(NoPort, match="one of /dev/ttyACM0 and /dev/ttyUSB1"):
-        port.choose("")
+        port.choose_port("")
 
 
 def test_no_board_is_reported(monkeypatch: pytest.MonkeyPatch):
     plugged(monkeypatch)
     with pytest.raises(NoPort, match="no board is plugged in"):
-        port.choose("")
+        port.choose_port("")
 
 
 # --- how far it is

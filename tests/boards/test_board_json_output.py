@@ -24,14 +24,14 @@ def test_a_blank_board_is_flashed(tmp_path: Path):
     words = ("board", "flash", "--board", BOARD.name, "--firmware", firmware)
     with Loader(BOARD.chip, BOARD.flash_bytes) as chip:
         told = fine(*words, "--port", chip.port, "--json").json
-        files = file_set.seeds(BOARD, {}) | file_set.code(BOARD)
+        files = file_set.seed_files(BOARD, {}) | file_set.code_files(BOARD)
         assert chip.flash[BOARD.filesystem.offset :] == image.build_littlefs(files, BOARD.filesystem.size)
     assert told["done"] and told["told"]
 
 
 @needs_micropython
 def test_new_code_is_deployed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(file_set, "code", lambda board: with_code_json(NEW))  # few files
+    monkeypatch.setattr(file_set, "code_files", lambda board: with_code_json(NEW))  # few files
     flash = flash_with(tmp_path, with_code_json(OLD) | KEPT)
     with StandIn(flash) as board:
         told = fine("board", "deploy", "--port", board.port, "--json").json
@@ -42,7 +42,7 @@ def test_new_code_is_deployed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 @needs_micropython
 def test_what_is_backed_up_is_restored_to_another_board(tmp_path: Path):
     saved = tmp_path / "saved.tar.gz"
-    fresh = file_set.seeds(BOARD, {}) | with_code_json({"boot.py": NEW["boot.py"]})
+    fresh = file_set.seed_files(BOARD, {}) | with_code_json({"boot.py": NEW["boot.py"]})
     with StandIn(flash_with(tmp_path, fresh | MEMORY)) as board:
         assert fine("board", "backup", saved, "--port", board.port, "--json").json["done"]
     (tmp_path / "other").mkdir()
@@ -56,7 +56,7 @@ def test_what_is_backed_up_is_restored_to_another_board(tmp_path: Path):
 @needs_micropython
 def test_what_would_be_lost_is_refused_with_a_problem(tmp_path: Path):
     saved = tmp_path / "saved.tar.gz"
-    fresh = file_set.seeds(BOARD, {}) | with_code_json({"boot.py": NEW["boot.py"]})
+    fresh = file_set.seed_files(BOARD, {}) | with_code_json({"boot.py": NEW["boot.py"]})
     with StandIn(flash_with(tmp_path, fresh | MEMORY)) as board:
         fine("board", "backup", saved, "--port", board.port)
         ran = engram("board", "restore", saved, "--port", board.port, "--json")

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from engram.config import SETTINGS
-from engram_host.boards import file_set, image, micropython_image, profile, settings
+from engram_host.boards import file_set, image, micropython_image, profile
 from engram_host.boards.errors import BadRequest
-from engram_host.boards.profile import BLOCK, Profile, Region
+from engram_host.boards.profile import BLOCK, BoardProfile, Region
 from engram_host.firmware import BOARDS, FIRMWARE
 
-BOARD_NAMES = profile.names()
+BOARD_NAMES = profile.profile_names()
 FROZEN_NAMES = [name for name in BOARD_NAMES if (BOARDS / name / "mpconfigboard.cmake").exists()]
 OFFICIAL = "nvs,data,nvs,0x9000,0x6000\nphy_init,data,phy,0xf000,0x1000\nfactory,app,factory,0x10000,0x1F0000\n"
 """The partition table of the official images for all boards, from MicroPython 1.26 to 1.29."""
@@ -25,36 +25,36 @@ LARGEST_SEGMENT = 1 << 20
 
 
 @pytest.fixture(params=BOARD_NAMES)
-def board(request: pytest.FixtureRequest) -> Profile:
-    return profile.load(request.param)
+def board(request: pytest.FixtureRequest) -> BoardProfile:
+    return profile.load_profile(request.param)
 
 
 @pytest.fixture(params=FROZEN_NAMES)
-def frozen(request: pytest.FixtureRequest) -> Profile:
+def frozen(request: pytest.FixtureRequest) -> BoardProfile:
     """A board that has a frozen build."""
-    return profile.load(request.param)
+    return profile.load_profile(request.param)
 
 
-def frozen_table(board: Profile) -> list[micropython_image.Partition]:
+def frozen_table(board: BoardProfile) -> list[micropython_image.Partition]:
     return micropython_image.parse_partition_csv((BOARDS / board.name / "partitions.csv").read_text(encoding="utf-8"))
 
 
-def test_the_file_system_is_where_the_official_image_has_it(board: Profile):
+def test_the_file_system_is_where_the_official_image_has_it(board: BoardProfile):
     assert (
         micropython_image.find_filesystem(micropython_image.parse_partition_csv(OFFICIAL), board.flash_bytes)
         == board.filesystem
     )
 
 
-def test_the_firmware_takes_the_settings(board: Profile):
-    assert settings.parse_settings(settings.config_json(board.settings).decode(), "") == board.settings
+def test_the_firmware_takes_the_settings(board: BoardProfile):
+    assert profile.parse_settings(profile.config_json(board.settings).decode(), "") == board.settings
 
 
-def test_full_logs_with_their_indexes_leave_room_for_a_deploy(board: Profile):
+def test_full_logs_with_their_indexes_leave_room_for_a_deploy(board: BoardProfile):
     rows = (line.split(" ", 1) for line in SETTINGS.strip().splitlines())
     limits = {name: json.loads(row)[0] for name, row in rows} | board.settings
     records, journal = limits["records.bytes"], limits["journal.bytes"]
-    code = used(image.build_littlefs(file_set.code(board), board.filesystem.size))
+    code = used(image.build_littlefs(file_set.code_files(board), board.filesystem.size))
     indexes = INDEX_TO_LOG * (records + journal) + INDEX_TO_LOG * max(records, journal)  # one is merged into a new one
     reserves = sum(min(log // 8, LARGEST_SEGMENT) + 3 * BLOCK for log in (records, journal))
     others = limits["records.trash_bytes"] + limits["notes.bytes"]
@@ -69,7 +69,7 @@ def used(data: bytes) -> int:
 @pytest.mark.parametrize("name", ["", "NO_SUCH", "../SIM", "SIM"])
 def test_another_name_is_refused_with_those_that_there_are(name: str):
     with pytest.raises(BadRequest, match="BOARD takes " + ", ".join(BOARD_NAMES)):
-        profile.load(name)
+        profile.load_profile(name)
 
 
 @pytest.mark.parametrize(
@@ -89,38 +89,38 @@ def test_a_profile_that_cannot_be_is_refused(change: tuple[str, str], tmp_path: 
     (tmp_path / "ODD" / "board.json").write_text(text.replace(*change), encoding="utf-8")
     monkeypatch.setattr(profile, "BOARDS", tmp_path)
     with pytest.raises(BadRequest, match=r"boards/ODD/board.json"):
-        profile.load("ODD")
+        profile.load_profile("ODD")
 
 
 # --- frozen builds
 
 
-def test_a_board_without_psram_has_a_frozen_build(board: Profile):
+def test_a_board_without_psram_has_a_frozen_build(board: BoardProfile):
     assert board.psram or board.name in FROZEN_NAMES
 
 
-def test_no_partitions_of_a_frozen_build_overlap(frozen: Profile):
+def test_no_partitions_of_a_frozen_build_overlap(frozen: BoardProfile):
     places = sorted((part.place for part in frozen_table(frozen)), key=lambda place: place.offset)
     assert micropython_image.PARTITION_TABLE.end <= places[0].offset
     assert all(one.end <= following.offset for one, following in pairwise(places))
 
 
-def test_a_frozen_build_ends_with_the_flash(frozen: Profile):
+def test_a_frozen_build_ends_with_the_flash(frozen: BoardProfile):
     assert max(part.place.end for part in frozen_table(frozen)) == frozen.flash_bytes
 
 
-def test_a_frozen_build_has_its_file_system_in_a_partition_of_its_own(frozen: Profile):
+def test_a_frozen_build_has_its_file_system_in_a_partition_of_its_own(frozen: BoardProfile):
     place = micropython_image.find_filesystem(frozen_table(frozen), frozen.flash_bytes)
     assert "vfs" in {part.label for part in frozen_table(frozen)}
     assert place and place.offset % BLOCK == place.size % BLOCK == 0
 
 
-def test_a_frozen_application_has_more_room_than_the_official_one(frozen: Profile):
+def test_a_frozen_application_has_more_room_than_the_official_one(frozen: BoardProfile):
     (app,) = [part.place for part in frozen_table(frozen) if part.kind == micropython_image.APP]
     assert app.offset == APP_ALIGNMENT and app.size % APP_ALIGNMENT == 0 and app.size > 0x1F0000
 
 
-def test_what_is_before_the_application_is_where_the_official_image_has_it(frozen: Profile):
+def test_what_is_before_the_application_is_where_the_official_image_has_it(frozen: BoardProfile):
     def before_app(table: list[micropython_image.Partition]) -> list[tuple[str, Region]]:
         return [
             (part.label, part.place) for part in table if part.kind != micropython_image.APP and part.label != "vfs"
@@ -129,13 +129,13 @@ def test_what_is_before_the_application_is_where_the_official_image_has_it(froze
     assert before_app(frozen_table(frozen)) == before_app(micropython_image.parse_partition_csv(OFFICIAL))
 
 
-def test_a_frozen_build_says_the_flashs_size(frozen: Profile):
+def test_a_frozen_build_says_the_flashs_size(frozen: BoardProfile):
     lines = (BOARDS / frozen.name / "sdkconfig.board").read_text(encoding="utf-8").split()
     assert f"CONFIG_ESPTOOLPY_FLASHSIZE_{frozen.flash_bytes >> 20}MB=y" in lines
     assert sum(line.endswith("=y") for line in lines) == 1
 
 
-def test_a_frozen_build_stands_on_its_official_board(frozen: Profile):
+def test_a_frozen_build_stands_on_its_official_board(frozen: BoardProfile):
     text = (BOARDS / frozen.name / "mpconfigboard.cmake").read_text(encoding="utf-8")
     assert f"/boards/{frozen.micropython_board}/mpconfigboard.cmake" in text
     assert (f"mpconfigvariant_{frozen.micropython_variant}.cmake" in text) == bool(frozen.micropython_variant)
@@ -162,7 +162,7 @@ class Manifest:
         exec(path.read_text(encoding="utf-8"), {"include": include, "package": package})
 
 
-def test_a_manifest_freezes_all_modules_beside_the_official_ones(frozen: Profile):
+def test_a_manifest_freezes_all_modules_beside_the_official_ones(frozen: BoardProfile):
     manifest = Manifest(BOARDS / frozen.name / "manifest.py")
     assert manifest.official == ["$(PORT_DIR)/boards/manifest.py"]
     assert {path.resolve() for path in manifest.modules} == set((FIRMWARE / "engram").rglob("*.py"))

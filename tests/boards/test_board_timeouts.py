@@ -13,10 +13,10 @@ from board_files import KEPT, OLD, flash_with, with_code_json
 from board_images import needs_micropython
 from board_stand_in import StandIn
 from engram_host.boards import backup, device_script, progress, session
-from engram_host.boards.errors import NoAnswer
+from engram_host.boards.errors import NoBoardAnswer
 from engram_host.boards.progress import Progress, Tally
 from engram_host.boards.raw_repl import SILENT_SECONDS, RawReplTransport
-from engram_host.boards.session import Session
+from engram_host.boards.session import BoardSession
 
 SIGN, SIGN_BYTES = b"~8192\r\n", 8192
 FOUND = b'["/memory/x.jsonl", 7, "hash"]\r\n'
@@ -63,7 +63,7 @@ class Port:
         return read
 
 
-def stopped_board(monkeypatch: pytest.MonkeyPatch, answer: Iterable[tuple[float, bytes]]) -> Session:
+def stopped_board(monkeypatch: pytest.MonkeyPatch, answer: Iterable[tuple[float, bytes]]) -> BoardSession:
     """A board at its raw prompt that answers so, in a time that only passes for mpremote."""
     clock = Clock()
     monkeypatch.setattr(mpremote.transport_serial, "time", clock)
@@ -71,26 +71,26 @@ def stopped_board(monkeypatch: pytest.MonkeyPatch, answer: Iterable[tuple[float,
     line.serial = Port(clock, answer)
     line.is_pty = line.use_raw_paste = False
     line.silent_seconds = SILENT_SECONDS
-    return Session("ttyX", line)
+    return BoardSession("ttyX", line)
 
 
 def test_a_board_that_hashes_for_twenty_minutes_is_waited_for(monkeypatch: pytest.MonkeyPatch):
     signs = [(SILENT_SECONDS - 5, SIGN)] * 22
     counted: list[int] = []
     board = stopped_board(monkeypatch, [*signs, (1.0, FOUND + END)])
-    assert list(board.tree("memory", counted.append)) == ["memory/x.jsonl"]
+    assert list(board.list_tree("memory", counted.append)) == ["memory/x.jsonl"]
     assert counted == [SIGN_BYTES] * 22
 
 
 def test_a_board_that_falls_silent_in_the_middle_is_reported(monkeypatch: pytest.MonkeyPatch):
     board = stopped_board(monkeypatch, [(1.0, SIGN), (SILENT_SECONDS + 5, FOUND + END)])
-    with pytest.raises(NoAnswer, match="stopped answering"):
-        board.tree("memory")
+    with pytest.raises(NoBoardAnswer, match="stopped answering"):
+        board.list_tree("memory")
 
 
 def test_signs_of_life_are_not_taken_for_what_was_asked(monkeypatch: pytest.MonkeyPatch):
     board = stopped_board(monkeypatch, [(1.0, SIGN + b"~0\r\nabc\r\n" + SIGN + b"def" + END)])
-    assert board.call("anything()").split() == ["abc", "def"]
+    assert board.run_code("anything()").split() == ["abc", "def"]
 
 
 def test_a_terminal_sees_how_much_was_looked_at(monkeypatch: pytest.MonkeyPatch):
@@ -116,7 +116,7 @@ def test_looking_at_a_large_file_says_something_with_each_piece(tmp_path: Path):
     large = with_code_json(OLD) | KEPT | {"journal/journal.0001.jsonl": bytes(100 << 10)}
     counted: list[int] = []
     with StandIn(flash_with(tmp_path, large)) as board, session.open_session(board.port) as opened:
-        found = opened.tree("journal", counted.append)
+        found = opened.list_tree("journal", counted.append)
         assert opened.free_flash() > 0
     assert sum(counted) == sum(entry.size for entry in found.values())
     assert max(counted) <= device_script._SIGN_BYTES + device_script._PIECE
@@ -126,9 +126,9 @@ def test_looking_at_a_large_file_says_something_with_each_piece(tmp_path: Path):
 def test_removing_a_folder_says_something_with_each_file(tmp_path: Path):
     counted: list[int] = []
     with StandIn(flash_with(tmp_path, with_code_json(OLD) | KEPT)) as board, session.open_session(board.port) as opened:
-        below = len(opened.tree("engram"))
-        opened.drop("engram", counted.append)
-        assert not opened.tree("engram")
+        below = len(opened.list_tree("engram"))
+        opened.remove_tree("engram", counted.append)
+        assert not opened.list_tree("engram")
     assert len(counted) == below + 1
 
 

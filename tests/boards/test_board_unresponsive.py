@@ -65,7 +65,7 @@ def heard(*said: tuple[float, bytes], until: float) -> str:
     listening = Greeting("ttyX", 0.0)
     for at, data in said:
         assert not listening.problem(at)
-        listening.hear(data, at)
+        listening.feed(data, at)
     return listening.problem(until)
 
 
@@ -191,5 +191,5 @@ def test_a_request_that_the_board_does_not_take_is_reported_and_given_up(monkeyp
     talking.line_bytes = 1000
     answers = talking.ask(say="hello")
     assert "has not accepted this yet" in next(answers)["notice"]
-    with pytest.raises(json_lines.NoAnswer, match="does not answer any more"):
+    with pytest.raises(json_lines.NoBoardAnswer, match="does not answer any more"):
         next(answers)

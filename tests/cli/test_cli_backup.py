@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from cli_case import engram, fine
-from engram_host.companion.store import Store, backup, choose_store
+from engram_host.companion.store import CompanionStore, backup, choose_store
 from engram_host.companion.store.sqlite import SqliteDatabase
 from peers import Companion
 from postgres_process import binaries
@@ -190,7 +190,7 @@ def _killed_at(line: int, saved: Path, path: Path) -> bool:
 
 
 def _said(path: Path) -> str:
-    store = Store(SqliteDatabase(path))
+    store = CompanionStore(SqliteDatabase(path))
     store.open()
     try:
         return store.get("said")
@@ -201,7 +201,7 @@ def _said(path: Path) -> str:
 def test_a_restore_that_is_killed_leaves_the_one_database_or_the_other(tmp_path: Path):
     saved, used, path = tmp_path / "saved.db", tmp_path / "used.db", tmp_path / "companion.db"
     for place, word in ((saved, "new"), (used, "old")):
-        store = Store(SqliteDatabase(place))
+        store = CompanionStore(SqliteDatabase(place))
         store.open()
         store.put("said", word)
         if word == "new":

@@ -8,7 +8,7 @@ import typer
 from cli_case import engram
 from engram_host.cli import options
 from engram_host.cli.commands import app
-from engram_host.cli.context import DEFAULT_HOME, BoardAddress, Context, asks_for_json, read_context
+from engram_host.cli.options import DEFAULT_HOME, BoardAddress, Context, asks_for_json, read_context
 
 NAMED = {"ENGRAM_COMPANION_HOME": "/named/home", "ENGRAM_COMPANION_API": "http://named:1"}
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from cli_case import Ran, engram, fine
+from engram_host.cli import checks
 from engram_host.cli import companion as companion_commands
-from engram_host.cli.checks import machine
 from engram_host.companion.auth import tokens
 from engram_host.companion.store import choose_store
 from peers import Companion, free_port
@@ -176,7 +176,7 @@ def test_a_broker_that_is_away_and_its_password(home: Path):
 
 
 def test_a_disk_that_is_full(home: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(machine, "NO_ROOM", 1 << 60)
+    monkeypatch.setattr(checks, "NO_ROOM", 1 << 60)
     assert list(_wrong(_doctor(home))) == ["disk"]
 
 

@@ -41,7 +41,7 @@ def shown(
     terminal = Terminal()
     monkeypatch.setattr(sys, "stdout", terminal)
     monkeypatch.setenv("COLUMNS", str(width))
-    output.table(columns, rows, empty="there is nothing.")
+    output.print_table(columns, rows, empty="there is nothing.")
     return STYLE.sub("", terminal.getvalue())
 
 
@@ -94,7 +94,7 @@ def test_what_is_no_terminal_gets_lines_without_heads_that_are_not_folded(monkey
     file = io.StringIO()
     monkeypatch.setattr(sys, "stdout", file)
     monkeypatch.setenv("COLUMNS", "20")
-    output.table(("id", "text"), [("m1", LONG), ("m12", MARKUP)])
+    output.print_table(("id", "text"), [("m1", LONG), ("m12", MARKUP)])
     assert file.getvalue() == f"m1   {LONG}\nm12  {MARKUP}\n"
 
 

@@ -105,7 +105,7 @@ def test_a_mistake_in_the_program_is_not_hidden(monkeypatch: pytest.MonkeyPatch)
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(output, "document", broken)
+    monkeypatch.setattr(output, "print_json", broken)
     with pytest.raises(ZeroDivisionError):
         engram("doctor", "--json")
 
@@ -166,7 +166,9 @@ def test_a_companion_at_all_addresses_is_reached_at_this_computers_own(tmp_path:
 
 
 def test_what_a_stranger_wrote_does_not_steer_the_terminal():
-    assert "\x1b" not in output.safe("red \x1b[31m text\nand more") and "\n" not in output.safe("a\nb")
+    assert "\x1b" not in output.printable_line("red \x1b[31m text\nand more") and "\n" not in output.printable_line(
+        "a\nb"
+    )
 
 
 READ = {"x86_64": "0", "aarch64": "63"}

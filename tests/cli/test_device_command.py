@@ -13,7 +13,7 @@ import aiomqtt
 import pytest
 
 from cli_case import engram
-from engram_host.companion.auth.mosquitto import USER
+from engram_host.companion.auth.tokens import MOSQUITTO_USER
 from mqtt_marks import MARK, received_before_mark
 from peers import Broker, Companion
 from serve_process import VARIABLES
@@ -98,7 +98,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory):
     words = {name: made(folder / "home", name) for name in ("kitchen", "garden")}
     status, told, _ = device(folder / "home", "mosquitto", str(folder / "files"), "--json")
     assert status == 0
-    words[USER] = json.loads(told)["password"]
+    words[MOSQUITTO_USER] = json.loads(told)["password"]
     for path in (folder / "files").iterdir():
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert not [word for word in words.values() if word in path.read_text()]
@@ -112,7 +112,9 @@ def _client(guarded, name: str, password: str = "") -> aiomqtt.Client:
     return aiomqtt.Client("127.0.0.1", port, username=name or None, password=password or words.get(name))
 
 
-@pytest.mark.parametrize(("name", "password"), [("", ""), ("kitchen", "wrong"), ("stranger", "x"), (USER, "x")])
+@pytest.mark.parametrize(
+    ("name", "password"), [("", ""), ("kitchen", "wrong"), ("stranger", "x"), (MOSQUITTO_USER, "x")]
+)
 def test_mosquitto_lets_no_stranger_in(guarded, name: str, password: str):
     async def work() -> None:
         with pytest.raises(aiomqtt.MqttError):
@@ -125,7 +127,7 @@ def test_mosquitto_lets_no_stranger_in(guarded, name: str, password: str):
 def test_mosquitto_gives_each_device_its_own_topics_only(guarded):
     async def work() -> None:
         async with (
-            _client(guarded, USER) as companion,
+            _client(guarded, MOSQUITTO_USER) as companion,
             _client(guarded, "kitchen") as board,
             _client(guarded, "garden") as other,
         ):

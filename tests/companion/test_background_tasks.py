@@ -19,7 +19,7 @@ import pytest
 
 import get_mosquitto
 from engram import log_line
-from engram_host.cli.checks import companion as checks
+from engram_host.cli import companion_checks as checks
 from engram_host.companion import app, search_service, supervisor
 from engram_host.companion.embedding import batch
 from engram_host.companion.settings import read_settings
@@ -63,7 +63,7 @@ async def embeds(companion: Served) -> None:
 
     async def is_embedded() -> bool:
         asked = [text for request in companion.embedder.requests for text in request["input"]]
-        return any(said in text for text in asked) and companion.running.app.embedding.left == 0
+        return any(said in text for text in asked) and companion.running.app.embedding.changes_left == 0
 
     await soon(f"{said} has a vector", is_embedded)
 
@@ -196,7 +196,7 @@ def test_a_batch_job_whose_task_is_killed_is_taken_up_again(tmp_path: Path, kill
         companion.embedder.polls_until_done = 0
 
         async def is_embedded() -> bool:
-            return companion.running.app.embedding.left == 0
+            return companion.running.app.embedding.changes_left == 0
 
         await soon("all lines have a vector", is_embedded)
         assert len(companion.embedder.jobs) == 1
@@ -233,17 +233,17 @@ def test_lines_that_the_writer_held_when_it_was_killed_are_refused_and_those_beh
 ):
     async def play(companion: Served) -> None:
         store = companion.running.app.store
-        take, is_taking, may_end = store.take, asyncio.Event(), threading.Event()
+        take, is_taking, may_end = store.store_batches, asyncio.Event(), threading.Event()
         loop = asyncio.get_running_loop()
 
         def slow(batches: Any, now: int) -> Any:
-            monkeypatch.setattr(store, "take", take)
+            monkeypatch.setattr(store, "store_batches", take)
             loop.call_soon_threadsafe(is_taking.set)
             may_end.wait(SECONDS)
             raise Killed("killed")
 
         await companion.posted(companion.hello())
-        monkeypatch.setattr(store, "take", slow)
+        monkeypatch.setattr(store, "store_batches", slow)
         first = asyncio.create_task(companion.posted(companion.says()))
         await is_taking.wait()
         behind = asyncio.create_task(companion.posted(companion.says()))
@@ -379,7 +379,7 @@ def test_doctor_names_a_task_that_was_restarted(tmp_path: Path):
         where = {"http": companion.running.web.url}
         (tmp_path / "home" / "companion.toml").write_text(f"[http]\nport = {companion.running.web.port}\n")
         found = await asyncio.to_thread(lambda: list(checks.companion(settings, where)))
-        told = [(each.state, each.told) for each in found]
+        told = [(each.state, each.detail) for each in found]
         assert ("watch", "its task folders was restarted 1 time; last error: it was cancelled") in told
 
     run(tmp_path / "home", play)

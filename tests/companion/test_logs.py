@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram_host.companion.auth.tokens import new_token
-from engram_host.companion.logs import FORMATS, JsonLines, set_up, without_secrets
+from engram_host.companion.logs import FORMATS, JsonFormatter, set_up, without_secrets
 
 _NAMES = st.text("abcdefghij_", min_size=1, max_size=8)
 _VALUES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(), st.binary())
@@ -21,7 +21,7 @@ def test_anything_becomes_one_line_of_json(message: str, fields: dict):
     record = logging.makeLogRecord(
         {"name": "engram.test", "msg": message, "levelno": 20, "levelname": "INFO", **fields}
     )
-    line = JsonLines().format(record)
+    line = JsonFormatter().format(record)
     assert len(line.splitlines()) == 1
     told = json.loads(line)
     assert (told["logger"], told["level"]) == ("engram.test", "info") and set(told["fields"]) == set(fields)

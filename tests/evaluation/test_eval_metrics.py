@@ -1,6 +1,6 @@
 """The figures of an evaluation, counted by hand."""
 
-from engram_host.evaluation.metrics import RankedAnswer, all_figures, figures, length, packed
+from engram_host.evaluation.run import RankedAnswer, all_figures, figures, fit_budget, prompt_length
 from engram_host.evaluation.sets import Question, Turn
 
 LENGTHS = {"a": 300, "b": 400, "c": 200, "d": 100}
@@ -24,12 +24,12 @@ def test_evidence_that_is_named_twice_counts_once():
 
 
 def test_a_turn_that_does_not_fit_is_skipped_and_the_next_one_taken():
-    assert packed(_answer("abcd", "a"), 150) == ["a", "c", "d"]
+    assert fit_budget(_answer("abcd", "a"), 150) == ["a", "c", "d"]
 
 
 def test_a_turn_counts_with_all_that_a_prompt_needs_of_it():
     turn = Turn("a", 1, 0, "Ann", "Look.", "a kayak")
-    assert length(turn) == len("[2023-05-08] Ann: Look. (a kayak)")
+    assert prompt_length(turn) == len("[2023-05-08] Ann: Look. (a kayak)")
 
 
 def test_hits_inside_a_budget_are_those_of_the_turns_that_fit():

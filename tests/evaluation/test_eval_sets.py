@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from engram_host.evaluation.sets import BadSet, load
+from engram_host.evaluation.sets import BadSet, load_conversations
 from eval_samples import QUESTIONS, TURNS, write
 
 
 def _told(folder: Path) -> str:
     with pytest.raises(BadSet) as caught:
-        load(folder, pytest.fail)
+        load_conversations(folder, pytest.fail)
     return str(caught.value)
 
 
@@ -19,14 +19,14 @@ def _changed(lines, **fields):
 
 
 def test_a_set_is_read_with_times_in_greenwich(tmp_path: Path):
-    (one,) = load(write(tmp_path), pytest.fail)
+    (one,) = load_conversations(write(tmp_path), pytest.fail)
     assert (one.name, one.turns[0].at, one.turns[2].caption) == ("one", 1709373600, "a photo of a yellow kayak 🛶")
 
 
 def test_conversations_come_in_the_order_of_their_names(tmp_path: Path):
     for name in ("b", "a"):
         write(tmp_path, name=name)
-    assert [one.name for one in load(tmp_path, pytest.fail)] == ["a", "b"]
+    assert [one.name for one in load_conversations(tmp_path, pytest.fail)] == ["a", "b"]
 
 
 def test_a_folder_that_is_not_there_is_reported(tmp_path: Path):
@@ -83,7 +83,7 @@ def test_a_wrong_question_is_reported_with_its_reason(tmp_path: Path, fields, se
 
 def test_evidence_that_is_no_turn_is_reported_and_does_not_stop_the_evaluation(tmp_path: Path):
     told: list[str] = []
-    load(write(tmp_path, questions=_changed(QUESTIONS, evidence=["a1", "z9"])), told.append)
+    load_conversations(write(tmp_path, questions=_changed(QUESTIONS, evidence=["a1", "z9"])), told.append)
     assert [line.rpartition(": ")[2] for line in told] == [
         "the evidence z9 is not among the turns; it counts as not found."
     ]

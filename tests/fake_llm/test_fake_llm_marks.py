@@ -60,6 +60,37 @@ def test_recalled_memories_and_turns_are_distinguished_from_the_persons_words(bo
     assert sorted(line[line.index("] ") + 2 :] for line in recalled) == ["The bike is green", "my bike has a bell"]
 
 
+def test_memories_without_citations_are_recalled_lines(tmp_path: Path):
+    support.use_root(str(tmp_path))
+    board = Board().learn(Script(), session_messages=4, recall_citations=False)
+    board.records.store("The bike is green", ["bike"])
+    board.journal.add(OWNER, "user", OWNER.principal, "my bike has a bell")
+    for number in range(8):
+        board.journal.add(OWNER, "user", OWNER.principal, f"word {number}")
+    message = asked(board)
+    board.close()
+    words, recalled = split_recalled(message)
+    assert "The bike is green" in message and "[m" not in message
+    assert words == WORDS and sum("bike" in line for line in recalled) == 2
+
+
+def test_a_speaker_with_a_bracket_in_the_name_is_recalled(board: Board):
+    board.journal.add(OWNER, "user", "Ann [at home]", "the bike has a bell")
+    for number in range(8):
+        board.journal.add(OWNER, "user", OWNER.principal, f"word {number}")
+    words, recalled = split_recalled(asked(board))
+    assert words == WORDS and any("Ann [at home]] the bike has a bell" in line for line in recalled)
+
+
+def test_lines_of_the_person_that_look_like_recalled_ones_stay_theirs(board: Board):
+    board.records.store("The bike is green", ["bike"])
+    quoted = "Is this true of the bike?\n\n- [m1 2026-01-31] The bike is green"
+    asyncio.run(say(board, quoted))
+    assert board.model
+    words, recalled = split_recalled(board.model.requests[-1][-1])
+    assert words == quoted and len(recalled) == 1
+
+
 def test_all_marks_together_leave_the_persons_words(board: Board):
     asyncio.run(say(board, "hello"))
     board.records.store("The bike is green", ["bike"])

@@ -120,7 +120,7 @@ def test_the_first_rule_that_fits_and_is_left_answers():
             {"reply": "b", "times": 1},
         )
     )
-    replies = [script.choose(asked("hello"), n).reply for n in range(1, 5)]
+    replies = [script.choose_rule(asked("hello"), n).reply for n in range(1, 5)]
     assert replies == ["a", "a", "b", DEFAULT_REPLY]
 
 

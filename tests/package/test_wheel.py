@@ -57,7 +57,7 @@ def test_the_wheel_has_all_of_the_firmware(wheel: Path):
 
 
 def test_the_wheel_has_each_boards_profile(wheel: Path):
-    assert {f"engram_host/_boards/{name}/board.json" for name in profile.names()} <= set(_names(wheel))
+    assert {f"engram_host/_boards/{name}/board.json" for name in profile.profile_names()} <= set(_names(wheel))
 
 
 def test_the_wheel_has_nothing_compiled_and_no_tests(wheel: Path):
@@ -168,7 +168,7 @@ def test_the_image_of_a_board_is_the_clones(whole: Environment, tmp_path: Path):
 
 def test_the_boards_that_can_be_named_are_the_clones(whole: Environment, tmp_path: Path):
     ran = whole.run(tmp_path, "engram", "board", "image", "--board", "PICO")
-    assert ran.status == 2 and ", ".join(profile.names()) in ran.err
+    assert ran.status == 2 and ", ".join(profile.profile_names()) in ran.err
 
 
 def test_a_companion_serves_and_is_asked(whole: Environment, tmp_path: Path):

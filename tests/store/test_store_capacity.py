@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engram_host.boards import file_set, profile
-from engram_host.boards.profile import Profile
+from engram_host.boards.profile import BoardProfile
 from store_boards import run
 
 SPARE = 8
@@ -21,14 +21,14 @@ def _fill(folder: Path, records: int, turns: int, *more: object) -> dict[str, in
     )
 
 
-PROFILES = [board for board in map(profile.load, profile.names()) if board.filesystem.size == 2 << 20]
+PROFILES = [board for board in map(profile.load_profile, profile.profile_names()) if board.filesystem.size == 2 << 20]
 A_RECORD, A_TURN = 272, 306
 """Bytes of a line of either log, as the program fills them, and some more: no log may be so full that something leaves."""
 
 
-def _code_and_settings(board: Profile, folder: Path) -> tuple[Path, str]:
+def _code_and_settings(board: BoardProfile, folder: Path) -> tuple[Path, str]:
     """The code as a board of that profile has it, in a folder, and the profile's settings."""
-    for path, content in file_set.code(board).items():
+    for path, content in file_set.code_files(board).items():
         file = folder / "code" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)

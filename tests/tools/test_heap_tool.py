@@ -29,7 +29,7 @@ needs_32 = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def flash(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A flash with a few records and turns."""
-    image, turns, records = heap_flash.filled(profile.load("ESP32_GENERIC"), 12)
+    image, turns, records = heap_flash.filled(profile.load_profile("ESP32_GENERIC"), 12)
     assert (turns, records) == (12, 12)
     path = tmp_path_factory.mktemp("heap") / "flash.bin"
     path.write_bytes(image)
@@ -38,7 +38,7 @@ def flash(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def bench(flash: Path) -> Bench:
-    return Bench(heap_builds.romfs(), flash, profile.load("ESP32_GENERIC").settings)
+    return Bench(heap_builds.romfs(), flash, profile.load_profile("ESP32_GENERIC").settings)
 
 
 # --- builds

@@ -34,8 +34,8 @@ import get_mosquitto
 from engram import log_line
 from engram_host.companion.embedding.index_state import read_position, write_index, write_position
 from engram_host.companion.entries.embedding_text import KEY_VERSION, embedding_text
-from engram_host.companion.store import Store, open_store
-from engram_host.companion.types import Batch, Hello, LogState, Sender, Span
+from engram_host.companion.store import CompanionStore, open_store
+from engram_host.companion.types import Hello, LineBatch, LogState, Sender, SeqRange
 from engram_host.companion.vector_types import Identity, StoredVector, text_digest
 from postgres_process import PostgresProcess
 from server_process import START_SECONDS, CompanionProcess, Mosquitto, ServerFailed
@@ -90,7 +90,7 @@ def turns(count: int, seed: int) -> Iterator[tuple[int, bytes]]:
         previous = seq
 
 
-def fill(store: Store, device: str, count: int, seed: int, ago: int = 1000) -> None:
+def fill(store: CompanionStore, device: str, count: int, seed: int, ago: int = 1000) -> None:
     """Put a journal and vectors of a board, heard so many seconds ago, into a store, through the store's own calls."""
     heard = int(time.time()) - ago
     sender = Sender(f"board-{seed}", 1, 1)
@@ -100,8 +100,8 @@ def fill(store: Store, device: str, count: int, seed: int, ago: int = 1000) -> N
     chance = np.random.default_rng(seed)
 
     def put() -> None:
-        span = Span(device, "journal", 1, pending[0][0] - 1, pending[-1][0])
-        store.take([Batch(sender, span, list(pending))], heard)
+        span = SeqRange(device, "journal", 1, pending[0][0] - 1, pending[-1][0])
+        store.store_batches([LineBatch(sender, span, list(pending))], heard)
         vectors = chance.standard_normal((len(pending), IDENTITY.dimensions), dtype=np.float32)
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         made = [
@@ -118,9 +118,9 @@ def fill(store: Store, device: str, count: int, seed: int, ago: int = 1000) -> N
     if pending:
         put()
     position = read_position(store, device, IDENTITY)
-    position.reach(store.device(device).version)
+    position.extend_to(store.device(device).version)
     while position.gaps:
-        position.done(position.newest(1 << 30))
+        position.close_gap(position.newest_gap(1 << 30))
     write_position(store, device, position)
 
 

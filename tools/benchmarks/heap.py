@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
     try:
         get_micropython.ensure(32)
         builds = [make() for name, make in BUILDS.items() if given.frozen or name != "frozen"]
-        board = replace(profile.load(BOARD), settings=profile.load(BOARD).settings | ROOM)
+        board = replace(profile.load_profile(BOARD), settings=profile.load_profile(BOARD).settings | ROOM)
         image, turns, records = heap_flash.filled(board, RECORDS)
         FOLDER.mkdir(parents=True, exist_ok=True)
         flash = FOLDER / "flash.bin"

@@ -16,7 +16,7 @@ _WORDS = 4000
 _TAGS = 60
 
 
-def filled(board: profile.Profile, count: int) -> tuple[bytes, int, int]:
+def filled(board: profile.BoardProfile, count: int) -> tuple[bytes, int, int]:
     """The image of a board on which `count` turns were said and as many records stored; how many of each it keeps.
 
     The journal drops its oldest turns at the board's own limit. The image is the same each time.

@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.extend(str(Path(__file__).resolve().parents[2] / name) for name in ("host", "tools/setup"))
 
 import get_micropython
-from engram_host.fake_llm import Rule, Serving, read_rule, serving
+from engram_host.fake_llm import ScriptRule, Serving, read_rule, serving
 
 ROOT = Path(__file__).resolve().parents[2]
 SETS = ROOT.parent / "shared" / "data" / "locomo"
@@ -40,7 +40,7 @@ def messages(folder: Path) -> list[str]:
     return [text.replace("\n", " ") for text in (found or made_up)[:MESSAGES]]
 
 
-def rules(said: list[str]) -> list[Rule]:
+def rules(said: list[str]) -> list[ScriptRule]:
     """A model that answers each message briefly, and finds a fact in every third one."""
     found = []
     for number in range(0, len(said), 3):

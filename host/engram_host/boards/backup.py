@@ -1,7 +1,7 @@
 """Saves a board's memory, journal, profile and settings in one file, and restores them.
 
 The file is a tar, packed with gzip. Its first member, backup.json, says what there is: {"format": 1, "board", "version",
-"made", "files": {path: sha256}}. What the firmware makes anew by itself is left out: indexes, reserves, drafts, code.
+"made", "files": {path: sha256}}. What the firmware rebuilds by itself is left out: indexes, reserves, drafts, code.
 """
 
 import io
@@ -17,13 +17,21 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from engram_host.boards import deploy, file_set, profile, settings
-from engram_host.boards.errors import BadRequest, BoardFailed, Garbled, MemoryAtRisk, NoFile, WrongBoard, kilobytes
+from engram_host.boards import deploy, file_set, profile
+from engram_host.boards.errors import (
+    BadRequest,
+    BoardFailed,
+    Garbled,
+    MemoryAtRisk,
+    NoFile,
+    WrongBoard,
+    command_name,
+    option_name,
+)
 from engram_host.boards.file_set import CODE_JSON, Files, short_hash
-from engram_host.boards.naming import command_name, option_name
 from engram_host.boards.progress import Meter, Progress, Tally
-from engram_host.boards.session import BoardFile, Session, open_session
-from engram_host.wording import counted
+from engram_host.boards.session import BoardFile, BoardSession, open_session
+from engram_host.wording import counted, kilobytes
 
 LOG_FOLDERS = ("memory", "journal")
 FOLDERS = (*LOG_FOLDERS, "profile")
@@ -33,7 +41,7 @@ LARGEST = 64 << 20
 
 _LIST = "backup.json"
 _FORMAT = 1
-_MADE_ANEW = re.compile(r"\.(index|x\d+|new)$|/reserve\.bin$")
+_REBUILT = re.compile(r"\.(index|x\d+|new)$|/reserve\.bin$")
 _TRIES = 3
 
 
@@ -52,7 +60,7 @@ def backup(named_port: str, out: Path, progress: Progress, *, with_secrets: bool
         raise NoFile(f"there is no folder {out.parent} to write {out.name} to.")
     progress.step("Stopping the board")
     with open_session(named_port) as session:
-        present = session.around((f"{folder}/" for folder in FOLDERS), Tally(progress, "Looking what there is"))
+        present = session.list_around((f"{folder}/" for folder in FOLDERS), Tally(progress, "Looking what there is"))
         wanted = _wanted(present, with_secrets)
         if not wanted:
             raise BoardFailed("there is nothing of Engram's on this board to save.")
@@ -70,20 +78,20 @@ def read_backup(path: Path) -> SavedBoard:
     try:
         with tarfile.open(path, "r:gz") as tar:
             members = iter(tar)
-            told = json.loads(_member(tar, next(members)))
+            description = json.loads(_member(tar, next(members)))
             files = {member.name: _member(tar, member) for member in members}
     except OSError as error:
         kind = NoFile if isinstance(error, FileNotFoundError) else BadRequest
         raise kind(f"{path} cannot be read: {error.strerror or error}.") from None
     except (tarfile.TarError, ValueError, EOFError, StopIteration) as problem:
         raise BadRequest(f"{path} is no backup of a board, or is damaged: {problem}.") from None
-    if not isinstance(told, dict) or told.get("format") != _FORMAT:
+    if not isinstance(description, dict) or description.get("format") != _FORMAT:
         raise BadRequest(f"{path} is no backup that this version can read.")
-    if {name: sha256(content).hexdigest() for name, content in files.items()} != told.get("files"):
+    if {name: sha256(content).hexdigest() for name, content in files.items()} != description.get("files"):
         raise BadRequest(f"{path} is damaged: what is in it is not what was saved.")
     if not all(_is_ours(name) for name in files):
         raise BadRequest(f"{path} has files in it that a backup does not have.")
-    return SavedBoard(str(told.get("board", "")), str(told.get("made", "")), files)
+    return SavedBoard(str(description.get("board", "")), str(description.get("made", "")), files)
 
 
 def _wanted(present: dict[str, BoardFile], with_secrets: bool) -> dict[str, BoardFile]:
@@ -95,29 +103,29 @@ def _wanted(present: dict[str, BoardFile], with_secrets: bool) -> dict[str, Boar
 
 
 def _is_ours(path: str) -> bool:
-    """Whether a file is saved: nothing outside of the folders, and nothing that the firmware makes anew."""
+    """Whether a file is saved: nothing outside of the folders, and nothing that the firmware rebuilds."""
     if path in (SETTINGS, SECRETS, ROOTS):
         return True
     folder, _, rest = path.partition("/")
-    return folder in FOLDERS and bool(rest) and ".." not in rest.split("/") and not _MADE_ANEW.search(path)
+    return folder in FOLDERS and bool(rest) and ".." not in rest.split("/") and not _REBUILT.search(path)
 
 
-def _description(session: Session, present: dict[str, BoardFile], wanted: dict[str, BoardFile]) -> dict[str, Any]:
-    told = file_set.parse_code_json(session.get(CODE_JSON)) if CODE_JSON in present else {}
+def _description(session: BoardSession, present: dict[str, BoardFile], wanted: dict[str, BoardFile]) -> dict[str, Any]:
+    code_json = file_set.parse_code_json(session.get_file(CODE_JSON)) if CODE_JSON in present else {}
     return {
         "format": _FORMAT,
-        "board": told.get("board", ""),
-        "version": told.get("version", ""),
+        "board": code_json.get("board", ""),
+        "version": code_json.get("version", ""),
         "made": time.strftime("%Y-%m-%d %H:%M:%S %z"),
         "files": {path: entry.sha256 for path, entry in wanted.items()},
     }
 
 
-def _fetch(session: Session, path: str, entry: BoardFile, meter: Meter) -> bytes:
+def _fetch(session: BoardSession, path: str, entry: BoardFile, meter: Meter) -> bytes:
     """A file of the board, as its hash says; what a line garbles is asked for again."""
     for _ in range(_TRIES):
         try:
-            content = session.get(path, meter)
+            content = session.get_file(path, meter)
         except Garbled:
             continue
         if sha256(content).hexdigest() == entry.sha256:
@@ -174,7 +182,7 @@ def restore(named_port: str, path: Path, progress: Progress, *, may_erase: bool 
     saved = read_backup(path)
     progress.step("Stopping the board")
     with open_session(named_port) as session:
-        present = session.around((f"{folder}/" for folder in FOLDERS), Tally(progress, "Looking what there is"))
+        present = session.list_around((f"{folder}/" for folder in FOLDERS), Tally(progress, "Looking what there is"))
         if CODE_JSON not in present:
             raise WrongBoard(
                 f"there is no Engram on this board: put it there with {command_name('flash')} or"
@@ -186,12 +194,12 @@ def restore(named_port: str, path: Path, progress: Progress, *, may_erase: bool 
         files = with_new_epoch(saved.files, _seed(saved, present)) | _settings(session, saved)
         _make_room(session, files, old, progress)
         removals = [path for path in old if path not in files]
-        deploy.install(session, files, removals, progress)
+        deploy.install_files(session, files, removals, progress)
     size = kilobytes(sum(len(content) for content in files.values()))
     gone = counted(len(old), "file of the memory that it had is", "files of the memory that it had are")
     went = f" {gone} gone." if old and may_erase else ""
     restored = counted(len(files), "file", "files")
-    progress.say(f"Restored: {restored} ({size}) of the backup made {saved.made}.{went} The board starts anew.")
+    progress.say(f"Restored: {restored} ({size}) of the backup made {saved.made}.{went} The board restarts.")
 
 
 def _seed(saved: SavedBoard, present: dict[str, BoardFile]) -> str:
@@ -223,7 +231,7 @@ def with_new_epoch(files: Files, seed: str) -> Files:
 
 
 def _other_epoch(old: bytes, numbers: random.Random) -> bytes:
-    """A random odd number of as many digits: headers tell the lengths of other segments, which must not change."""
+    """A random odd number of as many digits: headers give the lengths of other segments, which must not change."""
     low = 10 ** (len(old) - 1)
     high = min(10 ** len(old) - 1, _LARGEST_EPOCH)
     while True:
@@ -232,31 +240,33 @@ def _other_epoch(old: bytes, numbers: random.Random) -> bytes:
             return new
 
 
-def _check_holdings(session: Session, present: dict[str, BoardFile]) -> None:
+def _check_holdings(session: BoardSession, present: dict[str, BoardFile]) -> None:
     sizes = {path: entry.size for path, entry in present.items() if not entry.is_folder and path != SECRETS}
-    holds = file_set.find_user_data(sizes, session.get)
+    holds = file_set.find_user_data(sizes, session.get_file)
     if holds:
         raise MemoryAtRisk(holds, _ADVICE)
 
 
-def _settings(session: Session, saved: SavedBoard) -> Files:
+def _settings(session: BoardSession, saved: SavedBoard) -> Files:
     """The backup's settings; of another board's its limits are left out, since they are that board's."""
     if SETTINGS not in saved.files:
         return {}
-    here = file_set.parse_code_json(session.get(CODE_JSON)).get("board")
-    if here == saved.board or here not in profile.names():
+    here = file_set.parse_code_json(session.get_file(CODE_JSON)).get("board")
+    if here == saved.board or here not in profile.profile_names():
         return {}
-    old = settings.parse_settings(saved.files[SETTINGS].decode("utf-8", "replace"), "the backup's config.json")
-    return {SETTINGS: settings.config_json(old, profile.load(here).settings)}
+    old = profile.parse_settings(saved.files[SETTINGS].decode("utf-8", "replace"), "the backup's config.json")
+    return {SETTINGS: profile.config_json(old, profile.load_profile(here).settings)}
 
 
-def _make_room(session: Session, files: Files, old: list[str], progress: Progress) -> None:
+def _make_room(session: BoardSession, files: Files, old: list[str], progress: Progress) -> None:
     """Remove the old memory first where the flash cannot hold both; what an earlier attempt has sent counts as room."""
     staged = {f"{deploy.NEXT}/{path}": content for path, content in files.items()}
-    unsent = deploy.missing_files(staged, session.tree(deploy.NEXT, Tally(progress, "Looking what was sent before")))
+    unsent = deploy.missing_files(
+        staged, session.list_tree(deploy.NEXT, Tally(progress, "Looking what was sent before"))
+    )
     if old and session.free_flash() < deploy.room_for(unsent):
         progress.say("The flash has no room for both memories: the old one is removed first.")
         meter = Meter(progress, f"Removing {counted(len(old), 'file', 'files')}", len(old))
         for path in old:
-            session.drop(path)
+            session.remove_tree(path)
             meter(1)

@@ -8,15 +8,14 @@ Up to READY the board is as it was, whenever it is cut off; from then on every s
 
 from pathlib import Path, PurePosixPath
 
-from engram_host.boards import file_set, micropython_image, profile, settings
-from engram_host.boards.errors import BadRequest, BoardFailed, WrongBoard, WrongFirmware, kilobytes
+from engram_host.boards import file_set, micropython_image, profile
+from engram_host.boards.errors import BadRequest, BoardFailed, WrongBoard, WrongFirmware, command_name, option_name
 from engram_host.boards.file_set import CODE_JSON, Files
-from engram_host.boards.naming import command_name, option_name
-from engram_host.boards.profile import BLOCK, CHIPS, Profile
+from engram_host.boards.profile import BLOCK, CHIPS, BoardProfile
 from engram_host.boards.progress import Meter, Progress, Tally
-from engram_host.boards.session import BoardFile, Count, Session, open_session
+from engram_host.boards.session import BoardFile, BoardSession, Count, open_session
 from engram_host.firmware import FIRMWARE
-from engram_host.wording import counted
+from engram_host.wording import counted, kilobytes
 
 NEXT = "next"
 READY = "next/READY"
@@ -25,7 +24,7 @@ _SPARE = 16 * BLOCK
 """Room that is left: a rename needs some, and so does what the board writes meanwhile."""
 
 
-def install(session: Session, files: Files, removals: list[str], progress: Progress) -> None:
+def install_files(session: BoardSession, files: Files, removals: list[str], progress: Progress) -> None:
     """Put files on the board and take others off, all or nothing. BoardFailed if its flash has no room for both.
 
     What an earlier attempt has sent of the same files is not sent again.
@@ -35,7 +34,7 @@ def install(session: Session, files: Files, removals: list[str], progress: Progr
     session.replace(READY, "".join(f"{line}\n" for line in lines).encode())
     progress.step("Putting it in place")
     session.restart()
-    if READY in session.tree(NEXT):
+    if READY in session.list_tree(NEXT):
         # The board's own boot.py is not Engram's, or could not go on: the new one is tried.
         session.boot((FIRMWARE / "boot.py").read_text(encoding="utf-8"))
         session.restart()
@@ -58,9 +57,9 @@ def missing_files(files: Files, present: dict[str, BoardFile]) -> Files:
     }
 
 
-def _send(session: Session, files: Files, progress: Progress) -> None:
+def _send(session: BoardSession, files: Files, progress: Progress) -> None:
     staged = {f"{NEXT}/{path}": content for path, content in files.items()}
-    present = session.tree(NEXT, Tally(progress, "Looking what was sent before"))
+    present = session.list_tree(NEXT, Tally(progress, "Looking what was sent before"))
     _drop_others(session, present, staged, Tally(progress, "Removing what is not needed"))
     unsent = missing_files(staged, present)
     free, needed = session.free_flash(), room_for(unsent)
@@ -72,21 +71,21 @@ def _send(session: Session, files: Files, progress: Progress) -> None:
     sending = f"Sending {counted(len(unsent), 'file', 'files')}"
     meter = Meter(progress, sending, sum(len(content) for content in unsent.values()))
     for path, content in unsent.items():
-        session.put(path, content, meter)
+        session.put_file(path, content, meter)
 
 
-def _drop_others(session: Session, present: dict[str, BoardFile], staged: Files, count: Count) -> None:
+def _drop_others(session: BoardSession, present: dict[str, BoardFile], staged: Files, count: Count) -> None:
     """Take out of /next what an attempt left that was about other files."""
     kept = {str(parent) for path in staged for parent in PurePosixPath(path).parents} | set(staged)
     dropped: list[str] = []
     for path in present:
         if path not in kept and not any(path.startswith(f"{folder}/") for folder in dropped):
-            session.drop(path, count)
+            session.remove_tree(path, count)
             dropped.append(path)
 
 
-def _verify(session: Session, files: Files, removals: list[str], count: Count) -> None:
-    present = session.around([*files, *removals], count)
+def _verify(session: BoardSession, files: Files, removals: list[str], count: Count) -> None:
+    present = session.list_around([*files, *removals], count)
     wrong = list(missing_files(files, present)) + [path for path in removals if path in present]
     if wrong or NEXT in present:
         raise BoardFailed(
@@ -102,29 +101,29 @@ _CODE_FOLDER = "engram/"
 
 def deploy(named_port: str, board: str, config: Path | None, progress: Progress) -> None:
     """Send what changed. Settings of `config` are added to those on the board."""
-    given = settings.read_settings(config) if config else {}
+    given = profile.read_settings(config) if config else {}
     if board:
-        profile.load(board)
+        profile.load_profile(board)
     progress.step("Stopping the board")
     with open_session(named_port) as session:
         _check_runtime(session)
-        present = session.around([_CODE_FOLDER, "profile/"], Tally(progress, "Comparing"))
-        wanted = profile.load(board or _board_on(session, present))
+        present = session.list_around([_CODE_FOLDER, "profile/"], Tally(progress, "Comparing"))
+        wanted = profile.load_profile(board or _board_on(session, present))
         _check_chip(session, wanted)
-        if note := micropython_image.heap_note(session.about().free_heap):
+        if note := micropython_image.heap_note(session.read_info().free_heap):
             progress.say(note)
         files, removals = _changes(session, present, wanted, given)
         if not files and not removals:
             progress.say("The board has this code already; nothing was sent.")
             return
-        install(session, files, removals, progress)
+        install_files(session, files, removals, progress)
     size = sum(len(content) for content in files.values())
     sent = counted(len(files), "file", "files")
     progress.say(f"Deployed: {sent} ({kilobytes(size)}) sent, {len(removals)} removed. The board restarts.")
 
 
-def _check_runtime(session: Session) -> None:
-    about = session.about()
+def _check_runtime(session: BoardSession) -> None:
+    about = session.read_info()
     if about.mpy != file_set.MPY_VERSION:
         found, made = (".".join(str(number) for number in form) for form in (about.mpy, file_set.MPY_VERSION))
         raise WrongFirmware(
@@ -133,13 +132,13 @@ def _check_runtime(session: Session) -> None:
         )
 
 
-def _check_chip(session: Session, wanted: Profile) -> None:
-    chip = session.about().chip
+def _check_chip(session: BoardSession, wanted: BoardProfile) -> None:
+    chip = session.read_info().chip
     if chip in CHIPS and chip != wanted.chip:
         raise WrongBoard(f"the board has an {chip}, and {wanted.name} an {wanted.chip}: name another BOARD.")
 
 
-def _board_on(session: Session, present: dict[str, BoardFile]) -> str:
+def _board_on(session: BoardSession, present: dict[str, BoardFile]) -> str:
     """Which board it is, as its code.json says."""
     if CODE_JSON not in present:
         if "main.py" in present:
@@ -147,25 +146,27 @@ def _board_on(session: Session, present: dict[str, BoardFile]) -> str:
                 f"the board has a main.py that is not Engram's: give {option_name('BOARD')} to replace it with Engram."
             )
         raise BadRequest(
-            f"the board has no Engram yet: name its kind, {option_name('BOARD', ' or '.join(profile.names()))}."
+            f"the board has no Engram yet: name its kind, {option_name('BOARD', ' or '.join(profile.profile_names()))}."
         )
-    name = file_set.parse_code_json(session.get(CODE_JSON)).get("board")
-    if name not in profile.names():
+    name = file_set.parse_code_json(session.get_file(CODE_JSON)).get("board")
+    if name not in profile.profile_names():
         raise WrongBoard(f"the board's code.json does not name the kind of board: give {option_name('BOARD')}.")
     return str(name)
 
 
 def _changes(
-    session: Session, present: dict[str, BoardFile], wanted: Profile, given: settings.Settings
+    session: BoardSession, present: dict[str, BoardFile], wanted: BoardProfile, given: profile.Settings
 ) -> tuple[Files, list[str]]:
     """The files to send, and what is to go."""
-    code = file_set.code(wanted)
+    code = file_set.code_files(wanted)
     files = missing_files(code, present)
-    seeds = file_set.seeds(wanted, given)
+    seeds = file_set.seed_files(wanted, given)
     files |= {path: content for path, content in seeds.items() if path not in present}
     if given and "config.json" in present:
-        old = settings.parse_settings(session.get("config.json").decode("utf-8", "replace"), "the board's config.json")
-        files |= missing_files({"config.json": settings.config_json(old, given)}, present)
+        old = profile.parse_settings(
+            session.get_file("config.json").decode("utf-8", "replace"), "the board's config.json"
+        )
+        files |= missing_files({"config.json": profile.config_json(old, given)}, present)
     return files, _obsolete(code, present)
 
 

@@ -5,7 +5,7 @@
         NoFile           a file or folder that was named is not there
       NoPort             no board is plugged in, or there is no such port
       PortBusy           another program has the port, or this person may not open it
-      NoAnswer           nothing that can be understood answers on the port, or it stopped answering
+      NoBoardAnswer      nothing that can be understood answers on the port, or it stopped answering
       WrongBoard         the chip, its flash or what runs on it is not what was named
       WrongFirmware      the MicroPython, in a file or on the board, is none, another chip's, or too old
       MemoryAtRisk       the board holds what would be lost
@@ -14,6 +14,10 @@
 
 str(error) is one sentence for a person: what is wrong, and what to do. It decides the exit status (see cli/exit_status.py).
 """
+
+import os
+
+from engram_host.wording import listed
 
 
 class BoardError(Exception):
@@ -36,7 +40,7 @@ class PortBusy(BoardError):
     """The port cannot be opened: another program has it, or this person may not."""
 
 
-class NoAnswer(BoardError):
+class NoBoardAnswer(BoardError):
     """Nothing that can be understood answers on the port, or it stopped answering."""
 
 
@@ -64,11 +68,28 @@ class Garbled(BoardFailed):
     """What went over the line did not arrive as it was sent."""
 
 
-def listed(things: list[str]) -> str:
-    """Things as a person lists them: a, b and c."""
-    return ", ".join(things[:-1]) + " and " + things[-1] if len(things) > 1 else "".join(things)
+# --- commands as messages name them
 
 
-def kilobytes(size: int) -> str:
-    """A number of bytes for a person."""
-    return f"{size} bytes" if size < 1024 else f"{(size + 512) // 1024:,} KB"
+VARIABLE = "ENGRAM_UNDER_MAKE"
+"""The Makefile sets it in the environment."""
+
+_FLAGS = {"ERASE_MEMORY"}
+
+
+def command_name(name: str) -> str:
+    """The command for a board as a person types it, in backquotes."""
+    return f"`make {name}`" if under_make() else f"`engram board {name}`"
+
+
+def option_name(name: str, value: str = "...") -> str:
+    """An option of such a command, such as PORT: PORT=... for make, --port for `engram board`."""
+    if under_make():
+        return f"{name}=1" if name in _FLAGS else f"{name}={value}"
+    flag = "--" + name.lower().replace("_", "-")
+    return flag if name in _FLAGS or value == "..." else f"{flag} {value}"
+
+
+def under_make() -> bool:
+    """Whether this process runs a command of the Makefile."""
+    return bool(os.environ.get(VARIABLE))

@@ -22,9 +22,8 @@ from typing import Any
 from zlib import crc32
 
 from engram_host import root_certificates
-from engram_host.boards import settings
 from engram_host.boards.errors import BoardError
-from engram_host.boards.profile import Profile
+from engram_host.boards.profile import BoardProfile, Settings, config_json
 from engram_host.firmware import FIRMWARE
 
 Files = dict[str, bytes]
@@ -48,18 +47,18 @@ def short_hash(content: bytes) -> str:
     return sha256(content).hexdigest()[:_HASH_DIGITS]
 
 
-def code(profile: Profile, *, is_frozen: bool = False) -> Files:
+def code_files(profile: BoardProfile, *, is_frozen: bool = False) -> Files:
     """All code for a board, code.json last; of a MicroPython with frozen modules only what is not frozen."""
     files = {name: (FIRMWARE / name).read_bytes() for name in PLAIN}
     options = compiler_options(profile)
     files[PACKS_MODULE] = compile_module(FIRMWARE / "module_packs.py", *options)
     if not is_frozen:
-        files.update(packs(_modules(*options)))
+        files.update(module_packs(_modules(*options)))
     files[CODE_JSON] = _code_json(files, profile)
     return files
 
 
-def packs(modules: Files) -> Files:
+def module_packs(modules: Files) -> Files:
     """The packs of these modules by path, as firmware/module_packs.py reads them."""
     packages: dict[str, Files] = {"engram": {}}
     for path, content in modules.items():
@@ -82,27 +81,27 @@ def _pack(modules: Files) -> bytes:
     return b"".join((head, index, *(modules[path] for path in sorted(modules))))
 
 
-def compiler_options(profile: Profile) -> tuple[str, ...]:
+def compiler_options(profile: BoardProfile) -> tuple[str, ...]:
     """Line numbers, which a traceback shows, are kept where there is PSRAM; on other boards the heap is too scarce."""
     return () if profile.psram else WITHOUT_LINES
 
 
 def parse_code_json(code_json: bytes) -> dict[str, Any]:
-    """What a board's code.json tells; nothing if it is damaged."""
+    """The content of a board's code.json; {} if it is damaged."""
     try:
-        told = json.loads(code_json)
+        fields = json.loads(code_json)
     except ValueError:
         return {}
-    return told if isinstance(told, dict) else {}
+    return fields if isinstance(fields, dict) else {}
 
 
-def seeds(profile: Profile, given: settings.Settings) -> Files:
+def seed_files(board: BoardProfile, given: Settings) -> Files:
     """What a board begins with beside its code; BadRequest if a setting is wrong."""
     from engram.memory.texts.profile import TEMPLATES
 
-    files = {"config.json": settings.config_json(profile.settings, given)}
+    files = {"config.json": config_json(board.settings, given)}
     files.update({f"profile/{name}": text.encode() for name, text in TEMPLATES.items()})
-    if certificates := root_certificates.bundle():
+    if certificates := root_certificates.root_bundle():
         files["roots.pem"] = certificates.encode("ascii")
     return files
 
@@ -137,16 +136,16 @@ def _name(source: Path, suffix: str) -> str:
     return known_as.with_suffix(suffix).as_posix()
 
 
-def _code_json(files: Files, profile: Profile) -> bytes:
+def _code_json(files: Files, profile: BoardProfile) -> bytes:
     from engram import __version__
 
-    told = {
+    fields = {
         "version": __version__,
         "micropython": ".".join(str(number) for number in MPY_VERSION),
         "board": profile.name,
         "files": {path: short_hash(content) for path, content in sorted(files.items())},
     }
-    return (json.dumps(told, indent=0) + "\n").encode("ascii")
+    return (json.dumps(fields, indent=0) + "\n").encode("ascii")
 
 
 # --- a person's files

@@ -5,22 +5,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from engram_host.boards import file_set, image, micropython_image, profile, settings
+from engram_host.boards import file_set, image, micropython_image, profile
 from engram_host.boards import port as ports
 from engram_host.boards.errors import (
     BadRequest,
     BoardError,
     MemoryAtRisk,
-    NoAnswer,
+    NoBoardAnswer,
     WrongBoard,
     WrongFirmware,
-    kilobytes,
+    command_name,
+    option_name,
 )
 from engram_host.boards.micropython_image import MicroPythonImage
-from engram_host.boards.naming import command_name, option_name
-from engram_host.boards.profile import BLOCK, Profile, Region
+from engram_host.boards.profile import BLOCK, BoardProfile, Region
 from engram_host.boards.progress import Progress
-from engram_host.wording import counted
+from engram_host.wording import counted, kilobytes
 
 BAUD = 460800
 """The speed while flashing: most USB-UARTs keep up with it."""
@@ -50,8 +50,8 @@ class Chip:
 
 @contextlib.contextmanager
 def connect_chip(port: str, baud: int, progress: Progress) -> Iterator[Chip]:
-    """The chip on a port, brought into its loader; NoPort, PortBusy, NoAnswer, or WrongBoard if its flash is unknown."""
-    ports.check(port)
+    """The chip on a port, brought into its loader; NoPort, PortBusy, NoBoardAnswer, or WrongBoard if its flash is unknown."""
+    ports.check_port(port)
     from esptool import cmds
     from esptool.util import FatalError, flash_size_bytes
 
@@ -65,13 +65,13 @@ def connect_chip(port: str, baud: int, progress: Progress) -> Iterator[Chip]:
             cmds.attach_flash(loader)
             flash_bytes = flash_size_bytes(cmds.detect_flash_size(loader))
             if flash_bytes is None:
-                raise WrongBoard("the size of the board's flash cannot be told: is its flash chip connected and whole?")
+                raise WrongBoard("the size of the board's flash is unknown: is its flash chip connected and whole?")
             name = loader.CHIP_NAME.lower().replace("-", "")
             yield Chip(loader, cmds, name, flash_bytes)
     except FatalError as error:
         raise _problem(port, str(error)) from None
     except ports.LOST:
-        raise ports.gone(port) from None
+        raise ports.port_gone(port) from None
 
 
 @contextlib.contextmanager
@@ -83,17 +83,19 @@ def _loader(cmds: Any, port: str) -> Iterator[Any]:
         loader._port.close()
 
 
-def _problem(port: str, told: str) -> BoardError:
-    first = told.strip().splitlines()[0].rstrip(".")
-    if "Failed to connect" in told:
-        return NoAnswer(
+def _problem(port: str, message: str) -> BoardError:
+    first = message.strip().splitlines()[0].rstrip(".")
+    if "Failed to connect" in message:
+        return NoBoardAnswer(
             f"no chip answers on {port}: hold BOOT, press RESET, let BOOT go and try again; it may also be another port."
         )
-    return NoAnswer(f"the chip on {port} stopped answering as it should ({first}): try again, or slower (BAUD=115200).")
+    return NoBoardAnswer(
+        f"the chip on {port} stopped answering as it should ({first}): try again, or slower (BAUD=115200)."
+    )
 
 
 def _show_progress(progress: Progress) -> None:
-    """Let esptool tell how far it is through `progress`, and nothing else."""
+    """Let esptool report its progress through `progress`, and nothing else."""
     from esp_pylib.logger import EspLog, EspLogBase
 
     class Quiet(EspLogBase):
@@ -139,9 +141,9 @@ _ADVICE = (
 
 def make_image(board: str, config: Path | None, out: Path, progress: Progress) -> None:
     """Write the file system of a board, as its official MicroPython expects it, to a file."""
-    wanted = profile.load(board)
-    given = settings.read_settings(config) if config else {}
-    files = file_set.seeds(wanted, given) | file_set.code(wanted)
+    wanted = profile.load_profile(board)
+    given = profile.read_settings(config) if config else {}
+    files = file_set.seed_files(wanted, given) | file_set.code_files(wanted)
     data = image.build_littlefs(files, wanted.filesystem.size)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -167,15 +169,15 @@ def flash(
     progress: Progress,
 ) -> None:
     """Write MicroPython from the file `path`, and Engram's file system. MemoryAtRisk if the board holds something."""
-    wanted = profile.load(board)
-    given = settings.read_settings(config) if config else {}
-    files = file_set.seeds(wanted, given)
+    wanted = profile.load_profile(board)
+    given = profile.read_settings(config) if config else {}
+    files = file_set.seed_files(wanted, given)
     micropython = micropython_image.read_image(path, wanted)
-    files |= file_set.code(wanted, is_frozen=micropython.has_engram)
+    files |= file_set.code_files(wanted, is_frozen=micropython.has_engram)
     progress.say(f"{path.name}: {micropython.version}, for {wanted.chip}.")
     if not (micropython.has_engram or wanted.psram):
         progress.say(micropython_image.NOTE_WITHOUT_ENGRAM)
-    where = ports.choose(named_port)
+    where = ports.choose_port(named_port)
     progress.step(f"Connecting to {where}")
     with connect_chip(where, baud, progress) as chip:
         _check_chip(chip, wanted)
@@ -192,7 +194,7 @@ def flash(
     )
 
 
-def _check_chip(chip: Chip, wanted: Profile) -> None:
+def _check_chip(chip: Chip, wanted: BoardProfile) -> None:
     if chip.name != wanted.chip:
         raise WrongBoard(
             f"the board has an {chip.name}, and {wanted.name} has an {wanted.chip}: give another {option_name('BOARD')}."
@@ -205,7 +207,7 @@ def _check_chip(chip: Chip, wanted: Profile) -> None:
         )
 
 
-def _filesystem(micropython: MicroPythonImage, chip: Chip, wanted: Profile) -> Region:
+def _filesystem(micropython: MicroPythonImage, chip: Chip, wanted: BoardProfile) -> Region:
     """Where this MicroPython will look for its file system on this chip."""
     place = micropython_image.find_filesystem(micropython.table, chip.flash_bytes)
     if place is None or place.size < wanted.filesystem.size // 2:

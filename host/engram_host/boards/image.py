@@ -7,9 +7,10 @@ it is kept inside its folder's blocks, and a smaller cache could not read it bac
 from collections.abc import Callable
 from typing import Any
 
-from engram_host.boards.errors import BadRequest, kilobytes
+from engram_host.boards.errors import BadRequest
 from engram_host.boards.file_set import Files
 from engram_host.boards.profile import BLOCK
+from engram_host.wording import kilobytes
 
 GEOMETRY: dict[str, Any] = {
     "block_size": BLOCK,

@@ -14,13 +14,12 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Any, Protocol
 
 from engram_host.boards import port as ports
-from engram_host.boards.errors import BoardFailed, NoAnswer
-from engram_host.boards.naming import command_name, option_name
+from engram_host.boards.errors import BoardFailed, NoBoardAnswer, command_name, option_name
 
 PROBE = b"/json on"
 
 SILENT_SECONDS = 8.0
-"""A board that says nothing for so long does not answer: a person is told within 10 seconds."""
+"""A board that says nothing for so long does not answer: a person learns of it within 10 seconds."""
 
 LONGEST_SECONDS = 60.0
 """A board that lives is waited for no longer: a start takes up to half a minute, in silence once MicroPython runs."""
@@ -51,7 +50,7 @@ class Greeting:
         self._starts = 0
         self._lives = False
 
-    def hear(self, data: bytes, now: float) -> None:
+    def feed(self, data: bytes, now: float) -> None:
         """Take what the board said."""
         if not data:
             return
@@ -59,7 +58,7 @@ class Greeting:
         before = self._tail[-len(_RESET) :]
         self._starts += (before + data).count(_RESET) - before.count(_RESET)
         self._tail = (self._tail + data)[-_KEPT_BYTES:]
-        # What it only echoes tells that there is a console, and not that it goes on.
+        # An echo shows that there is a console, and not that it goes on.
         if not self._lives or data.replace(PROBE, b"").strip(b"\r\n> "):
             self._heard = now
         self._lives = True
@@ -109,7 +108,7 @@ class Greeting:
 
 
 Answer = dict[str, Any]
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
 Hear = Callable[[bytes, float], None]
 
 PIECE = 128
@@ -120,7 +119,7 @@ _PROTOCOL = 1
 _GREETING_EVERY = 2.0
 _NUDGE_SECONDS = 5.0
 _TAKEN_SECONDS = 10.0
-"""After so long without a sign that a request has arrived a person is told."""
+"""After so long without a sign that a request has arrived, a person gets a message."""
 _GONE_SECONDS = 60.0
 """After so long the board counts as gone: no command keeps its console from reading for longer."""
 _ATTEMPTS = 4
@@ -161,10 +160,10 @@ class JsonConsole:
         self.asides: list[str] = []
         """What came between the answers and was none: messages of the firmware."""
 
-    def greet(self, tell: Tell | None = None, silent_seconds: float = 0) -> None:
-        """Bring the console to talk JSON. `tell` is told when the board is waited for.
+    def greet(self, notify: Notify | None = None, silent_seconds: float = 0) -> None:
+        """Bring the console to talk JSON. `notify` is called when the board has to be waited for.
 
-        NoAnswer if it says nothing for `silent_seconds`, or what it says is no console's; BoardFailed if its way is newer.
+        NoBoardAnswer if it says nothing for `silent_seconds`, or what it says is no console's; BoardFailed if its way is newer.
         """
         greeting = Greeting(self._port, time.monotonic(), silent_seconds)
         is_first = True
@@ -172,17 +171,17 @@ class JsonConsole:
             self._send(PROBE + b"\r\n")
             until = time.monotonic() + _GREETING_EVERY
             while (now := time.monotonic()) < until:
-                for line in self._lines(greeting.hear):
+                for line in self._lines(greeting.feed):
                     answer = _parsed(line)
                     if answer and "json" in answer:
                         self._take_greeting(answer)
                         return
                 problem = greeting.problem(now)
                 if problem:
-                    raise NoAnswer(problem)
-            if tell and not is_first and greeting.is_waiting:
-                tell(f"The board on {self._port} is starting, or busy: waiting up to {LONGEST_SECONDS:.0f} s.")
-                tell = None
+                    raise NoBoardAnswer(problem)
+            if notify and not is_first and greeting.is_waiting:
+                notify(f"The board on {self._port} is starting, or busy: waiting up to {LONGEST_SECONDS:.0f} s.")
+                notify = None
             is_first = False
 
     def _take_greeting(self, answer: Answer) -> None:
@@ -194,7 +193,7 @@ class JsonConsole:
         self.gives_reports = answer.get("reports") is True
 
     def ask(self, *, say: str = "", command: str = "") -> Iterator[Answer]:
-        """Yield what the board tells of a request, without the ids and the end; BoardFailed if it cannot be sent.
+        """Yield the answers to a request, without the ids and the end; BoardFailed if it cannot be sent.
 
         A line that was damaged on its way is sent again, more slowly.
         """
@@ -229,7 +228,9 @@ class JsonConsole:
                 is_told = True
                 yield {"notice": _NOT_TAKEN}
             elif not is_taken and time.monotonic() - began > _GONE_SECONDS:
-                raise NoAnswer(f"the board on {self._port} does not answer any more: press its RESET, then try again.")
+                raise NoBoardAnswer(
+                    f"the board on {self._port} does not answer any more: press its RESET, then try again."
+                )
             elif not is_taken and time.monotonic() - nudged > _NUDGE_SECONDS:
                 # The end of the line may have been lost; where it was not, an empty line is passed over.
                 self._send(b"\n")
@@ -290,23 +291,23 @@ def _parsed(line: bytes) -> Answer | None:
 
 
 @contextlib.contextmanager
-def open_console(named_port: str, tell: Tell | None = None) -> Iterator[JsonConsole]:
+def open_console(named_port: str, notify: Notify | None = None) -> Iterator[JsonConsole]:
     """The board on a port, ready to be asked; its console talks to people again when the block ends.
 
-    `tell` is given a sentence when the board is waited for.
+    `notify` is called with a sentence when the board has to be waited for.
     """
     import serial
 
-    name = ports.choose(named_port)
+    name = ports.choose_port(named_port)
     try:
         line = serial.serial_for_url(name, baudrate=ports.BAUD, timeout=_WAIT_SECONDS, exclusive=True)
     except (OSError, ValueError) as error:
-        raise ports.problem(name, error) from None
+        raise ports.port_problem(name, error) from None
     with contextlib.closing(line):
         board = JsonConsole(line, name)
         try:
-            board.greet(tell)
+            board.greet(notify)
             yield board
             board.end()
         except (serial.SerialException, OSError):
-            raise ports.gone(name) from None
+            raise ports.port_gone(name) from None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engram_host.boards.errors import NoFile, WrongFirmware
-from engram_host.boards.profile import CHIPS, Profile, Region
+from engram_host.boards.profile import CHIPS, BoardProfile, Region
 
 PARTITION_TABLE = Region(0x8000, 0xC00)
 """Where the table is in the flash."""
@@ -97,7 +97,7 @@ class MicroPythonImage:
     has_engram: bool
 
 
-def read_image(path: Path, profile: Profile) -> MicroPythonImage:
+def read_image(path: Path, profile: BoardProfile) -> MicroPythonImage:
     """The MicroPython in a file; WrongFirmware if it is none for the board, NoFile."""
     advice = f"take {profile.download}-DATE-VERSION.bin from MicroPython's download page."
     try:
@@ -131,7 +131,7 @@ def read_image(path: Path, profile: Profile) -> MicroPythonImage:
     return MicroPythonImage(data, offset, version[0].decode(), table, bool(_FROZEN_APP.search(data)))
 
 
-def _variant(data: bytes, profile: Profile) -> str:
+def _variant(data: bytes, profile: BoardProfile) -> str:
     """The variant that an official image is of; a build of one's own is what its maker says."""
     name = _OFFICIAL.search(data)
     if not name:
@@ -161,11 +161,11 @@ NOTE_WITHOUT_ENGRAM = (
     f"Note: this MicroPython has no Engram in it, and from files Engram needs more heap than a chip without PSRAM has:"
     f" {TWO_WAYS}."
 )
-"""Is told before a MicroPython without frozen modules goes to a board that may have no PSRAM."""
+"""Printed before a MicroPython without frozen modules goes to a board that may have no PSRAM."""
 
 
 def heap_note(free_heap: int) -> str:
-    """What to tell of a board with so much free heap, "" if modules from files run there."""
+    """The note for a board with so much free heap, "" if modules from files run there."""
     if free_heap >= HEAP_FOR_FILES:
         return ""
     return f"Note: the board has no PSRAM, and Engram does not start there from files: {TWO_WAYS}."

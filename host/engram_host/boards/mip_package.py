@@ -10,11 +10,11 @@ A deploy is safer: mip writes file by file, and when it was cut off the board sa
 import json
 from pathlib import Path
 
-from engram_host.boards import file_set, micropython_image, profile, settings
-from engram_host.boards.errors import BadRequest, kilobytes
+from engram_host.boards import file_set, micropython_image, profile
+from engram_host.boards.errors import BadRequest
 from engram_host.boards.file_set import CODE_JSON, PLAIN, Files
 from engram_host.boards.progress import Progress
-from engram_host.wording import counted
+from engram_host.wording import counted, kilobytes
 
 CODE, NEW_BOARD = "package.json", "new-board.json"
 
@@ -25,9 +25,9 @@ def make_package(board: str, config: Path | None, out: Path, url: str, progress:
     `url` is where the folder will be, such as https://HOST/PATH or github:OWNER/REPOSITORY/PATH. Without it files are named by
     their paths beside package.json, which mpremote follows from files and URLs alike, and an older mip on a board does not.
     """
-    wanted = profile.load(board)
-    seeds = file_set.seeds(wanted, settings.read_settings(config) if config else {})
-    code = file_set.code(wanted)
+    wanted = profile.load_profile(board)
+    seeds = file_set.seed_files(wanted, profile.read_settings(config) if config else {})
+    code = file_set.code_files(wanted)
     if not wanted.psram:
         progress.say(micropython_image.NOTE_WITHOUT_ENGRAM)
     version = file_set.parse_code_json(code[CODE_JSON])["version"]

@@ -4,8 +4,8 @@ import errno
 import os
 import termios
 
-from engram_host.boards.errors import BoardError, NoPort, PortBusy, listed
-from engram_host.boards.naming import option_name
+from engram_host.boards.errors import BoardError, NoPort, PortBusy, option_name
+from engram_host.wording import listed
 
 LOST = (OSError, termios.error)
 """What is raised when a port goes away while it is in use; pyserial's own error is an OSError."""
@@ -14,7 +14,7 @@ BAUD = 115200
 """The speed of MicroPython's prompt on a UART; on the chip's own USB it does not matter."""
 
 
-def choose(named: str) -> str:
+def choose_port(named: str) -> str:
     """The port that was named, or the only one that a board may be on; NoPort if there is none, or more than one."""
     if named:
         return named
@@ -31,17 +31,17 @@ def choose(named: str) -> str:
     return found[0]
 
 
-def check(port: str) -> None:
+def check_port(port: str) -> None:
     """NoPort or PortBusy if the port cannot be opened now."""
     import serial
 
     try:
         serial.serial_for_url(port, exclusive=True).close()
     except (OSError, ValueError) as error:
-        raise problem(port, error) from None
+        raise port_problem(port, error) from None
 
 
-def problem(port: str, error: Exception) -> BoardError:
+def port_problem(port: str, error: Exception) -> BoardError:
     """What a person can do about a port that could not be opened."""
     number = getattr(error, "errno", None)
     if number in (errno.EACCES, errno.EPERM):
@@ -53,6 +53,6 @@ def problem(port: str, error: Exception) -> BoardError:
     return NoPort(f"{port} is no port that can be opened: {error}.")
 
 
-def gone(port: str) -> NoPort:
+def port_gone(port: str) -> NoPort:
     """The port was there and is not any more."""
     return NoPort(f"the board on {port} has gone in the middle: check the cable, then do the same again.")

@@ -1,10 +1,12 @@
-"""What differs between boards: boards/NAME/board.json."""
+"""A kind of board (boards/NAME/board.json), and the config.json made of its limits and of what a person gave."""
 
 import json
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from engram_host.boards.errors import BadRequest
+from engram_host.boards.errors import BadRequest, NoFile
 from engram_host.firmware import BOARDS
 
 CHIPS = {"esp32": 0x1000, "esp32s3": 0x0}
@@ -28,7 +30,7 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Profile:
+class BoardProfile:
     """One kind of board. `filesystem` is where the official image has it; `settings` are by dotted name."""
 
     name: str
@@ -46,20 +48,20 @@ class Profile:
         return self.micropython_board + (f"-{self.micropython_variant}" if self.micropython_variant else "")
 
 
-def names() -> list[str]:
+def profile_names() -> list[str]:
     """All boards that there is a profile for."""
     return sorted(path.parent.name for path in BOARDS.glob("*/board.json"))
 
 
-def load(name: str) -> Profile:
+def load_profile(name: str) -> BoardProfile:
     """The profile of that name; BadRequest if there is none or it cannot be used."""
-    if name not in names():
+    if name not in profile_names():
         asked = f"there is no profile {name!r}" if name else "no board is named"
-        raise BadRequest(f"{asked}: BOARD takes {', '.join(names())} (see boards/README.md).")
+        raise BadRequest(f"{asked}: BOARD takes {', '.join(profile_names())} (see boards/README.md).")
     given = json.loads((BOARDS / name / "board.json").read_text(encoding="utf-8"))
     try:
         place = Region(int(given["filesystem"]["offset"]), int(given["filesystem"]["bytes"]))
-        profile = Profile(
+        profile = BoardProfile(
             name,
             str(given["chip"]),
             str(given["micropython_board"]),
@@ -76,3 +78,68 @@ def load(name: str) -> Profile:
     if place.offset % BLOCK or place.size % BLOCK or place.end > profile.flash_bytes:
         raise BadRequest(f"boards/{name}/board.json: the file system must be whole blocks inside the flash.")
     return profile
+
+
+# --- config.json
+
+
+Settings = dict[str, Any]
+"""Settings by dotted name."""
+
+
+def read_settings(path: Path) -> Settings:
+    """The settings in a file of a person; BadRequest if it cannot be read or is no JSON object, NoFile."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        kind = NoFile if isinstance(error, FileNotFoundError) else BadRequest
+        raise kind(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise BadRequest(f"{path} is not UTF-8.") from None
+    return parse_settings(text, str(path))
+
+
+def parse_settings(text: str, name: str) -> Settings:
+    """The settings in the text of a config.json; BadRequest, with `name`, if it is no JSON object."""
+    try:
+        values = json.loads(text or "{}")
+    except ValueError as problem:
+        raise BadRequest(f"{name} is not valid JSON: {problem}.") from None
+    if not isinstance(values, dict):
+        raise BadRequest(f"{name} must be a JSON object; see docs/reference/settings.md.")
+    flat: Settings = {}
+    for group, value in values.items():
+        flat.update(
+            {f"{group}.{key}": inner for key, inner in value.items()} if isinstance(value, dict) else {group: value}
+        )
+    return flat
+
+
+def config_json(*layers: Settings) -> bytes:
+    """The text of config.json: later layers go before earlier ones. BadRequest if the firmware would not take it."""
+    merged: Settings = {}
+    for layer in layers:
+        merged.update(layer)
+    nested: dict[str, Any] = {}
+    for name, value in sorted(merged.items()):
+        group, _, key = name.rpartition(".")
+        if group:
+            nested.setdefault(group, {})[key] = value
+        else:
+            nested[name] = value
+    content = (json.dumps(nested, ensure_ascii=False, indent=1) + "\n").encode()
+    check_settings("config.json", content)
+    return content
+
+
+def check_settings(name: str, content: bytes) -> None:
+    """BadRequest, with the firmware's own sentence, if it would not start with such a config.json or secrets.json."""
+    from engram.config import Config
+    from engram.errors import EngramError
+
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / name).write_bytes(content)
+        try:
+            Config(folder)
+        except EngramError as problem:
+            raise BadRequest(str(problem).replace(folder + "/", "")) from None

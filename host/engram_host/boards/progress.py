@@ -1,10 +1,10 @@
-"""Tells how a long command goes on: one line that moves on a terminal, a line for each step elsewhere."""
+"""Shows the progress of a long command: one moving line on a terminal, a line for each step elsewhere."""
 
 import sys
 import time
 from typing import TextIO
 
-from engram_host.boards.errors import kilobytes
+from engram_host.wording import kilobytes
 
 _SECONDS = 0.1
 """The line moves no more often than this: a terminal is slower than a port."""
@@ -20,12 +20,12 @@ class Progress:
         self._shown = 0.0
 
     def say(self, sentence: str) -> None:
-        """Tell something that has happened."""
+        """Report something that has happened."""
         self.close()
         self._write(sentence + "\n")
 
     def step(self, what: str, done: int = 0, total: int = 0) -> None:
-        """Tell what is being done, and how much of it is."""
+        """Show the current step, and how much of it is done."""
         if not self._is_terminal:
             if what != self._open:
                 self._open = what
@@ -42,7 +42,7 @@ class Progress:
         self._write(f"\r\x1b[K{what}{share}")
 
     def close(self) -> None:
-        """End the line that moves, if there is one: something else is told now."""
+        """End the line that moves, if there is one: something else is printed now."""
         if self._open and self._is_terminal:
             self._write("\n")
         self._open = ""
@@ -53,7 +53,7 @@ class Progress:
 
 
 class Tally:
-    """Tells how many bytes are done, as they come, where nobody knows how many there are."""
+    """Shows how many bytes are done where the total is unknown."""
 
     def __init__(self, progress: Progress, what: str):
         self._progress = progress
@@ -68,7 +68,7 @@ class Tally:
 
 
 class Meter:
-    """Tells how many of `total` bytes are done, as they come."""
+    """Shows how many of `total` bytes are done."""
 
     def __init__(self, progress: Progress, what: str, total: int):
         self._progress = progress

@@ -1,4 +1,4 @@
-"""A board that was stopped and does what it is told over the raw REPL of its serial port."""
+"""A stopped board that runs commands over the raw REPL of its serial port."""
 
 import base64
 import binascii
@@ -13,9 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from engram_host.boards import port as ports
-from engram_host.boards.errors import BoardError, BoardFailed, Garbled, NoAnswer, WrongBoard, WrongFirmware
+from engram_host.boards.errors import (
+    BoardError,
+    BoardFailed,
+    Garbled,
+    NoBoardAnswer,
+    WrongBoard,
+    WrongFirmware,
+    command_name,
+)
 from engram_host.boards.micropython_image import OLDEST
-from engram_host.boards.naming import command_name
 
 _SHOWN_PIECE = 768
 """Bytes of a file that the board prints in a line."""
@@ -48,7 +55,7 @@ _END = b"\x04"
 _SIGN = b"~"
 
 Count = Callable[[int], None]
-"""Is told how many bytes were done since it was last told."""
+"""Gets the number of bytes that were done since its last call."""
 
 
 @dataclass(frozen=True)
@@ -80,57 +87,57 @@ class BoardFile:
         return self.size < 0
 
 
-class Session:
+class BoardSession:
     """A stopped board; use open_session() to get one. Paths are below its root and begin without a slash.
 
-    Each call raises NoAnswer if the board does not answer, NoPort if it has gone, BoardFailed if it could not do it.
+    Each call raises NoBoardAnswer if the board does not answer, NoPort if it has gone, BoardFailed if it could not do it.
     """
 
     def __init__(self, port: str, transport: Any):
         self._port = port
         self._transport = transport
 
-    def about(self) -> BoardInfo:
+    def read_info(self) -> BoardInfo:
         """What runs on the board."""
-        ((platform, version, mpy, machine, heap),) = self._told("about()")
+        ((platform, version, mpy, machine, heap),) = self._run_and_parse("about()")
         return BoardInfo(platform, tuple(version), (mpy & 0xFF, mpy >> 8), machine, heap)
 
     def free_flash(self) -> int:
         """How many bytes of its flash are free."""
-        ((free,),) = self._told("room()")
+        ((free,),) = self._run_and_parse("room()")
         return free
 
-    def tree(self, folder: str, count: Count | None = None, *, deep: bool = True) -> dict[str, BoardFile]:
+    def list_tree(self, folder: str, count: Count | None = None, *, deep: bool = True) -> dict[str, BoardFile]:
         """All below a folder, or what is right in it, by path; nothing if it is not there."""
-        entries = self._told(f"tree({_quoted(folder)}, {deep})", count)
+        entries = self._run_and_parse(f"tree({_quoted(folder)}, {deep})", count)
         return {path.lstrip("/"): BoardFile(size, digest) for path, size, digest in entries}
 
-    def around(self, paths: Iterable[str], count: Count | None = None) -> dict[str, BoardFile]:
+    def list_around(self, paths: Iterable[str], count: Count | None = None) -> dict[str, BoardFile]:
         """All that is at the board's root, and below those of its folders that `paths` begin with."""
-        found = self.tree("", count, deep=False)
+        found = self.list_tree("", count, deep=False)
         for folder in sorted({path.partition("/")[0] for path in paths if "/" in path}):
-            found |= self.tree(folder, count)
+            found |= self.list_tree(folder, count)
         return found
 
-    def put(self, path: str, content: bytes, count: Count | None = None) -> None:
+    def put_file(self, path: str, content: bytes, count: Count | None = None) -> None:
         """Write a file, and read it back as a check; it may be cut in the middle."""
-        self.call(f"start({_quoted(path)})")
+        self.run_code(f"start({_quoted(path)})")
         for at in range(0, len(content), _PIECE):
             piece = content[at : at + _PIECE]
-            self.call(f"more({base64.b64encode(piece).decode()!r})")
+            self.run_code(f"more({base64.b64encode(piece).decode()!r})")
             if count:
                 count(len(piece))
-        if self.call(f"stop({_quoted(path)})") != sha256(content).hexdigest():
+        if self.run_code(f"stop({_quoted(path)})") != sha256(content).hexdigest():
             raise Garbled(
                 f"{path} did not arrive on the board as it was sent: try again, with another cable if it stays."
             )
 
     def replace(self, path: str, content: bytes) -> None:
         """Write a file whole: a cut leaves the old one or the new one."""
-        self.put(f"{path}.new", content)
-        self.call(f"os.rename({_quoted(path + '.new')}, {_quoted(path)})")
+        self.put_file(f"{path}.new", content)
+        self.run_code(f"os.rename({_quoted(path + '.new')}, {_quoted(path)})")
 
-    def get(self, path: str, count: Count | None = None) -> bytes:
+    def get_file(self, path: str, count: Count | None = None) -> bytes:
         """What a file holds."""
         received = bytearray()
 
@@ -139,17 +146,17 @@ class Session:
             if count:
                 count(_SHOWN_PIECE)
 
-        self.call(f"show({_quoted(path)})", take=take)
+        self.run_code(f"show({_quoted(path)})", take=take)
         try:
             return b"".join(binascii.a2b_base64(line) for line in received.splitlines())
         except binascii.Error:
             raise Garbled(f"{path} did not arrive from the board as it was sent: try again.") from None
 
-    def drop(self, path: str, count: Count | None = None) -> None:
-        """Remove a file, or a folder with all below it; `count` is told of each that went."""
-        self.call(f"drop({_quoted(path)})", count)
+    def remove_tree(self, path: str, count: Count | None = None) -> None:
+        """Remove a file, or a folder with all below it; `count` is called for each that was removed."""
+        self.run_code(f"drop({_quoted(path)})", count)
 
-    def call(self, code: str, count: Count | None = None, take: Callable[[bytes], None] | None = None) -> str:
+    def run_code(self, code: str, count: Count | None = None, take: Callable[[bytes], None] | None = None) -> str:
         """Run code on the board; what it printed, unless `take` takes its lines. It may take long, but not be silent for long.
 
         What it says of its progress goes to `count`.
@@ -163,45 +170,43 @@ class Session:
         except TransportExecError as error:
             raise _failure(error.error_output) from None
         except TransportError:
-            raise NoAnswer(
+            raise NoBoardAnswer(
                 f"the board on {self._port} stopped answering: press its RESET, then do the same again."
             ) from None
         except ports.LOST:
-            raise ports.gone(self._port) from None
+            raise ports.port_gone(self._port) from None
         lines.end()
         return printed.decode("utf-8", "replace").strip()
 
-    def _told(self, code: str, count: Count | None = None) -> list[list[Any]]:
+    def _run_and_parse(self, code: str, count: Count | None = None) -> list[list[Any]]:
         """The lines that code printed, each a list."""
         try:
-            lines = [json.loads(line) for line in self.call(code, count).splitlines()]
+            lines = [json.loads(line) for line in self.run_code(code, count).splitlines()]
         except ValueError:
             lines = []
             is_whole = False
         else:
             is_whole = all(isinstance(line, list) for line in lines)
         if not is_whole:
-            raise Garbled(
-                "what the board told did not arrive as it was sent: try again, with another cable if it stays."
-            )
+            raise Garbled("what the board sent did not arrive whole: try again, with another cable if it stays.")
         return lines
 
     def restart(self) -> None:
-        """Start the board's Python anew, which runs its boot.py but no app."""
+        """Restart the board's Python, which runs boot.py but no app."""
         self._enter((_RESTART_SECONDS,), _LONGEST_RESTART_SECONDS)
 
     def boot(self, code: str) -> None:
         """Run a boot.py that may have a deploy to finish."""
         with self._transport.patience(_RESTART_SECONDS):
-            self.call(code)
+            self.run_code(code)
 
-    def enter(self) -> None:
-        """Stop what runs on the board and start its Python anew.
+    def stop_board(self) -> None:
+        """Stop what runs on the board and restart its Python.
 
-        NoAnswer if there is none, WrongBoard if it is for other boards, WrongFirmware if it is too old.
+        NoBoardAnswer if there is none, WrongBoard if it is for other boards, WrongFirmware if it is too old.
         """
         self._enter(_ENTER_SECONDS)
-        about = self.about()
+        about = self.read_info()
         if about.platform != PLATFORM:
             raise WrongBoard(
                 f"{self._port} has MicroPython for {about.platform}, and Engram is for ESP32 boards: name another port."
@@ -212,7 +217,7 @@ class Session:
                 f"the board runs MicroPython {found}, and Engram needs {oldest}: flash it ({command_name('flash')})."
             )
 
-    def leave(self) -> None:
+    def reset_board(self) -> None:
         """Let the board start as after its RESET, whatever it is doing."""
         # No answer is awaited: it goes down, and on its own USB it takes the port along.
         with contextlib.suppress(*ports.LOST):
@@ -235,13 +240,13 @@ class Session:
             except TransportError:
                 continue
             except ports.LOST:
-                raise ports.gone(self._port) from None
+                raise ports.port_gone(self._port) from None
         else:
-            raise NoAnswer(
+            raise NoBoardAnswer(
                 f"no MicroPython answers on {self._port}: press the board's RESET and try again;"
                 f" if it has none, flash it ({command_name('flash')})."
             )
-        self.call(_ON_BOARD.read_text(encoding="utf-8"))
+        self.run_code(_ON_BOARD.read_text(encoding="utf-8"))
 
 
 class OutputLines:
@@ -270,26 +275,26 @@ class OutputLines:
 
 
 @contextlib.contextmanager
-def open_session(named_port: str) -> Iterator[Session]:
-    """The board on a port, stopped; it starts anew when the block ends, however that is."""
+def open_session(named_port: str) -> Iterator[BoardSession]:
+    """The board on a port, stopped; it restarts when the block ends, also by an error."""
     from mpremote.transport import TransportError
 
     from engram_host.boards.raw_repl import RawReplTransport
 
-    port = ports.choose(named_port)
+    port = ports.choose_port(named_port)
     try:
         transport: Any = RawReplTransport(port, ports.BAUD, _READ_SECONDS)
     except TransportError:
-        ports.check(port)
-        raise ports.gone(port) from None
+        ports.check_port(port)
+        raise ports.port_gone(port) from None
     transport.serial.write_timeout = _WRITE_SECONDS
-    session = Session(port, transport)
+    session = BoardSession(port, transport)
     try:
-        session.enter()
+        session.stop_board()
         try:
             yield session
         finally:
-            session.leave()
+            session.reset_board()
     finally:
         with contextlib.suppress(*ports.LOST):
             transport.close()

@@ -21,14 +21,14 @@ _HARMLESS = "\n\t"
 def chat(port: str) -> None:
     """Talk until the input ends. BoardError."""
     try:
-        with open_console(port, _tell) as board:
+        with open_console(port, _print_note) as board:
             _talk(board)
     except KeyboardInterrupt:
         _show("\n")
         raise
 
 
-def _tell(sentence: str) -> None:
+def _print_note(sentence: str) -> None:
     sys.stderr.write(sentence + "\n")
 
 
@@ -96,11 +96,11 @@ def monitor(named_port: str, progress: Progress) -> None:
     """Pass on keys and output; on a pipe until that ends. NoPort if the board goes."""
     import serial
 
-    port = ports.choose(named_port)
+    port = ports.choose_port(named_port)
     try:
         line = serial.serial_for_url(port, baudrate=ports.BAUD, timeout=0, exclusive=True)
     except (OSError, ValueError) as error:
-        raise ports.problem(port, error) from None
+        raise ports.port_problem(port, error) from None
     with line:
         keys = sys.stdin.fileno()
         if not hasattr(line, "fileno"):
@@ -112,7 +112,7 @@ def monitor(named_port: str, progress: Progress) -> None:
             progress.say(f"{port}: Ctrl-] ends, Ctrl-C stops the app, Ctrl-D at the prompt starts it again.")
             _pass_on(line, keys)
         except ports.LOST:
-            raise ports.gone(port) from None
+            raise ports.port_gone(port) from None
         finally:
             if old:
                 termios.tcsetattr(keys, termios.TCSADRAIN, old)

@@ -5,7 +5,7 @@ import json
 import sys
 from typing import Any
 
-from engram_host.boards import settings
+from engram_host.boards import profile
 from engram_host.boards.backup import SECRETS
 from engram_host.boards.errors import BadRequest, BoardFailed
 from engram_host.boards.progress import Progress
@@ -22,17 +22,17 @@ def wifi(named_port: str, progress: Progress) -> None:
     if not network and not key:
         progress.say("Nothing to change.")
         return
-    settings.check_settings(SECRETS, with_secrets({}, network, password, key))
+    profile.check_settings(SECRETS, with_secrets({}, network, password, key))
     progress.step("Stopping the board")
     with open_session(named_port) as session:
-        present = session.tree("", deep=False)
-        old = session.get(SECRETS) if SECRETS in present else b"{}"
+        present = session.list_tree("", deep=False)
+        old = session.get_file(SECRETS) if SECRETS in present else b"{}"
         content = with_secrets(_parsed(old), network, password, key)
-        settings.check_settings(SECRETS, content)
+        profile.check_settings(SECRETS, content)
         progress.step("Writing")
         session.replace(SECRETS, content)
     changed = " and ".join(what for what, is_new in ((f"the network {network}", network), ("the key", key)) if is_new)
-    progress.say(f"The board knows {changed} now, and starts anew.")
+    progress.say(f"The board now has {changed}, and restarts.")
 
 
 def with_secrets(old: dict[str, Any], network: str, password: str, key: str) -> bytes:

@@ -85,7 +85,7 @@ class ApiClient:
             with self._client.stream("GET", path, params=parameters) as answer:
                 if answer.is_error:
                     answer.read()
-                    raise _refused(answer)
+                    raise _as_refusal(answer)
                 yield from answer.iter_lines()
         except httpx.HTTPError as error:
             raise self._unreached(error) from None
@@ -109,7 +109,7 @@ class ApiClient:
         except httpx.HTTPError as error:
             raise self._unreached(error) from None
         if answer.is_error:
-            raise _refused(answer)
+            raise _as_refusal(answer)
         try:
             return answer.json()
         except ValueError:
@@ -124,7 +124,7 @@ class ApiClient:
         )
 
 
-def _refused(answer: httpx.Response) -> RequestRefused:
+def _as_refusal(answer: httpx.Response) -> RequestRefused:
     try:
         sentence = answer.json()["problem"]
     except (ValueError, KeyError, TypeError):

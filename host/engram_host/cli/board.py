@@ -6,30 +6,29 @@ from typing import Annotated
 
 import typer
 
-from engram_host.boards.naming import option_name, under_make
+from engram_host.boards.errors import option_name, under_make
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
-from engram_host.cli.context import Context
-from engram_host.cli.exit_status import Interrupted, WrongUsage
-from engram_host.cli.options import JSON, PORT, takes
+from engram_host.cli.exit_status import CommandInterrupted, WrongUsage
+from engram_host.cli.options import JSON, PORT, Context, takes
 
 app = typer.Typer(help="Manage a board on a serial port: flash, deploy, chat, Wi-Fi, backup.", no_args_is_help=True)
 
 Kind = Annotated[str, typer.Option("--board", help="kind of board, such as ESP32_GENERIC_S3_OCT")]
-Config = Annotated[Path | None, typer.Option(help="your own config.json")]
-File = Annotated[Path | None, typer.Argument(help="backup file, such as board.tar.gz")]
-Erase = Annotated[bool, typer.Option("--erase-memory", help="allow the loss of what is on the board")]
+Config = Annotated[Path | None, typer.Option(help="config.json with your settings")]
+File = Annotated[Path | None, typer.Argument(help="backup file, such as board.tar.gz; required")]
+Erase = Annotated[bool, typer.Option("--erase-memory", help="overwrite the memories and keys on the board")]
 
 
-class _Told(Progress):
-    """Keeps what it tells, for an answer in JSON."""
+class RecordedProgress(Progress):
+    """Keeps its sentences, for an answer in JSON."""
 
     def __init__(self) -> None:
         super().__init__()
         self.sentences: list[str] = []
 
     def say(self, sentence: str) -> None:
-        """Tell something that has happened."""
+        """Report something that has happened."""
         self.sentences.append(sentence)
         super().say(sentence)
 
@@ -42,7 +41,7 @@ def image(
     out: Annotated[Path | None, typer.Option(help="output file; default: build/images/BOARD.bin")] = None,
     config: Config = None,
 ) -> None:
-    """Write a board's file system to one file.
+    """Build a file-system image with Engram, without a board.
 
     Example: engram board image --board ESP32_GENERIC_S3_OCT --out fs.bin
     """
@@ -58,7 +57,7 @@ def package(
     context: Context,
     board: Kind,
     out: Annotated[Path | None, typer.Option(help="output folder; default: build/mip/BOARD")] = None,
-    url: Annotated[str, typer.Option(help="URL of the published folder, for a mip without relative paths")] = "",
+    url: Annotated[str, typer.Option(help="URL where you publish the folder; only an older mip needs it")] = "",
     config: Config = None,
 ) -> None:
     """Write a folder from which `mpremote mip install` installs Engram on a board with PSRAM.
@@ -76,7 +75,9 @@ def package(
 def flash(
     context: Context,
     board: Kind,
-    firmware: Annotated[Path | None, typer.Option(help="MicroPython .bin from MicroPython's download page")] = None,
+    firmware: Annotated[
+        Path | None, typer.Option(help="the .bin file from MicroPython's download page; required")
+    ] = None,
     config: Config = None,
     erase_memory: Erase = False,
     baud: Annotated[int, typer.Option(help="baud rate for flashing")] = 460800,
@@ -138,7 +139,7 @@ def chat(context: Context) -> None:
     from engram_host.boards import port as ports
     from engram_host.boards import terminal
 
-    terminal.chat(ports.choose(context.board.port))
+    terminal.chat(ports.choose_port(context.board.port))
 
 
 @app.command()
@@ -189,13 +190,13 @@ def _named(file: Path | None) -> Path:
 
 
 def _do(work: Callable[[Progress], object], context: Context) -> None:
-    """Do some work of engram_host.boards, which tells on stderr how it goes on. BoardError, Interrupted."""
-    progress = _Told()
+    """Do some work of engram_host.boards, which shows its progress on stderr. BoardError, CommandInterrupted."""
+    progress = RecordedProgress()
     try:
         work(progress)
     except (KeyboardInterrupt, EOFError):
-        raise Interrupted("interrupted; do the same again to finish it.") from None
+        raise CommandInterrupted("interrupted; do the same again to finish it.") from None
     finally:
         progress.close()
     if context.json:
-        output.document({"done": True, "told": progress.sentences})
+        output.print_json({"done": True, "told": progress.sentences})

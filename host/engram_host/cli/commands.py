@@ -12,8 +12,8 @@ from typer.main import get_command
 
 from engram_host.cli import board, device, doctor, edit, evaluate, memory, run, transfer
 from engram_host.cli import companion as companion_commands
-from engram_host.cli.context import asks_for_json
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
+from engram_host.cli.options import asks_for_json
 from engram_host.extras import DISTRIBUTION
 
 app = typer.Typer(

@@ -11,11 +11,9 @@ import typer
 
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
-from engram_host.cli.context import Context
 from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled
-from engram_host.cli.options import HOME, JSON, URL, takes
+from engram_host.cli.options import HOME, JSON, URL, Context, takes
 from engram_host.companion.logs import FORMATS, LEVELS, set_up
-from engram_host.companion.malloc import configure_malloc
 from engram_host.companion.settings_reader import has_password
 
 if TYPE_CHECKING:
@@ -77,14 +75,15 @@ def serve(
 
 async def _serve(context: Context, flags: dict[tuple[str, str], object], ready_file: Path | None) -> None:
     began = time.monotonic()
-    configure_malloc()
     # What takes long to load is loaded once it is sure to be needed.
     import asyncio
 
     from engram_host.companion.app import start
     from engram_host.companion.lockfile import lock_home, publish_addresses
+    from engram_host.companion.search.cache import configure_malloc
     from engram_host.companion.settings import make_folder
 
+    configure_malloc()
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -108,7 +107,7 @@ async def _serve(context: Context, flags: dict[tuple[str, str], object], ready_f
 
 
 _AT_ONCE = 1000
-"""Devices whose use of the gateway is asked for together."""
+"""Boards whose use of the gateway is asked for together."""
 
 _LOGS = ("records", "journal")
 _SHOWN = {
@@ -118,17 +117,17 @@ _SHOWN = {
     "refused": ("messages refused since then", str),
     "waiting_batches": ("batches waiting", str),
     "backlog_lines": ("lines without a vector yet", str),
-    "index_bytes": ("indexes in memory", output.size),
+    "index_bytes": ("indexes in memory", output.format_size),
     "archived_records": ("memories archived here", str),
     "folder_files": ("Markdown files", str),
     "folder_passages": ("passages in these files", str),
-    "database_bytes": ("database on disk", output.size),
+    "database_bytes": ("database on disk", output.format_size),
 }
 
 
 @takes(URL, HOME, JSON)
 def stats(context: Context) -> None:
-    """Show the companion's state, each board's copy and the usage of the gateway's limits. Asks the companion.
+    """Show the state of the companion, each board's copy and the use of the LLM gateway's limits. Needs a running companion.
 
     Example: engram stats
 
@@ -139,25 +138,27 @@ def stats(context: Context) -> None:
         devices = companion.get("/v1/devices")
         gateway = _gateway(companion)
     if context.json:
-        output.document({"health": health, "figures": figures, "devices": devices, "gateway": gateway})
+        output.print_json({"health": health, "figures": figures, "devices": devices, "gateway": gateway})
         return
     rows = [("status", health["status"]), *((name, health[name]) for name in ("version", "store", "mqtt", "meaning"))]
     rows += [(title, form(figures[name])) for name, (title, form) in _SHOWN.items() if figures[name] is not None]
-    output.table(("", ""), rows)
+    output.print_table(("", ""), rows)
     for problem in health["problems"]:
-        output.say(f"problem: {problem}")
-    output.say("")
+        output.print_line(f"problem: {problem}")
+    output.print_line("")
     boards = [
-        (each["name"], output.moment(each["heard"]), *(each["logs"].get(log, {}).get("have", 0) for log in _LOGS))
+        (each["name"], output.format_time(each["heard"]), *(each["logs"].get(log, {}).get("have", 0) for log in _LOGS))
         for each in devices
     ]
-    output.table(("board", "heard", "records up to", "journal up to"), boards, empty="no board has connected yet.")
+    output.print_table(
+        ("board", "heard", "records up to", "journal up to"), boards, empty="no board has connected yet."
+    )
     if gateway["is_set_up"]:
         _show_gateway(gateway)
 
 
 def _gateway(companion: "ApiClient") -> dict[str, Any]:
-    """What is used of the gateway's limits, by all devices."""
+    """What is used of the gateway's limits, by all boards."""
     day = companion.get("/v1/gateway", limit=_AT_ONCE)
     following = day.pop("following")
     while following:
@@ -168,15 +169,15 @@ def _gateway(companion: "ApiClient") -> dict[str, Any]:
 
 
 def _show_gateway(day: dict[str, Any]) -> None:
-    output.say("")
-    output.say(f"usage of the gateway's limits since {output.moment(day['begins'])}:")
+    output.print_line("")
+    output.print_line(f"usage of the gateway's limits since {output.format_time(day['begins'])}:")
     users = [("all together", day["used"], day["all_limit"])]
     users += [(one["device"], one, day["device_limit"]) for one in day["devices"]]
-    rows = [(name, *(_of(used[what], limit[what]) for what in ("calls", "tokens"))) for name, used, limit in users]
-    output.table(("", "calls", "tokens"), rows)
+    rows = [(name, *(_used_of(used[what], limit[what]) for what in ("calls", "tokens"))) for name, used, limit in users]
+    output.print_table(("", "calls", "tokens"), rows)
 
 
-def _of(used: int, limit: int) -> str:
+def _used_of(used: int, limit: int) -> str:
     return f"{used} of {limit}" if limit else str(used)
 
 
@@ -186,9 +187,9 @@ def _of(used: int, limit: int) -> str:
 @takes(URL, HOME, JSON)
 def folders(
     context: Context,
-    principal: Annotated[str, typer.Option(help="on whose behalf: lists only what this person may see")] = "owner",
+    principal: Annotated[str, typer.Option(help="list for this person: only what they may see")] = "owner",
 ) -> None:
-    """List the Markdown folders: the progress of each, and what could not be read. Asks the companion.
+    """List the Markdown folders, their progress, and files that could not be read. Needs a running companion.
 
     Example: engram folders
 
@@ -197,31 +198,38 @@ def folders(
     with context.open_companion() as companion:
         found = companion.get("/v1/folders", principal=principal)
     if context.json:
-        output.document({"folders": found})
+        output.print_json({"folders": found})
         return
     columns = ("folder", "scope", "state", "files", "passages", "last read")
-    output.table(
+    output.print_table(
         columns,
         [_row(one) for one in found],
         empty="no folder to show; docs/guides/folders.md explains how to add one.",
     )
     for one in found:
         for problem in _problems(one):
-            output.say(f"{one['name']}: {problem}")
+            output.print_line(f"{one['name']}: {problem}")
 
 
 def _row(one: dict[str, Any]) -> tuple[str, ...]:
     files = f"{one['done']} of {one['total']}"
-    return one["name"], one["scope"], one["state"], files, str(one["passages"]), output.moment(one["read_at"] or None)
+    return (
+        one["name"],
+        one["scope"],
+        one["state"],
+        files,
+        str(one["passages"]),
+        output.format_time(one["read_at"] or None),
+    )
 
 
 def _problems(one: dict[str, Any]) -> list[str]:
-    told = list(one["problems"])
+    problems = list(one["problems"])
     if one["more_problems"]:
-        told.append(f"more problems like these: {one['more_problems']}.")
+        problems.append(f"more problems like these: {one['more_problems']}.")
     if one["links"]:
-        told.append(f"symbolic links not followed: {one['links']}.")
-    return told
+        problems.append(f"symbolic links not followed: {one['links']}.")
+    return problems
 
 
 # --- engram backup, engram restore
@@ -235,7 +243,7 @@ def backup(
 ) -> None:
     """Save the companion's database to a file: copies of all boards, tokens and vectors.
 
-    A companion may run meanwhile. Settings and the operator's token are not included: they are files in the companion's folder.
+    The companion may keep running. Settings and the operator's token are not included: they are files in its folder.
 
     Example: engram backup companion-2026-11-22.db
     """
@@ -258,9 +266,9 @@ def backup(
     except ToolMissing as missing:
         raise NotInstalled(str(missing)) from None
     size = file.stat().st_size
-    progress.say(f"{file}: {output.size(size)}")
+    progress.say(f"{file}: {output.format_size(size)}")
     if context.json:
-        output.document({"file": str(file), "bytes": size})
+        output.print_json({"file": str(file), "bytes": size})
 
 
 @takes(HOME, JSON)
@@ -269,7 +277,7 @@ def restore(
     file: Annotated[Path, typer.Argument(help="file written by `engram backup`")],
     replace: Annotated[bool, typer.Option("--replace", help="overwrite the existing database")] = False,
 ) -> None:
-    """Restore a saved database. Stop the companion first; boards then send what is newer.
+    """Restore a saved database. Stop the companion first; once it runs again, boards send what is newer.
 
     Example: engram restore companion-2026-11-22.db --replace
     """
@@ -293,9 +301,9 @@ def restore(
         except ToolMissing as missing:
             raise NotInstalled(str(missing)) from None
     if context.json:
-        output.document({"restored": str(file)})
+        output.print_json({"restored": str(file)})
     else:
-        output.say(f"{file} is the companion's database now.")
+        output.print_line(f"{file} is the companion's database now.")
 
 
 def _settings(home: Path) -> "Settings":

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypedDict
 
-from engram_host.boards.errors import BoardError
+from engram_host.boards.errors import BoardError, command_name
 from engram_host.boards.json_lines import JsonConsole, open_console
-from engram_host.boards.naming import command_name
-from engram_host.cli.context import BoardAddress
 from engram_host.cli.exit_status import CommandError, NotFound, WrongUsage
+from engram_host.cli.options import BoardAddress
 
 _PACKAGES = str(Path(__file__).resolve().parents[2])
 _PIECE = 65536
@@ -58,7 +57,7 @@ def answer_lines(board: JsonConsole, command: str) -> Iterator[str]:
                 begun = ""
 
 
-class Refusal(TypedDict):
+class ImportRefusal(TypedDict):
     """A line that a board's /import refused: `code` is the field that is wrong, or one of docs/reference/serial.md."""
 
     line: int
@@ -82,13 +81,13 @@ def check_reports(board: JsonConsole) -> None:
         raise CommandError(_NO_REPORTS)
 
 
-def import_object(board: JsonConsole, fields: dict[str, Any]) -> tuple[ImportOutcome, list[Refusal]]:
+def import_object(board: JsonConsole, fields: dict[str, Any]) -> tuple[ImportOutcome, list[ImportRefusal]]:
     """Import an object by the board's /import, and read its reports (docs/reference/serial.md).
 
     CommandError if the board refused the command; BoardError.
     """
     outcome: ImportOutcome | None = None
-    refused: list[Refusal] = []
+    refused: list[ImportRefusal] = []
     for answer in board.ask(command="/import " + json.dumps(fields, ensure_ascii=False)):
         if "error" in answer:
             raise CommandError(f"the board says: {answer['error']}")
@@ -158,11 +157,11 @@ def _simulated(folder: Path) -> Iterator[JsonConsole]:
             raise CommandError(f"the simulated board did not start: {_last_words(process)}") from None
         raise
     finally:
-        _end(process)
+        _end_board(process)
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End a board as the end of its input does: what it was told is on its flash."""
+def _end_board(process: "subprocess.Popen[bytes]") -> None:
+    """End a board as the end of its input does: what it has read is on its flash."""
     assert process.stdin
     with contextlib.suppress(BrokenPipeError):
         process.stdin.close()

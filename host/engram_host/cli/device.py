@@ -14,20 +14,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engram_host.cli.context import Context
 from engram_host.cli.exit_status import CommandError, NotFound
-from engram_host.cli.options import HOME, JSON, takes
-from engram_host.companion.auth import mosquitto, tokens
+from engram_host.cli.options import HOME, JSON, Context, takes
+from engram_host.companion.auth import tokens
 from engram_host.companion.errors import SettingError
 from engram_host.companion.types import DEVICE_NAME
 
 if TYPE_CHECKING:
     from engram_host.companion.settings import Settings
-    from engram_host.companion.store import Store
+    from engram_host.companion.store import CompanionStore
 
 app = typer.Typer(help="Manage the tokens with which boards log in to the companion.", no_args_is_help=True)
 
-Name = Annotated[str, typer.Argument(help="the board's name: small letters, digits and -, at most 32")]
+Name = Annotated[str, typer.Argument(help="the board's name: lowercase letters, digits and -, at most 32 characters")]
 
 
 @app.command()
@@ -91,9 +90,9 @@ def list_devices(context: Context) -> None:
         if each is None:
             typer.echo("no board has a token yet; `engram device add NAME` creates one.")
         else:
-            told = f"token made {_day(each['token_made'])}" if each["token_made"] else "no token"
+            status = f"token made {_day(each['token_made'])}" if each["token_made"] else "no token"
             typer.echo(
-                f"{each['device']:32}  {told:22}  {'heard ' + _day(each['heard']) if each['heard'] else ''}".rstrip()
+                f"{each['device']:32}  {status:22}  {'heard ' + _day(each['heard']) if each['heard'] else ''}".rstrip()
             )
 
 
@@ -105,14 +104,14 @@ def write_mosquitto(context: Context, folder: Annotated[Path, typer.Argument(hel
     Example: engram device mosquitto build/mosquitto-files
     """
     with _store(context.home) as (store, settings):
-        login = mosquitto.MosquittoUser(
-            settings.mqtt.username or mosquitto.USER, settings.mqtt.password or tokens.new_token()
+        login = tokens.MosquittoUser(
+            settings.mqtt.username or tokens.MOSQUITTO_USER, settings.mqtt.password or tokens.new_token()
         )
-        written = mosquitto.write_mosquitto_files(folder.expanduser(), store.tokens(), login)
+        written = tokens.write_mosquitto_files(folder.expanduser(), store.tokens(), login)
     is_new = not settings.mqtt.password
     if context.json:
-        told = {"files": [str(path) for path in written]}
-        typer.echo(json.dumps(told | ({"username": login.name, "password": login.password} if is_new else {})))
+        status = {"files": [str(path) for path in written]}
+        typer.echo(json.dumps(status | ({"username": login.name, "password": login.password} if is_new else {})))
         return
     for path in written:
         typer.echo(str(path))
@@ -122,7 +121,7 @@ def write_mosquitto(context: Context, folder: Annotated[Path, typer.Argument(hel
 
 
 @contextlib.contextmanager
-def _store(home: Path) -> "Iterator[tuple[Store, Settings]]":
+def _store(home: Path) -> "Iterator[tuple[CompanionStore, Settings]]":
     """The companion's store."""
     from engram_host.companion.settings import make_folder, read_settings, store_url
     from engram_host.companion.store import open_store

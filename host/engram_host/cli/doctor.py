@@ -3,15 +3,13 @@
 import itertools
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from pathlib import Path
 
 import typer
 
-from engram_host.cli import output
+from engram_host.cli import checks, output
 from engram_host.cli.checks import WATCH, WELL, WRONG, Finding, wrong
-from engram_host.cli.context import Context
-from engram_host.cli.options import HOME, JSON, takes
+from engram_host.cli.options import HOME, JSON, Context, takes
 
 _MARKS = {WELL: "ok", WATCH: "look", WRONG: "WRONG"}
 
@@ -27,25 +25,31 @@ def doctor(context: Context) -> None:
     found = list(_findings(context.home))
     is_well = all(finding.state != WRONG for finding in found)
     if context.json:
-        output.document({"well": is_well, "checks": [asdict(finding) for finding in found]})
+        output.print_json({"well": is_well, "checks": [_as_json(finding) for finding in found]})
     else:
-        rows = [(_MARKS[each.state], each.name, f"{each.told}: {each.do}" if each.do else each.told) for each in found]
-        output.table(("", "what", "how it is"), rows)
+        rows = [
+            (_MARKS[each.state], each.name, f"{each.detail}: {each.advice}" if each.advice else each.detail)
+            for each in found
+        ]
+        output.print_table(("", "what", "how it is"), rows)
     raise typer.Exit(0 if is_well else 1)
 
 
-def _findings(home: Path) -> Iterator[Finding]:
-    from engram_host.cli.checks import machine
+def _as_json(finding: Finding) -> dict[str, str]:
+    """A finding under the names that the answer in JSON has had from the start."""
+    return {"name": finding.name, "state": finding.state, "told": finding.detail, "do": finding.advice}
 
-    yield machine.python()
+
+def _findings(home: Path) -> Iterator[Finding]:
+    yield checks.python()
     try:
-        from engram_host.cli.checks import companion
+        from engram_host.cli import companion_checks as companion
         from engram_host.companion.errors import SettingError
         from engram_host.companion.settings import read_settings
     except ModuleNotFoundError:
-        # Without the companion's packages nobody can tell of its settings, nor of what they name.
-        yield from machine.packages(needs_postgres=False)
-        yield from (machine.disk(home), machine.clock(home), machine.micropython())
+        # Without the companion's packages its settings cannot be read, nor checked.
+        yield from checks.packages(needs_postgres=False)
+        yield from (checks.disk(home), checks.clock(home), checks.micropython())
         return
     from engram_host.companion.lockfile import running_addresses
 
@@ -55,13 +59,13 @@ def _findings(home: Path) -> Iterator[Finding]:
         yield wrong("settings", "one is wrong", str(problem))
         return
     running = running_addresses(home)
-    checks: list[Iterable[Finding]] = [
-        machine.packages(needs_postgres=settings.store.url.startswith("postgres")),
-        [machine.embedder(settings), machine.disk(home), machine.clock(home), machine.micropython()],
+    found: list[Iterable[Finding]] = [
+        checks.packages(needs_postgres=settings.store.url.startswith("postgres")),
+        [checks.embedder(settings), checks.disk(home), checks.clock(home), checks.micropython()],
         companion.files(settings),
         companion.starting(settings),
         companion.ports(settings, running),
         [companion.database(settings), companion.broker(settings)],
         companion.companion(settings, running),
     ]
-    yield from itertools.chain.from_iterable(checks)
+    yield from itertools.chain.from_iterable(found)

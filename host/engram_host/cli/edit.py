@@ -13,9 +13,8 @@ from engram.transfer.jsonl import TextParts
 from engram_host.boards.json_lines import JsonConsole
 from engram_host.cli import output
 from engram_host.cli.console_session import answer_lines, check_reports, import_object, open_board
-from engram_host.cli.context import Context
 from engram_host.cli.exit_status import CommandError, NotFound, WrongUsage
-from engram_host.cli.options import JSON, PORT, SIM, takes
+from engram_host.cli.options import JSON, PORT, SIM, Context, takes
 
 _NOT_SENT = ("id", "turns", "supersedes", "superseded", "uses", "used")
 """What an edit leaves as it is: an import of one line would only say that it cannot look after it."""
@@ -41,10 +40,10 @@ def edit(
     with open_board(context.board) as board:
         before, after = change_memory(board, entry, text, tag)
     if context.json:
-        output.document({"id": entry, "before": before, "after": after})
+        output.print_json({"id": entry, "before": before, "after": after})
     else:
-        output.say(f"{entry} was: {before['content']} (#{' #'.join(before['tags'])})")
-        output.say(f"{entry} is:  {after['content']} (#{' #'.join(after['tags'])})")
+        output.print_line(f"{entry} was: {before['content']} (#{' #'.join(before['tags'])})")
+        output.print_line(f"{entry} is:  {after['content']} (#{' #'.join(after['tags'])})")
 
 
 def change_memory(

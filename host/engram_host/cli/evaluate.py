@@ -6,9 +6,8 @@ from typing import Annotated
 import typer
 
 from engram_host.cli import output
-from engram_host.cli.context import Context
 from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled, WrongUsage
-from engram_host.cli.options import JSON, takes
+from engram_host.cli.options import JSON, Context, takes
 
 
 @takes(JSON)
@@ -16,11 +15,11 @@ def evaluate(
     context: Context,
     sets: Annotated[Path, typer.Argument(help="folder of sets, each a folder with turns.jsonl and questions.jsonl")],
     engine: Annotated[
-        str, typer.Option(help="board, companion, recipe, or one of the companion's variants")
+        str, typer.Option(help="what searches: board, companion, recipe, or a variant such as companion-words")
     ] = "companion",
     out: Annotated[Path, typer.Option(help="output folder for the results and figures.json")] = Path("build/eval"),
 ) -> None:
-    """Measure the search on sets of questions: how many answers it finds. Needs no companion.
+    """Measure how many answers the search finds, on sets of questions. Needs no companion.
 
     Example: engram eval path/to/sets --engine companion-words --json
     """
@@ -38,6 +37,6 @@ def evaluate(
     except run.FAILURES as error:
         raise CommandError(str(error)) from None
     if context.json:
-        output.document(result)
+        output.print_json(result)
     else:
         run.print_table(result)

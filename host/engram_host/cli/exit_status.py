@@ -31,7 +31,7 @@ class NotInstalled(CommandError):
     status = NOT_INSTALLED
 
 
-class Interrupted(CommandError):
+class CommandInterrupted(CommandError):
     """A person ended it in the middle."""
 
     status = INTERRUPTED
@@ -51,7 +51,7 @@ def status_and_sentence(error: BaseException) -> tuple[int, str] | None:
         return INTERRUPTED, "interrupted."
     if isinstance(error, ModuleNotFoundError):
         is_own = (error.name or "").partition(".")[0] in ("engram", "engram_host")
-        return None if is_own else (NOT_INSTALLED, extras.missing(error.name))
+        return None if is_own else (NOT_INSTALLED, extras.missing_package(error.name))
     return _of_companion(error) or _of_board(error) or _of_files(error)
 
 

@@ -6,15 +6,15 @@ from typing import Annotated, Any
 import typer
 
 from engram_host.cli import output
-from engram_host.cli.context import Context
 from engram_host.cli.exit_status import WrongUsage
-from engram_host.cli.options import DEVICE, HOME, JSON, URL, Devices, takes
+from engram_host.cli.options import DEVICE, HOME, JSON, URL, Context, Devices, takes
 from engram_host.wording import counted
 
 Shown = Annotated[
     str, typer.Argument(help="memory such as m12, turn such as t34, or line of a file such as notes/tea.md#12")
 ]
-Day = Annotated[str, typer.Option(help="day such as 2026-01-31, or Unix seconds")]
+Since = Annotated[str, typer.Option(help="from this time on: a day such as 2026-01-31, or Unix seconds")]
+Until = Annotated[str, typer.Option(help="before this time: a day such as 2026-01-31, or Unix seconds")]
 
 _SIGNS = 100
 """Characters of a text in a list that is read by a person."""
@@ -27,18 +27,18 @@ def search(
     context: Context,
     query: Annotated[str, typer.Argument(help="words, or a question")],
     device: Devices = None,
-    limit: Annotated[int, typer.Option(min=1, max=50, help="most results")] = 10,
+    limit: Annotated[int, typer.Option(min=1, max=50, help="maximum number of results")] = 10,
     tag: Annotated[
-        list[str] | None, typer.Option(help="only memories with this tag; repeatable: with all of them")
+        list[str] | None, typer.Option(help="only memories with this tag; repeatable: they must have all")
     ] = None,
-    since: Day = "",
-    until: Day = "",
-    principal: Annotated[str, typer.Option(help="on whose behalf: finds only what this person may see")] = "owner",
+    since: Since = "",
+    until: Until = "",
+    principal: Annotated[str, typer.Option(help="search for this person: finds only what they may see")] = "owner",
     words_only: Annotated[bool, typer.Option("--words", help="search by words only, not by meaning")] = False,
     history: Annotated[bool, typer.Option(help="include superseded memories")] = False,
-    explain: Annotated[bool, typer.Option(help="show how each score is made")] = False,
+    explain: Annotated[bool, typer.Option(help="show what each score is made of")] = False,
 ) -> None:
-    """Search what boards remember, by words and by meaning. Asks the companion.
+    """Search what boards remember, by words and by meaning. Needs a running companion.
 
     Example: engram search "what does Ann drink?"
 
@@ -58,25 +58,27 @@ def search(
     with context.open_companion() as companion:
         answer = companion.post("/v1/search", asked)
     if context.json:
-        output.document(answer)
+        output.print_json(answer)
         return
     columns = ("board", "id", "day", "score", "who", "text")
     rows = [_hit_row(hit, query) for hit in answer["hits"]]
-    output.table(columns, rows, empty=f"nothing found: {answer['why_empty']}")
+    output.print_table(columns, rows, empty=f"nothing found: {answer['why_empty']}")
     if explain:
         _explain(answer["hits"])
     if answer["degraded"]:
-        typer.echo(output.safe(f"note: {answer['degraded']}"), err=True)
+        typer.echo(output.printable_line(f"note: {answer['degraded']}"), err=True)
 
 
 @takes(DEVICE, URL, HOME, JSON)
 def show(
     context: Context,
     entry: Shown,
-    lines: Annotated[int, typer.Option(min=1, max=500, help="most lines shown of a file")] = 20,
-    principal: Annotated[str, typer.Option(help="on whose behalf a file is read")] = "owner",
+    lines: Annotated[int, typer.Option(min=1, max=500, help="maximum number of lines of a file")] = 20,
+    principal: Annotated[
+        str, typer.Option(help="show a file to this person: refused if they may not see it")
+    ] = "owner",
 ) -> None:
-    """Show a memory or turn with its fields and earlier versions, or lines of a Markdown file. Asks the companion.
+    """Show a memory or turn with its fields and earlier versions, or lines of a Markdown file. Needs a running companion.
 
     Example: engram show m12 --device kitchen
 
@@ -91,15 +93,15 @@ def show(
         return
     found = _entry(context, entry)
     if context.json:
-        output.document(found)
+        output.print_json(found)
         return
     line = found["line"]
-    output.say(f"{found['id']}  {line.get('content', line.get('text', ''))}")
+    output.print_line(f"{found['id']}  {line.get('content', line.get('text', ''))}")
     rows = [("board", found["device"]), ("state", found["state"])]
     rows += [(name, _value(name, value)) for name, value in line.items() if name not in _TEXTS]
-    output.table(("", ""), [(f"  {name}", value) for name, value in rows])
+    output.print_table(("", ""), [(f"  {name}", value) for name, value in rows])
     if len(found["versions"]) > 1:
-        output.say("history, oldest first:")
+        output.print_line("history, oldest first:")
         _show_versions(found["versions"])
 
 
@@ -109,15 +111,17 @@ def list_entries(
     turns: Annotated[bool, typer.Option("--turns", help="list conversation turns instead of memories")] = False,
     tag: Annotated[str, typer.Option(help="only memories with this tag")] = "",
     type: Annotated[str, typer.Option(help="only memories of this type, such as fact")] = "",
-    scope: Annotated[str, typer.Option(help="all, user:NAME or ws:ID")] = "",
-    state: Annotated[str, typer.Option(help="live, superseded, expired, archived or all")] = "live",
+    scope: Annotated[str, typer.Option(help="only memories of this scope: all, user:NAME or ws:ID")] = "",
+    state: Annotated[
+        str, typer.Option(help="only memories in this state: live, superseded, expired, archived or all")
+    ] = "live",
     session: Annotated[str, typer.Option(help="only turns of this session")] = "",
     speaker: Annotated[str, typer.Option(help="only turns of this speaker")] = "",
-    since: Day = "",
-    until: Day = "",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="most entries listed")] = 50,
+    since: Since = "",
+    until: Until = "",
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="maximum number of entries")] = 50,
 ) -> None:
-    """List a board's memories or turns, newest first. Asks the companion.
+    """List a board's memories or turns, newest first. Needs a running companion.
 
     Example: engram list --device kitchen --tag shopping
 
@@ -132,11 +136,11 @@ def list_entries(
         name = companion.device(context.device)
         found = companion.get(f"/v1/devices/{name}/entries", **asked)
     if context.json:
-        output.document({"device": name, **found})
+        output.print_json({"device": name, **found})
         return
     rows = [_turn_row(each) if turns else _memory_row(each) for each in found["entries"]]
     columns = ("id", "at", "session", "who", "text") if turns else ("id", "day", "state", "tags", "memory")
-    output.table(columns, rows, empty=f"no matching entry on {name}.")
+    output.print_table(columns, rows, empty=f"no matching entry on {name}.")
     if len(rows) < found["total"]:
         typer.echo(f"the newest {len(rows)} of {found['total']}; --limit shows more.", err=True)
     if found["archived"]:
@@ -151,14 +155,14 @@ def list_entries(
 @takes(DEVICE, URL, HOME, JSON)
 def history(
     context: Context,
-    entry: Annotated[str, typer.Argument(help="memory or turn; without it, the events of the copies")] = "",
+    entry: Annotated[str, typer.Argument(help="memory or turn, such as m12; without it, the events of the copy")] = "",
     aside: Annotated[
-        bool, typer.Option("--aside", help="list the lines that were set aside because the board no longer has them")
+        bool, typer.Option("--aside", help="list lines that were set aside because the board no longer has them")
     ] = False,
-    before: Annotated[int, typer.Option(min=0, help="continue below this number")] = 0,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="most events or lines shown")] = 100,
+    before: Annotated[int, typer.Option(min=0, help="with --aside: continue below this number (the first column)")] = 0,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="maximum number of events or lines")] = 100,
 ) -> None:
-    """Show the versions of a memory, oldest first, or the events of a board's copies, newest first. Asks the companion.
+    """Show the versions of a memory, oldest first, or the events of a board's copy, newest first. Needs a running companion.
 
     Example: engram history m12 --device kitchen
 
@@ -174,7 +178,7 @@ def history(
     if entry:
         found = _entry(context, entry)
         if context.json:
-            output.document({name: found[name] for name in ("device", "id", "state", "versions")})
+            output.print_json({name: found[name] for name in ("device", "id", "state", "versions")})
         else:
             _show_versions(found["versions"])
         return
@@ -182,10 +186,10 @@ def history(
         name = companion.device(context.device)
         events = companion.get(f"/v1/devices/{name}/events", limit=limit)
     if context.json:
-        output.document({"device": name, "events": events})
+        output.print_json({"device": name, "events": events})
         return
-    rows = [(output.moment(event["at"]), event["text"]) for event in events]
-    output.table(("at", "what happened"), rows, empty=f"no events for {name}.")
+    rows = [(output.format_time(event["at"]), event["text"]) for event in events]
+    output.print_table(("at", "what happened"), rows, empty=f"no events for {name}.")
 
 
 # --- showing
@@ -197,30 +201,30 @@ _TEXTS = ("content", "text", "seq", "id", "crc")
 _TIMES = ("created", "updated", "expires", "at", "used")
 
 
-def _is_citation(told: str) -> bool:
+def _is_citation(value: str) -> bool:
     """Whether it is a file of a Markdown folder, such as notes/tea.md or notes/tea.md#12, and no id of a memory or turn."""
-    return any(mark in told for mark in _MARKS)
+    return any(mark in value for mark in _MARKS)
 
 
 def _show_lines(context: Context, citation: str, count: int, principal: str) -> None:
     """Print so many lines of a file, from the one that a citation names."""
-    path, _, told = citation.partition("#")
-    line = told or "1"
+    path, _, value = citation.partition("#")
+    line = value or "1"
     if not (path and line.isascii() and line.isdigit()):
         raise WrongUsage("a place in a file is its path and the number of a line, such as notes/tea.md#12.")
     with context.open_companion() as companion:
         asked = {"path": path, "from": int(line), "lines": count, "principal": principal}
         found = companion.get("/v1/memory", **asked)
     if context.json:
-        output.document(found)
+        output.print_json(found)
         return
     width = len(str(found["total"]))
     for number, text in enumerate(found["lines"], found["first"]):
-        output.say(f"{number:>{width}}  {text}".rstrip())
+        output.print_line(f"{number:>{width}}  {text}".rstrip())
     if not found["lines"]:
-        output.say(f"{path} has {counted(found['total'], 'line', 'lines')}.")
+        output.print_line(f"{path} has {counted(found['total'], 'line', 'lines')}.")
     if found["following"]:
-        typer.echo(output.safe(f"continues at {path}#{found['following']}"), err=True)
+        typer.echo(output.printable_line(f"continues at {path}#{found['following']}"), err=True)
 
 
 def _entry(context: Context, entry: str) -> Any:
@@ -234,7 +238,7 @@ def _hit_row(hit: dict[str, Any], query: str) -> tuple[str, ...]:
     from engram_host.companion.folders.chunks import found_line
 
     where = hit.get("citation") or hit["id"]
-    day, score = output.moment(hit["at"])[:10], f"{hit['score']:.2f}"
+    day, score = output.format_time(hit["at"])[:10], f"{hit['score']:.2f}"
     text = found_line(hit["text"], query, _SIGNS) or _cut(hit["text"])
     return hit["device"], where, day, score, hit["who"], text
 
@@ -242,21 +246,27 @@ def _hit_row(hit: dict[str, Any], query: str) -> tuple[str, ...]:
 def _memory_row(entry: dict[str, Any]) -> tuple[str, ...]:
     line = entry["line"]
     state = entry["state"] + (", pinned" if line.get("pinned") else "")
-    return entry["id"], output.moment(line.get("created"))[:10], state, ", ".join(line["tags"]), _cut(line["content"])
+    return (
+        entry["id"],
+        output.format_time(line.get("created"))[:10],
+        state,
+        ", ".join(line["tags"]),
+        _cut(line["content"]),
+    )
 
 
 def _turn_row(entry: dict[str, Any]) -> tuple[str, ...]:
     line = entry["line"]
-    return entry["id"], output.moment(line.get("at")), line.get("sid", ""), line.get("who", ""), _cut(line["text"])
+    return entry["id"], output.format_time(line.get("at")), line.get("sid", ""), line.get("who", ""), _cut(line["text"])
 
 
 def _show_versions(versions: list[dict[str, Any]]) -> None:
     rows = []
     for line in versions:
-        at = output.moment(line.get("updated", line.get("created", line.get("at"))))
+        at = output.format_time(line.get("updated", line.get("created", line.get("at"))))
         tags = " ".join("#" + tag for tag in line.get("tags", ()))
         rows.append((line.get("id", ""), at, tags, line.get("content", line.get("text", ""))))
-    output.table(("id", "at", "tags", "text"), rows)
+    output.print_table(("id", "at", "tags", "text"), rows)
 
 
 def _explain(hits: list[dict[str, Any]]) -> None:
@@ -266,7 +276,7 @@ def _explain(hits: list[dict[str, Any]]) -> None:
             f"{word} {score:.2f}" for word, score in (*points.get("words", ()), *points.get("beside", ()))
         )
         more = [f"{name} {points[name]:.2f}" for name in _POINTS if points.get(name)]
-        output.say(f"{hit['id']}: " + "; ".join([f"words: {words or 'none'}", *more]))
+        output.print_line(f"{hit['id']}: " + "; ".join([f"words: {words or 'none'}", *more]))
 
 
 def _show_aside(context: Context, before: int, limit: int) -> None:
@@ -275,15 +285,17 @@ def _show_aside(context: Context, before: int, limit: int) -> None:
         name = companion.device(context.device)
         found = companion.get(f"/v1/devices/{name}/aside", limit=limit, **({"before": before} if before else {}))
     if context.json:
-        output.document({"device": name, "aside": found})
+        output.print_json({"device": name, "aside": found})
         return
     rows = []
     for one in found:
         line = one["line"]
-        told = line.get("content", line.get("text", line.get("op", "")))
-        rows.append((str(one["number"]), output.moment(one["at"]), one["log"], str(one["seq"]), one["why"], _cut(told)))
+        value = line.get("content", line.get("text", line.get("op", "")))
+        rows.append(
+            (str(one["number"]), output.format_time(one["at"]), one["log"], str(one["seq"]), one["why"], _cut(value))
+        )
     columns = ("number", "at", "log", "line", "why", "text")
-    output.table(columns, rows, empty=f"nothing of the copies of {name} was set aside.")
+    output.print_table(columns, rows, empty=f"nothing of the copies of {name} was set aside.")
     if len(found) == limit:
         typer.echo(f"there may be more: --before {found[-1]['number']} continues.", err=True)
 
@@ -293,7 +305,7 @@ _POINTS = ("session", "meaning", "speaker", "importance", "dates")
 
 def _value(name: str, value: Any) -> str:
     if name in _TIMES:
-        return output.moment(value)
+        return output.format_time(value)
     return ", ".join(str(each) for each in value) if isinstance(value, list) else str(value)
 
 
@@ -301,11 +313,11 @@ def _cut(text: str) -> str:
     return text if len(text) <= _SIGNS else text[: _SIGNS - 1] + "…"
 
 
-def _seconds(option: str, told: str) -> int:
+def _seconds(option: str, value: str) -> int:
     """A day in the time zone of this computer, or Unix seconds, as the latter; 0 for none."""
-    if told.isascii() and told.isdigit():
-        return int(told)
+    if value.isascii() and value.isdigit():
+        return int(value)
     try:
-        return int(datetime.fromisoformat(told).timestamp()) if told else 0
+        return int(datetime.fromisoformat(value).timestamp()) if value else 0
     except (ValueError, OverflowError):
         raise WrongUsage(f"{option} takes a day such as 2026-01-31, or Unix seconds.") from None

@@ -11,24 +11,24 @@ from engram import text as board_text
 _PLAIN_GAP = "  "
 
 
-def document(value: Any) -> None:
+def print_json(value: Any) -> None:
     """Print one JSON document."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1 if sys.stdout.isatty() else None) + "\n")
 
 
-def say(sentence: str) -> None:
+def print_line(sentence: str) -> None:
     """Print a line of what was asked for."""
-    sys.stdout.write(safe(sentence) + "\n")
+    sys.stdout.write(printable_line(sentence) + "\n")
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], empty: str = "") -> None:
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], empty: str = "") -> None:
     """Print rows: a table on a terminal, elsewhere lines whose columns stand below each other, without heads.
 
     `empty` is printed where there are no rows.
     """
-    shown = [[safe("" if cell is None else str(cell)) for cell in row] for row in rows]
+    shown = [[printable_line("" if cell is None else str(cell)) for cell in row] for row in rows]
     if not shown:
-        say(empty)
+        print_line(empty)
     elif sys.stdout.isatty():
         _rich(columns, shown)
     else:
@@ -51,12 +51,12 @@ def _rich(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     Console(highlight=False).print(drawn)
 
 
-def safe(text: str) -> str:
+def printable_line(text: str) -> str:
     """A text in one line in which nothing steers the terminal: it may be a stranger's."""
     return board_text.printable(text.replace("\n", " ⏎ ").replace("\t", " "))
 
 
-def moment(seconds: Any) -> str:
+def format_time(seconds: Any) -> str:
     """A time in Unix seconds as a person reads it, in the time zone of this computer; "" for none."""
     if not isinstance(seconds, (int, float)) or seconds <= 0:
         return ""
@@ -66,7 +66,7 @@ def moment(seconds: Any) -> str:
         return ""
 
 
-def size(count: float | None) -> str:
+def format_size(count: float | None) -> str:
     """A number of bytes as a person reads it."""
     if count is None:
         return ""

@@ -12,7 +12,7 @@ def run(
     home: Annotated[Path, typer.Option(envvar="ENGRAM_HOME", help="folder of the board's files")] = Path(
         "~/.engram/sim"
     ),
-    script: Annotated[bool, typer.Option("--script", help="use a scripted model, for a small demo")] = False,
+    script: Annotated[bool, typer.Option("--script", help="use the scripted LLM: a demo without a key")] = False,
     companion: Annotated[bool, typer.Option("--companion", help="also start a companion")] = False,
     prompt: Annotated[bool, typer.Option("--repl", help="open the MicroPython prompt on Ctrl-C")] = False,
 ) -> None:

@@ -18,9 +18,8 @@ from engram_host.boards.json_lines import JsonConsole
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
 from engram_host.cli.console_session import check_reports, import_object
-from engram_host.cli.context import BoardAddress, Context
 from engram_host.cli.exit_status import CommandError, WrongUsage
-from engram_host.cli.options import DEVICE, HOME, JSON, PORT, SIM, URL, takes
+from engram_host.cli.options import DEVICE, HOME, JSON, PORT, SIM, URL, BoardAddress, Context, takes
 from engram_host.transfer.formats import Fields
 from engram_host.transfer.reader import MemoryFile
 from engram_host.wording import counted
@@ -31,7 +30,7 @@ _ORDER = (
 )
 _UNKNOWN = "left out, since a memory has no place for it: "
 MOST_TOLD = 100
-"""Problems that are told one by one; the others are counted."""
+"""Problems that are printed one by one; the others are counted."""
 
 
 class ImportReport:
@@ -61,13 +60,13 @@ class ImportReport:
 
     def _refuse(self, number: int, why: str) -> None:
         self._count("refused", 1)
-        self._tell(number, why)
+        self._add_problem(number, why)
 
     def _count(self, word: str, count: int) -> None:
         if count:
             self.counts[word] = self.counts.get(word, 0) + count
 
-    def _tell(self, number: int, why: str) -> None:
+    def _add_problem(self, number: int, why: str) -> None:
         if len(self.problems) < MOST_TOLD:
             self.problems.append(f"line {number}: {why}")
         else:
@@ -98,7 +97,7 @@ class BoardImport(ImportReport):
         for refusal in refused:
             self._refuse(number, refusal["why"])
         for note in outcome["notes"]:
-            self._tell(number, note)
+            self._add_problem(number, note)
         self._count("texts put in their place", len(outcome["files"]))
         self._unknown |= dict.fromkeys(outcome["unknown"])
 
@@ -135,20 +134,20 @@ class FileImport(ImportReport):
 @takes(DEVICE, URL, HOME, JSON)
 def export(
     context: Context,
-    out: Annotated[Path | None, typer.Option(help="the file to write; stdout without it")] = None,
+    out: Annotated[Path | None, typer.Option(help="output file; default: stdout")] = None,
     archived: Annotated[
         bool, typer.Option("--archived/--no-archived", help="with the memories that the board has archived")
     ] = True,
 ) -> None:
-    """Write all memories of a board's copy as JSON Lines, in the form that a board imports. Asks the companion.
+    """Write all memories of a board's copy as JSON Lines, in the form that a board imports. Needs a running companion.
 
-    Profile and notes are not in it: the companion has no copy of them. `engram board backup` saves those.
+    Profile and notes are not included, because the companion has no copy of them; `engram board backup` saves them.
 
     Example: engram export --device kitchen --out kitchen.jsonl
     """
     if context.json and out is None:
         raise WrongUsage(
-            "--json tells what was written to a file: name it with --out. Without --out the lines are JSON."
+            "--json describes what was written to a file: name it with --out. Without --out the lines are JSON."
         )
     with context.open_companion() as companion:
         name = companion.device(context.device)
@@ -156,11 +155,11 @@ def export(
         count, is_whole = _write(lines, out)
     if not is_whole:
         raise CommandError("the export is incomplete, its last line is missing: try again.")
-    told = {"device": name, "file": str(out) if out else None, "lines": count}
+    summary = {"device": name, "file": str(out) if out else None, "lines": count}
     if context.json:
-        output.document(told)
+        output.print_json(summary)
     elif out:
-        output.say(f"{out}: memory of {name}, lines: {count}")
+        output.print_line(f"{out}: memory of {name}, lines: {count}")
 
 
 @takes(PORT, SIM, JSON)
@@ -171,9 +170,9 @@ def import_file(
 ) -> None:
     """Import memories into a board on a serial port or a simulated one. Needs no companion.
 
-    It reads what `engram export`, /export and /export md of a board write, lists in Markdown, ESP-Claw's
-    memory_records.jsonl, and what CoClaw exports. What is there already is not stored again, so an import that was cut is
-    simply done again.
+    Reads the files of `engram export` and of a board's /export and /export md, Markdown lists, ESP-Claw's
+    memory_records.jsonl and exports of CoClaw. Memories that the board already has are not stored twice, so an import
+    that was interrupted can be repeated.
 
     Example: engram import kitchen.jsonl --port /dev/ttyACM0
 
@@ -197,10 +196,10 @@ def import_file(
     sending.end(source)
     progress.say(f"{counted(len(lines), 'line', 'lines')} {'written' if out else 'sent'}")
     if context.json:
-        output.document({"file": str(file), **sending.counts, "problems": sending.problems + sending.notes})
+        output.print_json({"file": str(file), **sending.counts, "problems": sending.problems + sending.notes})
     else:
         for line in (*sending.problems, sending.summary, *sending.notes):
-            output.say(line)
+            output.print_line(line)
     if sending.counts["refused"]:
         raise typer.Exit(1)
 

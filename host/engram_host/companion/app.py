@@ -1,4 +1,4 @@
-"""The companion as a whole: wires its parts, starts and stops them, and serves until it is told to stop."""
+"""The companion as a whole: wires its parts, starts and stops them, and serves until it is asked to stop."""
 
 import asyncio
 import contextlib
@@ -30,7 +30,7 @@ from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess, Embe
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import Settings, make_folder, read_settings, store_url
-from engram_host.companion.store import Store, open_store
+from engram_host.companion.store import CompanionStore, open_store
 from engram_host.companion.supervisor import Supervisor
 
 _log = logging.getLogger("engram.service")
@@ -50,7 +50,7 @@ class CompanionApp:
     def __init__(
         self,
         settings: Settings,
-        store: Store,
+        store: CompanionStore,
         embedding: EmbeddingService,
         operator: str,
         gateway_key: ApiKey,
@@ -80,7 +80,7 @@ class CompanionApp:
         self.broker: EmbeddedBroker | None = None
         self.mqtt_client: MqttClient | None = None
         self._began = time.monotonic()
-        metrics.watch(self.gauges)
+        metrics.add_gauges(self.gauges)
 
     @property
     def store_name(self) -> str:
@@ -110,7 +110,7 @@ class CompanionApp:
             "engram_up_seconds": time.monotonic() - self._began,
             "engram_waiting_batches": self.replication.waiting,
             "engram_index_bytes": self.search.index_bytes,
-            "engram_backlog_lines": self.embedding.left,
+            "engram_backlog_lines": self.embedding.changes_left,
         }
         states = [status.state for status in self.supervisor.statuses()]
         found["engram_tasks_down"] = states.count("restarting") + states.count("failed")
@@ -124,7 +124,7 @@ class CompanionApp:
             found["engram_archived_records"] = self.store.count_archived()
             found["engram_database_bytes"] = self.store.size()
         except StoreUnavailable:
-            pass  # /v1/health tells of it; the other figures are worth showing
+            pass  # /v1/health shows it; the other figures are worth showing
         return found
 
     @contextlib.asynccontextmanager
@@ -145,7 +145,7 @@ class CompanionApp:
     async def _warm(self) -> None:
         """Leave the first seconds to boards and people who come at once."""
         await asyncio.sleep(_WARM_AFTER_SECONDS)
-        await self.search.warm()
+        await self.search.warm_indexes()
 
     async def _stop_mqtt(self) -> None:
         if self.mqtt_client:

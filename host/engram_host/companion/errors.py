@@ -2,7 +2,7 @@
 
     CompanionError
       SettingError       a setting is wrong (name)
-      Refused            a board's message is not taken; the board is told why, and when to try again (again)
+      Refused            a board's message is not taken; the answer says why, and when to try again (again)
       Stale              a message that came late or twice: it is passed over
       BadSearch          a search asks for something that has no sense (name)
       UnknownDevice      no board of that name has ever been here (name)

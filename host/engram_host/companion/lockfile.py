@@ -18,7 +18,7 @@ _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 def running_addresses(home: Path) -> dict[str, str]:
     """Where this computer reaches the companion of a folder: `http` and `mqtt`; {} if none runs."""
-    return {name: _from_here(url) for name, url in _written(home).items()}
+    return {name: _from_here(url) for name, url in _published(home).items()}
 
 
 def reachable_host(host: str) -> str:
@@ -36,16 +36,16 @@ def _in_url(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _written(home: Path) -> dict[str, str]:
+def _published(home: Path) -> dict[str, str]:
     """What the companion that runs wrote down, {} if none does."""
     try:
         with (home / _LOCK).open("rb") as lock:
             if _is_free(lock.fileno()):
                 return {}  # what was written down is of one that was killed
-        told = json.loads((home / LISTENING).read_text(encoding="utf-8"))
+        addresses = json.loads((home / LISTENING).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return addresses if isinstance(addresses, dict) else {}
 
 
 @contextlib.contextmanager
@@ -59,7 +59,7 @@ def lock_home(home: Path, *, alone: bool) -> Iterator[None]:
     except OSError as error:
         raise SettingError(str(home), f"cannot be written to: {error.strerror}.") from None
     with lock:
-        if not _taken(lock.fileno(), fcntl.LOCK_EX if alone else fcntl.LOCK_SH):
+        if not _try_lock(lock.fileno(), fcntl.LOCK_EX if alone else fcntl.LOCK_SH):
             what = "a companion runs on it: end it first" if alone else "its database is being restored: wait for that"
             raise StoreUnavailable(f"{home} is in use, {what}.") from None
         yield
@@ -74,11 +74,11 @@ def publish_addresses(home: Path, addresses: Mapping[str, str]) -> Iterator[None
     try:
         yield
     finally:
-        if _written(home) == dict(addresses):
+        if _published(home) == dict(addresses):
             path.unlink(missing_ok=True)
 
 
-def _taken(lock: int, kind: int) -> bool:
+def _try_lock(lock: int, kind: int) -> bool:
     """Take a lock that somebody may hold for the moment in which he looks at it; whether it was had."""
     for _ in range(_LOOKS):
         with contextlib.suppress(BlockingIOError):

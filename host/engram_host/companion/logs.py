@@ -2,7 +2,7 @@
 that steers a terminal or begins another line.
 
 A JSON line has `time` (ISO 8601, UTC), `level`, `logger`, `message`, `fields` (what the code says beside the message, such as
-the device), and `error` with the traceback where there is one.
+the board), and `error` with the traceback where there is one.
 """
 
 import json
@@ -55,13 +55,13 @@ class _Text(logging.Formatter):
         return without_controls(without_secrets(stack_info), kept="\n")
 
 
-class JsonLines(logging.Formatter):
+class JsonFormatter(logging.Formatter):
     """Makes one JSON object of a record."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The object, without a line end."""
         fields = {name: _plain(value) for name, value in vars(record).items() if name not in _OWN}
-        told = {
+        document = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -69,8 +69,8 @@ class JsonLines(logging.Formatter):
             "fields": fields,
         }
         if record.exc_info:
-            told["error"] = without_secrets(self.formatException(record.exc_info))
-        return without_controls(json.dumps(told, ensure_ascii=False))
+            document["error"] = without_secrets(self.formatException(record.exc_info))
+        return without_controls(json.dumps(document, ensure_ascii=False))
 
 
 def _plain(value: object) -> object:
@@ -84,5 +84,5 @@ def set_up(form: str, level: str, out: TextIO | None = None) -> None:
     """Log to stderr, or to `out`, from now on; `form` is one of FORMATS, `level` one of LEVELS."""
     handler = logging.StreamHandler(out or sys.stderr)
     pattern = "%(asctime)s %(levelname)s %(name)s: %(message)s"
-    handler.setFormatter(JsonLines() if form == "json" else _Text(pattern))
+    handler.setFormatter(JsonFormatter() if form == "json" else _Text(pattern))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)

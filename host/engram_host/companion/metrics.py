@@ -35,7 +35,7 @@ class Metrics:
         self._registry = CollectorRegistry()
         self.lines = self._counter("engram_lines_taken", "Lines of boards that are on disk.")
         self._messages = self._counter("engram_messages", "Messages of boards.", "kind", "outcome")
-        self._refusals = self._counter("engram_refusals", "Messages of boards that were refused, and told so.")
+        self._refusals = self._counter("engram_refusals", "Messages of boards that were refused with an answer.")
         self._embedder = self._counter("engram_embedder_errors", "Times that no vector was made.", "work")
         self._gateway_calls = self._counter("engram_gateway_calls", "Calls of the gateway that are over.")
         self._gateway_tokens = self._counter("engram_gateway_tokens", "Tokens of these calls.")
@@ -59,7 +59,7 @@ class Metrics:
         for caller in ("board", "person"):
             self._search.labels(caller)
 
-    def message(self, kind: str, outcome: str) -> None:
+    def count_message(self, kind: str, outcome: str) -> None:
         """A message was dealt with; `kind` is its op."""
         self._messages.labels(kind if kind in FROM_BOARD else _OTHER, outcome).inc()
         if outcome == "refused":
@@ -82,12 +82,12 @@ class Metrics:
         """A request to the gateway got an error; `why` is one of GATEWAY_REFUSALS."""
         self._gateway_refusals.labels(why).inc()
 
-    def taking(self, seconds: float) -> None:
+    def observe_write(self, seconds: float) -> None:
         """A transaction that took lines took so long."""
         self._take.observe(seconds)
 
     @contextmanager
-    def searching(self, caller: str) -> Iterator[None]:
+    def measure_search(self, caller: str) -> Iterator[None]:
         """Measure a search of a `board` or a `person`, that fails too."""
         began = time.monotonic()
         try:
@@ -95,11 +95,11 @@ class Metrics:
         finally:
             self._search.labels(caller).observe(time.monotonic() - began)
 
-    def watch(self, gauges: "Gauges") -> None:
+    def add_gauges(self, gauges: "Gauges") -> None:
         """Show these whenever the figures are asked for."""
         self._registry.register(_Gauges(gauges))
 
-    def text(self) -> bytes:
+    def render(self) -> bytes:
         """All figures, as Prometheus reads them. Blocks some ms."""
         return generate_latest(self._registry)
 
@@ -114,7 +114,7 @@ class Gauges(Protocol):
     """What stands now; may be called from any thread."""
 
     def __call__(self) -> dict[str, float]:
-        """Values by the names in GAUGES; what cannot be told now is left out."""
+        """Values by the names in GAUGES; what is unknown now is left out."""
         ...
 
 

@@ -28,7 +28,7 @@ from engram_host.companion.search.cache import BYTES_OF_A_LINE, IndexCache
 from engram_host.companion.search.engine import EmbedQuery, QueryVector, SearchEngine
 from engram_host.companion.search.request import MOST_DEVICES, SearchRequest, SearchResult, Weights
 from engram_host.companion.settings import SearchSettings
-from engram_host.companion.store import Store
+from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Device, LogName
 from engram_host.wording import counted
 
@@ -52,7 +52,7 @@ class SearchService:
 
     def __init__(
         self,
-        store: Store,
+        store: CompanionStore,
         settings: SearchSettings,
         meaning: EmbeddingService,
         folders: FolderService | None = None,
@@ -78,9 +78,9 @@ class SearchService:
     @property
     def indexed(self) -> list[str]:
         """The boards whose indexes are in memory, the one used longest ago first."""
-        return self._cache.names
+        return self._cache.board_names
 
-    async def warm(self) -> None:
+    async def warm_indexes(self) -> None:
         """Make the indexes of large boards before somebody asks: of those heard last first, as many as have room."""
         left = self._most_lines
         try:
@@ -99,7 +99,7 @@ class SearchService:
         """Break off what is being made: a large index takes seconds, for which the end of the companion would wait."""
         self._cache.close()
 
-    async def find(
+    async def search(
         self,
         caller: Caller,
         *,
@@ -123,11 +123,11 @@ class SearchService:
         has_folders = self._folders is not None and bool(self._folders.standings)
         kept = self._folders if folders and has_folders and not options.get("log") else None
         if kept:
-            names += await asyncio.to_thread(kept.searched, caller)
+            names += await asyncio.to_thread(kept.searchable_folders, caller)
         settings = self._settings
         if not names:
             empty = SearchResult((), why_empty="no board has connected yet.")
-            return kept.cited(empty, "", caller) if kept else empty
+            return kept.with_citations(empty, "", caller) if kept else empty
         if weight is None and settings.weight >= 0:
             weight = settings.weight
         options["tags"] = tuple(options.get("tags", ()))
@@ -140,10 +140,10 @@ class SearchService:
             weights=Weights(meaning=weight),
             **options,
         )
-        with self._metrics.searching("board" if is_quick else "person"):
+        with self._metrics.measure_search("board" if is_quick else "person"):
             result = await self._search(request, is_quick)
         result = replace(result, left_out=result.left_out + left_out)
-        return await asyncio.to_thread(kept.cited, result, request.query, caller) if kept else result
+        return await asyncio.to_thread(kept.with_citations, result, request.query, caller) if kept else result
 
     async def _search(self, request: SearchRequest, is_quick: bool) -> SearchResult:
         """A search, once it has its place."""
@@ -184,8 +184,8 @@ class SearchService:
         if names:
             lines = [sum(self._store.device(name).have.values()) for name in names]
             if sum(lines) > self._most_lines:
-                told = f"hold {sum(lines)} lines together and one search goes through {self._most_lines}: name fewer"
-                raise BadSearch("devices", told)
+                problem = f"hold {sum(lines)} lines together and one search goes through {self._most_lines}: name fewer"
+                raise BadSearch("devices", problem)
             return names, ()
         known = self._heard_last_first()
         chosen: list[str] = []
@@ -196,12 +196,12 @@ class SearchService:
                 break
             chosen.append(device.name)
         others = len(known) - len(chosen)
-        told = counted(
+        note = counted(
             others,
             "board was not searched, the one that was heard longest ago: name it to search it",
             "boards were not searched, those that were heard longest ago: name them to search them",
         )
-        return tuple(chosen), (told,) if others else ()
+        return tuple(chosen), (note,) if others else ()
 
     async def answer_get(self, device: str, head: GetHead) -> list[bytes]:
         """The answers to a board that asks for an entry by its id: the line as it once wrote it, nothing if there is none."""
@@ -225,7 +225,7 @@ class SearchService:
         caller = Caller(head["principal"], "link", head["group"], head["workspace"])
         try:
             caller_check.check_caller(caller)
-            result = await self.find(
+            result = await self.search(
                 caller,
                 devices=(device,),
                 is_quick=True,

@@ -5,7 +5,7 @@
     await task.stop()
 
 A task handles the errors that it knows. Any other error ends it, and the supervisor, which reads how each task ended, logs
-that once for each cause, tells it in /v1/health, and starts the task again.
+that once for each cause, shows it in /v1/health, and starts the task again.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ STEADY_SECONDS = 60.0
 """A task that has run for so long works again: its next pause is the first, and its next error is logged."""
 
 _MOST_ERROR = 300
-"""Characters of an error that are told."""
+"""Characters of an error that are shown."""
 
 Work = Callable[[], Coroutine[Any, Any, None]]
 State = Literal["running", "restarting", "finished", "failed", "stopped"]
@@ -116,7 +116,7 @@ class BackgroundTask:
         await self.finish()
 
     async def finish(self) -> None:
-        """Wait for the work to end, which its owner has told to do so."""
+        """Wait for the work to end, which its owner has requested."""
         self._is_stopping = True
         if self._timer:
             self._timer.cancel()
@@ -130,7 +130,7 @@ class BackgroundTask:
         if self._is_stopping:
             self._enter("stopped")
             if error:
-                _log.error("the background task %s failed when it was stopped: %s.", self.name, describe(error))
+                _log.error("the background task %s failed when it was stopped: %s.", self.name, describe_error(error))
             return
         if self._is_finite and not error and not task.cancelled():
             self._enter("finished")
@@ -144,11 +144,11 @@ class BackgroundTask:
         if not self._is_finite and time.monotonic() - self._began > STEADY_SECONDS:
             self._failures, self._logged = 0, ""
         self._failures += 1
-        self._error = describe(error)
+        self._error = describe_error(error)
         self._on_failure(self.name)
         is_lost = self._most_failures is not None and self._failures >= self._most_failures
         self._enter("failed" if is_lost else "restarting")
-        cause = type(error).__name__ + _place(error)
+        cause = type(error).__name__ + _raised_at(error)
         # One that fails again and again with the same error fills no log.
         _log.log(logging.DEBUG if cause == self._logged else logging.ERROR, "%s", self.problem)
         _log.debug("how the background task %s failed:", self.name, exc_info=error)
@@ -171,7 +171,7 @@ class BackgroundTask:
 
 
 class Supervisor:
-    """Starts background tasks, and tells how each stands."""
+    """Starts background tasks, and reports the state of each."""
 
     def __init__(self, on_failure: Callable[[str], None] = lambda name: None):
         """`on_failure(name)` is called each time that a task fails."""
@@ -220,15 +220,15 @@ class _Ended(CompanionError):
     """A task ended without an error of its own."""
 
 
-def describe(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """An error in some words for a person, with the place in this code where it was raised."""
-    told = str(error).rstrip(".")
+    text = str(error).rstrip(".")
     if not isinstance(error, CompanionError):
-        told = f"{type(error).__name__}: {told}" if told else type(error).__name__
-    return without_controls(without_secrets(told))[:_MOST_ERROR] + _place(error)
+        text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return without_controls(without_secrets(text))[:_MOST_ERROR] + _raised_at(error)
 
 
-def _place(error: BaseException) -> str:
+def _raised_at(error: BaseException) -> str:
     places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     own = [place for place in places if "engram_host" in place[0]] or places
     return f" at {Path(own[-1][0]).name}:{own[-1][1]}" if own else ""

@@ -15,7 +15,7 @@ FOLDER = "folder:"
 
 @dataclass(frozen=True)
 class LogState:
-    """One log as a board tells of it: lines with a seq from `oldest` up to but without `next` are on its flash.
+    """One log as a board describes it: lines with a seq from `oldest` up to but without `next` are on its flash.
 
     `rewrites` counts how often the board took lines out of the log, by a compaction.
     """
@@ -37,8 +37,8 @@ class Sender:
 
 @dataclass(frozen=True)
 class Hello:
-    """A board begins a connection. `zone` is minutes east of Greenwich; up to seq `relied` of its records it had been told that
-    the companion has what tells of the archive when it took lines off its flash.
+    """A board begins a connection. `zone` is minutes east of Greenwich; up to seq `relied` of its records it had
+    the confirmation that the companion has its archive lines when it took lines off its flash.
     """
 
     device: str
@@ -66,8 +66,8 @@ class ArchiveRange:
 
 
 @dataclass(frozen=True)
-class Span:
-    """The seqs after `after` up to `to` of one log of one device, in one epoch."""
+class SeqRange:
+    """The seqs after `after` up to `to` of one log of one board, in one epoch."""
 
     device: str
     log: LogName
@@ -77,11 +77,11 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Batch:
+class LineBatch:
     """Of a span the board holds exactly these raw lines, each checked and with its newline; [(seq, line), ...] rising."""
 
     sender: Sender
-    span: Span
+    span: SeqRange
     lines: list[tuple[int, bytes]] = field(repr=False)
 
 
@@ -98,19 +98,19 @@ class HeldLog:
 
 @dataclass(frozen=True)
 class Welcome:
-    """The answer to Hello; `told` are sentences on what has happened, for a person, `archived` is how many records that the
+    """The answer to Hello; `events` are sentences on what has happened, for a person, `archived` is how many records that the
     board archived are here, `asks` that the board is to say what its archive has.
     """
 
     logs: dict[LogName, HeldLog]
-    told: tuple[str, ...] = ()
+    events: tuple[str, ...] = ()
     archived: int = 0
     asks: bool = False
 
 
 @dataclass(frozen=True)
 class Change:
-    """A line that came, was replaced, or has gone (`line` None), in the order of `version` of its device."""
+    """A line that came, was replaced, or has gone (`line` None), in the order of `version` of its board."""
 
     version: int
     log: LogName
@@ -151,7 +151,7 @@ class Device:
 
 @dataclass(frozen=True)
 class DeviceToken:
-    """The token of a device as it is kept: `digest` is its SHA-256, `mosquitto` what mosquitto checks it with, `made` Unix
+    """The token of a board as it is kept: `digest` is its SHA-256, `mosquitto` what mosquitto checks it with, `made` Unix
     seconds.
     """
 
@@ -181,7 +181,7 @@ class StoredPassage:
 
 @dataclass(frozen=True)
 class NewFile:
-    """A Markdown file as it is now. `stamp` and `digest` tell this state from others, `at` is when it changed, in Unix seconds;
+    """A Markdown file as it is now. `stamp` and `digest` differ for other states, `at` is when it changed, in Unix seconds;
     with a `problem`, a sentence, it has no passages.
     """
 

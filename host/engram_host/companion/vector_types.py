@@ -39,5 +39,5 @@ class StoredVector:
 
 
 def text_digest(text: str) -> bytes:
-    """DIGEST_BYTES bytes that tell a text from others; half characters count as well."""
+    """DIGEST_BYTES bytes that identify a text; half characters count as well."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()

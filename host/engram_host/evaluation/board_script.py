@@ -39,7 +39,7 @@ class Turns:
             line.append(("caption", caption))
         return self._store.append(line)
 
-    def rest(self):
+    def finish_background(self):
         """Let the work in the background end, as it does between messages."""
         while self._store.tick():
             pass
@@ -66,7 +66,7 @@ def feed(store, turns, ids) -> None:
             count += 1
             if count % PROGRESS == 0:
                 print("%d turns taken in" % count)
-    store.rest()
+    store.finish_background()
 
 
 def ask(store, questions, answers, limit) -> None:

@@ -18,9 +18,9 @@ from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
 from engram_host.companion.search.request import SearchRequest, SearchResult, Weights
 from engram_host.companion.settings import EmbeddingSettings
-from engram_host.companion.store import Store, open_store
+from engram_host.companion.store import CompanionStore, open_store
 from engram_host.companion.supervisor import Supervisor
-from engram_host.companion.types import Batch, Hello, LogState, Sender, Span
+from engram_host.companion.types import Hello, LineBatch, LogState, Sender, SeqRange
 from engram_host.evaluation.sets import Conversation, EvaluationFailed, Turn
 
 DEVICE = "evaluation"
@@ -70,7 +70,7 @@ async def _rank(conversation: Conversation, limit: int, work: Path, options: dic
         store.close()
 
 
-def _feed(store: Store, conversation: Conversation) -> None:
+def _feed(store: CompanionStore, conversation: Conversation) -> None:
     """Send all turns as a board does: a hello, then batches."""
     turns = conversation.turns
     logs = {"records": LogState(EPOCH, 1, 1, 0), "journal": LogState(EPOCH, 1, len(turns) + 1, 0)}
@@ -79,8 +79,8 @@ def _feed(store: Store, conversation: Conversation) -> None:
     lines = [(seq, _line(seq, turn, last_of_session)) for seq, turn in enumerate(turns, 1)]
     for number, at in enumerate(range(0, len(lines), BATCH_LINES), 2):
         some = lines[at : at + BATCH_LINES]
-        span = Span(DEVICE, "journal", EPOCH, at, some[-1][0])
-        (have,) = store.take([Batch(Sender(DEVICE, 1, number), span, some)], turns[-1].at)
+        span = SeqRange(DEVICE, "journal", EPOCH, at, some[-1][0])
+        (have,) = store.store_batches([LineBatch(Sender(DEVICE, 1, number), span, some)], turns[-1].at)
         if have != some[-1][0]:
             raise EvaluationFailed(f"{conversation.name}: the store did not take a batch: {have}")
 

@@ -49,7 +49,7 @@ class Bm25:
         )
 
 
-def key(turn: Turn) -> Iterator[str]:
+def turn_terms(turn: Turn) -> Iterator[str]:
     """The terms by which a turn is found."""
     day = datetime.fromtimestamp(turn.at, UTC)
     for part in (str(day.day), MONTHS[day.month - 1], str(day.year), turn.speaker, turn.text, turn.caption):
@@ -61,7 +61,7 @@ class Recipe:
 
     def __init__(self, turns: list[Turn]):
         self._turns = turns
-        documents = [Counter(key(turn)) for turn in turns]
+        documents = [Counter(turn_terms(turn)) for turn in turns]
         self._turn_scores = Bm25(documents, 0.4)
         self._sessions = sorted({turn.session for turn in turns})
         whole = [

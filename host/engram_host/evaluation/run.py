@@ -2,7 +2,15 @@
 
 A set is a folder of folders NAME with turns.jsonl and questions.jsonl (see sets.py). Each conversation is fed into an empty
 store and each of its questions is asked. OUT/NAME.jsonl then has a line for each question, in their order,
-{"question","ranked":[ids of turns, best first]}, and OUT/figures.json the figures (see metrics.py).
+{"question","ranked":[ids of turns, best first]}, and OUT/figures.json the figures:
+
+hit@K      share of the questions for which an evidence turn is among the first K
+frac@10    mean share of a question's evidence turns that are among the first ten
+hit@Nt     as hit@K, among the turns that fit into N tokens; frac@Nt likewise
+empty      share of the searches without an answer
+
+Turns are packed in the order of their rank: one that does not fit into what is left is skipped. A token is four characters
+of what a prompt needs of a turn: "[2023-05-08] Speaker: text (caption)".
 
 An engine ranks a conversation: it is given the number of turns to find at most and an empty folder to work in, and gives
 a list of ids for each question. `board` is the firmware's own store on MicroPython, `recipe` the same formulas in floats,
@@ -16,14 +24,109 @@ import sys
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 from engram_host.boards.errors import BoardError
 from engram_host.companion.errors import CompanionError
 from engram_host.evaluation import companion, recipe
 from engram_host.evaluation.board import BoardEngine, own_board
-from engram_host.evaluation.metrics import RankedAnswer, all_figures, ranked_answers
-from engram_host.evaluation.sets import Conversation, EvaluationFailed, load
+from engram_host.evaluation.sets import Conversation, EvaluationFailed, Question, Turn, load_conversations
+from engram_host.wording import counted
+
+# --- figures
+
+
+FIRST = (1, 5, 10)
+BUDGETS = (150, 300, 600, 1200)
+ANSWERABLE = (1, 2, 3, 4)
+"""Categories that count together: the questions of the fifth have a false premise."""
+
+_CHARACTERS = 4
+
+
+@dataclass(frozen=True)
+class RankedAnswer:
+    """A question, what was found for it, best first, and the length of each turn in characters."""
+
+    question: Question
+    ranked: list[str]
+    lengths: dict[str, int]
+
+
+def prompt_length(turn: Turn) -> int:
+    """The characters of a turn in a prompt."""
+    caption = f" ({turn.caption})" if turn.caption else ""
+    return len(f"[2023-05-08] {turn.speaker}: {turn.text}{caption}")
+
+
+def ranked_answers(conversation: Conversation, rankings: list[list[str]]) -> list[RankedAnswer]:
+    """The questions of a conversation with the rankings of an engine."""
+    lengths = {turn.id: prompt_length(turn) for turn in conversation.turns}
+    return [
+        RankedAnswer(question, ranked, lengths)
+        for question, ranked in zip(conversation.questions, rankings, strict=True)
+    ]
+
+
+def fit_budget(answer: RankedAnswer, tokens: int) -> list[str]:
+    """The found turns that fit into a budget."""
+    left = tokens * _CHARACTERS
+    taken = []
+    for turn in answer.ranked:
+        if answer.lengths[turn] <= left:
+            left -= answer.lengths[turn]
+            taken.append(turn)
+    return taken
+
+
+def figures(given: list[RankedAnswer]) -> dict[str, float]:
+    """The figures of some answers; questions without evidence only count for `empty`."""
+    having = [answer for answer in given if answer.question.evidence]
+    found: dict[str, float] = {"questions": len(given)}
+    for count in FIRST:
+        found[f"hit@{count}"] = _mean([_hit(answer, answer.ranked[:count]) for answer in having])
+    found["frac@10"] = _mean([_share(answer, answer.ranked[:10]) for answer in having])
+    for budget in BUDGETS:
+        taken = [(answer, fit_budget(answer, budget)) for answer in having]
+        found[f"hit@{budget}t"] = _mean([_hit(*pair) for pair in taken])
+        found[f"frac@{budget}t"] = _mean([_share(*pair) for pair in taken])
+    found["empty"] = _mean([float(not answer.ranked) for answer in given])
+    return found
+
+
+def all_figures(given: dict[str, list[RankedAnswer]]) -> dict[str, object]:
+    """The figures of all conversations by name: categories 1 to 4 together, and apart each category and conversation."""
+    together = [answer for some in given.values() for answer in some]
+    result: dict[str, object] = {"conversations": len(given), **figures(_answerable(together))}
+    categories = sorted({answer.question.category for answer in together})
+    result["categories"] = {
+        str(category): figures([answer for answer in together if answer.question.category == category])
+        for category in categories
+    }
+    result["each"] = {name: figures(_answerable(some)) for name, some in given.items()}
+    return result
+
+
+def _answerable(given: list[RankedAnswer]) -> list[RankedAnswer]:
+    return [answer for answer in given if answer.question.category in ANSWERABLE]
+
+
+def _hit(answer: RankedAnswer, taken: list[str]) -> float:
+    return float(not set(answer.question.evidence).isdisjoint(taken))
+
+
+def _share(answer: RankedAnswer, taken: list[str]) -> float:
+    evidence = set(answer.question.evidence)
+    return len(evidence.intersection(taken)) / len(evidence)
+
+
+def _mean(values: list[float]) -> float:
+    return round(sum(values) / len(values), 4) if values else 0.0
+
+
+# --- the run
+
 
 Rank = Callable[[Conversation, int, Path], list[list[str]]]
 """An engine: (a conversation, the most turns for a question, a folder) gives the ids of turns for each question."""
@@ -45,7 +148,7 @@ AT_ONCE = 2
 
 def evaluate(engine: str, sets: Path, out: Path, make_board: MakeBoard = own_board) -> dict:
     """Ask the questions of all conversations in a folder; the figures, which stand in `out` as well. One of FAILURES."""
-    conversations = load(sets, _tell)
+    conversations = load_conversations(sets, _report)
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
         rank = _rank_of(engine, Path(work), make_board)
@@ -72,7 +175,9 @@ def _ask(conversation: Conversation, rank: Rank, out: Path) -> list[RankedAnswer
         for question, ranked in zip(conversation.questions, rankings, strict=True)
     ]
     (out / f"{conversation.name}.jsonl").write_text("".join(lines), encoding="utf-8")
-    _tell(f"{conversation.name}: {len(conversation.turns)} turns, {len(conversation.questions)} questions asked")
+    turns = counted(len(conversation.turns), "turn", "turns")
+    asked = counted(len(conversation.questions), "question", "questions")
+    _report(f"{conversation.name}: {turns}, {asked} asked")
     return ranked_answers(conversation, rankings)
 
 
@@ -99,13 +204,13 @@ def main(arguments: list[str], make_board: MakeBoard = own_board) -> int:
     try:
         result = evaluate(given.engine, given.sets, given.out, make_board)
     except FAILURES as error:
-        _tell(f"eval: {error}")
+        _report(f"eval: {error}")
         return 1
     print_table(result)
     sys.stdout.write(json.dumps(result) + "\n")
     return 0
 
 
-def _tell(line: str) -> None:
+def _report(line: str) -> None:
     sys.stderr.write(line + "\n")
     sys.stderr.flush()

@@ -50,17 +50,17 @@ class Conversation:
     questions: list[Question]
 
 
-def load(sets: Path, warn: Callable[[str], None]) -> list[Conversation]:
+def load_conversations(sets: Path, warn: Callable[[str], None]) -> list[Conversation]:
     """All conversations of a folder; BadSet if one cannot be read."""
     if not sets.is_dir():
         raise BadSet(f"{sets} is not a folder.")
     folders = sorted(folder for folder in sets.iterdir() if folder.is_dir() and not folder.name.startswith("."))
     if not folders:
         raise BadSet(f"{sets} has no folders NAME with turns.jsonl and questions.jsonl.")
-    return [load_one(folder, warn) for folder in folders]
+    return [load_conversation(folder, warn) for folder in folders]
 
 
-def load_one(folder: Path, warn: Callable[[str], None]) -> Conversation:
+def load_conversation(folder: Path, warn: Callable[[str], None]) -> Conversation:
     """The conversation of one folder; BadSet if it cannot be read."""
     turns: dict[str, Turn] = {}
     for place, line in _lines(folder / "turns.jsonl"):

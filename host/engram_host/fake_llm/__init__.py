@@ -20,14 +20,14 @@ How the modules stand on each other:
     server   __main__                 the server, in a loop, in a thread and as a command
 """
 
-from .rules import Rule
+from .rules import ScriptRule
 from .script import ScriptError, load, read_rule
 from .server import RecordedRequest, ScriptedServer, Serving, serving
 
 __all__ = [
     "RecordedRequest",
-    "Rule",
     "ScriptError",
+    "ScriptRule",
     "ScriptedServer",
     "Serving",
     "load",

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from .rules import Rule
+from .rules import ScriptRule
 from .script import ScriptError, load
 from .server import ScriptedServer
 
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-async def _serve(rules: list[Rule], port: int, record: Path | None) -> None:
+async def _serve(rules: list[ScriptRule], port: int, record: Path | None) -> None:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -21,9 +21,9 @@ from .types import (
     ModelRequest,
     RequestRejected,
     StreamEvent,
+    TokenUsage,
     ToolCall,
     ToolResult,
-    Usage,
     json_bytes,
     objects,
     split_recalled,
@@ -126,7 +126,7 @@ def _call(call: ToolCall, arguments: str) -> dict[str, object]:
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
 
 
-def _usage(usage: Usage) -> dict[str, object]:
+def _usage(usage: TokenUsage) -> dict[str, object]:
     return {
         "prompt_tokens": usage.input,
         "completion_tokens": usage.output,

@@ -26,7 +26,7 @@ class HttpError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class HttpRequest:
     """A request; names of `headers` are in lower case, `path` is without the query, `head` as it came."""
 
     method: str
@@ -42,7 +42,7 @@ class Request:
         return self.version == "HTTP/1.1" and "close" not in self.headers.get("connection", "").lower()
 
 
-async def read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Request | None:
+async def read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> HttpRequest | None:
     """The next request of a connection; None when the client has closed it."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
@@ -54,7 +54,7 @@ async def read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
         return None
     except asyncio.LimitOverrunError as error:
         raise HttpError(431, f"the request's head is longer than {HEAD} bytes") from error
-    return Request(method, target.partition("?")[0], version, headers, head, body)
+    return HttpRequest(method, target.partition("?")[0], version, headers, head, body)
 
 
 def _parse(head: bytes) -> tuple[str, str, str, dict[str, str]]:
@@ -113,14 +113,16 @@ def _bounded(digits: str, base: int, most: int) -> int:
 class Outgoing:
     """The way back for one answer. `byte_delay` makes it send byte by byte, so many seconds apart."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: Request | None):
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: HttpRequest | None):
         self._reader = reader
         self._writer = writer
         self._chunked = request is not None and request.version == "HTTP/1.1"
         self.keeps = request is not None and request.keeps
         self.byte_delay: float | None = None
 
-    async def whole(self, status: int, body: bytes, headers: Mapping[str, str], *, sent: int | None = None) -> None:
+    async def send_whole(
+        self, status: int, body: bytes, headers: Mapping[str, str], *, sent: int | None = None
+    ) -> None:
         """An answer of known length; of its body, the first `sent` bytes go out (all by default)."""
         await self._write(self._head(status, {**headers, "content-length": str(len(body))}))
         await self._write(body[:sent])
@@ -146,7 +148,7 @@ class Outgoing:
         if self._chunked:
             await self._put(b"0\r\n\r\n")
 
-    async def hold(self) -> None:
+    async def hold_open(self) -> None:
         """Send nothing more, and wait until the client gives up."""
         self.keeps = False
         while await self._reader.read(HEAD):

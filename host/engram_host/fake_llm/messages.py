@@ -21,9 +21,9 @@ from .types import (
     ModelRequest,
     RequestRejected,
     StreamEvent,
+    TokenUsage,
     ToolCall,
     ToolResult,
-    Usage,
     json_bytes,
     objects,
     split_recalled,
@@ -165,7 +165,7 @@ def _input(arguments: str) -> object:
         return arguments
 
 
-def _usage(usage: Usage) -> dict[str, object]:
+def _usage(usage: TokenUsage) -> dict[str, object]:
     return {
         "input_tokens": usage.input - usage.cached,
         "cache_creation_input_tokens": 0,

@@ -73,7 +73,7 @@ class Player:
     async def refuse(self, status: int, message: str, retry_after: str = "") -> None:
         """Send an error in the API's form."""
         headers = {**_JSON, "retry-after": retry_after} if retry_after else _JSON
-        await self._out.whole(status, json_bytes(self._api.error(status, message)), headers)
+        await self._out.send_whole(status, json_bytes(self._api.error(status, message)), headers)
 
     async def play(self, asked: ModelRequest, answer: ModelAnswer, fault: Fault | None) -> None:
         """Send the answer, whole or as a stream, as the request asks."""
@@ -82,7 +82,7 @@ class Player:
             await self.refuse(fault.status, f"The script answers {fault.status}.", fault.retry_after)
             return
         if kind == "silent":
-            await self._out.hold()
+            await self._out.hold_open()
             return
         if fault and kind == "huge":
             answer = replace(answer, pieces=tuple(_huge(fault.size, fault.piece)))
@@ -110,7 +110,7 @@ class Player:
         if kind == "cut":
             self._out.keeps = False
         elif kind == "stall":
-            await self._out.hold()
+            await self._out.hold_open()
         elif kind == "malformed":
             await self._out.send(self._api.BROKEN_EVENT)
             await self._send(closing)
@@ -130,14 +130,14 @@ class Player:
         if kind == "error":
             await self.refuse(500, "The script answers with an error.")
         elif kind == "malformed":
-            await self._out.whole(200, body[: len(body) // 2], _JSON)
+            await self._out.send_whole(200, body[: len(body) // 2], _JSON)
         elif fault and kind in ("cut", "stall"):
             self._out.keeps = False
-            await self._out.whole(200, body, _JSON, sent=fault.after)
+            await self._out.send_whole(200, body, _JSON, sent=fault.after)
             if kind == "stall":
-                await self._out.hold()
+                await self._out.hold_open()
         else:
-            await self._out.whole(200, body, _JSON)
+            await self._out.send_whole(200, body, _JSON)
 
 
 def _huge(size: int, piece: int) -> Iterator[Piece]:

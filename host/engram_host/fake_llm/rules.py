@@ -40,7 +40,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from .types import ModelAnswer, ModelRequest, Piece, ToolCall, Usage, fragments
+from .types import ModelAnswer, ModelRequest, Piece, TokenUsage, ToolCall, fragments
 
 DEFAULT_REPLY = "This is a script, not a language model, and none of its rules fits this message."
 
@@ -102,7 +102,7 @@ class CallTemplate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class ScriptRule:
     """One rule; a text as `reply` is sent word by word, pieces are sent as they are."""
 
     when: When = field(default_factory=When)
@@ -128,30 +128,30 @@ class Rule:
             pieces=pieces,
             calls=calls,
             stop=self.stop or ("tools" if calls else "end"),
-            usage=Usage(**{**estimate, **dict(self.usage)}),
+            usage=TokenUsage(**{**estimate, **dict(self.usage)}),
             ascii=self.ascii,
         )
 
 
-DEFAULT_RULE = Rule(reply=DEFAULT_REPLY)
+DEFAULT_RULE = ScriptRule(reply=DEFAULT_REPLY)
 
 
 class Script:
     """Rules in order, and how often each may still be used."""
 
-    def __init__(self, rules: Iterable[Rule]):
-        self._rules: list[Rule] = []
+    def __init__(self, rules: Iterable[ScriptRule]):
+        self._rules: list[ScriptRule] = []
         self._uses: list[int] = []
         for rule in rules:
             self.add(rule)
 
-    def add(self, rule: Rule, *, first: bool = False) -> None:
+    def add(self, rule: ScriptRule, *, first: bool = False) -> None:
         """Put a rule behind all others, or before them."""
         place = 0 if first else len(self._rules)
         self._rules.insert(place, rule)
         self._uses.insert(place, 0)
 
-    def choose(self, asked: ModelRequest, number: int) -> Rule:
+    def choose_rule(self, asked: ModelRequest, number: int) -> ScriptRule:
         """The rule that answers; this counts as a use of it."""
         for place, rule in enumerate(self._rules):
             if (not rule.times or self._uses[place] < rule.times) and rule.when.fits(asked, number):

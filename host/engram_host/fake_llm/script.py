@@ -7,7 +7,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from .rules import DEFAULT_REPLY, CallTemplate, Fault, Rule, When
+from .rules import DEFAULT_REPLY, CallTemplate, Fault, ScriptRule, When
 from .types import Piece
 
 RULE = ("note", "when", "reply", "calls", "stop", "usage", "ascii", "fault", "times")
@@ -38,7 +38,7 @@ class ScriptError(Exception):
     """A script is not what it has to be; the text says where and what would be right."""
 
 
-def load(name: str | Path) -> list[Rule]:
+def load(name: str | Path) -> list[ScriptRule]:
     """The rules of a script: a JSON file's, or those of a script that ships with the package."""
     try:
         value: object = json.loads(_source(name).read_text(encoding="utf-8"))
@@ -47,27 +47,27 @@ def load(name: str | Path) -> list[Rule]:
     except ValueError as error:
         raise ScriptError(f"{name}: this is not JSON in UTF-8: {error}") from error
     if isinstance(value, dict):
-        value = _Fields(value, str(name), ("note", "rules")).take("rules", list, "a list of rules", [])
+        value = _Fields(value, str(name), ("note", "rules")).read_field("rules", list, "a list of rules", [])
     if not isinstance(value, list):
         raise ScriptError(f'{name}: a script is a list of rules, or an object with such a list as "rules"')
     return [read_rule(rule, f"{name}: rule {number}") for number, rule in enumerate(value, 1)]
 
 
-def read_rule(value: "Rule | Mapping[str, object]", where: str = "rule") -> Rule:
+def read_rule(value: "ScriptRule | Mapping[str, object]", where: str = "rule") -> ScriptRule:
     """A rule from its JSON form."""
-    if isinstance(value, Rule):
+    if isinstance(value, ScriptRule):
         return value
     fields = _Fields(value, where, RULE)
     silent = "" if fields.has("calls") else DEFAULT_REPLY
-    usage = _Fields(fields.take("usage", Mapping, "an object", {}), f"{where}: usage", USAGE)
-    return Rule(
-        when=_when(fields.take("when", Mapping, "an object", {}), f"{where}: when"),
-        reply=_reply(fields.take("reply", (str, list), "a text or a list of pieces", silent), where),
-        calls=tuple(_call(call, where) for call in fields.take("calls", list, "a list of calls", [])),
+    usage = _Fields(fields.read_field("usage", Mapping, "an object", {}), f"{where}: usage", USAGE)
+    return ScriptRule(
+        when=_when(fields.read_field("when", Mapping, "an object", {}), f"{where}: when"),
+        reply=_reply(fields.read_field("reply", (str, list), "a text or a list of pieces", silent), where),
+        calls=tuple(_call(call, where) for call in fields.read_field("calls", list, "a list of calls", [])),
         stop=fields.one_of("stop", STOPS),
         usage=tuple((name, usage.count(name)) for name in USAGE if usage.has(name)),
-        ascii=fields.take("ascii", bool, "true or false", False),
-        fault=_fault(fields.take("fault", (str, int, Mapping), "a kind of fault", ""), f"{where}: fault"),
+        ascii=fields.read_field("ascii", bool, "true or false", False),
+        fault=_fault(fields.read_field("fault", (str, int, Mapping), "a kind of fault", ""), f"{where}: fault"),
         times=fields.count("times", least=1),
     )
 
@@ -87,10 +87,10 @@ def _when(value: Mapping[str, object], where: str) -> When:
         system=fields.texts("system"),
         api=fields.one_of("api", ("openai", "anthropic")),
         request=fields.numbers("request"),
-        result=fields.take("result", (bool, str), "true, false or a tool's name", None),
-        result_has=fields.take("result_has", str, "a field's name", ""),
-        recalled=fields.take("recalled", bool, "true or false", None),
-        offers=fields.take("offers", (bool, str), "true, false or a tool's name", None),
+        result=fields.read_field("result", (bool, str), "true, false or a tool's name", None),
+        result_has=fields.read_field("result_has", str, "a field's name", ""),
+        recalled=fields.read_field("recalled", bool, "true or false", None),
+        offers=fields.read_field("offers", (bool, str), "true, false or a tool's name", None),
     )
 
 
@@ -104,16 +104,16 @@ def _piece(value: object, where: str) -> Piece:
     if isinstance(value, str):
         return Piece(value)
     fields = _Fields(value, where, ("text", "delay"))
-    return Piece(fields.take("text", str, "a text", ""), fields.seconds("delay"))
+    return Piece(fields.read_field("text", str, "a text", ""), fields.seconds("delay"))
 
 
 def _call(value: object, where: str) -> CallTemplate:
     fields = _Fields(value, f"{where}: calls", ("name", "arguments", "id"))
-    name = fields.take("name", str, "a tool's name", "")
+    name = fields.read_field("name", str, "a tool's name", "")
     if not name:
         raise ScriptError(f"{where}: calls: name: a tool's name is required")
-    arguments = fields.take("arguments", (dict, str), "an object, or a text that is sent as it is", {})
-    return CallTemplate(name, arguments, fields.take("id", str, "a text", ""))
+    arguments = fields.read_field("arguments", (dict, str), "an object, or a text that is sent as it is", {})
+    return CallTemplate(name, arguments, fields.read_field("id", str, "a text", ""))
 
 
 def _fault(value: str | int | Mapping[str, object], where: str) -> Fault | None:
@@ -123,7 +123,7 @@ def _fault(value: str | int | Mapping[str, object], where: str) -> Fault | None:
     kind = str(table.get("kind", ""))
     if kind.isdigit() and 400 <= int(kind) <= 599:
         fields = _Fields(table, where, ("kind", "retry_after"))
-        wait = fields.take("retry_after", (int, str), "seconds, or a text", 1 if kind == "429" else "")
+        wait = fields.read_field("retry_after", (int, str), "seconds, or a text", 1 if kind == "429" else "")
         if not str(wait).isascii() or not str(wait).isprintable():
             raise ScriptError(f"{where}: retry_after: a header has printable ASCII only")
         return Fault(kind=kind, status=int(kind), retry_after=str(wait))
@@ -155,7 +155,7 @@ class _Fields:
     def has(self, name: str) -> bool:
         return name in self._value
 
-    def take(self, name: str, kinds: type | tuple[type, ...], expected: str, default: Any) -> Any:
+    def read_field(self, name: str, kinds: type | tuple[type, ...], expected: str, default: Any) -> Any:
         """The field `name` if it is of one of `kinds`; `default` if it is absent."""
         if name not in self._value:
             return default
@@ -167,7 +167,7 @@ class _Fields:
 
     def texts(self, name: str) -> tuple[str, ...]:
         expected = "a text, or a list of texts"
-        value = self.take(name, (str, list), expected, [])
+        value = self.read_field(name, (str, list), expected, [])
         texts = [value] if isinstance(value, str) else value
         if not all(isinstance(text, str) and text for text in texts):
             raise self._wrong(name, expected)
@@ -175,7 +175,7 @@ class _Fields:
 
     def numbers(self, name: str) -> tuple[int, ...]:
         expected = "a number from 1, or a list of them"
-        value = self.take(name, (int, list), expected, [])
+        value = self.read_field(name, (int, list), expected, [])
         numbers = value if isinstance(value, list) else [value]
         if not all(isinstance(number, int) and number >= 1 for number in numbers):
             raise self._wrong(name, expected)
@@ -183,21 +183,21 @@ class _Fields:
 
     def one_of(self, name: str, allowed: tuple[str, ...]) -> str:
         expected = "one of " + ", ".join(allowed)
-        value = self.take(name, str, expected, "")
+        value = self.read_field(name, str, expected, "")
         if value and value not in allowed:
             raise self._wrong(name, expected)
         return value
 
     def count(self, name: str, default: int = 0, *, least: int = 0, most: int = 1 << 31) -> int:
         expected = f"a whole number from {least} to {most}"
-        value = self.take(name, int, expected, default)
+        value = self.read_field(name, int, expected, default)
         if name in self._value and not least <= value <= most:
             raise self._wrong(name, expected)
         return value
 
     def seconds(self, name: str, default: float = 0.0) -> float:
         expected = "seconds: a number, 0 or more"
-        value = self.take(name, (int, float), expected, default)
+        value = self.read_field(name, (int, float), expected, default)
         if not value >= 0:
             raise self._wrong(name, expected)
         return float(value)

@@ -14,9 +14,9 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from . import chat_completions, messages
-from .http import HEAD, HttpError, Outgoing, Request, read_request
+from .http import HEAD, HttpError, HttpRequest, Outgoing, read_request
 from .player import ModelApi, Player
-from .rules import Rule, Script
+from .rules import Script, ScriptRule
 from .script import read_rule
 from .types import RequestRejected, json_bytes
 
@@ -59,7 +59,7 @@ class ScriptedServer:
 
     def __init__(
         self,
-        rules: Iterable[Rule | Mapping[str, object]] = (),
+        rules: Iterable[ScriptRule | Mapping[str, object]] = (),
         *,
         port: int = 0,
         record: str | Path | None = None,
@@ -84,7 +84,7 @@ class ScriptedServer:
         """The requests to a model so far, in the order of their arrival."""
         return list(self._recorded)
 
-    def add(self, rule: Rule | Mapping[str, object], *, first: bool = False) -> None:
+    def add(self, rule: ScriptRule | Mapping[str, object], *, first: bool = False) -> None:
         """Put a rule behind all others, or before them."""
         self._script.add(read_rule(rule), first=first)
 
@@ -111,7 +111,7 @@ class ScriptedServer:
         for connection in self._connections:
             connection.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
-        await asyncio.sleep(0)  # closed transports let go of their sockets in the loop's next turn
+        await asyncio.sleep(0)  # closed transports release their sockets in the loop's next turn
         if self._record_file is not None:
             os.close(self._record_file)
             self._record_file = None
@@ -146,10 +146,10 @@ class ScriptedServer:
         finally:
             writer.close()
 
-    async def _answer(self, request: Request, out: Outgoing) -> None:
+    async def _answer(self, request: HttpRequest, out: Outgoing) -> None:
         if request.path == "/v1/models" and request.method == "GET":
             api = messages if "anthropic-version" in request.headers else chat_completions
-            await out.whole(200, json_bytes(api.models(MODEL)), {"content-type": "application/json"})
+            await out.send_whole(200, json_bytes(api.models(MODEL)), {"content-type": "application/json"})
             return
         api = next((api for api in _APIS if request.path == api.PATH), None)
         if api is None:
@@ -161,7 +161,7 @@ class ScriptedServer:
         else:
             await self._reply(api, request, out)
 
-    async def _reply(self, api: ModelApi, request: Request, out: Outgoing) -> None:
+    async def _reply(self, api: ModelApi, request: HttpRequest, out: Outgoing) -> None:
         recorded = await self._recorded_request(api, request)
         player = Player(api, out, recorded.order)
         if not isinstance(recorded.body, dict):
@@ -172,10 +172,10 @@ class ScriptedServer:
         except RequestRejected as refusal:
             await player.refuse(refusal.status, str(refusal))
             return
-        rule = self._script.choose(asked, recorded.order)
+        rule = self._script.choose_rule(asked, recorded.order)
         await player.play(asked, rule.answer(asked, recorded.order, len(request.body)), rule.fault)
 
-    async def _recorded_request(self, api: ModelApi, request: Request) -> RecordedRequest:
+    async def _recorded_request(self, api: ModelApi, request: HttpRequest) -> RecordedRequest:
         body = _parsed(request.body)
         async with self._arrived:
             self._count += 1
@@ -230,7 +230,7 @@ class Serving:
         """The requests to a model so far, in the order of their arrival."""
         return self._run(_call(lambda: self._server.requests))
 
-    def add(self, rule: Rule | Mapping[str, object], *, first: bool = False) -> None:
+    def add(self, rule: ScriptRule | Mapping[str, object], *, first: bool = False) -> None:
         """Put a rule behind all others, or before them."""
         checked = read_rule(rule)
         self._run(_call(lambda: self._server.add(checked, first=first)))
@@ -245,7 +245,7 @@ class Serving:
 
 @contextmanager
 def serving(
-    rules: Iterable[Rule | Mapping[str, object]] = (), *, port: int = 0, record: str | Path | None = None
+    rules: Iterable[ScriptRule | Mapping[str, object]] = (), *, port: int = 0, record: str | Path | None = None
 ) -> Iterator[Serving]:
     """A server that answers by `rules` as long as the block runs; see ScriptedServer."""
     server = ScriptedServer(rules, port=port, record=record)

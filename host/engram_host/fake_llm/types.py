@@ -1,14 +1,15 @@
 """What a rule answers and what a request asks, the same for both APIs.
 
-Recalled memories and turns travel in the person's last message, as lines that look like this, mostly in a fence:
+Recalled memories and turns travel in the person's last message, as lines that look like this, mostly in a fence. The
+firmware's fence is <recalled-memories>; its lines lack the ids where recall.citations is off:
 
     - [m12 2026-01-31] Ada likes tea
     - [t7 2026-01-31 Ann] I like tea
     (now: 2026-01-31 12:00)
 
-They are told apart from the person's own words: the fence is the lines from an opening `<` (or an empty
-line, or the message's start) to a closing `</` (or an empty line, or the message's end). Lines that tell
-of the moment stand in brackets right before the words.
+They are separated from the person's own words. In messages of other clients the fence is the lines from an opening `<`
+(or an empty line, or the message's start) to a closing `</` (or an empty line, or the message's end). Lines in brackets
+right before the words, such as the time, are no words either.
 """
 
 import json
@@ -44,7 +45,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class TokenUsage:
     """Tokens: all of the input, those of them that came from a cache, and the output."""
 
     input: int
@@ -62,7 +63,7 @@ class ModelAnswer:
     pieces: tuple[Piece, ...]
     calls: tuple[ToolCall, ...]
     stop: str
-    usage: Usage
+    usage: TokenUsage
     ascii: bool = False
 
     @property
@@ -114,6 +115,7 @@ def fragments(text: str) -> tuple[Piece, ...]:
 
 
 _RECALLED = re.compile(r"- \[[mt]\w+[^\]]*\] ")
+_MEMORIES, _MEMORIES_END = "<recalled-memories>", "</recalled-memories>"
 _REMINDERS, _REMINDERS_END = "<standing-reminders>", "</standing-reminders>"
 _MOMENT = re.compile(r"\((now|new tags): .*\)")
 
@@ -160,8 +162,13 @@ class RequestRejected(Exception):
 def split_recalled(message: str) -> tuple[str, tuple[str, ...]]:
     """The person's own words in `message`, and the lines that were recalled with them."""
     lines = message.split("\n")
-    places = [place for place, line in enumerate(lines) if _RECALLED.match(line)]
-    start, end = _fence(lines, places[0], places[-1]) if places else (0, 0)
+    if lines[0] == _MEMORIES and _MEMORIES_END in lines:
+        # The firmware's own block: a stored text cannot close it, and what stands behind it is the person's.
+        start, end = 0, lines.index(_MEMORIES_END) + 1
+        places = [place for place in range(start, end) if lines[place].startswith("- [")]
+    else:
+        places = [place for place, line in enumerate(lines) if _RECALLED.match(line)]
+        start, end = _fence(lines, places[0], places[-1]) if places else (0, 0)
     words = lines[:start] + lines[end:]
     if words[:1] == [_REMINDERS] and _REMINDERS_END in words:
         words = words[words.index(_REMINDERS_END) + 1 :]

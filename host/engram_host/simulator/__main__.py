@@ -27,7 +27,7 @@ SECONDS = 30.0
 """How long it may take to start."""
 
 _PACKAGES = Path(__file__).resolve().parents[2]
-"""Where this package is imported from, which a companion in another Python has to be told."""
+"""Where this package is imported from, which a companion in another Python needs."""
 
 
 class CompanionNotStarted(Exception):
@@ -180,7 +180,7 @@ def _provide_roots(path: Path) -> None:
     if not path.exists():
         from engram_host import root_certificates  # what takes long to load is loaded when it is needed
 
-        root_certificates.provide(path)
+        root_certificates.write_root_bundle(path)
 
 
 @contextlib.contextmanager

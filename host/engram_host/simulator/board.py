@@ -2,7 +2,7 @@
 
 A terminal's own line editing would end lines at 4,095 bytes.
 
-A signal, or Ctrl-C on the terminal, tells the board to end: an answer that is coming is kept as far as it came,
+A signal, or Ctrl-C on the terminal, asks the board to end: an answer that is coming is kept as far as it came,
 nothing is cut. MicroPython's unix port cannot take signals itself: SIGTERM ends it in the middle of a line, and SIGINT
 breaks into whatever it does, such as a garbage collection. A board that does not end within some seconds is killed.
 """
@@ -98,7 +98,7 @@ HEAP = "8m"
 CTRL_C = b"\x03"
 
 GRACE_SECONDS = 5.0
-"""How long the board may take to end when it is told to."""
+"""How long the board may take to end when it is asked to."""
 
 _PIECE = 65536
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -115,11 +115,11 @@ def run(environment: dict[str, str], source: int, waker: int, *, is_terminal: bo
 
     `waker` is from signals().
     """
-    heard, tell = os.pipe()
-    with open(heard, "rb"), open(tell, "wb", buffering=0) as stop:
-        variables = {**os.environ, **environment, "ENGRAM_STOP": f"/dev/fd/{heard}"}
+    read_end, write_end = os.pipe()
+    with open(read_end, "rb"), open(write_end, "wb", buffering=0) as stop:
+        variables = {**os.environ, **environment, "ENGRAM_STOP": f"/dev/fd/{read_end}"}
         with subprocess.Popen(
-            command(), stdin=subprocess.PIPE, env=variables, pass_fds=(heard,), start_new_session=True
+            command(), stdin=subprocess.PIPE, env=variables, pass_fds=(read_end,), start_new_session=True
         ) as board:
             return _Feed(board, source, waker, stop.fileno(), is_terminal).run()
 
@@ -195,7 +195,7 @@ class _Feed:
                 self._insist()
 
     def _insist(self) -> None:
-        """Tell the board to end; who tells it twice does not want to wait."""
+        """Ask the board to end; a second time, do not wait for it."""
         if self._deadline is None:
             self._end()
         else:

@@ -84,7 +84,7 @@ def _esp_claw(fields: Fields, note_unknown: Unknown) -> Fields:
     for name, theirs in (("created", "created_at"), ("updated", "updated_at")):
         _put_moment(memory, name, _count(fields, theirs))
     uses = _count(fields, "access_count")
-    return _ended(memory, origin, uses, memory.get("updated") or memory.get("created") or 0)
+    return _finish_memory(memory, origin, uses, memory.get("updated") or memory.get("created") or 0)
 
 
 def _coclaw(fields: Fields, note_unknown: Unknown) -> Fields:
@@ -98,10 +98,10 @@ def _coclaw(fields: Fields, note_unknown: Unknown) -> Fields:
     _put_moment(memory, "created", _count(fields, "createdAt") // 1000)
     used = _count(fields, "lastUsedAt") // 1000
     # It does not count: what was used after it was made was so once at least.
-    return _ended(memory, _origin("coclaw:", fields), int(used > memory.get("created", used)), used)
+    return _finish_memory(memory, _origin("coclaw:", fields), int(used > memory.get("created", used)), used)
 
 
-def _ended(memory: Fields, origin: Fields, uses: int, used: int) -> Fields:
+def _finish_memory(memory: Fields, origin: Fields, uses: int, used: int) -> Fields:
     memory.setdefault("source", "import")
     if memory.get("updated") == memory.get("created"):
         memory.pop("updated", None)

@@ -17,7 +17,7 @@ from engram_host.boards.errors import (
     BadRequest,
     BoardFailed,
     Garbled,
-    NoAnswer,
+    NoBoardAnswer,
     NoPort,
     PortBusy,
     WrongBoard,
@@ -31,7 +31,7 @@ pytestmark = needs_micropython
 @pytest.fixture(autouse=True)
 def new_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is deployed: few files, so that a test takes a second."""
-    monkeypatch.setattr(file_set, "code", lambda board: with_code_json(NEW))
+    monkeypatch.setattr(file_set, "code_files", lambda board: with_code_json(NEW))
 
 
 def run(board: StandIn, name: str = "", config: Path | None = None) -> None:
@@ -61,7 +61,7 @@ def test_an_empty_folder_does_not_stay_where_it_would_hide_a_module(tmp_path: Pa
     with StandIn(flash) as board:
         run(board)
         with session.open_session(board.port) as opened:
-            folders = {path for path, entry in opened.tree("engram").items() if entry.is_folder}
+            folders = {path for path, entry in opened.list_tree("engram").items() if entry.is_folder}
     assert folders == {"engram/store", "engram/device", "engram/device/x"}
 
 
@@ -101,7 +101,7 @@ def test_a_board_with_plain_micropython_gets_all_of_it(tmp_path: Path):
     flash = flash_with(tmp_path, {"boot.py": b"# This file is executed on every boot\n"})
     with StandIn(flash) as board:
         run(board, BOARD.name)
-    assert files_on(flash) == file_set.seeds(BOARD, {}) | with_code_json(NEW)
+    assert files_on(flash) == file_set.seed_files(BOARD, {}) | with_code_json(NEW)
 
 
 def test_which_board_it_is_has_to_be_said_where_it_cannot_be_known(tmp_path: Path):
@@ -221,7 +221,7 @@ class Noisy:
 @pytest.mark.parametrize("printed", [b'["esp32", [1, 26', b"\xff\xfe", b"7\r\n", b"[]\r\nI (31) boot: hello\r\n"])
 def test_an_answer_damaged_by_a_bad_line_is_reported(printed: bytes):
     with pytest.raises(Garbled, match="another cable"):
-        session.Session("port", Noisy(printed)).tree("")
+        session.BoardSession("port", Noisy(printed)).list_tree("")
 
 
 @pytest.mark.parametrize("told", [b"{", b"[]", b"{}", b'{"board": "PICO"}'])
@@ -237,7 +237,7 @@ def test_a_port_where_nothing_answers_is_reported(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(session, "_ENTER_SECONDS", (0.1,))
     monkeypatch.setattr(session, "_READ_SECONDS", 0.1)
     ours, theirs = pty.openpty()
-    with pytest.raises(NoAnswer, match="no MicroPython answers"):
+    with pytest.raises(NoBoardAnswer, match="no MicroPython answers"):
         deploy.deploy(os.ttyname(theirs), "", None, Progress())
     os.close(ours)
     os.close(theirs)

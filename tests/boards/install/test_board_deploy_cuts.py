@@ -9,7 +9,7 @@ from board_files import KEPT, NEW, OLD, files_on, flash_with, with_code_json
 from board_images import needs_micropython
 from board_stand_in import StandIn, started
 from engram_host.boards import deploy, file_set
-from engram_host.boards.errors import NoAnswer, NoPort
+from engram_host.boards.errors import NoBoardAnswer, NoPort
 from engram_host.boards.file_set import Files
 from engram_host.boards.progress import Progress
 from power.flashes import Image
@@ -27,7 +27,7 @@ EVERY = 3
 
 @pytest.fixture(autouse=True)
 def new_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_set, "code", lambda board: with_code_json(NEW))
+    monkeypatch.setattr(file_set, "code_files", lambda board: with_code_json(NEW))
 
 
 def code_on(flash: Path) -> Files:
@@ -58,7 +58,7 @@ def test_at_any_change_of_the_flash_the_next_start_has_old_code_or_new(tmp_path:
 @pytest.mark.parametrize("pieces", PIECES)
 def test_unplugged_in_the_middle_it_has_old_code_and_the_next_deploy_ends_with_new(tmp_path: Path, pieces: int):
     flash = flash_with(tmp_path, BEFORE, SIZE)
-    with StandIn(flash, cut_after=pieces) as board, pytest.raises((NoPort, NoAnswer)):
+    with StandIn(flash, cut_after=pieces) as board, pytest.raises((NoPort, NoBoardAnswer)):
         deploy.deploy(board.port, "", None, Progress())
     started(flash)
     assert code_on(flash) in (BEFORE, AFTER)
@@ -76,7 +76,7 @@ def test_cut_again_and_again_it_ends_with_new_code(tmp_path: Path, seed: int):
         with StandIn(flash, cut_after=numbers.randrange(2, 40)) as board:
             try:
                 deploy.deploy(board.port, "", None, Progress())
-            except (NoPort, NoAnswer):
+            except (NoPort, NoBoardAnswer):
                 continue
             break
     with StandIn(flash) as board:

@@ -13,10 +13,10 @@ from engram_host.boards.progress import Progress
 
 @needs_micropython
 def test_the_app_runs_from_what_was_deployed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    code = file_set.code(BOARD)
-    monkeypatch.setattr(file_set, "code", lambda board: code)
+    code = file_set.code_files(BOARD)
+    monkeypatch.setattr(file_set, "code_files", lambda board: code)
     flash = flash_with(tmp_path, {"boot.py": b"# This file is executed on every boot\n"}, BOARD.filesystem.size)
     with StandIn(flash) as board:
         deploy.deploy(board.port, BOARD.name, None, Progress())
-    assert files_on(flash) == code | file_set.seeds(BOARD, {})
+    assert files_on(flash) == code | file_set.seed_files(BOARD, {})
     assert run_on(flash, STORE_IN_APP, heap="600k").split() == ["1"]

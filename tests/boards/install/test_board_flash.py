@@ -16,29 +16,29 @@ from engram_host.boards import file_set, flash, image, micropython_image, profil
 from engram_host.boards.errors import (
     BoardError,
     MemoryAtRisk,
-    NoAnswer,
+    NoBoardAnswer,
     NoFile,
     NoPort,
     PortBusy,
     WrongBoard,
     WrongFirmware,
 )
-from engram_host.boards.profile import CHIPS, Profile, Region
+from engram_host.boards.profile import CHIPS, BoardProfile, Region
 from engram_host.boards.progress import Progress
 
 
-@pytest.fixture(params=profile.names())
-def board(request: pytest.FixtureRequest) -> Profile:
-    return profile.load(request.param)
+@pytest.fixture(params=profile.profile_names())
+def board(request: pytest.FixtureRequest) -> BoardProfile:
+    return profile.load_profile(request.param)
 
 
 @pytest.fixture
-def plain() -> Profile:
-    return profile.load("ESP32_GENERIC")
+def plain() -> BoardProfile:
+    return profile.load_profile("ESP32_GENERIC")
 
 
 @pytest.fixture
-def official(plain: Profile, tmp_path: Path) -> Path:
+def official(plain: BoardProfile, tmp_path: Path) -> Path:
     return saved(tmp_path, micropython(plain))
 
 
@@ -48,11 +48,11 @@ def saved(folder: Path, data: bytes) -> Path:
     return path
 
 
-def run(board: Profile, port: str, path: Path, *, may_erase: bool = False) -> None:
+def run(board: BoardProfile, port: str, path: Path, *, may_erase: bool = False) -> None:
     flash.flash(board.name, port, path, None, may_erase=may_erase, baud=460800, progress=Progress())
 
 
-def holding(board: Profile, files: file_set.Files, place: Region | None = None) -> bytes:
+def holding(board: BoardProfile, files: file_set.Files, place: Region | None = None) -> bytes:
     """A flash with MicroPython's partition table and a file system with these files."""
     place = place or board.filesystem
     entries = TABLE if place == board.filesystem else [*TABLE, ("vfs", 1, 0x81, place.offset, place.size)]
@@ -64,39 +64,39 @@ def holding(board: Profile, files: file_set.Files, place: Region | None = None) 
     return bytes(content)
 
 
-def started(board: Profile) -> file_set.Files:
+def started(board: BoardProfile) -> file_set.Files:
     """The files of a board that was started, but never talked to."""
     header = b'{"format":2,"log":"journal","epoch":1,"crc":"00000000"}\n'
     logs = {"memory/memory_records.jsonl": header, "journal/journal.jsonl": header, "memory/reserve.bin": bytes(999)}
-    return file_set.seeds(board, {}) | {"code.json": b"{}", **logs}
+    return file_set.seed_files(board, {}) | {"code.json": b"{}", **logs}
 
 
 # --- what is written
 
 
-def test_a_blank_board_gets_micropython_and_the_image(board: Profile, tmp_path: Path):
+def test_a_blank_board_gets_micropython_and_the_image(board: BoardProfile, tmp_path: Path):
     path = saved(tmp_path, micropython(board))
     with Loader(board.chip, board.flash_bytes) as chip:
         run(board, chip.port, path)
-        files = file_set.seeds(board, {}) | file_set.code(board)
+        files = file_set.seed_files(board, {}) | file_set.code_files(board)
         assert chip.flash[CHIPS[board.chip] :][: path.stat().st_size] == path.read_bytes()
         assert chip.flash[board.filesystem.offset :] == image.build_littlefs(files, board.filesystem.size)
 
 
-def test_on_a_larger_flash_the_file_system_reaches_to_its_end(plain: Profile, official: Path):
+def test_on_a_larger_flash_the_file_system_reaches_to_its_end(plain: BoardProfile, official: Path):
     with Loader("esp32", 8 << 20) as chip:
         run(plain, chip.port, official)
         assert chip.writes[-1] == (0x200000, 6 << 20)
 
 
-def test_the_file_system_is_where_the_firmwares_own_table_has_it(plain: Profile, tmp_path: Path):
+def test_the_file_system_is_where_the_firmwares_own_table_has_it(plain: BoardProfile, tmp_path: Path):
     path = saved(tmp_path, micropython(plain, entries=[*TABLE[:2], ("factory", 0, 0, 0x10000, 0x230000), VFS]))
     with Loader("esp32", 4 << 20) as chip:
         run(plain, chip.port, path)
         assert chip.writes[-1] == VFS[3:]
 
 
-def test_a_frozen_build_gets_no_modules(plain: Profile, tmp_path: Path):
+def test_a_frozen_build_gets_no_modules(plain: BoardProfile, tmp_path: Path):
     path = saved(tmp_path, micropython(plain, more=b"engram/app.py\0"))
     with Loader("esp32", 4 << 20) as chip:
         run(plain, chip.port, path)
@@ -105,14 +105,16 @@ def test_a_frozen_build_gets_no_modules(plain: Profile, tmp_path: Path):
 
 
 def test_the_error_for_a_board_without_psram_names_two_ways_out_before_a_flash(
-    board: Profile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    board: BoardProfile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     with Loader(board.chip, board.flash_bytes) as chip:
         run(board, chip.port, saved(tmp_path, micropython(board)))
     assert (micropython_image.NOTE_WITHOUT_ENGRAM in capsys.readouterr().err) == (not board.psram)
 
 
-def test_for_a_frozen_build_no_heap_is_reported(plain: Profile, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_for_a_frozen_build_no_heap_is_reported(
+    plain: BoardProfile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     with Loader("esp32", 4 << 20) as chip:
         run(plain, chip.port, saved(tmp_path, micropython(plain, more=b"engram/app.py\0")))
     assert "PSRAM" not in capsys.readouterr().err
@@ -135,7 +137,7 @@ def test_for_a_frozen_build_no_heap_is_reported(plain: Profile, tmp_path: Path, 
         ({"secrets.json": b"{}"}, "networks or keys"),
     ],
 )
-def test_what_the_board_holds_is_not_overwritten(plain: Profile, official: Path, files: file_set.Files, what: str):
+def test_what_the_board_holds_is_not_overwritten(plain: BoardProfile, official: Path, files: file_set.Files, what: str):
     before = holding(plain, started(plain) | files)
     with Loader("esp32", plain.flash_bytes, before) as chip:
         with pytest.raises(MemoryAtRisk, match=f"holds {what}: save it with `engram board backup`"):
@@ -143,19 +145,19 @@ def test_what_the_board_holds_is_not_overwritten(plain: Profile, official: Path,
         assert bytes(chip.flash) == before and not chip.writes
 
 
-def test_it_is_overwritten_when_that_is_asked_for(plain: Profile, official: Path):
+def test_it_is_overwritten_when_that_is_asked_for(plain: BoardProfile, official: Path):
     with Loader("esp32", plain.flash_bytes, holding(plain, {"memory/MEMORY.md": b"tea"})) as chip:
         run(plain, chip.port, official, may_erase=True)
         assert len(chip.writes) == 2
 
 
-def test_a_board_that_was_only_started_is_overwritten(plain: Profile, official: Path):
+def test_a_board_that_was_only_started_is_overwritten(plain: BoardProfile, official: Path):
     with Loader("esp32", plain.flash_bytes, holding(plain, started(plain))) as chip:
         run(plain, chip.port, official)
         assert len(chip.writes) == 2
 
 
-def test_a_memory_is_found_where_the_boards_own_table_has_it(plain: Profile, official: Path):
+def test_a_memory_is_found_where_the_boards_own_table_has_it(plain: BoardProfile, official: Path):
     place = Region(0x300000, 0x100000)
     with Loader("esp32", plain.flash_bytes, holding(plain, {"memory/MEMORY.md": b"tea"}, place)) as chip:
         with pytest.raises(MemoryAtRisk, match="notes"):
@@ -163,7 +165,7 @@ def test_a_memory_is_found_where_the_boards_own_table_has_it(plain: Profile, off
         assert not chip.writes
 
 
-def test_a_file_system_that_cannot_be_read_is_not_overwritten(plain: Profile, official: Path):
+def test_a_file_system_that_cannot_be_read_is_not_overwritten(plain: BoardProfile, official: Path):
     before = bytearray(holding(plain, {f"memory/{number}": bytes(9000) for number in range(40)}))
     for at in (0x200000, 0x201000):
         before[at + 40 : at + 400] = bytes(360)
@@ -173,9 +175,11 @@ def test_a_file_system_that_cannot_be_read_is_not_overwritten(plain: Profile, of
         assert not chip.writes
 
 
-def test_to_look_for_a_memory_only_a_part_of_the_flash_is_read(plain: Profile, official: Path):
+def test_to_look_for_a_memory_only_a_part_of_the_flash_is_read(plain: BoardProfile, official: Path):
     files = (
-        started(plain) | file_set.code(plain) | {f"journal/journal.{n:04}.jsonl": bytes(60000) for n in range(1, 20)}
+        started(plain)
+        | file_set.code_files(plain)
+        | {f"journal/journal.{n:04}.jsonl": bytes(60000) for n in range(1, 20)}
     )
     with Loader("esp32", plain.flash_bytes, holding(plain, files)) as chip:
         with pytest.raises(MemoryAtRisk):
@@ -189,7 +193,9 @@ def test_to_look_for_a_memory_only_a_part_of_the_flash_is_read(plain: Profile, o
 @pytest.mark.parametrize(
     ("chip", "size", "problem"), [("esp32s3", 8 << 20, "has an esp32s3"), ("esp32", 2 << 20, "2,048 KB")]
 )
-def test_another_chip_or_a_smaller_flash_is_refused(plain: Profile, official: Path, chip: str, size: int, problem: str):
+def test_another_chip_or_a_smaller_flash_is_refused(
+    plain: BoardProfile, official: Path, chip: str, size: int, problem: str
+):
     with Loader(chip, size) as there:
         with pytest.raises(WrongBoard, match=problem):
             run(plain, there.port, official)
@@ -197,7 +203,7 @@ def test_another_chip_or_a_smaller_flash_is_refused(plain: Profile, official: Pa
 
 
 def firmware_cases() -> Iterator[tuple[str, bytes, str]]:
-    plain = profile.load("ESP32_GENERIC")
+    plain = profile.load_profile("ESP32_GENERIC")
     good = micropython(plain)
     yield plain.name, micropython(plain, chip="esp32s3"), "is for esp32s3, and ESP32_GENERIC has an esp32"
     yield plain.name, good[0xF000:], "no partition table"
@@ -211,14 +217,14 @@ def firmware_cases() -> Iterator[tuple[str, bytes, str]]:
     yield plain.name, b"<html>" + good, "no image for a chip"
     full = [*TABLE[:2], ("factory", 0, 0, 0x10000, 0x3F0000)]
     yield plain.name, micropython(plain, entries=full), "no room for files"
-    for one, other in itertools.permutations(map(profile.load, profile.names()), 2):
+    for one, other in itertools.permutations(map(profile.load_profile, profile.profile_names()), 2):
         if one.chip == other.chip and one.micropython_variant != other.micropython_variant:
             yield one.name, micropython(other), "another variant"
 
 
 @pytest.mark.parametrize(("name", "data", "problem"), list(firmware_cases()))
 def test_a_wrong_firmware_is_refused(name: str, data: bytes, problem: str, tmp_path: Path):
-    board = profile.load(name)
+    board = profile.load_profile(name)
     with Loader(board.chip, board.flash_bytes) as chip:
         with pytest.raises(WrongFirmware, match=problem):
             run(board, chip.port, saved(tmp_path, data))
@@ -226,7 +232,7 @@ def test_a_wrong_firmware_is_refused(name: str, data: bytes, problem: str, tmp_p
 
 
 def test_a_missing_firmware_says_which_file_to_take(tmp_path: Path):
-    octal = profile.load("ESP32_GENERIC_S3_OCT")
+    octal = profile.load_profile("ESP32_GENERIC_S3_OCT")
     with pytest.raises(NoFile, match=r"ESP32_GENERIC_S3-SPIRAM_OCT-DATE-VERSION\.bin"):
         run(octal, "", tmp_path / "none.bin")
 
@@ -234,17 +240,17 @@ def test_a_missing_firmware_says_which_file_to_take(tmp_path: Path):
 # --- the port
 
 
-def test_a_missing_port_is_reported(plain: Profile, official: Path):
+def test_a_missing_port_is_reported(plain: BoardProfile, official: Path):
     with pytest.raises(NoPort, match="there is no port /dev/ttyNONE"):
         run(plain, "/dev/ttyNONE", official)
 
 
-def test_a_file_is_no_port(plain: Profile, official: Path):
+def test_a_file_is_no_port(plain: BoardProfile, official: Path):
     with pytest.raises(BoardError, match="no port that can be opened"):
         run(plain, str(official), official)
 
 
-def test_a_busy_port_is_reported(plain: Profile, official: Path):
+def test_a_busy_port_is_reported(plain: BoardProfile, official: Path):
     ours, theirs = pty.openpty()
     fcntl.flock(theirs, fcntl.LOCK_EX)
     with pytest.raises(PortBusy, match="another program has"):
@@ -253,14 +259,14 @@ def test_a_busy_port_is_reported(plain: Profile, official: Path):
     os.close(theirs)
 
 
-def test_a_chip_that_stops_answering_is_reported(plain: Profile, official: Path):
+def test_a_chip_that_stops_answering_is_reported(plain: BoardProfile, official: Path):
     with Loader("esp32", plain.flash_bytes, fails_at=READ_FLASH) as chip:
-        with pytest.raises(NoAnswer, match="stopped answering"):
+        with pytest.raises(NoBoardAnswer, match="stopped answering"):
             run(plain, chip.port, official)
         assert not chip.writes
 
 
-def test_wrong_settings_are_reported_before_the_board_is_touched(plain: Profile, official: Path, tmp_path: Path):
+def test_wrong_settings_are_reported_before_the_board_is_touched(plain: BoardProfile, official: Path, tmp_path: Path):
     config = tmp_path / "config.json"
     config.write_text(json.dumps({"records": {"most": 1}}), encoding="utf-8")
     with pytest.raises(BoardError, match=r"records\.most"):

@@ -12,7 +12,7 @@ import pytest
 from board_images import STORE_IN_APP, hashes_on, needs_micropython, run_on
 from engram_host.boards import file_set, flash, image, profile
 from engram_host.boards.errors import BadRequest
-from engram_host.boards.profile import Profile
+from engram_host.boards.profile import BoardProfile
 from engram_host.boards.progress import Progress
 
 AROUND_BOUNDS = [
@@ -27,12 +27,12 @@ AROUND_BOUNDS = [
 """Sizes of files: littlefs keeps small ones in their folder, and others in blocks with pointers inside."""
 
 
-@pytest.fixture(params=profile.names())
-def board(request: pytest.FixtureRequest) -> Profile:
-    return profile.load(request.param)
+@pytest.fixture(params=profile.profile_names())
+def board(request: pytest.FixtureRequest) -> BoardProfile:
+    return profile.load_profile(request.param)
 
 
-def make(tmp_path: Path, board: Profile, config: dict | None = None) -> Path:
+def make(tmp_path: Path, board: BoardProfile, config: dict | None = None) -> Path:
     given = None
     if config is not None:
         given = tmp_path / "given.json"
@@ -43,17 +43,17 @@ def make(tmp_path: Path, board: Profile, config: dict | None = None) -> Path:
 
 
 @needs_micropython
-def test_micropython_finds_all_files_as_they_are(board: Profile, tmp_path: Path):
-    files = file_set.code(board) | file_set.seeds(board, {})
+def test_micropython_finds_all_files_as_they_are(board: BoardProfile, tmp_path: Path):
+    files = file_set.code_files(board) | file_set.seed_files(board, {})
     assert hashes_on(make(tmp_path, board)) == {path: sha256(content).hexdigest() for path, content in files.items()}
 
 
-def test_it_has_exactly_the_partitions_size(board: Profile, tmp_path: Path):
+def test_it_has_exactly_the_partitions_size(board: BoardProfile, tmp_path: Path):
     assert make(tmp_path, board).stat().st_size == board.filesystem.size
 
 
 def test_the_same_is_made_twice(
-    board: Profile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compile_modules: Callable[..., file_set.Files]
+    board: BoardProfile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compile_modules: Callable[..., file_set.Files]
 ):
     first = make(tmp_path, board).read_bytes()
     monkeypatch.setattr(file_set, "_modules", compile_modules)
@@ -61,7 +61,7 @@ def test_the_same_is_made_twice(
 
 
 @needs_micropython
-def test_the_app_runs_from_it_and_stores(board: Profile, tmp_path: Path):
+def test_the_app_runs_from_it_and_stores(board: BoardProfile, tmp_path: Path):
     assert run_on(make(tmp_path, board), STORE_IN_APP, heap="600k").split() == ["1"]
 
 
@@ -74,8 +74,8 @@ def test_files_of_all_sizes_are_read_back(tmp_path: Path):
     assert hashes_on(path) == {name: sha256(content).hexdigest() for name, content in files.items()}
 
 
-def test_all_modules_and_what_must_be_source_are_in_the_code(board: Profile):
-    code = file_set.code(board)
+def test_all_modules_and_what_must_be_source_are_in_the_code(board: BoardProfile):
+    code = file_set.code_files(board)
     assert {"boot.py", "main.py", "module_packs.mpy", "code.json", "engram/engram.pack", "engram/store.pack"} <= set(
         code
     )
@@ -83,7 +83,7 @@ def test_all_modules_and_what_must_be_source_are_in_the_code(board: Profile):
 
 
 @needs_micropython
-def test_each_module_of_the_firmware_is_imported_from_the_packs(board: Profile, tmp_path: Path):
+def test_each_module_of_the_firmware_is_imported_from_the_packs(board: BoardProfile, tmp_path: Path):
     sources = (file_set.FIRMWARE / "engram").rglob("*.py")
     names = sorted(".".join(path.relative_to(file_set.FIRMWARE).with_suffix("").parts) for path in sources)
     names = [name.removesuffix(".__init__") for name in names]
@@ -151,37 +151,39 @@ def test_ctrl_c_and_a_lack_of_memory_while_a_module_is_looked_for_are_not_lost(
 ):
     program = INTERRUPTED.replace("{error}", error).replace("{module}", "log.reserve")
     program = program.replace("{strikes}", str(strikes))
-    found = run_on(make(tmp_path, profile.load("ESP32_GENERIC")), program, heap="1m").split()
+    found = run_on(make(tmp_path, profile.load_profile("ESP32_GENERIC")), program, heap="1m").split()
     assert found == ["struck", "struck", "1"]
 
 
 def test_a_pack_has_its_modules_with_their_checksums():
-    packed = file_set.packs({"engram/app.mpy": b"app", "engram/store/log.mpy": b"log!", "engram/store/x/y.mpy": b""})
+    packed = file_set.module_packs(
+        {"engram/app.mpy": b"app", "engram/store/log.mpy": b"log!", "engram/store/x/y.mpy": b""}
+    )
     store = b"log.mpy 0 4 %08x\nx/y.mpy 4 0 00000000\n" % crc32(b"log!")
     assert packed["engram/store.pack"] == b"engram-pack 1 %d %08x\n" % (len(store), crc32(store)) + store + b"log!"
     assert b"\nstore/ 3 0 00000000\napp" in packed["engram/engram.pack"] and len(packed) == 2
 
 
-def test_code_json_shows_the_hash_of_every_other_file(board: Profile):
-    code = file_set.code(board)
+def test_code_json_shows_the_hash_of_every_other_file(board: BoardProfile):
+    code = file_set.code_files(board)
     told = json.loads(code.pop("code.json"))
     assert told["files"] == {path: sha256(content).hexdigest()[:16] for path, content in code.items()}
     assert told["micropython"] == "6.3" and told["board"] == board.name
 
 
 def test_line_numbers_are_kept_where_there_is_psram():
-    boards = [profile.load(name) for name in profile.names()]
-    sizes = {board.psram: len(file_set.code(board)["engram/engram.pack"]) for board in boards}
+    boards = [profile.load_profile(name) for name in profile.profile_names()]
+    sizes = {board.psram: len(file_set.code_files(board)["engram/engram.pack"]) for board in boards}
     assert sizes[False] < sizes[True]
-    assert all(len(file_set.code(board)["engram/engram.pack"]) == sizes[board.psram] for board in boards)
+    assert all(len(file_set.code_files(board)["engram/engram.pack"]) == sizes[board.psram] for board in boards)
 
 
-def test_modules_are_not_doubled_where_they_are_frozen(board: Profile):
-    assert set(file_set.code(board, is_frozen=True)) == {"boot.py", "main.py", "module_packs.mpy", "code.json"}
+def test_modules_are_not_doubled_where_they_are_frozen(board: BoardProfile):
+    assert set(file_set.code_files(board, is_frozen=True)) == {"boot.py", "main.py", "module_packs.mpy", "code.json"}
 
 
 def test_settings_go_before_the_profiles(tmp_path: Path):
-    board = profile.load("ESP32_GENERIC")
+    board = profile.load_profile("ESP32_GENERIC")
     given = {"llm": {"url": "http://10.0.0.2:8000/v1", "model": "m"}, "records": {"most": 100}, "timezone": "+01:00"}
     data = make(tmp_path, board, given).read_bytes()
     config = json.loads(
@@ -204,7 +206,7 @@ def test_settings_go_before_the_profiles(tmp_path: Path):
 )
 def test_a_wrong_setting_is_reported_and_nothing_is_written(config: object, sentence: str, tmp_path: Path):
     with pytest.raises(BadRequest, match=sentence):
-        make(tmp_path, profile.load("ESP32_GENERIC"), config)  # type: ignore[arg-type]
+        make(tmp_path, profile.load_profile("ESP32_GENERIC"), config)  # type: ignore[arg-type]
     assert not (tmp_path / "fs.bin").exists()
 
 

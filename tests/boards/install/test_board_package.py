@@ -20,7 +20,7 @@ from cli_case import engram, fine
 from engram_host.boards import file_set, profile
 from engram_host.boards.file_set import Files
 
-BOARD = profile.load("ESP32_GENERIC_SPIRAM")
+BOARD = profile.load_profile("ESP32_GENERIC_SPIRAM")
 SECONDS = 180
 
 
@@ -29,7 +29,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> Files:
     """Few files of code, in place of all that would have to be compiled."""
     code = with_code_json(NEW)
     code["code.json"] = json.dumps(json.loads(code["code.json"]) | {"version": "0.1"}).encode()
-    monkeypatch.setattr(file_set, "code", lambda board: code)
+    monkeypatch.setattr(file_set, "code_files", lambda board: code)
     return code
 
 
@@ -70,7 +70,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 def test_the_package_names_all_code_and_nothing_that_is_a_persons(few: Files, tmp_path: Path):
     out = _made(tmp_path)
     assert {path for path, _ in _named(out / "package.json")} == set(few)
-    assert {path for path, _ in _named(out / "new-board.json")} == set(file_set.seeds(BOARD, {}))
+    assert {path for path, _ in _named(out / "new-board.json")} == set(file_set.seed_files(BOARD, {}))
     assert json.loads((out / "package.json").read_text())["version"] == "0.1"
 
 
@@ -119,7 +119,7 @@ def test_the_app_runs_from_what_mpremote_installed(tmp_path: Path):
     flash = flash_with(tmp_path, {"boot.py": b"# This file is executed on every boot\n"}, BOARD.filesystem.size)
     with StandIn(flash) as board:
         _install(board.port, out / "new-board.json", out / "package.json")
-    assert files_on(flash) == file_set.seeds(BOARD, {}) | {
+    assert files_on(flash) == file_set.seed_files(BOARD, {}) | {
         path: (out / path).read_bytes() for path, _ in _named(out / "package.json")
     }
     assert run_on(flash, STORE_IN_APP, heap="600k").split() == ["1"]

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 
 from archiving_board import ArchivingBoard
 from engram_host.companion.api.entries import MOST_EXPORTS, make_entry_router
-from engram_host.companion.store import Store
+from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
 
 EXPORT = "/v1/devices/kitchen/export"
@@ -58,7 +58,7 @@ class Client:
 @pytest.fixture
 def played(tmp_path: Path):
     """Runs a play on an app that has the copy of a board."""
-    store = Store(SqliteDatabase(tmp_path / "companion.db"))
+    store = CompanionStore(SqliteDatabase(tmp_path / "companion.db"))
     store.open()
     board = ArchivingBoard(store)
     board.keep()

@@ -14,7 +14,7 @@ import trustme
 
 from engram_host.companion.auth import identity, tokens
 from engram_host.companion.auth.exposure import listener_tls
-from engram_host.companion.auth.identity import Caller, CallerLookup
+from engram_host.companion.auth.identity import ApiCaller, CallerLookup
 from engram_host.companion.auth.rate_limit import RateLimiter
 from engram_host.companion.auth.tls import trust_certificate
 from engram_host.companion.errors import SettingError
@@ -199,7 +199,7 @@ def test_a_token_that_was_taken_away_ends_what_is_connected(tmp_path: Path, monk
             store.remove_token("kitchen")
             store.close()
             clock.now += identity.SECONDS_KEPT
-            known: list[identity.Caller] = []
+            known: list[identity.ApiCaller] = []
             monkeypatch.setattr(where.callers, "by_digest", _noted(where.callers.by_digest, known))
             await board.publish("engram/v1/kitchen/up", b"late", qos=1)
             await wait_until_async("somebody looks whose it is", lambda: known)
@@ -221,8 +221,10 @@ class Clock:
         return self.now
 
 
-def _noted(asked: Callable[[bytes], Awaitable[Caller]], answers: list[Caller]) -> Callable[[bytes], Awaitable[Caller]]:
-    async def noting(digest: bytes) -> Caller:
+def _noted(
+    asked: Callable[[bytes], Awaitable[ApiCaller]], answers: list[ApiCaller]
+) -> Callable[[bytes], Awaitable[ApiCaller]]:
+    async def noting(digest: bytes) -> ApiCaller:
         answers.append(await asked(digest))
         return answers[-1]
 

@@ -1,34 +1,31 @@
-"""Tokens: how they are kept, whose they are, and how often somebody may come."""
+"""Tokens: how they are kept, and whose they are."""
 
 import re
 import stat
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from engram_host.companion.auth import tokens
-from engram_host.companion.auth.identity import OPERATOR, STRANGER, Caller, CallerLookup
-from engram_host.companion.auth.rate_limit import RateLimiter
+from engram_host.companion.auth.identity import OPERATOR, STRANGER, ApiCaller, CallerLookup
 from engram_host.companion.errors import SettingError
-from engram_host.companion.store import Store
+from engram_host.companion.store import CompanionStore
 
 
-def test_a_token_is_found_by_its_digest_alone(store: Store):
+def test_a_token_is_found_by_its_digest_alone(store: CompanionStore):
     token = tokens.new_token()
     assert store.add_token(tokens.stored_token("kitchen", token))
     assert store.device_of(tokens.token_digest(token)) == "kitchen"
     assert store.device_of(tokens.token_digest(tokens.new_token())) == ""
 
 
-def test_the_database_does_not_have_the_token(store: Store):
+def test_the_database_does_not_have_the_token(store: CompanionStore):
     token = tokens.new_token()
     store.add_token(tokens.stored_token("kitchen", token))
     assert all(token not in str(vars(kept)) and token.encode() not in kept.digest for kept in store.tokens())
 
 
-def test_a_device_keeps_its_first_token_until_it_is_replaced(store: Store):
+def test_a_device_keeps_its_first_token_until_it_is_replaced(store: CompanionStore):
     first, second = tokens.new_token(), tokens.new_token()
     store.add_token(tokens.stored_token("kitchen", first))
     assert not store.add_token(tokens.stored_token("kitchen", second))
@@ -37,19 +34,19 @@ def test_a_device_keeps_its_first_token_until_it_is_replaced(store: Store):
     assert [store.device_of(tokens.token_digest(each)) for each in (first, second)] == ["", "kitchen"]
 
 
-def test_a_removed_token_is_nobodys(store: Store):
+def test_a_removed_token_is_nobodys(store: CompanionStore):
     token = tokens.new_token()
     store.add_token(tokens.stored_token("kitchen", token))
     assert store.remove_token("kitchen") and not store.remove_token("kitchen")
     assert store.device_of(tokens.token_digest(token)) == "" and store.tokens() == []
 
 
-def test_replacing_what_is_not_there_makes_nothing(store: Store):
+def test_replacing_what_is_not_there_makes_nothing(store: CompanionStore):
     assert not store.replace_token(tokens.stored_token("kitchen", tokens.new_token()))
     assert store.tokens() == []
 
 
-async def _callers(store: Store) -> tuple[Caller, ...]:
+async def _callers(store: CompanionStore) -> tuple[ApiCaller, ...]:
     operator, device = tokens.new_token(), tokens.new_token()
     store.add_token(tokens.stored_token("kitchen", device))
     callers = CallerLookup(store, operator)
@@ -58,10 +55,10 @@ async def _callers(store: Store) -> tuple[Caller, ...]:
     )
 
 
-def test_callers_are_known_by_their_tokens(store: Store):
+def test_callers_are_known_by_their_tokens(store: CompanionStore):
     import asyncio
 
-    assert asyncio.run(_callers(store)) == (OPERATOR, Caller("kitchen"), STRANGER, STRANGER, STRANGER, STRANGER)
+    assert asyncio.run(_callers(store)) == (OPERATOR, ApiCaller("kitchen"), STRANGER, STRANGER, STRANGER, STRANGER)
 
 
 def test_the_operators_token_is_made_once_for_its_owner_alone(tmp_path: Path):
@@ -88,28 +85,3 @@ def test_a_secret_that_is_not_one_word_is_refused_unshown(tmp_path: Path, conten
     with pytest.raises(SettingError) as refused:
         tokens.read_secret(path)
     assert not re.search("abc", str(refused.value))
-
-
-@given(
-    rate=st.floats(0.1, 100),
-    burst=st.integers(1, 50),
-    steps=st.lists(st.floats(0, 3), min_size=1, max_size=200),
-)
-def test_nobody_comes_more_often_than_the_rate_and_the_burst_allow(rate: float, burst: int, steps: list[float]):
-    now = 0.0
-    rates = RateLimiter(rate, burst, lambda: now)
-    taken = 0
-    for step in steps:
-        now += step
-        taken += not rates.wait_seconds("kitchen")
-        assert taken <= burst + rate * now + 1e-6
-
-
-@given(st.floats(0.1, 100), st.integers(1, 20))
-def test_who_waits_as_long_as_is_said_gets_a_turn(rate: float, burst: int):
-    now = 0.0
-    rates = RateLimiter(rate, burst, lambda: now)
-    while not (wait := rates.wait_seconds("kitchen")):
-        pass
-    now += wait + 1e-9
-    assert rates.wait_seconds("kitchen") == 0.0 and rates.wait_seconds("garden") == 0.0

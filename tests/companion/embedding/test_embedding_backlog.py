@@ -16,7 +16,7 @@ from engram_host.companion.embedding import indexer as backlog_module
 from engram_host.companion.embedding.embedder import CachedEmbedder
 from engram_host.companion.embedding.indexer import EmbeddingIndexer
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable, StoreUnavailable
-from engram_host.companion.store import Store
+from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.vector_types import Identity, text_digest
@@ -25,7 +25,7 @@ from waiting import SECONDS, wait_until_async
 
 @pytest.fixture
 def store(tmp_path):
-    store = Store(SqliteDatabase(tmp_path / "store.db"))
+    store = CompanionStore(SqliteDatabase(tmp_path / "store.db"))
     store.open()
     yield store
     store.close()
@@ -34,7 +34,7 @@ def store(tmp_path):
 def finish(backlog):
     async def work():
         for _ in range(10_000):
-            if not await backlog.round():
+            if not await backlog.run_round():
                 return
         raise AssertionError("there is no end to it")
 
@@ -89,7 +89,7 @@ def test_all_devices_get_a_share_of_each_round(store, small):
     boards, embedder = [Board(store, name) for name in ("one", "two")], Embedder()
     for board in boards:
         board.say(*(f"{board.device} {number}" for number in range(12)))
-    asyncio.run(make(store, embedder).round())
+    asyncio.run(make(store, embedder).run_round())
     assert {text.split()[0] for text in embedder.asked} == {"one", "two"}
 
 
@@ -110,7 +110,7 @@ def test_the_index_ends_whole_whatever_comes_between(tmp_path_factory, steps):
         patch.setattr(backlog_module, "WINDOW", 4)
         patch.setattr(backlog_module, "TEXTS_AT_ONCE", 2)
         patch.setattr(index_state, "_MOST_GAPS", 2)
-        store = Store(SqliteDatabase(tmp_path_factory.mktemp("life") / "store.db"))
+        store = CompanionStore(SqliteDatabase(tmp_path_factory.mktemp("life") / "store.db"))
         store.open()
         board, embedder = Board(store), Embedder()
         backlog = make(store, embedder)
@@ -118,11 +118,11 @@ def test_the_index_ends_whole_whatever_comes_between(tmp_path_factory, steps):
             if isinstance(step, int):
                 board.say(*(f"{len(board.texts) + number}" for number in range(step)))
             elif step == "round":
-                asyncio.run(backlog.round())
+                asyncio.run(backlog.run_round())
             else:
                 embedder.calls_left = 1
                 with contextlib.suppress(KilledError):
-                    asyncio.run(backlog.round())
+                    asyncio.run(backlog.run_round())
                 embedder.calls_left = 10**9
                 index_state.release_lease(store, backlog._who)
                 backlog = make(store, embedder)
@@ -137,7 +137,7 @@ def test_another_model_pauses_searches_until_the_index_is_whole_again(store, sma
     board.say(*"abcdefghij")
     finish(make(store, old))
     backlog = fresh(store, new)
-    asyncio.run(backlog.round())
+    asyncio.run(backlog.run_round())
     assert backlog.identity is None
     assert "big/6/3" in backlog.paused and "little/8/3" in backlog.paused and "words only" in backlog.paused
     assert stored(store, old)
@@ -159,7 +159,7 @@ def test_going_back_to_a_model_whose_vectors_are_still_there_asks_it_for_none(st
     board, old, new = Board(store), Embedder(), Embedder("big", 6)
     board.say(*"abcdefghij")
     finish(fresh(store, CachedEmbedder(old, store, KEY)))
-    asyncio.run(fresh(store, CachedEmbedder(new, store, KEY)).round())
+    asyncio.run(fresh(store, CachedEmbedder(new, store, KEY)).run_round())
     old.asked.clear()
     finish(fresh(store, CachedEmbedder(old, store, KEY)))
     assert not old.asked
@@ -177,7 +177,7 @@ def test_coming_back_to_a_model_after_its_vectors_were_dropped_makes_them_again(
 def test_a_first_index_can_be_searched_while_it_grows(store, small):
     Board(store).say(*"abcdefghij")
     backlog = make(store)
-    asyncio.run(backlog.round())
+    asyncio.run(backlog.run_round())
     assert backlog.identity == Identity("little", 8, KEY)
 
 
@@ -352,7 +352,7 @@ def test_a_companion_with_another_model_than_the_index_searches_by_words(store, 
 def test_another_companion_goes_on_when_the_keeper_is_gone(store, small, monkeypatch):
     board, embedder = Board(store), Embedder()
     board.say(*"abcdef")
-    asyncio.run(make(store, Embedder()).round())
+    asyncio.run(make(store, Embedder()).run_round())
     now = backlog_module.time.time()
     monkeypatch.setattr(backlog_module.time, "time", lambda: now + 60)
     finish(make(store, embedder))

@@ -13,7 +13,7 @@ from engram_host.companion.embedding import batch, index_state, indexer
 from engram_host.companion.embedding.batch import BatchJobs
 from engram_host.companion.embedding.remote import OpenAiEmbedder, RemoteService
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
-from engram_host.companion.store import Store
+from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.vector_types import Identity
 from official_clients import openai
@@ -156,7 +156,7 @@ def test_the_official_client_reads_the_same_jobs(peer):
 
 
 def test_a_large_back_fill_goes_by_job_while_new_lines_go_directly(peer, tmp_path):
-    store = Store(SqliteDatabase(tmp_path / "store.db"))
+    store = CompanionStore(SqliteDatabase(tmp_path / "store.db"))
     store.open()
     board = Board(store)
     board.say(*(f"old {number}" for number in range(20)))
@@ -225,7 +225,7 @@ class OneJob:
 
 @pytest.fixture
 def store(tmp_path):
-    store = Store(SqliteDatabase(tmp_path / "store.db"))
+    store = CompanionStore(SqliteDatabase(tmp_path / "store.db"))
     store.open()
     yield store
     store.close()
@@ -237,7 +237,7 @@ async def begin_job(store, monkeypatch):
     Board(store).say(*(f"old {number}" for number in range(20)))
     jobs = OneJob()
     backlog = make(store, Embedder(), jobs=jobs, jobs_least=10)
-    await backlog.round()
+    await backlog.run_round()
     await jobs.begun.wait()
     assert index_state.renew_lease(store, "another", 2_000_000_000, 1000)
     return backlog, jobs
@@ -246,7 +246,7 @@ async def begin_job(store, monkeypatch):
 def test_a_job_ends_with_the_lease(store, monkeypatch):
     async def work():
         backlog, jobs = await begin_job(store, monkeypatch)
-        assert not await backlog.round()
+        assert not await backlog.run_round()
         jobs.may_end.set()
         assert jobs.is_cancelled
         await backlog.stop()
@@ -262,8 +262,8 @@ def test_what_a_job_failed_with_is_reported_by_one_that_lost_the_lease_too(store
         jobs.may_end.set()
         await wait_until_async("the job's end", lambda: backlog._job and backlog._job.done())
         with pytest.raises(EmbedderUnavailable, match="the job failed"):
-            await backlog.round()
-        assert not await backlog.round()
+            await backlog.run_round()
+        assert not await backlog.run_round()
         await backlog.stop()
 
     asyncio.run(work())

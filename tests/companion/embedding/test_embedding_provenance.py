@@ -13,7 +13,7 @@ from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.embedding.minilm import MiniLm
 from engram_host.companion.errors import EmbedderRefused
 from engram_host.companion.settings import EmbeddingSettings
-from engram_host.companion.store import Store
+from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import Supervisor
 from waiting import wait_until_async
 
@@ -65,7 +65,7 @@ def test_the_files_are_compared_in_a_thread_of_their_own(monkeypatch: pytest.Mon
     assert threads and threads[0] is not threading.main_thread()
 
 
-def test_searches_go_by_words_and_health_says_why(changed: Path, store: Store):
+def test_searches_go_by_words_and_health_says_why(changed: Path, store: CompanionStore):
     async def told() -> tuple[str, str]:
         meaning = EmbeddingService(store, EmbeddingSettings(), Supervisor())
         meaning.start()

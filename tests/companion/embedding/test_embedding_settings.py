@@ -9,7 +9,7 @@ from engram_host.companion.embedding.fallback import FallbackEmbedder
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.settings_reader import read_section
-from engram_host.companion.store import Store
+from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
 
 
@@ -66,7 +66,7 @@ def test_a_secret_that_is_refused_is_not_shown(value):
 
 @pytest.fixture
 def store(tmp_path):
-    store = Store(SqliteDatabase(tmp_path / "store.db"))
+    store = CompanionStore(SqliteDatabase(tmp_path / "store.db"))
     store.open()
     yield store
     store.close()

@@ -50,7 +50,7 @@ def test_a_single_file_is_a_folder_of_its_own(notes: Path):
     (place,) = folder_sources(settings_of(notes / "a.md"), "test")
     listing = list_files(place, 1000)
     assert listing and list(listing.files) == ["a.md"]
-    assert (place.cited("a.md"), place.path_of("a.md"), place.path_of("sub/b.md")) == ("a.md", "a.md", "")
+    assert (place.citation("a.md"), place.path_of("a.md"), place.path_of("sub/b.md")) == ("a.md", "a.md", "")
 
 
 @pytest.mark.parametrize("target", ["secret.md", "outside"])
@@ -166,7 +166,7 @@ def test_a_file_that_is_too_large_is_reported_with_its_size(notes: Path):
 
 def test_more_files_than_allowed_are_reported(notes: Path):
     listing = list_files(place_of(notes), 1)
-    assert listing and len(listing.files) == 1 and "more than 1 files" in listing.told[0]
+    assert listing and len(listing.files) == 1 and "more than 1 file;" in listing.problems[0]
 
 
 def test_a_folder_that_is_not_there_is_no_listing(tmp_path: Path):

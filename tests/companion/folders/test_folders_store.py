@@ -15,8 +15,8 @@ from engram import log_line, text
 from engram_host.companion.folders import indexer
 from engram_host.companion.folders.indexer import FolderIndexer, FolderProgress
 from engram_host.companion.folders.sources import FolderSource, list_files
-from engram_host.companion.store import Store, choose_store
-from engram_host.companion.types import Span
+from engram_host.companion.store import CompanionStore, choose_store
+from engram_host.companion.types import SeqRange
 from engram_host.companion.vector_types import Identity, StoredVector
 from markdown_folders import place_of, read_into, settings_of, write
 
@@ -31,23 +31,23 @@ def place(tmp_path: Path) -> FolderSource:
     return place_of(tmp_path / "notes")
 
 
-def lines(store: Store, place: FolderSource) -> dict[int, dict]:
+def lines(store: CompanionStore, place: FolderSource) -> dict[int, dict]:
     """All passages, by seq."""
     device = store.device(place.device)
-    span = Span(place.device, "records", device.logs["records"].epoch, 0, log_line.MAX_SEQ)
+    span = SeqRange(place.device, "records", device.logs["records"].epoch, 0, log_line.MAX_SEQ)
     return {seq: log_line.decode(line) for seq, line in store.lines(span)}
 
 
-def texts(store: Store, place: FolderSource) -> set[str]:
+def texts(store: CompanionStore, place: FolderSource) -> set[str]:
     return {line["content"] for line in lines(store, place).values()}
 
 
-def embed_all(store: Store, place: FolderSource) -> None:
+def embed_all(store: CompanionStore, place: FolderSource) -> None:
     vectors = [StoredVector("records", seq, b"d" * 16, np.ones(4, np.float32)) for seq in lines(store, place)]
     store.put_vectors(place.device, IDENTITY, vectors)
 
 
-def with_vector(store: Store, place: FolderSource) -> set[int]:
+def with_vector(store: CompanionStore, place: FolderSource) -> set[int]:
     return {stored.seq for _, stored in store.vectors(place.device, IDENTITY, 0)}
 
 
@@ -57,20 +57,22 @@ def settle(place: FolderSource) -> None:
         os.utime(path, (time.time() - 100, time.time() - 100))
 
 
-def test_a_folder_is_no_board(store: Store, place: FolderSource):
+def test_a_folder_is_no_board(store: CompanionStore, place: FolderSource):
     write(place.root, {"a.md": "tea"})
     read_into(store, place)
     assert store.devices() == [] and [source.name for source in store.sources()] == [place.device]
 
 
-def test_a_passage_knows_its_file_its_headings_and_its_scope(store: Store, place: FolderSource):
+def test_a_passage_knows_its_file_its_headings_and_its_scope(store: CompanionStore, place: FolderSource):
     write(place.root, {"sub/a.md": "# Tea\n## Green\nfrom Uji"})
     read_into(store, place)
     (line,) = lines(store, place).values()
     assert (line["path"], line["heading"], line["scope"]) == ("sub/a.md", "Tea", "user:owner")
 
 
-def test_lines_put_in_at_the_beginning_make_no_passage_of_another_section_new(store: Store, place: FolderSource):
+def test_lines_put_in_at_the_beginning_make_no_passage_of_another_section_new(
+    store: CompanionStore, place: FolderSource
+):
     write(place.root, {"a.md": SECTIONS})
     read_into(store, place)
     embed_all(store, place)
@@ -81,7 +83,7 @@ def test_lines_put_in_at_the_beginning_make_no_passage_of_another_section_new(st
     assert len(everything) > 4 and len(everything - kept) <= 1
 
 
-def test_the_places_of_passages_follow_the_file(store: Store, place: FolderSource):
+def test_the_places_of_passages_follow_the_file(store: CompanionStore, place: FolderSource):
     write(place.root, {"a.md": SECTIONS})
     read_into(store, place)
     before = store.file(place.device, "a.md")
@@ -93,7 +95,9 @@ def test_the_places_of_passages_follow_the_file(store: Store, place: FolderSourc
     assert {first - moved[seq] for seq, first, _ in after.places if seq in moved and moved[seq] > 1} == {3}
 
 
-def test_what_is_the_same_is_not_read_again(store: Store, place: FolderSource, monkeypatch: pytest.MonkeyPatch):
+def test_what_is_the_same_is_not_read_again(
+    store: CompanionStore, place: FolderSource, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(indexer, "_JUST_NOW_SECONDS", 0)
     write(place.root, {"a.md": "tea"})
     read_into(store, place)
@@ -103,7 +107,7 @@ def test_what_is_the_same_is_not_read_again(store: Store, place: FolderSource, m
     assert store.device(place.device).version == version
 
 
-def test_a_change_that_leaves_size_and_time_of_a_new_file_is_seen(store: Store, place: FolderSource):
+def test_a_change_that_leaves_size_and_time_of_a_new_file_is_seen(store: CompanionStore, place: FolderSource):
     write(place.root, {"a.md": "green"})
     status = (place.root / "a.md").stat()
     read_into(store, place)
@@ -113,7 +117,7 @@ def test_a_change_that_leaves_size_and_time_of_a_new_file_is_seen(store: Store, 
     assert texts(store, place) == {"black"}
 
 
-def test_a_file_that_went_leaves_nothing(store: Store, place: FolderSource):
+def test_a_file_that_went_leaves_nothing(store: CompanionStore, place: FolderSource):
     write(place.root, {"a.md": "tea", "b.md": "coffee"})
     read_into(store, place)
     embed_all(store, place)
@@ -136,7 +140,7 @@ def test_what_was_taken_out_of_a_file_leaves_the_database(tmp_path: Path, place:
         store.close()
 
 
-def test_another_scope_is_written_without_embedding_anything_again(store: Store, place: FolderSource):
+def test_another_scope_is_written_without_embedding_anything_again(store: CompanionStore, place: FolderSource):
     write(place.root, {"a.md": SECTIONS})
     read_into(store, place)
     embed_all(store, place)
@@ -145,7 +149,7 @@ def test_another_scope_is_written_without_embedding_anything_again(store: Store,
     assert {line["scope"] for line in lines(store, place).values()} == {"all"} and with_vector(store, place) == before
 
 
-def test_other_sizes_of_passages_are_cut_again(store: Store, place: FolderSource):
+def test_other_sizes_of_passages_are_cut_again(store: CompanionStore, place: FolderSource):
     write(place.root, {"a.md": SECTIONS})
     settle(place)
     read_into(store, place)
@@ -156,7 +160,7 @@ def test_other_sizes_of_passages_are_cut_again(store: Store, place: FolderSource
 
 @pytest.mark.parametrize(("data", "why"), [(b"caf\xe9", "UTF-8"), (b"a\0b", "zero bytes"), (b"x" * 5000, "5000 bytes")])
 def test_a_file_that_is_no_text_or_too_large_is_reported_and_others_are_read(
-    store: Store, place: FolderSource, data: bytes, why: str
+    store: CompanionStore, place: FolderSource, data: bytes, why: str
 ):
     write(place.root, {"bad.md": data, "good.md": "tea"})
     progress = read_into(store, place, settings_of(place.root, most_file_bytes=4000))
@@ -165,7 +169,7 @@ def test_a_file_that_is_no_text_or_too_large_is_reported_and_others_are_read(
     assert problem.startswith("notes/bad.md") and why in problem
 
 
-def test_a_file_that_is_no_text_any_more_is_found_no_more(store: Store, place: FolderSource):
+def test_a_file_that_is_no_text_any_more_is_found_no_more(store: CompanionStore, place: FolderSource):
     write(place.root, {"a.md": "tea"})
     read_into(store, place)
     write(place.root, {"a.md": b"\xff"})
@@ -173,7 +177,9 @@ def test_a_file_that_is_no_text_any_more_is_found_no_more(store: Store, place: F
     assert texts(store, place) == set()
 
 
-def test_a_stop_after_each_group_loses_nothing_and_the_rest_comes_later(store: Store, place: FolderSource, monkeypatch):
+def test_a_stop_after_each_group_loses_nothing_and_the_rest_comes_later(
+    store: CompanionStore, place: FolderSource, monkeypatch
+):
     monkeypatch.setattr(indexer, "FILES_AT_ONCE", 3)
     write(place.root, {f"{number}.md": f"tea {number}" for number in range(10)})
     settle(place)
@@ -187,7 +193,7 @@ def test_a_stop_after_each_group_loses_nothing_and_the_rest_comes_later(store: S
     assert counts == [3, 6, 9, 10]
 
 
-def test_a_folder_that_is_removed_leaves_nothing(store: Store, place: FolderSource):
+def test_a_folder_that_is_removed_leaves_nothing(store: CompanionStore, place: FolderSource):
     write(place.root, {"a.md": "tea"})
     read_into(store, place)
     embed_all(store, place)

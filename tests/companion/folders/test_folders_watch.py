@@ -14,7 +14,7 @@ import pytest
 from engram.memory.access import Caller
 from engram_host.companion.folders import service, watcher
 from engram_host.companion.folders.service import FolderService
-from engram_host.companion.store import Store, choose_store
+from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.supervisor import Supervisor
 from markdown_folders import settings_of, write
 from waiting import wait_until_async
@@ -30,7 +30,7 @@ def root(tmp_path: Path) -> Path:
 
 
 @contextlib.asynccontextmanager
-async def kept(root: Path, **more: object) -> AsyncIterator[tuple[FolderService, Store]]:
+async def kept(root: Path, **more: object) -> AsyncIterator[tuple[FolderService, CompanionStore]]:
     """The folders of a companion, read once."""
     store = choose_store(f"sqlite:///{root.parent / 'c.db'}")
     store.open()
@@ -44,7 +44,7 @@ async def kept(root: Path, **more: object) -> AsyncIterator[tuple[FolderService,
         store.close()
 
 
-def paths(folders: FolderService, store: Store) -> list[str]:
+def paths(folders: FolderService, store: CompanionStore) -> list[str]:
     return [path for path, *_ in store.stamps(folders.standings[0].place.device)]
 
 
@@ -60,7 +60,7 @@ def run(root: Path, steps, **more: object) -> None:
 
 
 def test_files_that_come_change_and_go_are_noticed(root: Path):
-    async def steps(folders: FolderService, store: Store) -> None:
+    async def steps(folders: FolderService, store: CompanionStore) -> None:
         write(root, {"b.md": "coffee"})
         await wait_until_async("the change", lambda: paths(folders, store) == ["a.md", "b.md"])
         (root / "a.md").rename(root / "c.md")
@@ -72,7 +72,7 @@ def test_files_that_come_change_and_go_are_noticed(root: Path):
 
 
 def test_what_is_in_a_new_folder_is_noticed(root: Path):
-    async def steps(folders: FolderService, store: Store) -> None:
+    async def steps(folders: FolderService, store: CompanionStore) -> None:
         write(root, {"new/deep/b.md": "coffee"})
         await wait_until_async("the change", lambda: "new/deep/b.md" in paths(folders, store))
         write(root, {"new/deep/c.md": "coffee"})
@@ -84,7 +84,7 @@ def test_what_is_in_a_new_folder_is_noticed(root: Path):
 def test_a_folder_that_went_is_reported_and_comes_back(root: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(service, "_POLL_SECONDS", 0.1)
 
-    async def steps(folders: FolderService, store: Store) -> None:
+    async def steps(folders: FolderService, store: CompanionStore) -> None:
         shutil.rmtree(root)
         await wait_until_async("it is seen that the folder went", lambda: folders.standings[0].state == "not there")
         assert "notes is not there" in folders.problems()[0]
@@ -98,7 +98,7 @@ def test_a_folder_that_went_is_reported_and_comes_back(root: Path, monkeypatch: 
 
 
 def test_a_folder_that_is_exchanged_for_another_is_noticed(root: Path):
-    async def steps(folders: FolderService, store: Store) -> None:
+    async def steps(folders: FolderService, store: CompanionStore) -> None:
         write(root.parent / "other", {"b.md": "coffee"})
         root.rename(root.parent / "old")
         (root.parent / "other").rename(root)
@@ -116,7 +116,7 @@ def test_without_events_folders_are_looked_through(root: Path, monkeypatch: pyte
     monkeypatch.setattr(watcher, "awatch", no_events)
     monkeypatch.setattr(service, "_POLL_SECONDS", 0.1)
 
-    async def steps(folders: FolderService, store: Store) -> None:
+    async def steps(folders: FolderService, store: CompanionStore) -> None:
         write(root, {"b.md": "coffee"})
         await wait_until_async("the change", lambda: paths(folders, store) == ["a.md", "b.md"])
         assert "too many watches" in folders.problems()[0]
@@ -160,7 +160,7 @@ def heard_after(monkeypatch: pytest.MonkeyPatch, changes: int, pause: float, deb
 
     async def work() -> float:
         watch = watcher.FolderWatcher(debounce)
-        assert await watch.follow([("/notes", 1)])
+        assert await watch.watch_folders([("/notes", 1)])
         assert await watch.wait(60) == {"/notes/b.md"}
         now = asyncio.get_running_loop().time()
         assert watch._task
@@ -195,7 +195,7 @@ def test_a_folder_at_rest_is_not_read_again_and_again(root: Path, monkeypatch: p
 
     monkeypatch.setattr(watcher, "awatch", noting)
 
-    async def steps(folders: FolderService, store: Store) -> None:
+    async def steps(folders: FolderService, store: CompanionStore) -> None:
         at_first = len(listings)
         for count in (1, 2):
             # Events come in order: with this one all came that the reading before it had caused.
@@ -208,7 +208,7 @@ def test_a_folder_at_rest_is_not_read_again_and_again(root: Path, monkeypatch: p
 
 
 def test_a_folder_that_left_the_settings_leaves_the_store(root: Path):
-    async def nothing(folders: FolderService, store: Store) -> None:
+    async def nothing(folders: FolderService, store: CompanionStore) -> None:
         assert paths(folders, store) == ["a.md"]
 
     run(root, nothing)
@@ -226,9 +226,9 @@ def test_a_folder_that_left_the_settings_leaves_the_store(root: Path):
 
 
 def test_a_search_that_is_refused_is_logged_with_the_scope_and_no_text(root: Path, caplog: pytest.LogCaptureFixture):
-    async def steps(folders: FolderService, store: Store) -> None:
+    async def steps(folders: FolderService, store: CompanionStore) -> None:
         with caplog.at_level(logging.INFO, "engram.folders"):
-            assert folders.searched(Caller("owner", "r", True, "")) == ()
+            assert folders.searchable_folders(Caller("owner", "r", True, "")) == ()
         assert "user:owner" in caplog.text and "tea" not in caplog.text
 
     run(root, steps)

@@ -89,7 +89,7 @@ def test_no_repr_shows_it(tmp_path: Path):
     store = open_store(folder=tmp_path)
     gateway = Gateway(store, GatewaySettings(url="http://127.0.0.1:9/v1"), key, Metrics())
     gateway.start()
-    assert KEY not in f"{key!r} {key} {gateway!r} {key.blotter()!r} {vars(gateway)!r}"
+    assert KEY not in f"{key!r} {key} {gateway!r} {key.redactor()!r} {vars(gateway)!r}"
     store.close()
 
 
@@ -202,7 +202,7 @@ JSON = st.recursive(
 @given(JSON)
 def test_an_odd_answer_is_counted_as_something(value: object):
     count = TokenCounter(3)
-    count.whole(json.dumps(value).encode())
+    count.count_body(json.dumps(value).encode())
     count.feed(_events(value))
     assert count.used >= 0
 

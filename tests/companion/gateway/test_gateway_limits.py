@@ -3,19 +3,19 @@
 import threading
 from collections.abc import Callable
 
-from engram_host.companion.store import Store
+from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import GatewayUse
 
 NONE = {"device": GatewayUse(0, 0), "all": GatewayUse(0, 0)}
 
 
-def test_without_limits_all_calls_are_taken_and_counted(store: Store):
+def test_without_limits_all_calls_are_taken_and_counted(store: CompanionStore):
     assert [store.begin_call(7, "kitchen", 10, NONE) for _ in range(3)] == ["", "", ""]
     store.end_call(7, "kitchen", -4)
     assert store.gateway_used(7) == {"": GatewayUse(3, 26), "kitchen": GatewayUse(3, 26)}
 
 
-def test_each_limit_is_reported_by_its_name(store: Store):
+def test_each_limit_is_reported_by_its_name(store: CompanionStore):
     cases = (
         ({"device": GatewayUse(1, 0)}, "device calls"),
         ({"device": GatewayUse(0, 5)}, "device tokens"),
@@ -28,18 +28,18 @@ def test_each_limit_is_reported_by_its_name(store: Store):
         assert store.gateway_used(day)["kitchen"] == GatewayUse(1, 5)
 
 
-def test_one_device_does_not_use_up_anothers_limit_and_a_new_day_is_new(store: Store):
+def test_one_device_does_not_use_up_anothers_limit_and_a_new_day_is_new(store: CompanionStore):
     limits = {"device": GatewayUse(1, 0)}
     assert store.begin_call(7, "kitchen", 0, limits) == store.begin_call(7, "garden", 0, limits) == ""
     assert store.begin_call(7, "kitchen", 0, limits) == "device calls"
     assert store.begin_call(8, "kitchen", 0, limits) == ""
 
 
-def test_workers_together_take_no_more_than_the_limit(open_store: Callable[[], Store]):
+def test_workers_together_take_no_more_than_the_limit(open_store: Callable[[], CompanionStore]):
     limits = {"device": GatewayUse(15, 0), "all": GatewayUse(20, 0)}
     taken: list[str] = []
 
-    def work(store: Store, device: str) -> None:
+    def work(store: CompanionStore, device: str) -> None:
         for _ in range(15):
             if not store.begin_call(7, device, 3, limits):
                 taken.append(device)
@@ -57,7 +57,7 @@ def test_workers_together_take_no_more_than_the_limit(open_store: Callable[[], S
     }
 
 
-def test_old_days_are_deleted(store: Store):
+def test_old_days_are_deleted(store: CompanionStore):
     store.begin_call(7, "kitchen", 0, NONE)
     store.begin_call(1000, "kitchen", 0, NONE)
     assert store.gateway_used(7) == {} and store.gateway_used(1000)

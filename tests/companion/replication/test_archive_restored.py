@@ -7,16 +7,16 @@ import pytest
 
 from archiving_board import RECORDS, ArchivingBoard, archive, board_of_six
 from engram import log_line
-from engram_host.companion.store import Store, choose_store
+from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.store.backup import restore_postgres, restore_sqlite, save_postgres, save_sqlite
-from engram_host.companion.types import ArchiveRange, Span
+from engram_host.companion.types import ArchiveRange, SeqRange
 from postgres_process import binaries
 
 EVERYTHING = [ArchiveRange("all", 1, 100)]
 
 
 @pytest.fixture
-def board(store: Store) -> ArchivingBoard:
+def board(store: CompanionStore) -> ArchivingBoard:
     return board_of_six(store)
 
 
@@ -46,7 +46,7 @@ def back(board: ArchivingBoard, store_url: str, tmp_path: Path, monkeypatch: pyt
 
 
 def _held(board: ArchivingBoard) -> dict[int, bytes]:
-    return dict(board.store.lines(Span(board.name, RECORDS, board.log.epoch, 0, 100), archived=True))
+    return dict(board.store.lines(SeqRange(board.name, RECORDS, board.log.epoch, 0, 100), archived=True))
 
 
 def _compacted(board: ArchivingBoard, *numbers: int) -> None:

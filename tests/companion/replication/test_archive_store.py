@@ -14,9 +14,9 @@ from engram import log_line
 from engram.memory.access import OWNER, Caller
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
-from engram_host.companion.store import Store
+from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
-from engram_host.companion.types import Span
+from engram_host.companion.types import SeqRange
 from engram_host.companion.vector_types import Identity, StoredVector
 from search_store import asked
 
@@ -25,7 +25,7 @@ IDENTITY = Identity("test", 3, 1)
 
 
 @pytest.fixture
-def archiving(store: Store) -> ArchivingBoard:
+def archiving(store: CompanionStore) -> ArchivingBoard:
     return board_of_six(store)
 
 
@@ -36,7 +36,7 @@ def test_what_is_archived_stays_when_the_board_compacts(archiving: ArchivingBoar
     archiving.sync()
     assert 2 not in archiving.log.lines and 7 not in archiving.log.lines
     archiving.check()
-    copy = Span(archiving.name, RECORDS, archiving.log.epoch, 0, 100)
+    copy = SeqRange(archiving.name, RECORDS, archiving.log.epoch, 0, 100)
     assert dict(archiving.store.lines(copy)) == archiving.log.lines
 
 
@@ -66,7 +66,7 @@ def test_a_promise_of_which_nothing_came_keeps_nothing(archiving: ArchivingBoard
     archiving.compact_records()
     archiving.sync()
     archiving.check()
-    copy = Span(archiving.name, RECORDS, archiving.log.epoch, 0, 100)
+    copy = SeqRange(archiving.name, RECORDS, archiving.log.epoch, 0, 100)
     assert 2 not in dict(archiving.store.lines(copy, archived=True))
 
 
@@ -88,7 +88,7 @@ def test_a_forgotten_one_goes_with_its_bytes(archiving: ArchivingBoard, is_compa
     archiving.compact_records()
     archiving.sync()
     archiving.check()
-    copy = Span(archiving.name, RECORDS, archiving.log.epoch, 0, 100)
+    copy = SeqRange(archiving.name, RECORDS, archiving.log.epoch, 0, 100)
     assert not any(b"tea number 2" in line for _, line in archiving.store.lines(copy, archived=True))
 
 
@@ -181,7 +181,7 @@ def test_whatever_happens_each_memory_is_where_the_board_thinks(examples: int):
     @example(steps=_steps("promise archive sync restore lose compact"))
     def try_it(steps: list[tuple[str, int]]) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            store = Store(SqliteDatabase(Path(folder) / "companion.db"))
+            store = CompanionStore(SqliteDatabase(Path(folder) / "companion.db"))
             store.open()
             try:
                 _play(ArchivingBoard(store), steps)
@@ -225,10 +225,10 @@ def test_what_is_archived_stays_when_the_boards_flash_loses_its_line_and_goes_wh
     archiving.sync()
     archiving.log.drop_oldest(1)
     archiving.sync()
-    assert archiving.store.aside(archiving.name) == []
+    assert archiving.store.set_aside_lines(archiving.name) == []
     archiving.check()
     archiving.forget(1)
     archiving.sync()
     archiving.check()
-    span = Span(archiving.name, RECORDS, archiving.log.epoch, 0, 100)
+    span = SeqRange(archiving.name, RECORDS, archiving.log.epoch, 0, 100)
     assert not any(b"tea number 1" in line for _, line in archiving.store.lines(span, archived=True))

@@ -7,7 +7,7 @@ import pytest
 from engram import log_line
 from engram.link import messages
 from engram_host.companion.replication.protocol import Replication
-from engram_host.companion.store import Store, open_store
+from engram_host.companion.store import CompanionStore, open_store
 from engram_host.companion.supervisor import Supervisor
 from sending import Sent, digest
 
@@ -151,10 +151,10 @@ def test_an_error_that_nobody_foresaw_refuses_its_message_and_takes_the_next_one
     def take(batches, now):
         if next(fails, False):
             raise KeyError("a mistake")
-        return Store.take(store, batches, now)
+        return CompanionStore.store_batches(store, batches, now)
 
     async def play():
-        monkeypatch.setattr(store, "take", take)
+        monkeypatch.setattr(store, "store_batches", take)
         replication = Replication(store, lambda: None, Supervisor())
         replication.start()
         loop = asyncio.get_running_loop()

@@ -16,7 +16,7 @@ from engram_host.companion.search.request import SearchRequest
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import EmbeddingSettings, SearchSettings
 from engram_host.companion.supervisor import Supervisor
-from engram_host.companion.types import Batch, Hello, LogName, LogState, Sender, Span
+from engram_host.companion.types import Hello, LineBatch, LogName, LogState, Sender, SeqRange
 from peers import Companion
 from sending import Sent
 from waiting import wait_until
@@ -169,7 +169,7 @@ def _filled(store, name, lines, heard):
     """A board of which so many lines are said to be there."""
     states: dict[LogName, LogState] = {"records": LogState(1, 1, 1, 0), "journal": LogState(1, 1, lines + 1, 0)}
     store.greet(Hello(name, Sender(name, 1, 1), 0, states), heard)
-    store.take([Batch(Sender(name, 1, 2), Span(name, "journal", 1, 0, lines), [])], heard)
+    store.store_batches([LineBatch(Sender(name, 1, 2), SeqRange(name, "journal", 1, 0, lines), [])], heard)
 
 
 @pytest.fixture
@@ -182,13 +182,13 @@ def searching(store):
 
 
 def test_a_search_of_all_boards_leaves_out_those_heard_longest_ago_and_says_so(searching):
-    result = asyncio.run(searching.find(Caller("owner", "", False, ""), query="kettle"))
+    result = asyncio.run(searching.search(Caller("owner", "", False, ""), query="kettle"))
     assert any(told.startswith("1 board was not searched, the one") for told in result.left_out)
 
 
 def test_more_boards_than_have_room_in_memory_are_refused_by_name(searching):
     with pytest.raises(BadSearch, match="name fewer"):
-        asyncio.run(searching.find(Caller("owner", "", False, ""), query="x", devices=("oldest", "middle", "newest")))
+        asyncio.run(searching.search(Caller("owner", "", False, ""), query="x", devices=("oldest", "middle", "newest")))
 
 
 def test_what_is_meant_is_found_though_no_word_is_the_same(tmp_path):
@@ -205,17 +205,17 @@ def test_what_is_meant_is_found_though_no_word_is_the_same(tmp_path):
 
 def test_the_indexes_of_large_boards_that_have_room_are_made_before_somebody_asks(searching, monkeypatch):
     monkeypatch.setattr("engram_host.companion.search_service.LARGE", 4000)
-    asyncio.run(searching.warm())
+    asyncio.run(searching.warm_indexes())
     assert searching.indexed == ["newest", "middle"]
 
 
 def test_no_index_is_made_for_small_boards(searching):
-    asyncio.run(searching.warm())
+    asyncio.run(searching.warm_indexes())
     assert searching.indexed == []
 
 
 def test_an_index_that_is_being_made_is_broken_off_when_the_companion_stops(searching, monkeypatch, caplog):
     monkeypatch.setattr("engram_host.companion.search_service.LARGE", 4000)
     searching.stop()
-    asyncio.run(searching.warm())
+    asyncio.run(searching.warm_indexes())
     assert "is being stopped" in caplog.text

@@ -269,7 +269,7 @@ def test_indexes_leave_when_there_is_no_room_for_them():
     cache = IndexCache(store, size * 5 // 2)  # pyright: ignore[reportArgumentType]
     for name in ("a", "b", "a", "c"):
         cache.get(name, None)
-    assert cache.names == ["a", "c"] and cache.nbytes <= size * 5 // 2
+    assert cache.board_names == ["a", "c"] and cache.nbytes <= size * 5 // 2
 
 
 def test_what_an_index_says_that_it_takes_is_what_it_takes():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engram_host.companion.errors import BadSearch, EmbedderUnavailable, UnknownDevice
 from engram_host.companion.search import engine as engine_module
-from engram_host.companion.search import mmr
+from engram_host.companion.search import fusion
 from engram_host.companion.search.engine import NO_EMBEDDER, QueryVector, SearchEngine
 from engram_host.companion.search.request import Weights
 from search_store import IDENTITY, NOW, SearchStore, asked, embed_all, engine_of, ids, line_of, record, turn
@@ -173,7 +173,7 @@ def test_mmr_puts_what_says_something_else_before_what_says_the_same():
 def test_mmr_with_lambda_1_keeps_the_order(scores: list[float], limit: int):
     scores = sorted((round(score, 6) for score in scores), reverse=True)
     nothing, no_words = np.zeros((len(scores), 3)), [frozenset[str]()] * len(scores)
-    order = mmr.mmr_order(scores, nothing, np.ones(len(scores), np.bool_), no_words, limit, 1.0)
+    order = fusion.mmr_order(scores, nothing, np.ones(len(scores), np.bool_), no_words, limit, 1.0)
     assert order == list(range(min(limit, len(scores))))
 
 

@@ -6,8 +6,8 @@ from engram import log_line
 from engram_host.companion.entries.embedding_text import embedding_text
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import QueryVector, SearchEngine
-from engram_host.companion.store import Store
-from engram_host.companion.types import Batch, Hello, LogName, LogState, Sender, Span
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.types import Hello, LineBatch, LogName, LogState, Sender, SeqRange
 from engram_host.companion.vector_types import StoredVector, text_digest
 from search_store import IDENTITY, NOW, SearchStore, asked, embed_all, engine_of, record, turn, vector_of
 
@@ -23,19 +23,19 @@ RECORDS = [
 QUESTIONS = ["the garden and the sea", "new roof", "ann in the shed", "zebra garden"]
 
 
-def fill(store: Store) -> None:
+def fill(store: CompanionStore) -> None:
     logs: dict[LogName, LogState] = {"records": LogState(1, 1, 12, 0), "journal": LogState(1, 1, 60, 0)}
     store.greet(Hello("b", Sender("id", 1, 1), 0, logs), NOW)
     told: tuple[tuple[LogName, list[bytes]], ...] = (("journal", JOURNAL), ("records", RECORDS))
     for n, (log, lines) in enumerate(told, 2):
         numbered = [(log_line.decode(line)["seq"], line) for line in lines]
-        store.take([Batch(Sender("id", 1, n), Span("b", log, 1, 0, len(lines)), numbered)], NOW)
+        store.store_batches([LineBatch(Sender("id", 1, n), SeqRange("b", log, 1, 0, len(lines)), numbered)], NOW)
         texts = [(seq, embedding_text(log, log_line.decode(line), 0)) for seq, line in reversed(numbered)]
         vectors = [StoredVector(log, seq, text_digest(text), vector_of(text)) for seq, text in texts]
         store.put_vectors("b", IDENTITY, vectors)
 
 
-def test_a_database_gives_the_answers_of_a_store_in_ram(store: Store):
+def test_a_database_gives_the_answers_of_a_store_in_ram(store: CompanionStore):
     fill(store)
     plain = SearchStore()
     plain.put_all("b", JOURNAL, RECORDS)

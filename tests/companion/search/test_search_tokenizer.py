@@ -16,13 +16,13 @@ KNOWN = Tokenizer()
 @pytest.mark.parametrize("singles", [False, True])
 @given(text=PIECES)
 def test_a_text_has_the_terms_that_the_board_gives_it(text: str, singles: bool):
-    counted, _ = KNOWN.of(text, singles)
+    counted, _ = KNOWN.term_ids(text, singles)
     assert counted == [hash(term) for term in board.terms(text, singles)]
 
 
 @given(texts=st.lists(PIECES, max_size=4))
 def test_texts_joined_by_a_space_have_the_terms_of_each(texts: list[str]):
-    counted, _ = KNOWN.of(" ".join(texts))
+    counted, _ = KNOWN.term_ids(" ".join(texts))
     assert counted == [hash(term) for text in texts for term in board.terms(text)]
 
 
@@ -30,7 +30,7 @@ def test_what_is_remembered_of_pieces_has_a_bound(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(search_words, "MOST_BYTES", 10_000)
     known = Tokenizer()
     for number in range(1000):
-        known.of(f"word{number} snake_case_{number}")
+        known.term_ids(f"word{number} snake_case_{number}")
     assert known.nbytes <= 11_000
 
 

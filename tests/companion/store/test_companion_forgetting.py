@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from engram import log_line
-from engram_host.companion.store import Store
+from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
-from engram_host.companion.types import LOGS, Span
+from engram_host.companion.types import LOGS, SeqRange
 from engram_host.companion.vector_types import Identity, StoredVector
 from plain_board import PlainBoard, PlainLog
 
@@ -19,13 +19,13 @@ SECRET = b"the-gate-opens-with-4711"
 @pytest.fixture
 def file(tmp_path: Path):
     """A store in a file, as a running companion has it."""
-    store = Store(SqliteDatabase(tmp_path / "companion.db"))
+    store = CompanionStore(SqliteDatabase(tmp_path / "companion.db"))
     store.open()
     yield store
     store.close()
 
 
-def with_secret(store: Store) -> PlainBoard:
+def with_secret(store: CompanionStore) -> PlainBoard:
     """A board with twenty turns of which the tenth holds a secret, and a copy of them."""
     board = PlainBoard(store)
     log = board.logs["journal"]
@@ -39,15 +39,15 @@ def with_secret(store: Store) -> PlainBoard:
     return board
 
 
-def is_anywhere(store: Store, board: PlainBoard, epochs: list[int]) -> bool:
+def is_anywhere(store: CompanionStore, board: PlainBoard, epochs: list[int]) -> bool:
     """Whether the secret is in any row."""
-    spans = [Span(board.name, log, epoch, 0, 1000) for log in LOGS for epoch in epochs]
+    spans = [SeqRange(board.name, log, epoch, 0, 1000) for log in LOGS for epoch in epochs]
     lines = [line for span in spans for _, line in store.lines(span)]
-    return any(SECRET in line for line in [*lines, *(one.line for one in store.aside(board.name))])
+    return any(SECRET in line for line in [*lines, *(one.line for one in store.set_aside_lines(board.name))])
 
 
 @pytest.mark.parametrize("gone, emptied", [({10}, set()), (set(), {10})])
-def test_a_forgotten_line_takes_its_vector_along(store: Store, gone: set[int], emptied: set[int]):
+def test_a_forgotten_line_takes_its_vector_along(store: CompanionStore, gone: set[int], emptied: set[int]):
     board = with_secret(store)
     board.logs["journal"].compact(gone, emptied)
     board.sync()
@@ -56,7 +56,7 @@ def test_a_forgotten_line_takes_its_vector_along(store: Store, gone: set[int], e
     assert store.cached(IDENTITY, [b"d" * 16]) == {}
 
 
-def test_a_forgotten_line_leaves_the_copy_of_a_former_epoch(store: Store):
+def test_a_forgotten_line_leaves_the_copy_of_a_former_epoch(store: CompanionStore):
     board = with_secret(store)
     former = board.logs["journal"].epoch
     board.logs["journal"].epoch = PlainLog().epoch
@@ -66,7 +66,7 @@ def test_a_forgotten_line_leaves_the_copy_of_a_former_epoch(store: Store):
     assert not is_anywhere(store, board, [former, board.logs["journal"].epoch])
 
 
-def test_a_forgotten_line_leaves_what_was_set_aside(store: Store):
+def test_a_forgotten_line_leaves_what_was_set_aside(store: CompanionStore):
     board = with_secret(store)
     flash = board.flash()
     board.logs["journal"].next = 5
@@ -80,18 +80,18 @@ def test_a_forgotten_line_leaves_what_was_set_aside(store: Store):
     assert not is_anywhere(store, board, [board.logs["journal"].epoch])
 
 
-def test_what_the_flash_lost_is_set_aside_until_a_compaction_says_that_it_was_forgotten(store: Store):
+def test_what_the_flash_lost_is_set_aside_until_a_compaction_says_that_it_was_forgotten(store: CompanionStore):
     board = with_secret(store)
     board.hello()
     del board.logs["journal"].lines[10]
     board.send("journal", 8, 12)
-    assert [(one.seq, one.line) for one in store.aside(board.name) if SECRET in one.line]
+    assert [(one.seq, one.line) for one in store.set_aside_lines(board.name) if SECRET in one.line]
     board.n += 1
-    store.agree(board.sender(), board.name, "journal", board.logs["journal"].epoch, 1)
+    store.mark_agreed(board.sender(), board.name, "journal", board.logs["journal"].epoch, 1)
     assert not is_anywhere(store, board, [board.logs["journal"].epoch])
 
 
-def test_a_title_that_compaction_took_out_of_a_line_is_not_set_aside(store: Store):
+def test_a_title_that_compaction_took_out_of_a_line_is_not_set_aside(store: CompanionStore):
     board = PlainBoard(store)
     log = board.logs["journal"]
     session = [("seq", 1), ("op", "session"), ("sid", "s1"), ("at", 5)]
@@ -103,7 +103,7 @@ def test_a_title_that_compaction_took_out_of_a_line_is_not_set_aside(store: Stor
 
 
 @pytest.mark.parametrize("is_taken_back", [False, True])
-def test_a_turn_that_had_left_the_board_goes_with_the_line_that_forgot_it(store: Store, is_taken_back: bool):
+def test_a_turn_that_had_left_the_board_goes_with_the_line_that_forgot_it(store: CompanionStore, is_taken_back: bool):
     board = with_secret(store)
     log = board.logs["journal"]
     operate(log, ("op", "redact"), ("turn", 10))
@@ -118,7 +118,7 @@ def test_a_turn_that_had_left_the_board_goes_with_the_line_that_forgot_it(store:
     assert bool(store.vectors(board.name, IDENTITY, 0)) == is_taken_back
 
 
-def test_turns_that_had_left_the_board_go_with_their_session(store: Store):
+def test_turns_that_had_left_the_board_go_with_their_session(store: CompanionStore):
     board = PlainBoard(store)
     log = board.logs["journal"]
     operate(log, ("sid", "s1"), ("role", "user"), ("text", SECRET.decode()))
@@ -130,10 +130,10 @@ def test_turns_that_had_left_the_board_go_with_their_session(store: Store):
     log.compact(set(), set())
     board.sync()
     assert not is_anywhere(store, board, [log.epoch])
-    assert [seq for seq, _ in store.lines(Span(board.name, "journal", log.epoch, 0, 4))] == [2, 3, 4]
+    assert [seq for seq, _ in store.lines(SeqRange(board.name, "journal", log.epoch, 0, 4))] == [2, 3, 4]
 
 
-def test_records_that_left_with_the_whole_beginning_of_their_log_go(store: Store):
+def test_records_that_left_with_the_whole_beginning_of_their_log_go(store: CompanionStore):
     board = PlainBoard(store)
     log = board.logs["records"]
     operate(log, ("id", "m1"), ("content", SECRET.decode()))
@@ -146,7 +146,7 @@ def test_records_that_left_with_the_whole_beginning_of_their_log_go(store: Store
     assert not is_anywhere(store, board, [log.epoch])
 
 
-def test_a_turn_that_had_left_the_board_goes_with_its_redaction_at_a_compaction(store: Store):
+def test_a_turn_that_had_left_the_board_goes_with_its_redaction_at_a_compaction(store: CompanionStore):
     board = with_secret(store)
     log = board.logs["journal"]
     operate(log, ("op", "redact"), ("turn", 10))
@@ -155,7 +155,7 @@ def test_a_turn_that_had_left_the_board_goes_with_its_redaction_at_a_compaction(
     log.compact(set(), set())
     board.sync()
     assert not is_anywhere(store, board, [log.epoch])
-    assert len(list(store.lines(Span(board.name, "journal", log.epoch, 0, 100)))) == 20
+    assert len(list(store.lines(SeqRange(board.name, "journal", log.epoch, 0, 100)))) == 20
 
 
 def operate(log: PlainLog, *fields: tuple[str, object]) -> None:
@@ -164,7 +164,7 @@ def operate(log: PlainLog, *fields: tuple[str, object]) -> None:
 
 
 @pytest.mark.parametrize("gone, emptied", [({10}, set()), (set(), {10})])
-def test_no_file_has_a_byte_of_a_forgotten_line(file: Store, gone: set[int], emptied: set[int]):
+def test_no_file_has_a_byte_of_a_forgotten_line(file: CompanionStore, gone: set[int], emptied: set[int]):
     board = with_secret(file)
     assert is_in_files(file)
     board.logs["journal"].compact(gone, emptied)
@@ -172,7 +172,7 @@ def test_no_file_has_a_byte_of_a_forgotten_line(file: Store, gone: set[int], emp
     assert not is_in_files(file)
 
 
-def test_bytes_that_a_reader_kept_in_the_file_leave_with_the_next_change(file: Store):
+def test_bytes_that_a_reader_kept_in_the_file_leave_with_the_next_change(file: CompanionStore):
     board = with_secret(file)
     reader = database_of(file)._connection()
     reader.execute("PRAGMA busy_timeout = 0")
@@ -187,10 +187,10 @@ def test_bytes_that_a_reader_kept_in_the_file_leave_with_the_next_change(file: S
     assert not is_in_files(file)
 
 
-def database_of(store: Store) -> SqliteDatabase:
+def database_of(store: CompanionStore) -> SqliteDatabase:
     assert isinstance(store.database, SqliteDatabase)
     return store.database
 
 
-def is_in_files(store: Store) -> bool:
+def is_in_files(store: CompanionStore) -> bool:
     return any(SECRET in path.read_bytes() for path in database_of(store).path.parent.iterdir())

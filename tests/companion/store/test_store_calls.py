@@ -4,12 +4,12 @@ from collections import Counter
 
 import pytest
 
-from engram_host.companion.store import Store, choose_store
+from engram_host.companion.store import CompanionStore, choose_store
 
 
 def test_no_call_of_the_store_is_written_twice():
-    written = Counter(name for kind in Store.__mro__[:-1] for name in vars(kind) if not name.startswith("__"))
-    assert "take" in written and not [name for name, times in written.items() if times > 1]
+    written = Counter(name for kind in CompanionStore.__mro__[:-1] for name in vars(kind) if not name.startswith("__"))
+    assert "store_batches" in written and not [name for name, times in written.items() if times > 1]
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from engram_host.companion.errors import Refused, Stale
-from engram_host.companion.store import Store
-from engram_host.companion.store.replica_writer import SILENCE_SECONDS
-from engram_host.companion.types import LOGS, LogName, Span
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.replica import SILENCE_SECONDS
+from engram_host.companion.types import LOGS, LogName, SeqRange
 from engram_host.companion.vector_types import Identity, StoredVector
 from extent import HEALTH_CHECKS
 from plain_board import NoAnswer, PlainBoard, PlainLog
@@ -37,7 +37,7 @@ Line = tuple[LogName, int, bytes]
 class Boards(RuleBasedStateMachine):
     """One board, a store, and a reader of the store that follows its changes."""
 
-    def __init__(self, store: Store):
+    def __init__(self, store: CompanionStore):
         super().__init__()
         self.store = store
         self.board = PlainBoard(store, f"board-{next(NAMES)}")
@@ -216,10 +216,12 @@ class Boards(RuleBasedStateMachine):
 
     def everywhere(self) -> set[Line]:
         """What the store has in any epoch, or aside."""
-        everything: set[Line] = {(one.log, one.seq, one.line) for one in self.store.aside(self.board.name, 1 << 20)}
+        everything: set[Line] = {
+            (one.log, one.seq, one.line) for one in self.store.set_aside_lines(self.board.name, 1 << 20)
+        }
         for log in LOGS:
             for epoch in self.epochs:
-                span = Span(self.board.name, log, epoch, 0, 1 << 20)
+                span = SeqRange(self.board.name, log, epoch, 0, 1 << 20)
                 everything |= {(log, seq, line) for seq, line in self.store.lines(span)}
         return everything
 
@@ -263,7 +265,7 @@ class Boards(RuleBasedStateMachine):
 
 
 @pytest.mark.parametrize("examples", [SHORT, pytest.param(LONG, marks=pytest.mark.soak)])
-def test_copies_follow_random_boards(store: Store, examples: int):
+def test_copies_follow_random_boards(store: CompanionStore, examples: int):
     run_state_machine_as_test(
         lambda: Boards(store),  # pyright: ignore[reportArgumentType]  # anything that makes one will do
         settings=settings(

@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from engram_host.companion.errors import CompanionError, SettingError, StoreFull, StoreUnavailable
-from engram_host.companion.store import Store, choose_store, open_store
+from engram_host.companion.store import CompanionStore, choose_store, open_store
 from engram_host.companion.store.sqlite import SqliteDatabase
 from plain_board import PlainBoard
 from postgres_process import NOBODY, binaries
@@ -26,11 +26,11 @@ FOLDERS = [str(ROOT / name) for name in ("host", "firmware")]
 DISK_MB = 2
 
 
-def have(store: Store, board: PlainBoard) -> int:
+def have(store: CompanionStore, board: PlainBoard) -> int:
     return store.device(board.name).have["journal"]
 
 
-def whole(store: Store, board: PlainBoard) -> bool:
+def whole(store: CompanionStore, board: PlainBoard) -> bool:
     """Whether the copy has each line up to its `have`, and no other."""
     lines: dict[int, bytes | None] = {}
     version = 0
@@ -57,7 +57,7 @@ def fill(board: PlainBoard) -> CompanionError:
 
 
 def test_a_full_file_takes_no_part_of_a_batch_and_goes_on_when_there_is_room(tmp_path: Path):
-    store = Store(SqliteDatabase(tmp_path / "companion.db"))
+    store = CompanionStore(SqliteDatabase(tmp_path / "companion.db"))
     store.open()
     store.database._writer.execute("PRAGMA max_page_count = 100")  # type: ignore[union-attr]
     board = PlainBoard(store)
@@ -93,7 +93,7 @@ def small_disk() -> Iterator[Path]:
 
 @pytest.mark.parametrize("store_url", ["postgres"], indirect=True)
 def test_a_full_server_takes_no_part_of_a_batch_and_goes_on_when_there_is_room(
-    store_url: str, store: Store, small_disk: Path
+    store_url: str, store: CompanionStore, small_disk: Path
 ):
     with psycopg.connect(store_url, autocommit=True) as connection:
         connection.execute(f"CREATE TABLESPACE small LOCATION '{small_disk}'".encode())
@@ -119,7 +119,7 @@ def test_a_full_server_takes_no_part_of_a_batch_and_goes_on_when_there_is_room(
 def test_a_locked_file_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("engram_host.companion.store.sqlite.BUSY_SECONDS", 0.05)
     database = SqliteDatabase(tmp_path / "companion.db")
-    store = Store(database)
+    store = CompanionStore(database)
     store.open()
     other = sqlite3.connect(database.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -149,13 +149,13 @@ def test_a_damaged_file_is_reported(tmp_path: Path):
     path = tmp_path / "companion.db"
     path.write_bytes(b"no database" * 1000)
     with pytest.raises(StoreUnavailable, match="damaged, or no database"):
-        Store(SqliteDatabase(path)).open()
+        CompanionStore(SqliteDatabase(path)).open()
 
 
 def test_a_place_where_no_file_can_be_made_is_reported(tmp_path: Path):
     (tmp_path / "file").touch()
     with pytest.raises(StoreUnavailable, match="cannot be made"):
-        Store(SqliteDatabase(tmp_path / "file" / "companion.db")).open()
+        CompanionStore(SqliteDatabase(tmp_path / "file" / "companion.db")).open()
 
 
 def test_a_server_that_is_not_there_is_reported():
@@ -182,14 +182,14 @@ def test_auto_is_the_server_that_is_configured_else_a_file(tmp_path: Path):
 
 def test_a_file_is_nobody_elses_to_read(tmp_path: Path):
     database = SqliteDatabase(tmp_path / "folder" / "companion.db")
-    store = Store(database)
+    store = CompanionStore(database)
     store.open()
     PlainBoard(store).sync()
     assert {path.stat().st_mode & 0o777 for path in database.path.parent.iterdir()} == {0o600}
     store.close()
 
 
-def test_a_store_that_was_closed_is_reported(store: Store):
+def test_a_store_that_was_closed_is_reported(store: CompanionStore):
     store.close()
     with pytest.raises(StoreUnavailable, match="closed"):
         store.get("a")
@@ -218,7 +218,9 @@ def test_a_server_that_crashes_and_comes_back_has_all_that_was_taken():
 
 
 @pytest.mark.parametrize("kills", [2, pytest.param(30, marks=pytest.mark.soak)])
-def test_what_was_acknowledged_outlives_a_killed_process(store_url: str, open_store: Callable[[], Store], kills: int):
+def test_what_was_acknowledged_outlives_a_killed_process(
+    store_url: str, open_store: Callable[[], CompanionStore], kills: int
+):
     store = open_store()
     board = PlainBoard(store)
     board.hello()
@@ -258,14 +260,14 @@ def killed(url: str, board: PlainBoard) -> int:
 
 TAKER = """
 import sys
-from engram_host.companion.types import Batch, Sender, Span
+from engram_host.companion.types import LineBatch, Sender, SeqRange
 from engram_host.companion.store import open_store
 url, device, board, epoch = sys.argv[1:]
 lines = list(enumerate(sys.stdin.buffer.read().splitlines(keepends=True), 1))
 store = open_store(url)
 have, n = store.device(device).have["journal"], 1
 while have < len(lines):
-    span = Span(device, "journal", int(epoch), have, have + 7)
-    (have,) = store.take([Batch(Sender(board, 1, 1), span, lines[have:have + 7])], 1_000_000)
+    span = SeqRange(device, "journal", int(epoch), have, have + 7)
+    (have,) = store.store_batches([LineBatch(Sender(board, 1, 1), span, lines[have:have + 7])], 1_000_000)
     print(have, flush=True)
 """

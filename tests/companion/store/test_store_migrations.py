@@ -6,20 +6,20 @@ import psycopg
 import pytest
 
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.store import Store, choose_store, migrate
-from engram_host.companion.store.migrate import Migration
+from engram_host.companion.store import CompanionStore, choose_store, database
+from engram_host.companion.store.database import Migration
 from plain_board import PlainBoard
 
 pytestmark = pytest.mark.no_tables
 
 NEXT = Migration(1000, "more", "CREATE TABLE more (number INTEGER);\nINSERT INTO more VALUES (7);\n")
 BROKEN = Migration(1000, "broken", "CREATE TABLE more (number INTEGER);\nINSERT INTO nowhere VALUES (7);\n")
-REAL = migrate.known
+REAL = database.bundled_migrations
 
 
 def knows(monkeypatch: pytest.MonkeyPatch, *steps: Migration):
     """Let this version know other migrations, too."""
-    monkeypatch.setattr(migrate, "known", lambda dialect: [*REAL(dialect), *steps])
+    monkeypatch.setattr(database, "bundled_migrations", lambda dialect: [*REAL(dialect), *steps])
 
 
 def test_an_empty_database_gets_all_migrations_and_the_next_start_none(store_url: str):
@@ -35,7 +35,7 @@ def test_both_databases_have_the_same_migrations():
 
 
 def test_an_older_database_is_brought_up_to_date_and_keeps_what_it_has(
-    store_url: str, store: Store, monkeypatch: pytest.MonkeyPatch
+    store_url: str, store: CompanionStore, monkeypatch: pytest.MonkeyPatch
 ):
     board = PlainBoard(store)
     board.logs["journal"].append(5)
@@ -47,7 +47,7 @@ def test_an_older_database_is_brought_up_to_date_and_keeps_what_it_has(
     later.close()
 
 
-def test_a_newer_database_is_refused(open_store: Callable[[], Store], monkeypatch: pytest.MonkeyPatch):
+def test_a_newer_database_is_refused(open_store: Callable[[], CompanionStore], monkeypatch: pytest.MonkeyPatch):
     with monkeypatch.context() as newer:
         knows(newer, NEXT)
         open_store()
@@ -55,7 +55,9 @@ def test_a_newer_database_is_refused(open_store: Callable[[], Store], monkeypatc
         open_store()
 
 
-def test_a_database_made_by_other_steps_is_refused(open_store: Callable[[], Store], monkeypatch: pytest.MonkeyPatch):
+def test_a_database_made_by_other_steps_is_refused(
+    open_store: Callable[[], CompanionStore], monkeypatch: pytest.MonkeyPatch
+):
     with monkeypatch.context() as other:
         knows(other, NEXT)
         open_store()
@@ -64,7 +66,9 @@ def test_a_database_made_by_other_steps_is_refused(open_store: Callable[[], Stor
         open_store()
 
 
-def test_a_migration_that_fails_leaves_nothing(open_store: Callable[[], Store], monkeypatch: pytest.MonkeyPatch):
+def test_a_migration_that_fails_leaves_nothing(
+    open_store: Callable[[], CompanionStore], monkeypatch: pytest.MonkeyPatch
+):
     with monkeypatch.context() as broken:
         knows(broken, BROKEN)
         with pytest.raises((StoreUnavailable, psycopg.Error)):

@@ -8,9 +8,9 @@ import pytest
 
 from engram import log_line
 from engram_host.companion.errors import Refused, Stale, UnknownDevice
-from engram_host.companion.store import Store
-from engram_host.companion.store.replica_writer import SILENCE_SECONDS
-from engram_host.companion.types import LOGS, Batch, Hello, LogName, Sender, Span
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.replica import SILENCE_SECONDS
+from engram_host.companion.types import LOGS, Hello, LineBatch, LogName, Sender, SeqRange
 from engram_host.companion.vector_types import Identity, StoredVector
 from plain_board import PlainBoard, PlainLog
 
@@ -18,7 +18,7 @@ IDENTITY = Identity("test", 3, 1)
 WORKERS = 4
 
 
-def synced(store: Store, lines: int = 10, **names: str) -> PlainBoard:
+def synced(store: CompanionStore, lines: int = 10, **names: str) -> PlainBoard:
     """A board whose journal of so many lines has been copied."""
     board = PlainBoard(store, **names)
     board.logs["journal"].append(lines)
@@ -26,20 +26,20 @@ def synced(store: Store, lines: int = 10, **names: str) -> PlainBoard:
     return board
 
 
-def present(store: Store, board: PlainBoard) -> dict[int, bytes]:
+def present(store: CompanionStore, board: PlainBoard) -> dict[int, bytes]:
     """The copy of its journal."""
     changes = store.changes(board.name, 0)
     return {change.seq: change.line for change in changes if change.log == "journal" and change.line is not None}
 
 
 @pytest.mark.parametrize("board", ["a\0b", "a\nb"])
-def test_an_id_with_signs_that_cannot_be_shown_is_refused(store: Store, board: str):
+def test_an_id_with_signs_that_cannot_be_shown_is_refused(store: CompanionStore, board: str):
     with pytest.raises(Refused, match="cannot be shown"):
         PlainBoard(store, board=board).sync()
     assert store.devices() == []
 
 
-def test_lines_before_a_hello_are_refused(store: Store):
+def test_lines_before_a_hello_are_refused(store: CompanionStore):
     board = PlainBoard(store)
     board.link = 1
     board.logs["journal"].append()
@@ -49,7 +49,7 @@ def test_lines_before_a_hello_are_refused(store: Store):
 
 
 @pytest.mark.parametrize("link", [+1, -1])
-def test_lines_of_another_connection_change_nothing(store: Store, link: int):
+def test_lines_of_another_connection_change_nothing(store: CompanionStore, link: int):
     board = synced(store)
     board.logs["journal"].append()
     board.link += link
@@ -58,7 +58,7 @@ def test_lines_of_another_connection_change_nothing(store: Store, link: int):
     assert len(present(store, board)) == 10
 
 
-def test_lines_of_a_former_epoch_are_refused(store: Store):
+def test_lines_of_a_former_epoch_are_refused(store: CompanionStore):
     board = synced(store)
     board.logs["journal"] = PlainLog()
     board.logs["journal"].append()
@@ -66,7 +66,7 @@ def test_lines_of_a_former_epoch_are_refused(store: Store):
         board.send("journal", 0, 1)
 
 
-def test_a_second_board_with_the_name_is_reported_what_to_do(store: Store):
+def test_a_second_board_with_the_name_gets_an_error_that_says_what_to_do(store: CompanionStore):
     board = synced(store, board="board-1")
     other = PlainBoard(store, board="board-2")
     both = r'two boards are called "kitchen": board-1, .*, and board-2. .*companion\.device'
@@ -77,7 +77,7 @@ def test_a_second_board_with_the_name_is_reported_what_to_do(store: Store):
     assert str(refusal.value) in store.events(board.name)[0][1]
 
 
-def test_a_refusal_that_repeats_itself_is_one_event(store: Store):
+def test_a_refusal_that_repeats_itself_is_one_event(store: CompanionStore):
     synced(store, board="board-1")
     for _ in range(3):
         with pytest.raises(Refused):
@@ -85,7 +85,7 @@ def test_a_refusal_that_repeats_itself_is_one_event(store: Store):
     assert len(store.events("kitchen")) == 2
 
 
-def test_a_second_board_takes_the_name_of_one_that_is_silent(store: Store):
+def test_a_second_board_takes_the_name_of_one_that_is_silent(store: CompanionStore):
     synced(store, board="board-1")
     other = PlainBoard(store, board="board-2")
     other.now += SILENCE_SECONDS
@@ -93,7 +93,7 @@ def test_a_second_board_takes_the_name_of_one_that_is_silent(store: Store):
     assert store.device("kitchen").board == "board-2"
 
 
-def test_a_name_is_not_kept_by_a_moment_that_is_still_to_come(store: Store):
+def test_a_name_is_not_kept_by_a_moment_that_is_still_to_come(store: CompanionStore):
     board = PlainBoard(store, board="board-1")
     board.now += 1 << 30
     board.sync()
@@ -101,21 +101,21 @@ def test_a_name_is_not_kept_by_a_moment_that_is_still_to_come(store: Store):
     assert store.device("kitchen").board == "board-2"
 
 
-def test_a_hello_that_comes_twice_is_answered_twice(store: Store):
+def test_a_hello_that_comes_twice_is_answered_twice(store: CompanionStore):
     board = synced(store)
     first = board.hello()
     board.link -= 1
     assert board.hello() == first
 
 
-def test_lines_that_left_the_board_before_they_were_copied_are_reported(store: Store):
+def test_lines_that_left_the_board_before_they_were_copied_are_reported(store: CompanionStore):
     board = PlainBoard(store)
     board.logs["journal"].append(10)
     board.logs["journal"].drop_oldest(6)
-    assert any("lines 1 to 6" in sentence for sentence in board.hello().told)
+    assert any("lines 1 to 6" in sentence for sentence in board.hello().events)
 
 
-def test_lines_that_left_the_board_stay_in_the_copy_when_a_span_without_them_comes(store: Store):
+def test_lines_that_left_the_board_stay_in_the_copy_when_a_span_without_them_comes(store: CompanionStore):
     board = synced(store)
     board.logs["journal"].drop_oldest(4)
     board.hello()
@@ -124,7 +124,7 @@ def test_lines_that_left_the_board_stay_in_the_copy_when_a_span_without_them_com
 
 
 @pytest.mark.parametrize("log", LOGS)
-def test_oldest_lines_that_a_board_has_lost_outlast_a_compaction(store: Store, log: LogName):
+def test_oldest_lines_that_a_board_has_lost_outlast_a_compaction(store: CompanionStore, log: LogName):
     board = PlainBoard(store)
     board.logs[log].append(10)
     board.sync()
@@ -133,8 +133,8 @@ def test_oldest_lines_that_a_board_has_lost_outlast_a_compaction(store: Store, l
     board.sync()
     board.logs[log].compact({7}, set())
     board.sync()
-    copied = dict(store.lines(Span(board.name, log, board.logs[log].epoch, 0, 10)))
-    aside = {one.seq: one.line for one in store.aside(board.name)}
+    copied = dict(store.lines(SeqRange(board.name, log, board.logs[log].epoch, 0, 10)))
+    aside = {one.seq: one.line for one in store.set_aside_lines(board.name)}
     # A turn leaves for want of room, a record does not.
     assert (copied if log == "journal" else aside).items() >= lost.items()
     assert 7 not in copied and 7 not in aside
@@ -142,55 +142,55 @@ def test_oldest_lines_that_a_board_has_lost_outlast_a_compaction(store: Store, l
     assert len(told) == (log == "records")
 
 
-def test_after_a_compaction_the_oldest_records_are_not_taken_for_lost(store: Store):
+def test_after_a_compaction_the_oldest_records_are_not_taken_for_lost(store: CompanionStore):
     board = PlainBoard(store)
     board.logs["records"].append(10)
     board.sync()
     board.logs["records"].compact({1, 2, 3, 4}, set())
     board.logs["records"].drop_oldest(4)
     board.sync()
-    assert store.aside(board.name) == []
+    assert store.set_aside_lines(board.name) == []
 
 
-def test_a_span_that_begins_beyond_the_copy_is_answered_with_where_to_go_on(store: Store):
+def test_a_span_that_begins_beyond_the_copy_is_answered_with_where_to_go_on(store: CompanionStore):
     board = synced(store)
     board.logs["journal"].append(5)
     board.hello()
     assert board.send("journal", 12, 15) == 10
 
 
-def test_a_span_that_partly_overlaps_the_copy_is_taken(store: Store):
+def test_a_span_that_partly_overlaps_the_copy_is_taken(store: CompanionStore):
     board = synced(store)
     board.logs["journal"].append(5)
     board.hello()
     assert board.send("journal", 7, 15) == 15
     assert present(store, board) == board.logs["journal"].lines
-    assert not store.aside(board.name)
+    assert not store.set_aside_lines(board.name)
 
 
-def test_a_bad_batch_does_not_spoil_the_others(store: Store):
+def test_a_bad_batch_does_not_spoil_the_others(store: CompanionStore):
     boards = [synced(store, 3, name=f"board-{number}") for number in range(3)]
     for board in boards:
         board.logs["journal"].append(2)
         board.hello()
     batches = [board.batch("journal", 3, 5) for board in boards]
     batches[1].lines.reverse()
-    first, second, third = store.take(batches, 1)
+    first, second, third = store.store_batches(batches, 1)
     assert (first, third) == (5, 5)
     assert isinstance(second, Refused)
     assert store.device("board-1").have["journal"] == 3
 
 
-def test_a_former_epoch_is_kept_and_not_among_the_changes(store: Store):
+def test_a_former_epoch_is_kept_and_not_among_the_changes(store: CompanionStore):
     board = synced(store)
     former = board.logs["journal"]
     board.logs["journal"] = PlainLog()
     board.sync()
     assert present(store, board) == {}
-    assert dict(store.lines(Span(board.name, "journal", former.epoch, 0, 100))) == former.lines
+    assert dict(store.lines(SeqRange(board.name, "journal", former.epoch, 0, 100))) == former.lines
 
 
-def test_vectors_of_an_epoch_that_is_back_come_again(store: Store):
+def test_vectors_of_an_epoch_that_is_back_come_again(store: CompanionStore):
     board = synced(store)
     former = board.logs["journal"]
     store.put_vectors(board.name, IDENTITY, [vector(3)])
@@ -207,7 +207,7 @@ def vector(seq: int) -> StoredVector:
     return StoredVector("journal", seq, seq.to_bytes(16), np.array([seq, 0.5, -1], np.float32))
 
 
-def test_a_vector_comes_back_as_it_was(store: Store):
+def test_a_vector_comes_back_as_it_was(store: CompanionStore):
     board = synced(store)
     store.put_vectors(board.name, IDENTITY, [vector(2)])
     ((_, found),) = store.vectors(board.name, IDENTITY, 0)
@@ -216,7 +216,7 @@ def test_a_vector_comes_back_as_it_was(store: Store):
     assert np.array_equal(store.cached(IDENTITY, [vector(2).digest, b"x" * 16])[vector(2).digest], vector(2).vector)
 
 
-def test_a_vector_of_a_line_that_changed_since_it_was_read_is_not_kept(store: Store):
+def test_a_vector_of_a_line_that_changed_since_it_was_read_is_not_kept(store: CompanionStore):
     board = synced(store)
     seen = store.device(board.name).version
     board.logs["journal"].compact(set(), {4})
@@ -225,7 +225,7 @@ def test_a_vector_of_a_line_that_changed_since_it_was_read_is_not_kept(store: St
     assert [one.seq for _, one in store.vectors(board.name, IDENTITY, 0)] == [5]
 
 
-def test_dropping_vectors_leaves_those_of_the_identity(store: Store):
+def test_dropping_vectors_leaves_those_of_the_identity(store: CompanionStore):
     board = synced(store)
     other = Identity("other", 3, 1)
     store.put_vectors(board.name, IDENTITY, [vector(1), vector(2)])
@@ -234,12 +234,12 @@ def test_dropping_vectors_leaves_those_of_the_identity(store: Store):
     assert len(store.vectors(board.name, other, 0)) == 1
 
 
-def test_a_name_that_was_never_here_is_unknown(store: Store):
+def test_a_name_that_was_never_here_is_unknown(store: CompanionStore):
     with pytest.raises(UnknownDevice):
         store.device("nobody")
 
 
-def test_events_of_a_device_are_bounded(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_events_of_a_device_are_bounded(store: CompanionStore, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("engram_host.companion.store.queries.EVENTS_KEPT", 3)
     board = PlainBoard(store)
     for lines in range(6):
@@ -249,7 +249,7 @@ def test_events_of_a_device_are_bounded(store: Store, monkeypatch: pytest.Monkey
     assert ["line 4" in text for _, text in store.events(board.name)] == [True, False, False]
 
 
-def test_many_workers_take_lines_of_the_same_boards_at_once(open_store: Callable[[], Store]):
+def test_many_workers_take_lines_of_the_same_boards_at_once(open_store: Callable[[], CompanionStore]):
     stores = [open_store() for _ in range(WORKERS)]
     boards = [PlainBoard(stores[0], f"board-{number}") for number in range(6)]
     for board in boards:
@@ -257,12 +257,12 @@ def test_many_workers_take_lines_of_the_same_boards_at_once(open_store: Callable
         board.hello()
     problems: list[BaseException] = []
 
-    def work(store: Store, turn: int):
+    def work(store: CompanionStore, turn: int):
         try:
             for after in range(0, 200, 10):
                 # Each in another order: who did not lock in one order would wait for ever.
                 order = boards[turn:] + boards[:turn]
-                store.take([board.batch("journal", after, after + 10) for board in order], 1)
+                store.store_batches([board.batch("journal", after, after + 10) for board in order], 1)
         except BaseException as error:  # noqa: BLE001 - shown by the test
             problems.append(error)
 
@@ -279,8 +279,8 @@ def test_many_workers_take_lines_of_the_same_boards_at_once(open_store: Callable
 
 
 @pytest.mark.no_tables
-def test_workers_that_start_at_once_make_one_schema(store_url: str, open_store: Callable[[], Store]):
-    stores: list[Store] = []
+def test_workers_that_start_at_once_make_one_schema(store_url: str, open_store: Callable[[], CompanionStore]):
+    stores: list[CompanionStore] = []
     threads = [threading.Thread(target=lambda: stores.append(open_store())) for _ in range(WORKERS)]
     for thread in threads:
         thread.start()
@@ -291,22 +291,22 @@ def test_workers_that_start_at_once_make_one_schema(store_url: str, open_store: 
     assert stores[-1].get("a") == "b"
 
 
-def test_a_line_of_the_largest_size_is_kept_as_it_is(store: Store):
+def test_a_line_of_the_largest_size_is_kept_as_it_is(store: CompanionStore):
     board = PlainBoard(store)
     board.hello()
     line = log_line.encode([("seq", 1), ("text", "x" * (log_line.MAX_LINE - 100))])
-    span = Span(board.name, "journal", board.logs["journal"].epoch, 0, 1)
-    assert store.take([Batch(Sender(board.board, board.link, 1), span, [(1, line)])], 1) == [1]
+    span = SeqRange(board.name, "journal", board.logs["journal"].epoch, 0, 1)
+    assert store.store_batches([LineBatch(Sender(board.board, board.link, 1), span, [(1, line)])], 1) == [1]
     assert dict(store.lines(span)) == {1: line}
 
 
-def test_lines_are_read_by_their_seqs_and_those_that_are_not_there_are_left_out(store: Store):
+def test_lines_are_read_by_their_seqs_and_those_that_are_not_there_are_left_out(store: CompanionStore):
     board = synced(store)
     log = board.logs["journal"]
     assert store.lines_at(board.name, "journal", log.epoch, [7, 40, 3]) == {3: log.lines[3], 7: log.lines[7]}
 
 
-def test_a_late_hello_of_the_same_connection_is_passed_over(store: Store):
+def test_a_late_hello_of_the_same_connection_is_passed_over(store: CompanionStore):
     board = synced(store)
     assert board.n > 1
     board.link -= 1
@@ -316,24 +316,24 @@ def test_a_late_hello_of_the_same_connection_is_passed_over(store: Store):
     assert len(present(store, board)) == 10
 
 
-def test_a_flash_that_counts_connections_again_is_believed_after_a_silence(store: Store):
+def test_a_flash_that_counts_connections_again_is_believed_after_a_silence(store: CompanionStore):
     flash = PlainBoard(store).flash()
     board = synced(store)
     board.put_flash((board.logs, flash[1]))
     with pytest.raises(Stale):
         store.greet(Hello(board.name, Sender(board.board, 0, 1), 60, {}), board.now)
-    told = store.greet(Hello(board.name, Sender(board.board, 0, 1), 60, {}), board.now + SILENCE_SECONDS).told
+    told = store.greet(Hello(board.name, Sender(board.board, 0, 1), 60, {}), board.now + SILENCE_SECONDS).events
     assert any("older or an empty one" in sentence for sentence in told)
 
 
-def test_rewrites_agreed_on_with_an_older_flash_are_not_trusted(store: Store):
+def test_rewrites_agreed_on_with_an_older_flash_are_not_trusted(store: CompanionStore):
     board = synced(store)
     board.link = -1
     board.now += SILENCE_SECONDS
     assert board.hello().logs["journal"].rewrites != board.logs["journal"].rewrites
 
 
-def test_a_board_that_went_back_and_compacted_as_often_is_compared(store: Store):
+def test_a_board_that_went_back_and_compacted_as_often_is_compared(store: CompanionStore):
     board = synced(store)
     logs, _ = board.flash()
     board.logs["journal"].append(5)
@@ -345,7 +345,7 @@ def test_a_board_that_went_back_and_compacted_as_often_is_compared(store: Store)
     assert present(store, board) == board.logs["journal"].lines
 
 
-def test_an_epoch_that_is_back_gets_again_what_was_forgotten_in_another_one(store: Store):
+def test_an_epoch_that_is_back_gets_again_what_was_forgotten_in_another_one(store: CompanionStore):
     board = synced(store)
     flash = board.flash()
     board.logs["journal"].epoch = PlainLog().epoch

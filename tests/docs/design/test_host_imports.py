@@ -114,7 +114,7 @@ def test_files_and_folders_have_a_size_that_can_be_read():
 
 LIGHT = [
     "engram_host.companion.auth.tokens",
-    "engram_host.companion.auth.mosquitto",
+    "engram_host.companion.auth.tokens",
     "engram_host.companion.settings",
     "engram_host.companion.lockfile",
     "engram_host.cli.commands",

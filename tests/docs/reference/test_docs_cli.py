@@ -32,7 +32,7 @@ def test_what_a_command_needs_is_what_its_help_says():
         one: Any = commands
         for word in plain(name).split()[1:]:
             one = one.commands[word]
-        assert ("Asks the companion." in one.help) == (needs == "a companion"), name
+        assert ("Needs a running companion." in one.help) == (needs == "a companion"), name
 
 
 def test_the_table_of_statuses_is_the_codes():
@@ -43,7 +43,7 @@ def test_the_table_of_statuses_is_the_codes():
 
 def test_the_table_of_metrics_is_the_codes():
     told = {plain(row[0]) for row in rows(section(read(PAGE), "## Metrics"))}
-    lines = Metrics().text().decode().splitlines()
+    lines = Metrics().render().decode().splitlines()
     types = [line.split()[2:] for line in lines if line.startswith("# TYPE ")]
     made = {name for name, kind in types if kind in ("counter", "histogram") and not name.endswith("_created")}
     assert told == made | set(GAUGES)

@@ -12,7 +12,7 @@ import pytest
 import firmware_build
 import get_micropython
 from engram_host.boards import micropython_image
-from engram_host.boards.profile import CHIPS, Profile
+from engram_host.boards.profile import CHIPS, BoardProfile
 
 CHIP_IDS = {"esp32": 0, "esp32c3": 5, "esp32s3": 9}
 VARIANTS = {"": b"", "SPIRAM": b" with SPIRAM", "SPIRAM_OCT": b" with Octal-SPIRAM"}
@@ -38,13 +38,13 @@ def table(entries: list[tuple[str, int, int, int, int]]) -> bytes:
     return data + b"\xeb\xeb" + b"\xff" * 14 + md5(data).digest()
 
 
-def official_name(board: Profile) -> bytes:
+def official_name(board: BoardProfile) -> bytes:
     """What the official image for a board calls it."""
     return b"Generic " + board.chip.upper().encode() + b" module" + VARIANTS[board.micropython_variant]
 
 
 def micropython(
-    board: Profile,
+    board: BoardProfile,
     *,
     entries: list[tuple[str, int, int, int, int]] | None = None,
     chip: str = "",

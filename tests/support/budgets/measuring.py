@@ -97,7 +97,7 @@ def heaps(folder: Path, limits: Figures, is_less_tried: bool = True) -> Figures:
 
     Unless `is_less_tried` a limit that is enough is the figure.
     """
-    board = replace(profile.load(heap.BOARD), settings=profile.load(heap.BOARD).settings | heap.ROOM)
+    board = replace(profile.load_profile(heap.BOARD), settings=profile.load_profile(heap.BOARD).settings | heap.ROOM)
     image, _, _ = heap_flash.filled(board, COUNT)
     flash = folder / "flash.bin"
     flash.write_bytes(image)

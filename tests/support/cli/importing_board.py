@@ -9,7 +9,7 @@ from typing import Any
 from cli_case import engram
 from engram.errors import EngramError
 from engram.memory.access import OWNER
-from engram_host.cli.context import BoardAddress
+from engram_host.cli.options import BoardAddress
 from movers import mover
 
 

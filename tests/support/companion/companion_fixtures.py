@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engram_host.companion.store import Store, choose_store
+from engram_host.companion.store import CompanionStore, choose_store
 from peers import Companion
 from postgres_process import binaries
 from postgres_server import PostgresServer
@@ -42,11 +42,11 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def open_store(store_url: str) -> Iterator[Callable[[], Store]]:
+def open_store(store_url: str) -> Iterator[Callable[[], CompanionStore]]:
     """Opens stores on the same database, as several workers do, and closes them in the end."""
-    opened: list[Store] = []
+    opened: list[CompanionStore] = []
 
-    def another() -> Store:
+    def another() -> CompanionStore:
         store = choose_store(store_url)
         opened.append(store)
         store.open()
@@ -58,7 +58,7 @@ def open_store(store_url: str) -> Iterator[Callable[[], Store]]:
 
 
 @pytest.fixture
-def store(open_store: Callable[[], Store]) -> Store:
+def store(open_store: Callable[[], CompanionStore]) -> CompanionStore:
     """An empty store."""
     return open_store()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from engram_host.companion.folders.indexer import FolderIndexer, FolderProgress
 from engram_host.companion.folders.sources import FolderSource, folder_sources, list_files
 from engram_host.companion.settings import FoldersSettings
-from engram_host.companion.store import Store
+from engram_host.companion.store import CompanionStore
 
 
 def settings_of(*paths: object, **more: object) -> FoldersSettings:
@@ -19,7 +19,7 @@ def place_of(root: Path, **more: object) -> FolderSource:
     return folder_sources(settings_of({"path": str(root), **more}), "test")[0]
 
 
-def read_into(store: Store, place: FolderSource, settings: FoldersSettings | None = None) -> FolderProgress:
+def read_into(store: CompanionStore, place: FolderSource, settings: FoldersSettings | None = None) -> FolderProgress:
     """Bring a store to what is in a folder; how that went."""
     settings = settings or settings_of(place.root)
     progress = FolderProgress()

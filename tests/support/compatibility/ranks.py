@@ -40,7 +40,7 @@ def digest_of(conversation: Path) -> str:
 
 def load(conversation: Path) -> sets.Conversation:
     """A conversation, whose turns are no longer than a log's line."""
-    loaded = sets.load_one(conversation, lambda warning: None)
+    loaded = sets.load_conversation(conversation, lambda warning: None)
     turns = [replace(turn, text=turn.text[:LONGEST]) for turn in loaded.turns]
     return sets.Conversation(loaded.name, turns, loaded.questions)
 
@@ -53,7 +53,7 @@ def on_this_python(conversation: sets.Conversation) -> list[list[int]]:
             store.add(turn.session, turn.at, turn.speaker, turn.text, turn.caption): at
             for at, turn in enumerate(conversation.turns)
         }
-        store.rest()
+        store.finish_background()
         store = Turns(folder)  # as after a restart, which is how evaluation/board.py asks
         return [[place[number] for number in store.search(one.text, MOST)] for one in conversation.questions]
 

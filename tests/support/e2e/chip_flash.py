@@ -32,14 +32,14 @@ AIR = {"Home": ["correct horse", -50, False, 200], "Cafe": [None, -70, False, 20
 @functools.cache
 def code() -> dict[str, bytes]:
     """The firmware as an image has it."""
-    return file_set.code(profile.load(BOARD))
+    return file_set.code_files(profile.load_profile(BOARD))
 
 
 class Chip:
     """A board: `files` are put on its flash over what an image has; None takes one away."""
 
     def __init__(self, folder: Path, files: dict[str, bytes | None], settings: dict[str, Any], size: int = 1 << 20):
-        seeds = file_set.seeds(profile.load(BOARD), {"network.ntp": "", **settings})
+        seeds = file_set.seed_files(profile.load_profile(BOARD), {"network.ntp": "", **settings})
         seeds.pop("roots.pem", None)
         all_files: dict[str, bytes | None] = {**code(), **seeds, "secrets.json": json.dumps(SECRETS).encode(), **files}
         folder.mkdir(exist_ok=True)

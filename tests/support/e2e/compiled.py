@@ -27,7 +27,7 @@ def _provide_roots(kept: Path, path: Path) -> None:
         from engram_host import root_certificates
 
         draft = kept.with_name(f"{kept.name}.{os.getpid()}")
-        draft.write_text(root_certificates.bundle(), encoding="ascii")
+        draft.write_text(root_certificates.root_bundle(), encoding="ascii")
         draft.rename(kept)
     shutil.copyfile(kept, path)
 

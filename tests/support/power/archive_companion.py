@@ -27,13 +27,13 @@ from engram_host.companion.entries.reader import LogCopy
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import EmbeddingSettings, SearchSettings
-from engram_host.companion.store import Store
+from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.backup import save_sqlite
 from engram_host.companion.store.database import Result
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.supervisor import Supervisor
-from engram_host.companion.types import Span
+from engram_host.companion.types import SeqRange
 
 NOW = 1790000000
 DEVICE = "board"
@@ -72,7 +72,7 @@ class Companion:
         self.database = database
         self.last = last
         self.file = KilledDatabase(database, last, commits)
-        self.store = Store(self.file)
+        self.store = CompanionStore(self.file)
         self.store.open()
         supervisor = Supervisor()
         searching = SearchService(
@@ -104,7 +104,7 @@ class Companion:
                 return json.dumps(sorted([entry.line["content"], entry.state] for entry in entries))
             case "turns":
                 held = self.store.lines(
-                    Span(DEVICE, "journal", self.store.device(DEVICE).logs["journal"].epoch, 0, 1 << 31)
+                    SeqRange(DEVICE, "journal", self.store.device(DEVICE).logs["journal"].epoch, 0, 1 << 31)
                 )
                 found = [log_line.decode(line) for _, line in held]
                 return json.dumps([" ".join(fields["text"].split(" ", 2)[:2]) for fields in found if "text" in fields])

@@ -6,7 +6,7 @@ from engram import log_line
 from engram_host.companion.entries.reader import LogCopy
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
-from engram_host.companion.store import Store
+from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import ArchiveRange, LogName
 from plain_board import PlainBoard
 from search_store import asked, ids
@@ -18,7 +18,7 @@ RECORDS: LogName = "records"
 class ArchivingBoard(PlainBoard):
     """A board with records; what is live, archived and forgotten, by number, is known here."""
 
-    def __init__(self, store: Store):
+    def __init__(self, store: CompanionStore):
         super().__init__(store)
         self.log = self.logs[RECORDS]
         self.live: dict[int, int] = {}
@@ -49,7 +49,7 @@ class ArchivingBoard(PlainBoard):
 
         def make():
             sender = self.sender()
-            return lambda: self.store.promise(sender, self.name, RECORDS, epoch, seqs, crc)
+            return lambda: self.store.promise_lines(sender, self.name, RECORDS, epoch, seqs, crc)
 
         count = self._ask(make)
         assert isinstance(count, int)
@@ -112,7 +112,7 @@ class ArchivingBoard(PlainBoard):
 
         def make():
             sender = self.sender()
-            return lambda: self.store.resolve(sender, self.name, epoch, held, self.now)
+            return lambda: self.store.resolve_archive(sender, self.name, epoch, held, self.now)
 
         count = self._ask(make)
         assert isinstance(count, int)
@@ -140,7 +140,7 @@ def archive(board: ArchivingBoard, *numbers: int) -> None:
         board.archive(number)
 
 
-def board_of_six(store: Store) -> ArchivingBoard:
+def board_of_six(store: CompanionStore) -> ArchivingBoard:
     """A board with six memories that the companion knows of."""
     board = ArchivingBoard(store)
     for _ in range(6):

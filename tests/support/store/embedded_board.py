@@ -8,7 +8,7 @@ from embedding_service import direction
 from engram import log_line
 from engram_host.companion.embedding.indexer import EmbeddingIndexer
 from engram_host.companion.errors import EmbedderRefused
-from engram_host.companion.types import Batch, Hello, LogName, LogState, Sender, Span
+from engram_host.companion.types import Hello, LineBatch, LogName, LogState, Sender, SeqRange
 
 KEY = 3
 NOW = 1_800_000_000
@@ -42,13 +42,15 @@ class Board:
             (seq, log_line.encode([("seq", seq), ("text", self.texts[seq - 1])]))
             for seq in range(after + 1, len(self.texts) + 1)
         ]
-        span = Span(self.device, "journal", 5, after, len(self.texts))
-        assert self.store.take([Batch(self.sender(), span, lines)], NOW) == [len(self.texts)]
+        span = SeqRange(self.device, "journal", 5, after, len(self.texts))
+        assert self.store.store_batches([LineBatch(self.sender(), span, lines)], NOW) == [len(self.texts)]
 
     def rewrite(self, seq, text):
         self.texts[seq - 1] = text
-        span = Span(self.device, "journal", 5, seq - 1, seq)
-        self.store.take([Batch(self.sender(), span, [(seq, log_line.encode([("seq", seq), ("text", text)]))])], NOW)
+        span = SeqRange(self.device, "journal", 5, seq - 1, seq)
+        self.store.store_batches(
+            [LineBatch(self.sender(), span, [(seq, log_line.encode([("seq", seq), ("text", text)]))])], NOW
+        )
 
 
 class Embedder:

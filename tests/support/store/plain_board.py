@@ -11,9 +11,9 @@ from itertools import count
 
 from engram import log_line
 from engram_host.companion.errors import Refused, Stale
-from engram_host.companion.store import Store
-from engram_host.companion.store.replica_writer import SILENCE_SECONDS
-from engram_host.companion.types import LOGS, Batch, HeldLog, Hello, LogName, LogState, Sender, Span, Welcome
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.replica import SILENCE_SECONDS
+from engram_host.companion.types import LOGS, HeldLog, Hello, LineBatch, LogName, LogState, Sender, SeqRange, Welcome
 from sending import digest
 
 SPAN = 4
@@ -67,7 +67,7 @@ class PlainLog:
 class PlainBoard:
     """A board that talks to a store. `deliver` brings a message there: a call that gives the answer, or NoAnswer."""
 
-    def __init__(self, store: Store, name: str = "kitchen", board: str = "board-1"):
+    def __init__(self, store: CompanionStore, name: str = "kitchen", board: str = "board-1"):
         self.store = store
         self.name = name
         self.board = board
@@ -135,11 +135,11 @@ class PlainBoard:
 
     def _agree(self, name: LogName, epoch: int, rewrites: int) -> Callable[[], object]:
         sender = self.sender()
-        return lambda: self.store.agree(sender, self.name, name, epoch, rewrites)
+        return lambda: self.store.mark_agreed(sender, self.name, name, epoch, rewrites)
 
-    def batch(self, name: LogName, after: int, to: int) -> Batch:
+    def batch(self, name: LogName, after: int, to: int) -> LineBatch:
         log = self.logs[name]
-        return Batch(self.sender(), Span(self.name, name, log.epoch, after, to), log.between(after, to))
+        return LineBatch(self.sender(), SeqRange(self.name, name, log.epoch, after, to), log.between(after, to))
 
     def send(self, name: LogName, after: int, to: int) -> int:
         have = self._ask(lambda: self._lines(name, after, to))
@@ -150,8 +150,8 @@ class PlainBoard:
         batch = self.batch(name, after, to)
         return lambda: self._taken(batch)
 
-    def _taken(self, batch: Batch) -> int:
-        (outcome,) = self.store.take([batch], self.now)
+    def _taken(self, batch: LineBatch) -> int:
+        (outcome,) = self.store.store_batches([batch], self.now)
         if isinstance(outcome, (Refused, Stale)):
             raise outcome
         return outcome

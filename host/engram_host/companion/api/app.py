@@ -5,8 +5,7 @@ from typing import Protocol
 from fastapi import FastAPI
 
 from engram_host import __version__
-from engram_host.companion.api.board_messages import make_message_router
-from engram_host.companion.api.devices import make_device_router
+from engram_host.companion.api.devices import make_device_router, make_message_router
 from engram_host.companion.api.docs_page import add_docs_route
 from engram_host.companion.api.entries import make_entry_router
 from engram_host.companion.api.errors import REFUSALS, handle_errors, refuse
@@ -19,20 +18,20 @@ from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.replication.protocol import MessageDispatcher
 from engram_host.companion.search_service import SearchService
-from engram_host.companion.store import Store
+from engram_host.companion.store import CompanionStore
 
 
-class Companion(HealthSource, Protocol):
+class ApiBackend(HealthSource, Protocol):
     """What the routes ask of a companion; CompanionApp is one."""
 
-    store: Store
+    store: CompanionStore
     dispatcher: MessageDispatcher
     search: SearchService
     gateway: Gateway
     folders: FolderService
 
 
-def make_app(companion: Companion) -> FastAPI:
+def make_app(companion: ApiBackend) -> FastAPI:
     """Make the API of a running companion, behind its guard."""
     app = FastAPI(
         title="Engram companion",

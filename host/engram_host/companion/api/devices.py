@@ -1,16 +1,18 @@
-"""Boards over HTTP: which there are, what happened to their copies, and the lines of their logs."""
+"""Boards over HTTP: lists of boards, events and lines of their copies; and POST .../messages, which boards themselves use."""
 
 import asyncio
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from engram import log_line
-from engram_host.companion.api.errors import NO_DEVICE
-from engram_host.companion.auth.middleware import Role, requires
-from engram_host.companion.store.replica_reader import ReplicaReader
-from engram_host.companion.types import DEVICE_NAME, LOGS, Device, LogName, Span
+from engram.link import messages
+from engram_host.companion.api.errors import NO_DEVICE, refuse
+from engram_host.companion.auth.middleware import HttpAccess, RequestCaller, Role, requires
+from engram_host.companion.replication.protocol import MessageDispatcher
+from engram_host.companion.store.replica import ReplicaReader
+from engram_host.companion.types import DEVICE_NAME, LOGS, Device, LogName, SeqRange
 
 _MOST_LINES = 1000
 
@@ -22,7 +24,7 @@ Limit = Annotated[int, Query(ge=1, le=_MOST_LINES)]
 class CopyShown(BaseModel):
     """The copy of one log of a board."""
 
-    epoch: int = Field(description="tells a log from one that was reset")
+    epoch: int = Field(description="changes when the log is reset")
     have: int = Field(description="all lines up to this seq are here")
     oldest: int = Field(description="the board keeps lines from this seq on")
     next: int = Field(description="the seq that the board's next line had, when it last said so")
@@ -95,7 +97,7 @@ def make_device_router(store: ReplicaReader) -> APIRouter:
 def _read_lines(store: ReplicaReader, name: str, log: LogName, after: int, limit: int) -> list[LogLine]:
     device = store.device(name)
     found: list[LogLine] = []
-    for seq, line in store.lines(Span(name, log, device.logs[log].epoch, after, log_line.MAX_SEQ)):
+    for seq, line in store.lines(SeqRange(name, log, device.logs[log].epoch, after, log_line.MAX_SEQ)):
         found.append(LogLine(seq=seq, line=log_line.decode(line)))
         if len(found) == limit:
             break
@@ -109,3 +111,45 @@ def _shown(device: Device) -> DeviceShown:
         if state:
             logs[name] = CopyShown(epoch=state.epoch, have=device.have[name], oldest=state.oldest, next=state.next)
     return DeviceShown(name=device.name, heard=device.heard, logs=logs)
+
+
+# --- messages of boards
+
+
+BINARY = "application/octet-stream"
+
+_BODY = {"required": True, "content": {BINARY: {"schema": {"type": "string", "format": "binary"}}}}
+
+
+def make_message_router(dispatcher: MessageDispatcher, access: HttpAccess) -> APIRouter:
+    """Make the route on which boards send their messages."""
+    router = APIRouter()
+
+    @router.post(
+        "/v1/devices/{device}/messages",
+        response_class=Response,
+        responses={
+            200: {"content": {BINARY: {}}, "description": "the answers, one after the other; none to what came late"},
+        },
+        openapi_extra=requires(Role.OWN_DEVICE) | {"requestBody": _BODY},
+    )
+    async def message(device: DeviceName, request: Request, caller: RequestCaller) -> Response:
+        """A message of a board, as docs/reference/messages.md describes it."""
+        if not caller.device:  # else the guard has taken its turn
+            access.check_rate(device)
+        if request.headers.get("content-type", BINARY).split(";")[0].strip() != BINARY:
+            return refuse(request.url.path, 400, f"the content type must be {BINARY}.")
+        # No model: a message is bytes of the project's own format, and a body parameter would be read whole before
+        # its length is known. This stops at the first piece beyond the bound.
+        data = bytearray()
+        async for piece in request.stream():
+            data += piece
+            if len(data) > messages.MOST_BYTES:
+                return refuse(request.url.path, 413, f"a message has at most {messages.MOST_BYTES} bytes.")
+        try:
+            answers = await dispatcher.answers(device, bytes(data))
+        except messages.BadMessage as problem:
+            return refuse(request.url.path, 400, str(problem))
+        return Response(b"".join(answers), media_type=BINARY)
+
+    return router

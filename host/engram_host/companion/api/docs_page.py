@@ -64,7 +64,9 @@ def render_page(described: dict[str, Any]) -> str:
     info = described["info"]
     title = escape(f"{info['title']} {info['version']}")
     routes = [
-        (method.upper(), path, told) for path, methods in described["paths"].items() for method, told in methods.items()
+        (method.upper(), path, described)
+        for path, methods in described["paths"].items()
+        for method, described in methods.items()
     ]
     links = "".join(
         f"<li><a href='#{_anchor(method, path)}'>{_name(method, path)}</a></li>" for method, path, _ in routes
@@ -80,17 +82,17 @@ def render_page(described: dict[str, Any]) -> str:
     )
 
 
-def _route(method: str, path: str, told: dict[str, Any]) -> str:
-    answers = told.get("responses", {})
+def _route(method: str, path: str, described: dict[str, Any]) -> str:
+    answers = described.get("responses", {})
     fine = {status: answer for status, answer in answers.items() if status.startswith("2")}
     refused = {status: answer for status, answer in answers.items() if status not in fine}
     parts = [
         f"<section id='{_anchor(method, path)}'><h2>{_name(method, path)}</h2>",
-        _text(told.get("description", "")),
-        f"<p>Who may: {_MAY[Role(told.get(DECLARED, Role.OPERATOR))]}.</p>",
-        _parameters(told.get("parameters", [])),
+        _text(described.get("description", "")),
+        f"<p>Who may: {_MAY[Role(described.get(DECLARED, Role.OPERATOR))]}.</p>",
+        _parameters(described.get("parameters", [])),
     ]
-    if body := told.get("requestBody"):
+    if body := described.get("requestBody"):
         parts.append(f"<p>It takes {_content(body['content'])}.</p>")
     parts.append(_answers(fine))
     if refused:
@@ -168,7 +170,7 @@ def _kind(schema: dict[str, Any]) -> str:
 def _remarks(schema: dict[str, Any], description: str, *, is_required: bool) -> str:
     """What there is to say of a value beside what it is."""
     found = [description] if description else []
-    found += [told.format(schema[name]) for name, told in _BOUNDS.items() if name in schema]
+    found += [described.format(schema[name]) for name, described in _BOUNDS.items() if name in schema]
     if is_required:
         found.append("has to be there")
     elif schema.get("default") is not None:

@@ -15,7 +15,7 @@ from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.api.errors import NO_DEVICE
 from engram_host.companion.auth.middleware import Role, requires
 from engram_host.companion.entries.reader import LogCopy, ReadEntry, export_lines, log_of_entry
-from engram_host.companion.store.replica_reader import MOST_NUMBER, ReplicaReader
+from engram_host.companion.store.replica import MOST_NUMBER, ReplicaReader
 from engram_host.companion.types import LogName, SetAsideLine
 
 LINES = "application/x-ndjson"
@@ -129,7 +129,7 @@ def make_entry_router(store: ReplicaReader) -> APIRouter:
     ) -> list[AsideShown]:
         """What was set aside of a board's copies, newest first: the board lost it, or has something else in its place."""
         await asyncio.to_thread(store.device, device)
-        return [_aside(one) for one in await asyncio.to_thread(store.aside, device, limit, before)]
+        return [_aside(one) for one in await asyncio.to_thread(store.set_aside_lines, device, limit, before)]
 
     @router.get(
         "/export",
@@ -153,7 +153,7 @@ def make_entry_router(store: ReplicaReader) -> APIRouter:
             async with room:
                 copy = await asyncio.to_thread(_copy, store, device, "records")
             # A stream of lines and no model: an export has no bound, and is written while it is read.
-            return _Export(_pieces(copy, archived), exports)
+            return _Export(_export_pieces(copy, archived), exports)
         except BaseException:
             exports.release()
             raise
@@ -187,7 +187,7 @@ class _Export(StreamingResponse):
             self._places.release()
 
 
-def _pieces(copy: LogCopy, archived: bool) -> Iterator[str]:
+def _export_pieces(copy: LogCopy, archived: bool) -> Iterator[str]:
     """Some lines at a time; read in a thread, as fast as they are taken."""
     lines: list[str] = []
     for line in export_lines(copy, int(time.time()), archived):

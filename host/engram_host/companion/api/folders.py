@@ -56,7 +56,7 @@ def make_folder_router(folders: FolderService) -> APIRouter:
     ) -> list[FolderShown]:
         """The Markdown folders that the one who asks may see, and how far each has been read."""
         caller = caller_check.check_caller(Caller(principal, "http", group, workspace))
-        return [_shown(one) for one in folders.visible(caller)]
+        return [_shown(one) for one in folders.visible_folders(caller)]
 
     @router.get("/v1/memory", responses=NO_FILE, openapi_extra=requires(Role.OPERATOR))
     async def memory(

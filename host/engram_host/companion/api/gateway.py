@@ -21,7 +21,7 @@ class Use(BaseModel):
 
 
 class UseOfDevice(Use):
-    """What a device used."""
+    """What a board used."""
 
     device: str = Field(description="its name; the operator's own calls are counted as $operator")
 
@@ -31,7 +31,7 @@ class GatewayDay(BaseModel):
 
     is_set_up: bool = Field(description="whether there is a service behind the gateway")
     begins: int = Field(description="when the day began, in Unix seconds: midnight UTC")
-    device_limit: Use = Field(description="of each device")
+    device_limit: Use = Field(description="of each board")
     all_limit: Use = Field(description="of all together")
     used: Use = Field(description="by all together")
     devices: list[UseOfDevice] = Field(description="those that have asked on the day, by name")
@@ -121,7 +121,7 @@ def make_gateway_router(gateway: Gateway) -> APIRouter:
         after: Annotated[str, Query(max_length=64, description="the name to go on after")] = "",
         limit: Annotated[int, Query(ge=1, le=_MOST_DEVICES)] = 100,
     ) -> GatewayDay:
-        """How much of the limits is used on the day that is now, by all and by each device."""
+        """How much of the limits is used on the day that is now, by all and by each board."""
         day = await gateway.today()
         devices = [(name, use) for name, use in day.of_devices if name > after]
         shown = [UseOfDevice(device=name, calls=use.calls, tokens=use.tokens) for name, use in devices[:limit]]

@@ -28,7 +28,7 @@ class Task(BaseModel):
 
 
 class Health(BaseModel):
-    """Whether all works; a device is told no more than the status and the version."""
+    """Whether all works; a board gets the status and the version only."""
 
     status: Literal["well", "degraded"]
     version: str
@@ -41,7 +41,7 @@ class Health(BaseModel):
 
 
 class Stats(BaseModel):
-    """Figures of the companion; null where there is nothing to be told."""
+    """Figures of the companion; null where there is nothing to show."""
 
     up_seconds: float
     lines_taken: int = Field(description="lines of boards since the start")
@@ -58,7 +58,7 @@ class Stats(BaseModel):
 
 
 class HealthSource(Protocol):
-    """The parts of a companion that tell how it is."""
+    """The parts of a companion that report its state."""
 
     access: HttpAccess
     metrics: Metrics
@@ -86,12 +86,12 @@ class HealthSource(Protocol):
 
 
 def make_health_router(companion: HealthSource) -> APIRouter:
-    """Make the routes that tell the state of a companion."""
+    """Make the routes that report the state of a companion."""
     router = APIRouter()
 
     @router.get("/v1/health", response_model_exclude_none=True, openapi_extra=requires(Role.DEVICE))
     async def health(caller: RequestCaller) -> Health:
-        """Whether all works. The operator is told what does not, too: folders and the broker are named in that."""
+        """Whether all works. The operator also gets what does not: folders and the broker are named in that."""
         problems = companion.problems()
         status = "degraded" if problems else "well"
         if not companion.access.may_use_all(caller):
@@ -115,7 +115,7 @@ def make_health_router(companion: HealthSource) -> APIRouter:
     )
     async def metrics() -> Response:
         """What the companion does and how long it takes, for Prometheus; no board is named."""
-        return Response(await asyncio.to_thread(companion.metrics.text), media_type=METRICS)
+        return Response(await asyncio.to_thread(companion.metrics.render), media_type=METRICS)
 
     @router.get("/v1/stats", openapi_extra=requires(Role.OPERATOR))
     async def stats() -> Stats:

@@ -53,8 +53,8 @@ class SearchQuery(BaseModel):
     type: Text = Field("", description="memories of this type")
     session: Text = Field("", description="turns of this session")
     speaker: Text = Field("", description="turns of this speaker")
-    since: Time = Field(0, description="what is not older, Unix seconds")
-    until: Time = Field(0, description="what is older, Unix seconds")
+    since: Time = Field(0, description="from this time on, Unix seconds")
+    until: Time = Field(0, description="before this time, Unix seconds")
     history: bool = Field(False, description="also what something newer took the place of")
     words: bool | None = Field(None, description="whether to search by words; by default as the settings say")
     meaning: bool | None = Field(None, description="whether to search by meaning; by default as the settings say")
@@ -66,7 +66,7 @@ class SearchQuery(BaseModel):
         None, description="1 looks only at scores, less prefers what differs from what is above it"
     )
     dates: bool = Field(False, description="whether what was said at a time that the query names comes higher")
-    explain: bool = Field(False, description="whether to tell what each score is made of")
+    explain: bool = Field(False, description="whether to explain each score")
 
 
 class ScoreParts(BaseModel):
@@ -121,7 +121,7 @@ def make_search_router(searching: SearchService) -> APIRouter:
     async def search(question: SearchQuery, caller: RequestCaller) -> SearchAnswer:
         """Find what boards remember and what stands in Markdown folders, by words and by meaning.
 
-        Nothing is found that the one who asks may not see, and with the token of a device nothing but what that one remembers.
+        Nothing is found that the one who asks may not see, and with the token of a board nothing but what that one remembers.
         """
         if caller.device:
             if any(not caller.may_act_for(device) for device in question.devices):
@@ -129,7 +129,7 @@ def make_search_router(searching: SearchService) -> APIRouter:
             question.devices, question.folders = [caller.device], False
         asking = caller_check.check_caller(Caller(question.principal, "http", question.group, question.workspace))
         options = question.model_dump(exclude={"principal", "group", "workspace"})
-        return _answer(await searching.find(asking, **options))
+        return _answer(await searching.search(asking, **options))
 
     return router
 

@@ -40,7 +40,7 @@ class SlowClientProtocol(H11Protocol):
         super().data_received(data)
         is_in_head = self.conn.their_state is h11.IDLE and bool(self.conn.trailing_data[0])
         if not is_in_head:
-            self._head = _cancelled(self._head)
+            self._head = _cancel(self._head)
         elif self._head is None:
             self._head = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
 
@@ -52,16 +52,16 @@ class SlowClientProtocol(H11Protocol):
     def resume_writing(self) -> None:
         """The other side has taken what was there."""
         super().resume_writing()
-        self._stalled = _cancelled(self._stalled)
+        self._stalled = _cancel(self._stalled)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is over."""
-        self._head = _cancelled(self._head)
-        self._stalled = _cancelled(self._stalled)
+        self._head = _cancel(self._head)
+        self._stalled = _cancel(self._stalled)
         super().connection_lost(exc)
 
 
-def _cancelled(timer: asyncio.TimerHandle | None) -> None:
+def _cancel(timer: asyncio.TimerHandle | None) -> None:
     if timer:
         timer.cancel()
 
@@ -73,7 +73,7 @@ KEEP_ALIVE_SECONDS = 75
 """How long a silent connection stays open: longer than boards are silent between two signs of life."""
 
 MOST_AT_ONCE = 1024
-"""Requests that are answered at the same time; more are told to come back: bounds the memory."""
+"""Requests that are answered at the same time; more get an answer that says to come back: bounds the memory."""
 
 MOST_FAILURES = 5
 """Times in a row that the server may fail. Then the process ends: nobody could ask any more how the companion is, and

@@ -43,7 +43,7 @@ def check_exposure(security: SecuritySettings, places: Iterable[Listener], *, ha
         if place.is_wide and not has_devices:
             raise SettingError(
                 f"{place.table}.host",
-                f"{place.host} is reached from other computers, and no device has a token yet: make one with "
+                f"{place.host} is reached from other computers, and no board has a token yet: make one with "
                 "`engram device add NAME`, or listen at 127.0.0.1.",
             )
         if place.is_wide and not place.is_secure and security.tokens != "on":

@@ -17,8 +17,8 @@ MOST_KEPT = 4096
 
 
 @dataclass(frozen=True)
-class Caller:
-    """Who asks: the operator, a device, or neither (somebody without a token, or with one that is not known)."""
+class ApiCaller:
+    """Who asks: the operator, a board, or neither (somebody without a token, or with one that is not known)."""
 
     device: str = ""
     is_operator: bool = False
@@ -29,12 +29,12 @@ class Caller:
         return self.is_operator or bool(self.device)
 
     def may_act_for(self, device: str) -> bool:
-        """Whether what concerns one device is theirs."""
+        """Whether what concerns one board is theirs."""
         return self.is_operator or (bool(device) and self.device == device)
 
 
-STRANGER = Caller()
-OPERATOR = Caller(is_operator=True)
+STRANGER = ApiCaller()
+OPERATOR = ApiCaller(is_operator=True)
 
 
 class CallerLookup:
@@ -45,11 +45,11 @@ class CallerLookup:
         self._operator = token_digest(operator)
         self._kept: OrderedDict[bytes, tuple[float, str]] = OrderedDict()
 
-    async def by_token(self, token: str) -> Caller:
+    async def by_token(self, token: str) -> ApiCaller:
         """Who a token belongs to, STRANGER if to nobody. StoreUnavailable."""
         return await self.by_digest(token_digest(token)) if LOOKS_LIKE_TOKEN.fullmatch(token) else STRANGER
 
-    async def by_digest(self, digest: bytes) -> Caller:
+    async def by_digest(self, digest: bytes) -> ApiCaller:
         """Who the token with a digest belongs to, STRANGER if to nobody. StoreUnavailable."""
         if hmac.compare_digest(digest, self._operator):
             return OPERATOR
@@ -60,4 +60,4 @@ class CallerLookup:
             self._kept.move_to_end(digest)
             while len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
-        return Caller(device)
+        return ApiCaller(device)

@@ -23,7 +23,7 @@ from starlette.responses import Response
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from engram_host.companion.auth.identity import STRANGER, Caller, CallerLookup
+from engram_host.companion.auth.identity import STRANGER, ApiCaller, CallerLookup
 from engram_host.companion.auth.rate_limit import RateLimiter
 from engram_host.companion.errors import StoreUnavailable
 
@@ -36,15 +36,15 @@ class Role(StrEnum):
 
     ANYBODY = "anybody"
     DEVICE = "device"
-    """Any device with a token of its own; the route looks after what it shows to which."""
+    """Any board with a token of its own; the route looks after what it shows to which."""
 
     OWN_DEVICE = "own device"
-    """The device that the path names."""
+    """The board that the path names."""
 
     OPERATOR = "operator"
 
     GATEWAY = "gateway"
-    """Any device or the operator, and a token is asked for always: it costs money."""
+    """Any board or the operator, and a token is asked for always: it costs money."""
 
 
 _DESCRIPTION = "/openapi.json"
@@ -64,14 +64,14 @@ class RouteRules:
         self._rules = [(route, _declared_role(route)) for route in iter_route_contexts(app.routes)]
 
     def find(self, scope: Scope) -> tuple[Role, str]:
-        """Find the role that a request needs, and the device that its path names ("" if none)."""
+        """Find the role that a request needs, and the board that its path names ("" if none)."""
         if scope["path"] == _DESCRIPTION:
             return Role.ANYBODY, ""
         for route, role in self._rules:
             match, found = route.matches(scope)
             if match is not Match.NONE:
                 return role, found.get("path_params", {}).get("device", "")
-        # There is nothing at this path; that, too, is told only to those who have a token.
+        # There is nothing at this path; that, too, is said only to those who have a token.
         return Role.DEVICE, ""
 
 
@@ -104,17 +104,17 @@ class HttpAccess:
     names: frozenset[str]
     """Names, beside addresses and localhost, under which the companion is reached."""
     rate_limiter: RateLimiter
-    """How often a device may come, over HTTP and MQTT together."""
+    """How often a board may come, over HTTP and MQTT together."""
 
     def check_rate(self, device: str) -> None:
-        """Count one request of a device; HTTPException if it comes too soon after the others."""
+        """Count one request of a board; HTTPException if it comes too soon after the others."""
         wait = self.rate_limiter.wait_seconds(device)
         if wait:
             sentence = f"{device} sends too much: try again later."
             raise HTTPException(429, sentence, {"Retry-After": str(math.ceil(wait))})
 
-    def may_use_all(self, caller: Caller) -> bool:
-        """Whether all routes are a caller's: the operator's, and where no tokens are asked for, anybody's who is no device."""
+    def may_use_all(self, caller: ApiCaller) -> bool:
+        """Whether all routes are a caller's: the operator's, and where no tokens are asked for, anybody's who is no board."""
         return caller.is_operator or not (self.requires_tokens or caller.device)
 
 
@@ -140,7 +140,7 @@ class AuthMiddleware:
         scope.setdefault("state", {})["caller"] = caller
         await self._app(scope, _Body(receive), send)
 
-    async def _checked(self, scope: Scope) -> Caller:
+    async def _checked(self, scope: Scope) -> ApiCaller:
         headers = Headers(scope=scope)
         # Where a token is asked for, a page that was led here by another name has none to show.
         check_origin(headers, None if self._access.requires_tokens else self._access.names)
@@ -168,7 +168,7 @@ _NO_TOKEN = (
 )
 
 
-def _is_allowed(caller: Caller, who: Role, device: str) -> bool:
+def _is_allowed(caller: ApiCaller, who: Role, device: str) -> bool:
     if caller.is_operator:
         return True
     return who in (Role.DEVICE, Role.GATEWAY) or (who is Role.OWN_DEVICE and caller.may_act_for(device))
@@ -259,11 +259,11 @@ class _Body:
 _CLOSE = {"Connection": "close"}
 
 
-async def _caller(request: Request) -> Caller:
+async def _caller(request: Request) -> ApiCaller:
     # async, or each request would wait for a thread to run this in.
     state: Any = request.state
     return getattr(state, "caller", STRANGER)
 
 
-RequestCaller = Annotated[Caller, Depends(_caller)]
+RequestCaller = Annotated[ApiCaller, Depends(_caller)]
 """A parameter of a route: who asks."""

@@ -1,6 +1,6 @@
 """Batch jobs: many texts through OpenAI's batch API, which takes up to a day and costs half.
 
-A job is a file of requests, one for each text, named by the text's digest. The service is told the file, works on it, and
+A job is a file of requests, one for each text, named by the text's digest. The service gets the file, works on it, and
 gives back one file of answers and one of errors. The ids of jobs under way are kept in the store: after a restart the
 same call goes on with them, even if the texts have changed a little meanwhile.
 """
@@ -72,7 +72,7 @@ class BatchJobs:
         return [found[text_digest(text).hex()] for text in texts]
 
     async def close(self) -> None:
-        """Let the connections go; jobs go on at the service."""
+        """Close the connections; jobs go on at the service."""
         await self._embedder.close()
 
     async def _begin(self, name: str, texts: Sequence[tuple[str, str]]) -> list[str]:
@@ -104,7 +104,7 @@ class BatchJobs:
         return self._field(await self._service.post("/batches", job, retries=0), "id")
 
     def _body(self, text: str) -> dict[str, Any]:
-        return self._embedder.body(self._embedder.cut(text)) | {"encoding_format": "base64"}
+        return self._embedder.body(self._embedder.truncate(text)) | {"encoding_format": "base64"}
 
     async def _finish(self, job: str) -> BatchVectors:
         """Wait until a job has ended; what it found. One that is not known any more, or has failed, found nothing."""

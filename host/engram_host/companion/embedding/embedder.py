@@ -49,14 +49,16 @@ class Embedder(Protocol):
         ...
 
 
-def unit(vectors: np.ndarray, count: int, dimensions: int, source: str) -> Vector:
+def normalize(vectors: np.ndarray, count: int, dimensions: int, source: str) -> Vector:
     """`vectors` as (count, dimensions) float32, each brought to length 1.
 
     EmbedderRefused if there are more or fewer, if they have another size, or if one is not finite or has no direction;
     `source` is who made them, for that sentence.
     """
     if vectors.ndim != 2 or len(vectors) != count:
-        raise EmbedderRefused(f"{source} gave {len(vectors)} vectors for {count} texts.")
+        raise EmbedderRefused(
+            f"{source} answered with another number of vectors ({len(vectors)}) than of texts ({count})."
+        )
     if vectors.shape[1] != dimensions:
         raise EmbedderRefused(
             f"{source} gave vectors of {vectors.shape[1]} dimensions where {dimensions} were expected; "

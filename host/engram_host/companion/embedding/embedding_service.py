@@ -14,7 +14,7 @@ from engram_host.companion.entries.embedding_text import KEY_VERSION, embedding_
 from engram_host.companion.errors import EmbedderError, EmbedderUnavailable
 from engram_host.companion.search.engine import QueryVector
 from engram_host.companion.settings import EmbeddingSettings
-from engram_host.companion.store import Store
+from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import Change, Device
 from engram_host.companion.vector_types import Identity
@@ -31,7 +31,7 @@ GEMINI_MODEL = "gemini-embedding-001"
 
 
 def make_embedder(
-    settings: EmbeddingSettings, store: Store, key_version: int
+    settings: EmbeddingSettings, store: CompanionStore, key_version: int
 ) -> CachedEmbedder | FallbackEmbedder | NoEmbedder:
     """The embedder of these settings, for an index of texts of `key_version`. Nothing is loaded or asked yet.
 
@@ -84,7 +84,7 @@ def _remote(settings: EmbeddingSettings, provider: str) -> Embedder:
     return _openai(settings)
 
 
-def make_jobs(settings: EmbeddingSettings, store: Store) -> "BatchJobs | None":
+def make_jobs(settings: EmbeddingSettings, store: CompanionStore) -> "BatchJobs | None":
     """Batch jobs for large back-fills, None unless they are set and the remote service is OpenAI's or like it."""
     if not settings.batch_jobs or _provider(settings) != "openai":
         return None
@@ -137,7 +137,7 @@ class EmbeddingService:
 
     def __init__(
         self,
-        store: Store,
+        store: CompanionStore,
         settings: EmbeddingSettings,
         supervisor: Supervisor,
         failed: Callable[[str], None] = lambda work: None,
@@ -185,7 +185,7 @@ class EmbeddingService:
         return self._backlog.identity
 
     @property
-    def left(self) -> int:
+    def changes_left(self) -> int:
         """Changes of lines that are to be looked at yet."""
         progress = self._backlog.progress
         return 0 if self._is_off else progress.total - progress.done

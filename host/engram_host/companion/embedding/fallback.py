@@ -87,26 +87,26 @@ class FallbackEmbedder:
             await self._go_forward(self._chosen)
         elif self._may_rebuild(self._chosen):
             await self._choose([link for link in self._links if not self._is_same(link)])
-        elif self._rest(self._chosen):
+        elif self._is_resting(self._chosen):
             raise EmbedderUnavailable(self._chosen.why)
         else:
-            await self._try(self._chosen)
+            await self._try_embedder(self._chosen)
 
     async def embed(self, texts: Sequence[str], kind: Kind) -> Vector:
         """See Embedder: by the first of the chosen identity that is not left alone."""
         if self._chosen is None:
             raise EmbedderUnavailable(self.reason or "no embedder was chosen yet.")
         failure: EmbedderError | None = None
-        for link in [link for link in self._links if self._is_same(link) and not self._rest(link)]:
+        for link in [link for link in self._links if self._is_same(link) and not self._is_resting(link)]:
             try:
                 vectors = await link.embedder.embed(texts, kind)
             except EmbedderError as error:
                 if isinstance(error, EmbedderRefused) and error.status in TEXT_ERRORS:
                     raise
-                self._failed(link, error)
+                self._note_failure(link, error)
                 failure = error
             else:
-                self._works(link)
+                self._note_success(link)
                 return vectors
         raise failure or EmbedderUnavailable(self.reason)
 
@@ -138,15 +138,15 @@ class FallbackEmbedder:
     def _may_rebuild(self, link: _Link) -> bool:
         return self._rebuild and self._clock() - link.failing_since >= self._rebuild_after
 
-    def _rest(self, link: _Link) -> bool:
+    def _is_resting(self, link: _Link) -> bool:
         return bool(link.why) and self._clock() < link.again
 
     async def _choose(self, links: Sequence[_Link]) -> None:
         for link in links:
-            if self._rest(link):
+            if self._is_resting(link):
                 continue
             try:
-                await self._try(link)
+                await self._try_embedder(link)
             except EmbedderError:
                 continue
             self._chosen = link
@@ -162,19 +162,19 @@ class FallbackEmbedder:
             with suppress(EmbedderUnavailable):
                 await self._choose(before)
 
-    async def _try(self, link: _Link) -> None:
+    async def _try_embedder(self, link: _Link) -> None:
         try:
             await link.embedder.ready()
         except EmbedderError as error:
-            self._failed(link, error)
+            self._note_failure(link, error)
             raise
-        self._works(link)
+        self._note_success(link)
 
-    def _failed(self, link: _Link, error: EmbedderError) -> None:
+    def _note_failure(self, link: _Link, error: EmbedderError) -> None:
         now = self._clock()
         link.failing_since = link.failing_since if link.why else now
         link.why = str(error)
         link.again = now + self._cooldown
 
-    def _works(self, link: _Link) -> None:
+    def _note_success(self, link: _Link) -> None:
         link.why = ""

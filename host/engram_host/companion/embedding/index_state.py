@@ -11,7 +11,7 @@ _POSITION = "embedding.position."
 _KEEPER = "embedding.keeper"
 
 _MOST_GAPS = 32
-"""Gaps of one device: bounds the note. Beyond it the two oldest become one, and what lies between is looked at again."""
+"""Gaps of one board: bounds the note. Beyond it the two oldest become one, and what lies between is looked at again."""
 
 Gap = tuple[int, int]
 """The versions after the first up to the second."""
@@ -46,20 +46,20 @@ class IndexPosition:
         return sorted([*self.gaps, self.lent]) if self.lent else self.gaps
 
     @property
-    def left(self) -> int:
+    def versions_left(self) -> int:
         """How many versions have not been looked at."""
         return sum(end - start for start, end in self.open)
 
-    def lend(self, gap: Gap) -> None:
+    def reserve_gap(self, gap: Gap) -> None:
         """Set aside what newest() gave, until it is closed or given back."""
-        self.done(gap)
+        self.close_gap(gap)
         self.lent = gap
 
-    def give_back(self) -> None:
+    def release_gaps(self) -> None:
         """Take back what was lent, undone."""
         self.gaps, self.lent = list(self.open), None
 
-    def reach(self, version: int) -> None:
+    def extend_to(self, version: int) -> None:
         """Add the versions that came since; all, if the database has gone back behind this note."""
         if version < self.top:
             self.top, self.gaps, self.lent = 0, [], None
@@ -67,12 +67,12 @@ class IndexPosition:
             self._add(self.top, version)
             self.top = version
 
-    def newest(self, size: int) -> Gap:
+    def newest_gap(self, size: int) -> Gap:
         """The newest versions that have not been looked at, at most so many; there has to be a gap."""
         start, end = self.gaps[-1]
         return max(start, end - size), end
 
-    def done(self, gap: Gap) -> None:
+    def close_gap(self, gap: Gap) -> None:
         """Note that the gap that newest() gave is closed."""
         start, end = self.gaps.pop()
         if (gap[1], start) != (end, min(start, gap[0])):

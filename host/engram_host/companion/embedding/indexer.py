@@ -1,6 +1,6 @@
 """Keeps the index: gives each line that has no vector of the present identity one, behind everything else.
 
-What is left is known by versions: each device has a note of those that were looked at (see notes.Position), so that work
+What is left is known by versions: each board has a note of those that were looked at (see notes.Position), so that work
 goes on after a restart, the newest lines come first, and no more than one window of lines is in memory. A vector that was
 made twice takes the place of the first, so a kill at any point costs work, never a vector.
 
@@ -32,7 +32,7 @@ from engram_host.companion.embedding.index_state import (
     write_position,
 )
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, StoreUnavailable
-from engram_host.companion.store import Store
+from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Change, Device
 from engram_host.companion.vector_types import Identity, StoredVector, Vector, text_digest
 
@@ -79,11 +79,11 @@ class IndexProgress:
 
 
 class EmbeddingIndexer:
-    """Run by one task, run(); the rest of the companion asks what `identity` it may search with, and what is told."""
+    """Run by one task, run(); the rest of the companion asks what `identity` it may search with, and for its state."""
 
     def __init__(
         self,
-        store: Store,
+        store: CompanionStore,
         embedder: Embedder,
         text_of: TextOf,
         key_version: int,
@@ -91,7 +91,7 @@ class EmbeddingIndexer:
         jobs_least: int = 2000,
         failed: Callable[[], None] = lambda: None,
     ):
-        """`key_version` is that of the texts that `text_of` gives; gaps of a device from `jobs_least` versions on go to
+        """`key_version` is that of the texts that `text_of` gives; gaps of a board from `jobs_least` versions on go to
         `jobs`, one at a time, while newer lines are embedded directly. `failed` is called each time that the embedder made
         no vector.
         """
@@ -125,7 +125,7 @@ class EmbeddingIndexer:
     @property
     def progress(self) -> IndexProgress:
         """How far the index is."""
-        left = sum(position.left for position in self._positions.values())
+        left = sum(position.versions_left for position in self._positions.values())
         return IndexProgress(max(0, self._total - left), self._total, self._embedded, self._refused, self._per_second)
 
     def wake(self) -> None:
@@ -133,7 +133,7 @@ class EmbeddingIndexer:
         self._awake.set()
 
     async def run(self) -> None:
-        """Work until cancelled. What fails is told in `trouble`, and tried again after growing waits.
+        """Work until cancelled. What fails is kept in `trouble`, and tried again after growing waits.
 
         An error that nobody foresaw ends it; it may be begun again.
         """
@@ -141,7 +141,7 @@ class EmbeddingIndexer:
         while True:
             self._awake.clear()
             try:
-                has_worked = await self.round()
+                has_worked = await self.run_round()
             except (EmbedderError, StoreUnavailable) as error:
                 self.trouble = str(error)
                 if isinstance(error, EmbedderError):
@@ -153,10 +153,10 @@ class EmbeddingIndexer:
             failures = 0
             self.trouble = ""
             if not has_worked:
-                await self._rest()
+                await self._wait()
 
-    async def round(self) -> bool:
-        """One window of each device that has work; whether there was any. EmbedderError, StoreUnavailable."""
+    async def run_round(self) -> bool:
+        """One window of each board that has work; whether there was any. EmbedderError, StoreUnavailable."""
         try:
             await self._embedder.ready()
         except EmbedderError as error:
@@ -167,16 +167,16 @@ class EmbeddingIndexer:
         is_keeper = await self._is_keeper()
         index = await asyncio.to_thread(read_index, self._store)
         if is_keeper and index.made != identity:
-            index = await self._begin(identity, index)
+            index = await self._begin_index(identity, index)
         self._follow(identity, index)
         if not is_keeper:
-            await self._look_at_job(identity)
+            await self._drop_ended_job(identity)
             await self._end_job()  # the keeper takes it up from its notes; here it would write beside that one
             return False
         devices = await asyncio.to_thread(self._store.sources)
         self._total = sum(device.version for device in devices)
         self._positions = await asyncio.to_thread(self._read_positions, devices, identity)
-        await self._look_at_job(identity)
+        await self._drop_ended_job(identity)
         has_worked = False
         for device in devices:
             position = self._positions[device.name]
@@ -190,7 +190,7 @@ class EmbeddingIndexer:
             self._follow(identity, IndexState(identity))
         return has_worked
 
-    async def _rest(self) -> None:
+    async def _wait(self) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_POLL_SECONDS):
                 await self._awake.wait()
@@ -211,18 +211,18 @@ class EmbeddingIndexer:
         return is_mine
 
     def _read_positions(self, devices: Sequence[Device], identity: Identity) -> dict[str, IndexPosition]:
-        """How far each device is; the store is asked only about those that are not known yet."""
+        """How far each board is; the store is asked only about those that are not known yet."""
         positions = {}
         for device in devices:
             known = self._positions.get(device.name)
             is_other = known is None or (known.identity, known.zone) != (str(identity), device.zone)
             if known is None or is_other or known.top > device.version:
                 known = read_position(self._store, device.name, identity, device.zone)
-            known.reach(device.version)
+            known.extend_to(device.version)
             positions[device.name] = known
         return positions
 
-    async def _begin(self, identity: Identity, before: IndexState) -> IndexState:
+    async def _begin_index(self, identity: Identity, before: IndexState) -> IndexState:
         """Begin an index of another identity; the first of all replaces none."""
         replaces = str(before.made) if before.made else ""
         await asyncio.to_thread(write_index, self._store, identity, replaces)
@@ -235,7 +235,7 @@ class EmbeddingIndexer:
         elif index.made == identity:
             self._whole = None
             self.paused = (
-                f"vectors are being made anew with {identity} in place of {index.replaces}: "
+                f"vectors are being rebuilt with {identity} in place of {index.replaces}: "
                 "searches go by words only until that is done."
             )
         else:
@@ -247,7 +247,7 @@ class EmbeddingIndexer:
 
     async def _close_gap(self, device: Device, identity: Identity, position: IndexPosition) -> bool:
         """Give the lines of the newest gap their vectors; False if the embedder became another one meanwhile."""
-        gap = position.newest(WINDOW)
+        gap = position.newest_gap(WINDOW)
         lines = await asyncio.to_thread(self._texts, device, gap)
         for start in range(0, len(lines), TEXTS_AT_ONCE):
             if (self._embedder.model, self._embedder.dimensions) != (identity.model, identity.dimensions):
@@ -259,7 +259,7 @@ class EmbeddingIndexer:
             self._count(count, time.monotonic() - began)
             if not await self._is_keeper():
                 return False
-        position.done(gap)
+        position.close_gap(gap)
         if lines:  # else it is cheap to look again
             await asyncio.to_thread(write_position, self._store, device.name, position)
         return True
@@ -270,8 +270,8 @@ class EmbeddingIndexer:
         if self._jobs is None or self._jobs.model != identity.model or end - start < self._jobs_least:
             return False
         if self._job is None:
-            gap = position.newest(JOB_WINDOW)
-            position.lend(gap)
+            gap = position.newest_gap(JOB_WINDOW)
+            position.reserve_gap(gap)
             self._job_identity = identity
             self._job = asyncio.create_task(self._by_job(self._jobs, device, identity, position, gap))
             self._job.add_done_callback(lambda _: self._awake.set())
@@ -289,14 +289,14 @@ class EmbeddingIndexer:
             vectors = [self._answered(known.get(text_digest(text), answers.get(text))) for _, text in lines]
             self._embedded += await self._put(device, identity, lines, vectors, gap)
         except BaseException:
-            position.give_back()
+            position.release_gaps()
             raise
         position.lent = None
         if self._positions.get(device.name) is position:
             await asyncio.to_thread(write_position, self._store, device.name, position)
 
     def _answered(self, answer: Vector | EmbedderRefused | None) -> Vector | None:
-        """A job's answer for a text; a refusal is told."""
+        """A job's answer for a text; a refusal is noted."""
         if isinstance(answer, EmbedderRefused):
             self._tell_refused(answer)
             return None
@@ -306,8 +306,8 @@ class EmbeddingIndexer:
         self._refused += 1
         self.refusal = f"a text was refused and is found by words only: {refused}"
 
-    async def _look_at_job(self, identity: Identity) -> None:
-        """Let a job go that has ended, or that is of another identity; what it failed with is raised."""
+    async def _drop_ended_job(self, identity: Identity) -> None:
+        """Drop a job that has ended, or that is of another identity; what it failed with is raised."""
         job = self._job
         if job is not None and self._job_identity != identity:
             await self._end_job()

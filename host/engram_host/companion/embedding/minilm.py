@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
-from engram_host.companion.embedding.embedder import Kind, encodable, unit
+from engram_host.companion.embedding.embedder import Kind, encodable, normalize
 from engram_host.companion.embedding.safetensors import check_files, map_weights
 from engram_host.companion.embedding.transformer import Transformer
 from engram_host.companion.errors import EmbedderRefused
@@ -106,7 +106,7 @@ class MiniLm:
         vectors = np.empty((len(texts), DIMENSIONS), np.float32)
         for batch, part in zip(batches, parts, strict=True):
             vectors[batch] = part
-        return unit(vectors, len(texts), DIMENSIONS, "the local model")
+        return normalize(vectors, len(texts), DIMENSIONS, "the local model")
 
     async def close(self) -> None:
         """Let the threads and the model go."""
@@ -126,7 +126,7 @@ class MiniLm:
             return self._loaded
 
     def _checked_folder(self) -> Path:
-        """Where the model's files are, which have been checked; a refusal is logged once, and told at each attempt."""
+        """Where the model's files are, which have been checked; a refusal is logged once, and raised at each attempt."""
         try:
             folder = model_folder()
             check_files(folder)

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import numpy as np
 
-from engram_host.companion.embedding.embedder import Kind, encodable, unit
+from engram_host.companion.embedding.embedder import Kind, encodable, normalize
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
 from engram_host.companion.vector_types import Vector
 
@@ -29,7 +29,7 @@ _MOST_WAIT_SECONDS = 60.0
 """The longest wait between two attempts; a service that asks for a longer one is left alone for now."""
 
 _MOST_TOLD = 200
-"""Characters of a service's own message that are told to a person."""
+"""Characters of a service's own message that a person gets to see."""
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -47,7 +47,7 @@ class RemoteService:
         connect_seconds: float = 5,
         sleep: Sleep = asyncio.sleep,
     ):
-        """`headers` go with each request; their values are taken out of all that is told."""
+        """`headers` go with each request; their values are removed from every message."""
         self._base = base_url.rstrip("/")
         self._headers = dict(headers)
         self._secrets = sorted({part for value in headers.values() for part in value.split() if len(part) > 5}, key=len)
@@ -91,7 +91,7 @@ class RemoteService:
             await client.aclose()
 
     async def _once(self, method: str, path: str, headers: Mapping[str, str] | None = None, **content: Any) -> bytes:
-        """One attempt; what httpx says is not told, since it may repeat a header."""
+        """One attempt; what httpx says is not shown, since it may repeat a header."""
         if self._client is None:
             self._client = httpx.AsyncClient(timeout=self._timeout, headers=self._headers)
         try:
@@ -105,10 +105,10 @@ class RemoteService:
             raise _Passing(f"{self.name} sent an answer that cannot be unpacked.") from None
         if answer.is_success:
             return body
-        told = self._clean(f"{self.name} answered {answer.status_code}{_message(body)}")
+        message = self._clean(f"{self.name} answered {answer.status_code}{_message(body)}")
         if answer.status_code in _PASSING or answer.status_code >= 500:
-            raise _Passing(told, _retry_after(answer.headers.get("retry-after", "")))
-        raise EmbedderRefused(told + _advice(answer.status_code), answer.status_code)
+            raise _Passing(message, _retry_after(answer.headers.get("retry-after", "")))
+        raise EmbedderRefused(message + _advice(answer.status_code), answer.status_code)
 
     def _decoded(self, body: bytes) -> Any:
         try:
@@ -227,7 +227,7 @@ class RemoteEmbedder(ABC):
         retries = _QUERY_RETRIES if kind == "query" else None
         parts = []
         for start in range(0, len(texts), self._batch_size):
-            batch = [self.cut(text) for text in texts[start : start + self._batch_size]]
+            batch = [self.truncate(text) for text in texts[start : start + self._batch_size]]
             parts.append(self._checked(await self._ask(batch, kind, retries), len(batch)))
         return np.concatenate(parts) if parts else np.empty((0, self._dimensions), np.float32)
 
@@ -235,7 +235,7 @@ class RemoteEmbedder(ABC):
         """Let the connections go."""
         await self._service.close()
 
-    def cut(self, text: str) -> str:
+    def truncate(self, text: str) -> str:
         """What is sent of a text; a blank one is sent as one space, since services refuse an empty one."""
         return encodable(text[: self._input_characters]) or " "
 
@@ -248,7 +248,9 @@ class RemoteEmbedder(ABC):
         if len(sizes) > 1:
             raise EmbedderRefused(f"{self._service.name} gave vectors of several sizes.")
         width = rows[0].shape[0] if rows else self._dimensions
-        vectors = unit(np.array(rows).reshape(len(rows), width), count, self._dimensions or width, self._service.name)
+        vectors = normalize(
+            np.array(rows).reshape(len(rows), width), count, self._dimensions or width, self._service.name
+        )
         if not width:
             raise malformed(self._service)
         self._dimensions = width
@@ -294,12 +296,12 @@ class OpenAiEmbedder(RemoteEmbedder):
             items = sorted(answer["data"], key=lambda item: item["index"])
             if [item["index"] for item in items] != list(range(len(items))):
                 raise EmbedderRefused(f"{self._service.name} numbered its vectors wrongly.")
-            return [numbers(item["embedding"]) for item in items]
+            return [decode_numbers(item["embedding"]) for item in items]
         except (KeyError, TypeError, ValueError, binascii.Error):
             raise malformed(self._service) from None
 
 
-def numbers(value: Any) -> np.ndarray:
+def decode_numbers(value: Any) -> np.ndarray:
     """A vector as a service writes it: a list, or base64 of little-endian float32. TypeError, ValueError, binascii.Error."""
     if isinstance(value, str):
         return np.frombuffer(base64.b64decode(value, validate=True), np.dtype("<f4"))
@@ -343,7 +345,7 @@ class GeminiEmbedder(RemoteEmbedder):
         body = {"requests": [self._request(text, kind) for text in texts]}
         answer = await self._service.post(f"/models/{self._model}:batchEmbedContents", body, retries)
         try:
-            return [numbers(item["values"]) for item in answer["embeddings"]]
+            return [decode_numbers(item["values"]) for item in answer["embeddings"]]
         except (KeyError, TypeError, ValueError):
             raise malformed(self._service) from None
 

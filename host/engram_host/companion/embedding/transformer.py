@@ -107,12 +107,12 @@ class Transformer:
         x = self._norm((self._words[ids] + self._positions[places]).T.copy())
         groups = _groups(lengths)
         for layer in self._layers:
-            x = self._through(layer, x, groups)
+            x = self._run_layer(layer, x, groups)
         return np.concatenate(
             [x[:, at : at + n * length].reshape(-1, n, length).mean(axis=2).T for at, n, length in groups]
         )
 
-    def _through(self, layer: _Layer, x: Array, groups: list[tuple[int, int, int]]) -> Array:
+    def _run_layer(self, layer: _Layer, x: Array, groups: list[tuple[int, int, int]]) -> Array:
         query, key, value = layer.query(x), layer.key(x), layer.value(x)
         query *= np.float32((self.width // self._heads) ** -0.5)
         for at, n, length in groups:

@@ -19,7 +19,7 @@ _ENTRY_BYTES = 400
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What a line does to the fate of entries."""
+    """What a line does to the states of entries."""
 
     number: int
     hides: tuple[tuple[int, int], ...]
@@ -45,7 +45,7 @@ class EntryStates:
     _having: dict[int, list[int]] = field(default_factory=dict)
     _ending: dict[int, list[int]] = field(default_factory=dict)
 
-    def put(self, seq: int, entry: Entry) -> None:
+    def add_line(self, seq: int, entry: Entry) -> None:
         """A line has come; one with that seq is not there."""
         part = _Part(entry.number, tuple(entry.hides), tuple(entry.shows), entry.ends)
         if part.number in (-1, seq) and not (part.hides or part.shows or part.ends):
@@ -56,22 +56,22 @@ class EntryStates:
         if part.ends:
             insort(self._ending.setdefault(part.ends, []), seq)
 
-    def drop(self, seq: int) -> None:
+    def remove_line(self, seq: int) -> None:
         """A line has gone."""
         part = self._parts.pop(seq, None)
         if part is None:
             return
         for number in {part.number, *(number for number, _ in part.hides), *part.shows}:
-            _take_out(self._having, number, seq)
+            _remove_seq(self._having, number, seq)
         if part.ends:
-            _take_out(self._ending, part.ends, seq)
+            _remove_seq(self._ending, part.ends, seq)
 
-    def knows(self, seq: int) -> bool:
-        """Whether the line with a seq has a part in the fate of others."""
+    def affects_others(self, seq: int) -> bool:
+        """Whether the line with a seq affects the state of other entries."""
         return seq in self._parts
 
-    def concerned(self, seq: int, number: int) -> Iterator[int]:
-        """The numbers of entries of which the line with a seq, a version of `number`, has a part in the fate."""
+    def affected_entries(self, seq: int, number: int) -> Iterator[int]:
+        """The numbers of the entries whose state depends on the line with a seq, a version of `number`."""
         part = self._parts.get(seq)
         if part is None:
             if number >= 0:
@@ -83,17 +83,17 @@ class EntryStates:
             yield hidden
         yield from part.shows
 
-    def ends(self, seq: int) -> int:
+    def ended_thread(self, seq: int) -> int:
         """The thread that the line with a seq ends, 0 if none."""
         part = self._parts.get(seq)
         return part.ends if part else 0
 
     def is_plain(self, number: int, session: int) -> bool:
-        """Whether no line but its own first one has a part in an entry's fate: it is live."""
+        """Whether an entry's state depends on its own first line alone: it is live."""
         return number not in self._having and session not in self._ending
 
-    def of(self, number: int, has_first: bool) -> EntryState | None:
-        """The fate of an entry, None if there is no version of it; `has_first` tells whether its first line is there."""
+    def state_of(self, number: int, has_first: bool) -> EntryState | None:
+        """The state of an entry, None if there is no version of it; `has_first` says whether its first line is there."""
         seqs = set(self._having.get(number, ()))
         seqs.update(self._ending.get(self.session_of(number), ()))
         if has_first:
@@ -105,13 +105,13 @@ class EntryStates:
                 state = LIVE
                 versions.append(seq)
             if part is not None:
-                state = self._after(part, number, state)
+                state = self._state_after(part, number, state)
         return EntryState(state, versions[-1], tuple(versions)) if versions else None
 
-    def _after(self, part: _Part, number: int, state: int) -> int:
-        for hidden, fate in part.hides:
+    def _state_after(self, part: _Part, number: int, state: int) -> int:
+        for hidden, new_state in part.hides:
             if hidden == number:
-                state = fate
+                state = new_state
         if number in part.shows:
             state = LIVE
         if part.ends and part.ends == self.session_of(number):
@@ -124,7 +124,7 @@ class EntryStates:
         return _ENTRY_BYTES * len(self._parts)
 
 
-def _take_out(lists: dict[int, list[int]], key: int, seq: int) -> None:
+def _remove_seq(lists: dict[int, list[int]], key: int, seq: int) -> None:
     seqs = lists.get(key)
     if seqs and seq in seqs:
         seqs.remove(seq)

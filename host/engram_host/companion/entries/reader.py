@@ -21,8 +21,8 @@ from engram.transfer import jsonl
 from engram_host.companion.entries.embedding_text import describe_line
 from engram_host.companion.entries.lifecycle import EntryState, EntryStates
 from engram_host.companion.errors import UnknownEntry
-from engram_host.companion.store.replica_reader import ReplicaReader
-from engram_host.companion.types import Device, LogName, Span
+from engram_host.companion.store.replica import ReplicaReader
+from engram_host.companion.types import Device, LogName, SeqRange
 
 STATES = ("live", "superseded", "expired", "archived")
 
@@ -69,7 +69,7 @@ class LogCopy:
         self._firsts: set[int] = set()
         self._archived: set[int] = set()  # seqs of the latest versions of what is archived
         self._fates = EntryStates(lambda number: self._sessions.get(number, 0))
-        self._learn()
+        self._load_states()
 
     def newest(self, fits: Callable[[ReadEntry], bool], limit: int) -> EntryPage:
         """The newest entries that fit, at most `limit`."""
@@ -85,70 +85,70 @@ class LogCopy:
         """All entries that were not forgotten, in the order of their latest lines."""
         for seq, line in self._lines():
             number = describe_line(self._log, line, self.device.zone).number
-            fate = self._entry_state(number)
-            if fate and fate.latest == seq and fate.state != FORGOTTEN:
-                yield ReadEntry(self._id(number), self._state(fate, line), line)
+            entry = self._entry_state(number)
+            if entry and entry.latest == seq and entry.state != FORGOTTEN:
+                yield ReadEntry(self._id(number), self._state(entry, line), line)
 
     def versions(self, entry_id: str) -> tuple[ReadEntry, list[dict[str, Any]]]:
         """An entry and its lines, oldest first, those of the memories before it in whose place it came included.
 
         UnknownEntry if it is not there, or was forgotten.
         """
-        chain = [self._known(int(entry_id[1:]), entry_id)]
-        lines = self._of([seq for _, fate in chain for seq in fate.versions])
+        chain = [self._require_entry(int(entry_id[1:]), entry_id)]
+        lines = self._lines_at([seq for _, entry in chain for seq in entry.versions])
         latest = lines[chain[0][1].latest]
-        while older := self._before(lines[chain[-1][1].latest], {number for number, _ in chain}):
+        while older := self._predecessor(lines[chain[-1][1].latest], {number for number, _ in chain}):
             chain.append(older)
-            lines |= self._of(older[1].versions)
-        told = [lines[seq] for _, fate in reversed(chain) for seq in fate.versions if seq in lines]
-        return ReadEntry(entry_id, self._state(chain[0][1], latest), latest), told
+            lines |= self._lines_at(older[1].versions)
+        versions = [lines[seq] for _, entry in reversed(chain) for seq in entry.versions if seq in lines]
+        return ReadEntry(entry_id, self._state(chain[0][1], latest), latest), versions
 
-    def is_there(self, entry_id: str) -> bool:
+    def has_entry(self, entry_id: str) -> bool:
         """Whether there is such an entry, not forgotten."""
-        fate = self._entry_state(int(entry_id[1:]))
-        return fate is not None and fate.state != FORGOTTEN
+        entry = self._entry_state(int(entry_id[1:]))
+        return entry is not None and entry.state != FORGOTTEN
 
     def latest_of(self, entry_id: str) -> dict[str, Any] | None:
         """The latest line of an entry, None if it is not there or was forgotten."""
-        fate = self._entry_state(int(entry_id[1:]))
-        return self._of([fate.latest]).get(fate.latest) if fate and fate.state != FORGOTTEN else None
+        entry = self._entry_state(int(entry_id[1:]))
+        return self._lines_at([entry.latest]).get(entry.latest) if entry and entry.state != FORGOTTEN else None
 
-    def _known(self, number: int, entry_id: str) -> tuple[int, EntryState]:
-        fate = self._entry_state(number)
-        if fate is None or fate.state == FORGOTTEN:
+    def _require_entry(self, number: int, entry_id: str) -> tuple[int, EntryState]:
+        entry = self._entry_state(number)
+        if entry is None or entry.state == FORGOTTEN:
             raise UnknownEntry(entry_id, f"is not in the copy of {self.device.name}, or was forgotten.")
-        return number, fate
+        return number, entry
 
-    def _before(self, line: dict[str, Any], seen: set[int]) -> tuple[int, EntryState] | None:
+    def _predecessor(self, line: dict[str, Any], seen: set[int]) -> tuple[int, EntryState] | None:
         """The entry in whose place another came, None if it is not there any more."""
         older = line.get("supersedes")
         if not isinstance(older, str) or not older[1:].isdigit() or int(older[1:]) in seen:
             return None
-        fate = self._entry_state(int(older[1:]))
-        return (int(older[1:]), fate) if fate and fate.state != FORGOTTEN else None
+        entry = self._entry_state(int(older[1:]))
+        return (int(older[1:]), entry) if entry and entry.state != FORGOTTEN else None
 
-    def _learn(self) -> None:
+    def _load_states(self) -> None:
         """Find out what became of each entry."""
         self._archived.update(seq for seq, _ in self._archive())
         for seq, line in self._lines():
             entry = describe_line(self._log, line, self.device.zone)
-            self._fates.put(seq, entry)
+            self._fates.add_line(seq, entry)
             if entry.number == seq:
                 self._firsts.add(seq)
             if entry.session and entry.number >= 0:
                 self._sessions[entry.number] = entry.session
 
     def _entry_state(self, number: int) -> EntryState | None:
-        return self._fates.of(number, number in self._firsts) if number >= 0 else None
+        return self._fates.state_of(number, number in self._firsts) if number >= 0 else None
 
-    def _state(self, fate: EntryState, line: dict[str, Any]) -> str:
-        if fate.state not in (LIVE, ARCHIVED):
+    def _state(self, entry: EntryState, line: dict[str, Any]) -> str:
+        if entry.state not in (LIVE, ARCHIVED):
             return "superseded"
         expires = line.get("expires")
         if isinstance(expires, int) and expires <= self._now:
             return "expired"
-        # The line that tells of it may have come and gone: what the archive holds is what counts.
-        return "archived" if fate.state == ARCHIVED or fate.latest in self._archived else "live"
+        # The line that says so may have come and gone: what the archive holds is what counts.
+        return "archived" if entry.state == ARCHIVED or entry.latest in self._archived else "live"
 
     def _id(self, number: int) -> str:
         return ("m" if self._log == "records" else "t") + str(number)
@@ -158,7 +158,7 @@ class LogCopy:
         if state is None:
             return
         before = 0
-        span = Span(self.device.name, self._log, state.epoch, 0, log_line.MAX_SEQ)
+        span = SeqRange(self.device.name, self._log, state.epoch, 0, log_line.MAX_SEQ)
         for seq, line in heapq.merge(self._store.lines(span), self._archive()):
             if seq > before:
                 before = seq
@@ -174,7 +174,7 @@ class LogCopy:
                 return
             after = part[-1][0]
 
-    def _of(self, seqs: Iterable[int]) -> dict[int, dict[str, Any]]:
+    def _lines_at(self, seqs: Iterable[int]) -> dict[int, dict[str, Any]]:
         """Some lines by their seqs."""
         state = self.device.logs[self._log]
         found = self._store.lines_at(self.device.name, self._log, state.epoch, list(seqs), archived=True)

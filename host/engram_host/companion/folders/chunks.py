@@ -13,7 +13,7 @@ from engram import text as board
 from engram_host.companion.search.tokenizer import query_terms
 
 FORM = 1
-"""One more whenever the same file would be cut in another way: files are then read anew."""
+"""One more whenever the same file would be cut in another way: files are then read again."""
 
 _QUARTERS = 4
 """Room is counted in quarters of a token, as engram.text.tokens() estimates them: they add up without rounding."""
@@ -81,13 +81,13 @@ def _spans(pieces: list[_Piece], room: int, overlap: int) -> Iterator[tuple[int,
     """(start, end) of each passage that is not empty."""
     start = end = 0
     while start < len(pieces):
-        end = _end(pieces, start, end, room)
+        end = _passage_end(pieces, start, end, room)
         if any(piece.text.strip() for piece in pieces[start:end]):
             yield start, end
         start = _next_start(pieces, start, end, room, overlap)
 
 
-def _end(pieces: list[_Piece], start: int, done: int, room: int) -> int:
+def _passage_end(pieces: list[_Piece], start: int, done: int, room: int) -> int:
     """Where a passage ends that begins at `start`; all before `done` stands in the one before it."""
     size, at = 0, start
     while at < len(pieces) and (
@@ -140,8 +140,8 @@ def _pieces(text: str, room: int) -> Iterator[_Piece]:
     lines = lines_of(text)
     marks = _Marks(lines)
     for number, line in enumerate(lines, 1):
-        is_heading, in_fence = marks.look(number - 1)
-        for at, part in enumerate(_parts(line, room)):
+        is_heading, in_fence = marks.classify_line(number - 1)
+        for at, part in enumerate(_split_long_line(line, room)):
             yield _Piece(number, part, _size(part) + 1, marks.headings, is_heading and not at, in_fence)
 
 
@@ -156,7 +156,7 @@ class _Marks:
         self._open: list[tuple[int, str]] = []
         self.headings: tuple[str, ...] = self._title
 
-    def look(self, at: int) -> tuple[bool, bool]:
+    def classify_line(self, at: int) -> tuple[bool, bool]:
         """(whether it is a heading, whether it is inside a block of code) of the next line."""
         line = self._lines[at]
         was_inside = bool(self._fence)
@@ -215,7 +215,7 @@ def _size(text: str) -> int:
     return len(text) + (_QUARTERS - 1) * wide
 
 
-def _parts(line: str, room: int) -> Iterator[str]:
+def _split_long_line(line: str, room: int) -> Iterator[str]:
     """A line, in parts if it has no room in one passage; cut at a space if there is one."""
     while _size(line) > room:
         part = board.cut(line, room if line.isascii() else _fitting(line, room))
@@ -261,7 +261,7 @@ def snippet(passage: str, query: str, most: int) -> Snippet:
     best = max(range(first, last), key=lambda at: (len(found[at]), bool(lines[at].strip()), -at))
     whole = "\n".join(lines[first:last])
     if len(whole) > most:
-        whole = _around(whole, terms, most)
+        whole = _cut_around_hit(whole, terms, most)
     return Snippet(whole.strip("\n"), best)
 
 
@@ -274,7 +274,7 @@ def found_line(passage: str, query: str, most: int) -> str:
     if not found[best]:
         return ""
     line = lines[best].strip()
-    return line if len(line) <= most else _around(line, terms, most)
+    return line if len(line) <= most else _cut_around_hit(line, terms, most)
 
 
 def _found(line: str, terms: frozenset[str]) -> frozenset[str]:
@@ -309,7 +309,7 @@ def _fill(lines: Sequence[str], first: int, most: int) -> int:
     return end
 
 
-def _around(line: str, terms: frozenset[str], most: int) -> str:
+def _cut_around_hit(line: str, terms: frozenset[str], most: int) -> str:
     """A part of a long line, around the first of its words that the query has."""
     at = 0
     for piece in line.split(" "):

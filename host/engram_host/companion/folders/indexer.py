@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from engram import text as board
 from engram_host.companion.errors import FileUnreadable
 from engram_host.companion.folders import chunks
-from engram_host.companion.folders.sources import MOST_TOLD, FileContents, FolderSource, Listing, decoded, read_file
+from engram_host.companion.folders.sources import MOST_PROBLEMS, FileContents, FolderSource, Listing, decoded, read_file
 from engram_host.companion.settings import FoldersSettings
 from engram_host.companion.store.markdown_files import FolderTables
 from engram_host.companion.types import NewFile, StoredPassage
@@ -35,7 +35,7 @@ _UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 @dataclass
 class FolderProgress:
-    """How far the reading of a folder is; `problems` are sentences for a person, `left_out` counts those that are not told."""
+    """How far the reading of a folder is; `problems` are sentences for a person, `left_out` counts those that are not kept."""
 
     done: int = 0
     total: int = 0
@@ -43,9 +43,9 @@ class FolderProgress:
     problems: list[str] = field(default_factory=list)
     left_out: int = 0
 
-    def tell(self, sentence: str) -> None:
+    def add_problem(self, sentence: str) -> None:
         """Keep a sentence for a person, within the bound."""
-        if len(self.problems) < MOST_TOLD:
+        if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(sentence)
         else:
             self.left_out += 1
@@ -68,34 +68,34 @@ class FolderIndexer:
         form = self._form(place)
         wanted = dict(listing.files)
         gone: list[str] = []
-        for path, stamp, passages, problem in self._known(place):
+        for path, stamp, passages, problem in self._stored_files(place):
             if path not in wanted:
-                if not listing.may_have(path):
+                if not listing.may_contain(path):
                     gone.append(path)
             elif stamp and stamp == f"{form}.{wanted[path]}":
                 del wanted[path]
                 progress.passages += passages
                 if problem:
-                    progress.tell(problem)
+                    progress.add_problem(problem)
         progress.total = len(listing.files)
         progress.done = progress.total - len(wanted)
-        for sentence in listing.told:
-            progress.tell(sentence)
-        is_whole = self._drop(place, gone)
+        for sentence in listing.problems:
+            progress.add_problem(sentence)
+        is_whole = self._drop_files(place, gone)
         for group in self._groups(place, list(wanted), form, progress):
             if self._stop.is_set():
                 return False
-            self._keep(place, group, progress)
+            self._store_files(place, group, progress)
             kept()
         return is_whole and not self._stop.is_set()
 
-    def _known(self, place: FolderSource) -> Iterator[tuple[str, str, int, str]]:
+    def _stored_files(self, place: FolderSource) -> Iterator[tuple[str, str, int, str]]:
         after = ""
         while part := self._store.stamps(place.device, after, _STAMPS_AT_ONCE):
             yield from part
             after = part[-1][0]
 
-    def _drop(self, place: FolderSource, gone: Sequence[str]) -> bool:
+    def _drop_files(self, place: FolderSource, gone: Sequence[str]) -> bool:
         for start in range(0, len(gone), FILES_AT_ONCE):
             if self._stop.is_set():
                 return False
@@ -115,9 +115,9 @@ class FolderIndexer:
             try:
                 file, read_bytes = self._file(place, path, form)
             except FileNotFoundError:
-                continue  # the next listing tells what became of it
+                continue  # the next listing shows what became of it
             except OSError as error:
-                progress.tell(f"{place.cited(path)} could not be read this time: {error.strerror}.")
+                progress.add_problem(f"{place.citation(path)} could not be read this time: {error.strerror}.")
                 continue
             group.append(file)
             size += read_bytes
@@ -153,15 +153,15 @@ class FolderIndexer:
             for passage in chunks.split_passages(text, settings.chunk_tokens, settings.overlap_tokens)
         )
 
-    def _keep(self, place: FolderSource, group: Sequence[NewFile], progress: FolderProgress) -> None:
+    def _store_files(self, place: FolderSource, group: Sequence[NewFile], progress: FolderProgress) -> None:
         self._store.put_files(place.device, group, int(time.time()))
         for file in group:
             progress.passages += len(file.passages)
             if file.problem:
-                progress.tell(file.problem)
+                progress.add_problem(file.problem)
 
     def _form(self, place: FolderSource) -> str:
-        """What a file's stamp has in it beside the file's own: read in another form, each file is read anew."""
+        """What a file's stamp has in it beside the file's own: read in another form, each file is read again."""
         return f"{chunks.FORM}.{self._settings.chunk_tokens}.{self._settings.overlap_tokens}.{place.scope}"
 
 

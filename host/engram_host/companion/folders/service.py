@@ -20,7 +20,7 @@ from engram_host.companion.folders.sources import FolderSource, Listing, decoded
 from engram_host.companion.folders.watcher import Folder, FolderWatcher
 from engram_host.companion.search.request import Hit, SearchResult
 from engram_host.companion.settings import FoldersSettings
-from engram_host.companion.store import Store
+from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import FOLDER
 from engram_host.wording import counted
@@ -70,7 +70,7 @@ class FolderService:
 
     def __init__(
         self,
-        store: Store,
+        store: CompanionStore,
         settings: FoldersSettings,
         home: Path,
         supervisor: Supervisor,
@@ -120,7 +120,7 @@ class FolderService:
                     if not is_purged:
                         await asyncio.to_thread(self._purge)
                         is_purged = True
-                    await self._round(watch, wanted)
+                    await self._update_folders(watch, wanted)
                     self._trouble = ""
                 except StoreUnavailable as error:
                     self._trouble = f"folders are read again later: {error}"
@@ -140,9 +140,9 @@ class FolderService:
         changed = await watch.wait(_POLL_SECONDS if is_blind else self._settings.rescan_seconds)
         if not changed or is_blind:
             return self.standings
-        return [one for one in self.standings if _concerns(one.place, changed)]
+        return [one for one in self.standings if _is_affected(one.place, changed)]
 
-    async def _round(self, watch: FolderWatcher, wanted: Sequence[FolderState]) -> None:
+    async def _update_folders(self, watch: FolderWatcher, wanted: Sequence[FolderState]) -> None:
         """Bring some folders up to date."""
         for one in wanted:
             if self._stop.is_set():
@@ -160,7 +160,7 @@ class FolderService:
         for _ in range(_LISTINGS):
             listing = await asyncio.to_thread(list_files, one.place, self._settings.most_files)
             self._watched[one.place.device] = listing.watched if listing else set()
-            if not await watch.follow(set[Folder]().union(*self._watched.values())):
+            if not await watch.watch_folders(set[Folder]().union(*self._watched.values())):
                 break
         return listing
 
@@ -169,15 +169,15 @@ class FolderService:
         if one.state != "up to date":
             one.state = "reading"
         one.progress = progress if one.state == "reading" else one.progress
-        if await asyncio.to_thread(self._indexer.bring_up_to_date, one.place, listing, progress, self._has_kept):
+        if await asyncio.to_thread(self._indexer.bring_up_to_date, one.place, listing, progress, self._notify_stored):
             one.state, one.progress, one.read_at = "up to date", progress, int(time.time())
 
-    def _has_kept(self) -> None:
+    def _notify_stored(self) -> None:
         if self._loop:
             self._loop.call_soon_threadsafe(self._taken)
 
     def _purge(self) -> None:
-        """Let go what was read of folders that are in the settings no more."""
+        """Remove what was read of folders that are no longer in the settings."""
         for device in self._store.sources():
             if device.name.startswith(f"{FOLDER}{self._companion}:") and device.name not in self._by_device:
                 self._store.drop_folder(device.name)
@@ -189,14 +189,14 @@ class FolderService:
         found = [self._trouble] if self._trouble else []
         if self._watch and self._watch.problem:
             found.append(self._watch.problem)
-        found += [_not_there(one.place) for one in self.standings if one.state == "not there"]
+        found += [_missing_folder(one.place) for one in self.standings if one.state == "not there"]
         return found
 
-    def visible(self, caller: Caller) -> list[FolderState]:
+    def visible_folders(self, caller: Caller) -> list[FolderState]:
         """The folders that this caller may see."""
         return [one for one in self.standings if access.may_see(caller, one.place.scope)]
 
-    def searched(self, caller: Caller) -> tuple[str, ...]:
+    def searchable_folders(self, caller: Caller) -> tuple[str, ...]:
         """The names in the store of the folders that a search of this caller goes through; a folder that it may not see is
         noted in the log, with its scope.
         """
@@ -204,47 +204,49 @@ class FolderService:
             {one.place.scope for one in self.standings if not access.may_see(caller, one.place.scope)}
         ):
             _refuse(caller, wanted)
-        there = [one.place.device for one in self.visible(caller) if one.state != "not there"]
+        there = [one.place.device for one in self.visible_folders(caller) if one.state != "not there"]
         # Each search asks, and most companions have thousands of boards and no folder: then nothing is read.
         known = {device.name for device in self._store.sources()} if there else set[str]()
         return tuple(name for name in there if name in known)
 
-    def cited(self, result: SearchResult, query: str, caller: Caller) -> SearchResult:
+    def with_citations(self, result: SearchResult, query: str, caller: Caller) -> SearchResult:
         """A result whose hits in folders say where they stand now, with a snippet in place of the whole passage."""
         hits: list[Hit] = []
         seen: set[str] = set()
         for hit in result.hits:
             one = self._by_device.get(hit.device)
-            shown = self._cited(one.place, hit, query) if one else hit
+            shown = self._with_citation(one.place, hit, query) if one else hit
             # Two passages that overlap may both be found by what stands in both.
             if shown and shown.citation not in seen:
                 hits.append(shown)
                 seen |= {shown.citation} - {""}
         left_out = list(result.left_out)
-        for one in self.visible(caller):
+        for one in self.visible_folders(caller):
             if one.state == "reading":
                 files = counted(one.progress.total, "file", "files")
                 left_out.append(f"{one.place.name}: {one.progress.done} of {files} read so far")
             elif one.state != "up to date":
                 left_out.append(
-                    _not_there(one.place) if one.state == "not there" else f"{one.place.name} has not been read yet"
+                    _missing_folder(one.place)
+                    if one.state == "not there"
+                    else f"{one.place.name} has not been read yet"
                 )
         return replace(result, hits=tuple(hits), left_out=tuple(left_out))
 
-    def _cited(self, place: FolderSource, hit: Hit, query: str) -> Hit | None:
+    def _with_citation(self, place: FolderSource, hit: Hit, query: str) -> Hit | None:
         """The hit as it is shown, None if its file has changed since it was found."""
         file = self._store.file(place.device, hit.path)
         first = next((first for seq, first, _ in file.places if seq == hit.seq), 0) if file else 0
         if not first:
             return None
         shown = snippet(hit.text, query, self._settings.snippet_chars)
-        path = place.cited(hit.path)
+        path = place.citation(hit.path)
         citation = f"{path}#{first + shown.line}"
         return replace(hit, device="", id=citation, text=shown.text, path=path, citation=citation)
 
     def lines(self, caller: Caller, cited: str, first: int, count: int) -> FileExcerpt:
         """Lines of a file that is in a folder which this caller may see, as it is now. NoSuchFile, FileUnreadable."""
-        place, path = self._found(caller, cited)
+        place, path = self._locate_file(caller, cited)
         try:
             contents = read_file(place, path, self._settings.most_file_bytes)
         except OSError:
@@ -259,10 +261,10 @@ class FolderService:
             room -= len(shown[-1])
         following = first + len(shown)
         return FileExcerpt(
-            place.cited(path), first, shown, len(lines), following if shown and following <= len(lines) else 0
+            place.citation(path), first, shown, len(lines), following if shown and following <= len(lines) else 0
         )
 
-    def _found(self, caller: Caller, cited: str) -> tuple[FolderSource, str]:
+    def _locate_file(self, caller: Caller, cited: str) -> tuple[FolderSource, str]:
         for one in self.standings:
             path = one.place.path_of(cited)
             if path:
@@ -278,18 +280,18 @@ def _refuse(caller: Caller, wanted: str) -> None:
     _log.info("what %s may see in folders was not shown to %s%s", wanted, caller.principal, where)
 
 
-def _concerns(place: FolderSource, changed: Iterable[str]) -> bool:
+def _is_affected(place: FolderSource, changed: Iterable[str]) -> bool:
     root = str(place.root)
     return any(path == root or path.startswith(root.rstrip("/") + "/") for path in changed)
 
 
-def _not_there(place: FolderSource) -> str:
+def _missing_folder(place: FolderSource) -> str:
     return f"the folder {place.name} is not there, so it is not searched; what was read of it is kept for when it comes back."
 
 
 def companion_id(home: Path, *, make: bool) -> str:
-    """What tells this companion's folders from those of another one in the same database; "" if it never had any, and none
-    is to be made. SettingError.
+    """The id that separates this companion's folders from those of another one in the same database; "" if it never had any,
+    and none is to be made. SettingError.
     """
     path = home / ID_FILE
     try:
@@ -299,7 +301,7 @@ def companion_id(home: Path, *, make: bool) -> str:
     except FileNotFoundError:
         pass
     except (OSError, UnicodeDecodeError):
-        raise SettingError(str(path), "cannot be read; remove it, and folders are read anew.") from None
+        raise SettingError(str(path), "cannot be read; remove it, and all folders are read again.") from None
     if not make:
         return ""
     made = secrets.token_hex(8)

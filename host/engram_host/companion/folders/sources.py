@@ -18,6 +18,7 @@ from typing import Literal
 from engram_host.companion.errors import FileUnreadable, SettingError
 from engram_host.companion.settings import FOLDERS_TABLE, FoldersSettings, WantedFolder, is_plain
 from engram_host.companion.types import FOLDER
+from engram_host.wording import counted
 
 Form = Literal["all", "memory", "file"]
 
@@ -42,7 +43,7 @@ class FolderSource:
     device: str
     only: str = ""
 
-    def holds(self, path: str) -> bool:
+    def contains_file(self, path: str) -> bool:
         """Whether the file at a path below the root belongs to it."""
         parts = path.split("/")
         if not all(map(is_plain, parts)) or not parts[-1].endswith(_SUFFIX) or len(path) > _LONGEST_PATH:
@@ -51,13 +52,13 @@ class FolderSource:
             return path == self.only
         return self.form == "all" or path == _MEMORY_FILE or (parts[0] == _MEMORY_FOLDER and len(parts) > 1)
 
-    def enters(self, path: str) -> bool:
+    def may_contain_files(self, path: str) -> bool:
         """Whether files that belong to it may be in the folder at a path below the root."""
         if self.form == "file" or not is_plain(path.rpartition("/")[2]):
             return False
         return self.form == "all" or path.split("/")[0] == _MEMORY_FOLDER
 
-    def cited(self, path: str) -> str:
+    def citation(self, path: str) -> str:
         """What a file is called outside."""
         return self.name if self.form == "file" else f"{self.name}/{path}"
 
@@ -66,11 +67,11 @@ class FolderSource:
         if self.form == "file":
             return self.only if cited == self.name else ""
         name, _, path = cited.partition("/")
-        return path if name == self.name and self.holds(path) else ""
+        return path if name == self.name and self.contains_file(path) else ""
 
 
 def folder_sources(settings: FoldersSettings, companion: str) -> list[FolderSource]:
-    """The folders of the settings; `companion` tells them from another one's in the same database. SettingError."""
+    """The folders of the settings; `companion` separates them from another one's in the same database. SettingError."""
     found: list[FolderSource] = []
     for form, wanted in _all(settings):
         name = wanted.name or _free_name(wanted.path.name or "root", {place.name for place in found})
@@ -112,7 +113,7 @@ MOST_DEPTH = 32
 MOST_FOLDERS = 5000
 """Folders below one root: each is watched by itself."""
 
-MOST_TOLD = 20
+MOST_PROBLEMS = 20
 """Sentences on what was left out: the rest is counted."""
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -131,22 +132,22 @@ class Listing:
     watched: set[tuple[str, int]] = field(default_factory=set)
     unknown: list[str] = field(default_factory=list)
     """Folders that could not be looked into: nobody knows what is in them now."""
-    told: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
     links: int = 0
 
-    def tell(self, sentence: str) -> None:
+    def add_problem(self, sentence: str) -> None:
         """Keep a sentence for a person, within the bound."""
-        if len(self.told) < MOST_TOLD:
-            self.told.append(sentence)
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(sentence)
 
-    def may_have(self, path: str) -> bool:
+    def may_contain(self, path: str) -> bool:
         """Whether a file that is not listed may be there all the same."""
         return any(not folder or path.startswith(folder + "/") for folder in self.unknown)
 
 
 @dataclass(frozen=True)
 class FileContents:
-    """A file as it was read; `stamp` tells this state from later ones, `changed` is in Unix seconds."""
+    """A file as it was read; `stamp` differs for later states, `changed` is in Unix seconds."""
 
     data: bytes = field(repr=False)
     stamp: str
@@ -167,7 +168,7 @@ def list_files(place: FolderSource, most: int) -> Listing | None:
         if error.errno in _GONE:
             return None
         listing.unknown.append("")
-        listing.tell(f"{place.name} cannot be read: {error.strerror}.")
+        listing.add_problem(f"{place.name} cannot be read: {error.strerror}.")
         return listing
     try:
         _list(place, root, "", listing, most, MOST_DEPTH)
@@ -181,29 +182,32 @@ def list_files(place: FolderSource, most: int) -> Listing | None:
 def _list(place: FolderSource, descriptor: int, prefix: str, listing: Listing, most: int, depth: int) -> None:
     """Add what is in one open folder, and below it."""
     if len(listing.watched) >= MOST_FOLDERS or not depth:
-        listing.tell(f"{place.cited(prefix)} was left out: there are too many folders, or too many inside each other.")
+        listing.add_problem(
+            f"{place.citation(prefix)} was left out: there are too many folders, or too many inside each other."
+        )
         return
     listing.watched.add((str(place.root / prefix), os.fstat(descriptor).st_ino))
     try:
         names = [place.only] if place.form == "file" else sorted(os.listdir(descriptor))
     except OSError as error:
-        _cannot_look(place, prefix.rstrip("/"), error, listing)
+        _note_unreadable(place, prefix.rstrip("/"), error, listing)
         return
     for name in names:
         path = prefix + name
         with suppress(FileNotFoundError):
             status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
             if stat.S_ISLNK(status.st_mode):
-                listing.links += place.holds(path) or place.enters(path)
-            elif stat.S_ISREG(status.st_mode) and place.holds(path):
+                listing.links += place.contains_file(path) or place.may_contain_files(path)
+            elif stat.S_ISREG(status.st_mode) and place.contains_file(path):
                 if len(listing.files) < most:
                     listing.files[path] = stamp_of(status)
                 else:
-                    listing.tell(
-                        f"{place.name} has more than {most} files; the others are not read (folders.most_files)."
+                    limit = counted(most, "file", "files")
+                    listing.add_problem(
+                        f"{place.name} has more than {limit}; the others are not read (folders.most_files)."
                     )
                     return
-            elif stat.S_ISDIR(status.st_mode) and place.enters(path):
+            elif stat.S_ISDIR(status.st_mode) and place.may_contain_files(path):
                 _enter(place, descriptor, path, listing, most, depth)
 
 
@@ -212,7 +216,7 @@ def _enter(place: FolderSource, descriptor: int, path: str, listing: Listing, mo
         inner = os.open(path.rpartition("/")[2], _FOLDER | os.O_NOFOLLOW, dir_fd=descriptor)
     except OSError as error:
         if error.errno not in _GONE:
-            _cannot_look(place, path, error, listing)
+            _note_unreadable(place, path, error, listing)
         return
     try:
         _list(place, inner, path + "/", listing, most, depth - 1)
@@ -220,16 +224,16 @@ def _enter(place: FolderSource, descriptor: int, path: str, listing: Listing, mo
         os.close(inner)
 
 
-def _cannot_look(place: FolderSource, path: str, error: OSError, listing: Listing) -> None:
+def _note_unreadable(place: FolderSource, path: str, error: OSError, listing: Listing) -> None:
     listing.unknown.append(path)
-    listing.tell(f"{place.cited(path)} cannot be looked into: {error.strerror}.")
+    listing.add_problem(f"{place.citation(path)} cannot be looked into: {error.strerror}.")
 
 
 def read_file(place: FolderSource, path: str, most: int) -> FileContents:
     """A file of a folder. FileNotFoundError if there is none that belongs to it; FileUnreadable if it is not for us; another
     OSError if it could not be read this time.
     """
-    if not place.holds(path):
+    if not place.contains_file(path):
         raise FileNotFoundError(path)
     with _opened(place, path) as descriptor:
         status = os.fstat(descriptor)
@@ -237,7 +241,8 @@ def read_file(place: FolderSource, path: str, most: int) -> FileContents:
             raise FileNotFoundError(path)
         if status.st_size > most:
             raise FileUnreadable(
-                place.cited(path), f"has {status.st_size} bytes, at most {most} are read (folders.most_file_bytes)"
+                place.citation(path),
+                f"has {counted(status.st_size, 'byte', 'bytes')}, at most {most} are read (folders.most_file_bytes)",
             )
         data = bytearray()
         while len(data) <= most and (piece := os.read(descriptor, _AT_ONCE)):
@@ -274,7 +279,7 @@ def _step(place: FolderSource, path: str, name: str, flags: int, folder: int | N
         if error.errno in _GONE:
             raise FileNotFoundError(path) from None
         if error.errno in _LASTING:
-            raise FileUnreadable(place.cited(path), "may not be read: the companion lacks the permission") from None
+            raise FileUnreadable(place.citation(path), "may not be read: the companion lacks the permission") from None
         raise
 
 
@@ -283,7 +288,9 @@ def decoded(place: FolderSource, path: str, data: bytes) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FileUnreadable(place.cited(path), f"is not UTF-8 from byte {error.start} on: save it as UTF-8") from None
+        raise FileUnreadable(
+            place.citation(path), f"is not UTF-8 from byte {error.start} on: save it as UTF-8"
+        ) from None
     if "\0" in text:
-        raise FileUnreadable(place.cited(path), "has zero bytes in it, so it is no text")
+        raise FileUnreadable(place.citation(path), "has zero bytes in it, so it is no text")
     return text

@@ -17,7 +17,7 @@ _MOST_DEBOUNCES = 10
 """So many times the quiet that is waited for is the longest that a folder which never rests can put reading off."""
 
 Folder = tuple[str, int]
-"""The path of a folder, and its inode: one that was made anew has to be watched anew."""
+"""The path of a folder, and its inode: one that was created again has to be watched again."""
 
 
 class WatchEnded(CompanionError):
@@ -38,7 +38,7 @@ class FolderWatcher:
         self._task: asyncio.Task[None] | None = None
         self.problem = ""
 
-    async def follow(self, folders: Iterable[Folder]) -> bool:
+    async def watch_folders(self, folders: Iterable[Folder]) -> bool:
         """Watch these folders; whether that is another set than before, so that something may have gone unheard."""
         wanted = frozenset(folders)
         if wanted == self._watched and self._task and not self._task.done():
@@ -118,9 +118,9 @@ class FolderWatcher:
                 self._heard.set()
         except FileNotFoundError:
             await asyncio.sleep(self._debounce)
-            # A folder went before it could be watched: the next listing tells.
+            # A folder went before it could be watched: the next listing shows it.
         except (OSError, RuntimeError) as error:
-            # A system without events, or with too few, of which watchfiles tells in either way: the folders are looked
+            # A system without events, or with too few, which watchfiles reports in either way: the folders are looked
             # through again and again.
             self.problem = (
                 f"changes in folders are not heard of ({error}), so the folders are looked through every few seconds."

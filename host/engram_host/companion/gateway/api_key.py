@@ -36,11 +36,11 @@ class ApiKey:
         """The header that shows it to the service."""
         return {"Authorization": f"Bearer {self._value}"} if self._value else {}
 
-    def blotter(self) -> "Redactor":
+    def redactor(self) -> "Redactor":
         """Takes it out of what the service sends."""
         return Redactor(self._value.encode())
 
-    def blotted(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """A text without it."""
         return text.replace(self._value, "[key]") if self._value else text
 

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from engram_host.companion.auth.identity import Caller
+from engram_host.companion.auth.identity import ApiCaller
 from engram_host.companion.gateway import request as gateway_request
 from engram_host.companion.gateway.api_key import ApiKey
 from engram_host.companion.gateway.quota import DayUsage, Quota, QuotaCall, TokenCounter
@@ -30,7 +30,7 @@ MOST_AT_ONCE = 128
 """Calls that are under way: bounds the memory, and the connections to the service."""
 
 MOST_OF_ONE = 8
-"""Calls of one device that are under way."""
+"""Calls of one board that are under way."""
 
 MOST_WHOLE = 8 << 20
 """Bytes of an answer that is not a stream."""
@@ -70,7 +70,7 @@ class Gateway:
             return
         import httpx
 
-        for name in ("httpx", "httpcore"):  # they tell of each request
+        for name in ("httpx", "httpcore"):  # they log each request
             logging.getLogger(name).setLevel(logging.WARNING)
         timeout = httpx.Timeout(self._settings.timeout_seconds, connect=_CONNECT_SECONDS)
         limits = httpx.Limits(max_connections=MOST_AT_ONCE + 8, max_keepalive_connections=16)
@@ -93,38 +93,38 @@ class Gateway:
 
     # --- what is asked
 
-    async def chat(self, request: Request, caller: Caller) -> Response:
+    async def chat(self, request: Request, caller: ApiCaller) -> Response:
         """Pass a request for a chat completion on, and its answer back."""
         try:
             wanted = gateway_request.parse_request(await request.body(), self._settings)
             self._ready()
             async with AsyncExitStack() as stack:
                 self._take_turn(caller, stack)
-                call = await self._limits.begin(caller, wanted.aside)
+                call = await self._limits.begin_call(caller, wanted.aside)
                 count = TokenCounter(wanted.prompt)
-                stack.push_async_callback(self._end, call, count)
-                return await self._passed_on(request, wanted, count, stack)
+                stack.push_async_callback(self._end_call, call, count)
+                return await self._forward(request, wanted, count, stack)
         except GatewayRefused as refused:
-            return self._refused(refused)
+            return self._refusal_response(refused)
 
-    async def models(self, request: Request, caller: Caller) -> Response:
+    async def models(self, request: Request, caller: ApiCaller) -> Response:
         """The models that may be asked for; without a list in the settings, those of the service."""
         try:
-            return Response(await self._listed(request, caller), media_type="application/json")
+            return Response(await self._list_models(request, caller), media_type="application/json")
         except GatewayRefused as refused:
-            return self._refused(refused)
+            return self._refusal_response(refused)
 
-    async def model(self, request: Request, caller: Caller, name: str) -> Response:
+    async def model(self, request: Request, caller: ApiCaller, name: str) -> Response:
         """One of them. It is looked up in the list, so that no name leads elsewhere in the service."""
         try:
-            for found in _models_in(await self._listed(request, caller)):
+            for found in _models_in(await self._list_models(request, caller)):
                 if found.get("id") == name:
                     return JSONResponse(found)
             raise GatewayRefused(404, "the gateway has no model of that name; GET models lists all.", "model_not_found")
         except GatewayRefused as refused:
-            return self._refused(refused)
+            return self._refusal_response(refused)
 
-    async def _listed(self, request: Request, caller: Caller) -> bytes:
+    async def _list_models(self, request: Request, caller: ApiCaller) -> bytes:
         self._ready()
         names = gateway_request.allowed_models(self._settings)
         if names:
@@ -133,10 +133,10 @@ class Gateway:
         async with AsyncExitStack() as stack:
             self._take_turn(caller, stack)
             outgoing = self._ready().build_request("GET", f"{self._base}/models", headers=self._key.headers())
-            answer = await while_there(request, self._ask(outgoing, stack))
-            return await while_there(request, self._whole(answer))
+            answer = await run_while_connected(request, self._ask(outgoing, stack))
+            return await run_while_connected(request, self._whole(answer))
 
-    async def _passed_on(
+    async def _forward(
         self, request: Request, wanted: gateway_request.GatewayRequest, count: TokenCounter, stack: AsyncExitStack
     ) -> Response:
         headers = {**self._key.headers(), "Content-Type": "application/json", "Accept-Encoding": "identity"}
@@ -144,16 +144,16 @@ class Gateway:
             "POST", f"{self._base}/chat/completions", content=wanted.body, headers=headers
         )
         try:
-            answer = await while_there(request, self._ask(outgoing, stack))
+            answer = await run_while_connected(request, self._ask(outgoing, stack))
         except GatewayRefused as refused:
             if refused.status not in _MAY_HAVE_WORKED:
-                count.nothing()
+                count.mark_unused()
             raise
         if answer.headers.get("content-type", "").startswith("text/event-stream"):
             # From here on the answer holds the connection, and the turn: until it is passed on, or its client has gone.
             return StreamedAnswer(self._events(answer, count), stack.pop_all())
-        body = await while_there(request, self._whole(answer))
-        count.whole(body)
+        body = await run_while_connected(request, self._whole(answer))
+        count.count_body(body)
         return Response(body, media_type="application/json")
 
     # --- the service
@@ -167,12 +167,12 @@ class Gateway:
             stack.push_async_callback(answer.aclose)
             if answer.status_code == 200:
                 return answer
-            told = await _at_most(answer, MOST_ERROR)
+            body = await _read_at_most(answer, MOST_ERROR)
         except httpx.HTTPError as error:
-            raise self._lost(error) from None
-        raise self._passed_error(answer, told)
+            raise self._connection_failure(error) from None
+        raise self._passed_error(answer, body)
 
-    def _lost(self, error: "httpx.HTTPError") -> ServiceFailed:
+    def _connection_failure(self, error: "httpx.HTTPError") -> ServiceFailed:
         import httpx
 
         what = "did not answer in time" if isinstance(error, httpx.TimeoutException) else "cannot be reached"
@@ -180,11 +180,11 @@ class Gateway:
         status = 504 if isinstance(error, httpx.TimeoutException) else 502
         return ServiceFailed(status, f"the model's service {what}.", "upstream_unreachable", _BUSY)
 
-    def _passed_error(self, answer: "httpx.Response", told: bytes) -> ServiceFailed:
+    def _passed_error(self, answer: "httpx.Response", body: bytes) -> ServiceFailed:
         """The service's error, as far as it is one of OpenAI's form, without the key."""
         status = answer.status_code
-        message, code = _words_of(told)
-        message = self._key.blotted(message)[:1000]
+        message, code = _error_fields(body)
+        message = self._key.redact(message)[:1000]
         _log.warning("the service behind the gateway answered %d", status)
         headers = {"Retry-After": wait} if (wait := answer.headers.get("retry-after", "")).isdigit() else {}
         if status in _SECRET_STATUS:
@@ -194,25 +194,25 @@ class Gateway:
             why = f"the model's service answered with status {status}, which is not followed; check gateway.url."
             return ServiceFailed(502, why, "upstream_failed", {"X-Should-Retry": "false"})
         why = message or f"the model's service answered with status {status}."
-        return ServiceFailed(status, why, self._key.blotted(code)[:100] or "upstream_failed", headers)
+        return ServiceFailed(status, why, self._key.redact(code)[:100] or "upstream_failed", headers)
 
     async def _whole(self, answer: "httpx.Response") -> bytes:
         import httpx
 
         try:
-            body = await _at_most(answer, MOST_WHOLE + 1)
+            body = await _read_at_most(answer, MOST_WHOLE + 1)
         except httpx.HTTPError as error:
-            raise self._lost(error) from None
+            raise self._connection_failure(error) from None
         if len(body) > MOST_WHOLE:
             raise ServiceFailed(502, "the model's service answered with more than is taken.", "upstream_failed")
-        blotter = self._key.blotter()
+        blotter = self._key.redactor()
         return blotter.feed(body) + blotter.end()
 
     async def _events(self, answer: "httpx.Response", count: TokenCounter) -> AsyncIterator[bytes]:
         """A stream's bytes as they come; a break becomes an error event, as the service itself would send one."""
         import httpx
 
-        blotter = self._key.blotter()
+        blotter = self._key.redactor()
         try:
             async for piece in answer.aiter_bytes():
                 count.feed(piece)
@@ -220,11 +220,11 @@ class Gateway:
                     yield passed
             yield blotter.end()
         except httpx.HTTPError as error:
-            refused = self._lost(error)
+            refused = self._connection_failure(error)
             event = {"error": {"message": str(refused), "type": "server_error", "param": None, "code": refused.code}}
             yield b"\n\ndata: " + json.dumps(event).encode() + b"\n\n"
 
-    def _refused(self, refused: GatewayRefused) -> Response:
+    def _refusal_response(self, refused: GatewayRefused) -> Response:
         if refused.why:
             self._metrics.gateway_refused(refused.why)
         return refused.response()
@@ -238,7 +238,7 @@ class Gateway:
             )
         return self._client
 
-    def _take_turn(self, caller: Caller, stack: AsyncExitStack) -> None:
+    def _take_turn(self, caller: ApiCaller, stack: AsyncExitStack) -> None:
         name = caller.device
         mine = self._at_work.get(name, 0)
         if mine >= MOST_OF_ONE or sum(self._at_work.values()) >= MOST_AT_ONCE:
@@ -251,24 +251,24 @@ class Gateway:
         if not self._at_work[name]:
             del self._at_work[name]
 
-    async def _end(self, call: QuotaCall, count: TokenCounter) -> None:
+    async def _end_call(self, call: QuotaCall, count: TokenCounter) -> None:
         """Count a call also when its client has gone, and this task is cancelled."""
         self._metrics.gateway_called(count.used)
         task = asyncio.create_task(call.end(count.used))
         self._ending.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._on_call_ended)
         await asyncio.shield(task)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _on_call_ended(self, task: asyncio.Task[None]) -> None:
         self._ending.discard(task)
         if not task.cancelled() and (error := task.exception()):
             _log.error("a call stays counted as estimated, because of a fault of the companion", exc_info=error)
 
 
-async def while_there(request: Request, work: Awaitable[Result]) -> Result:
+async def run_while_connected(request: Request, work: Awaitable[Result]) -> Result:
     """Do work as long as the client is there; ClientGone when it has gone, and the work is over then."""
     doing = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(_gone(request.receive))
+    leaving = asyncio.ensure_future(_wait_for_disconnect(request.receive))
     try:
         await asyncio.wait([doing, leaving], return_when=asyncio.FIRST_COMPLETED)
         if doing.done():
@@ -281,12 +281,12 @@ async def while_there(request: Request, work: Awaitable[Result]) -> Result:
         await asyncio.gather(doing, leaving, return_exceptions=True)
 
 
-async def _gone(receive: Callable[[], Awaitable[Any]]) -> None:
+async def _wait_for_disconnect(receive: Callable[[], Awaitable[Any]]) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-async def _at_most(answer: "httpx.Response", most: int) -> bytes:
+async def _read_at_most(answer: "httpx.Response", most: int) -> bytes:
     body = bytearray()
     async for piece in answer.aiter_bytes():
         body += piece
@@ -305,10 +305,10 @@ def _models_in(listed: bytes) -> list[dict[str, Any]]:
     return [each for each in data if isinstance(each, dict)] if isinstance(data, list) else []
 
 
-def _words_of(told: bytes) -> tuple[str, str]:
+def _error_fields(body: bytes) -> tuple[str, str]:
     """Message and code of an error in OpenAI's form, empty where it is none."""
     try:
-        value = json.loads(told)
+        value = json.loads(body)
     except (ValueError, RecursionError):
         return "", ""
     error = value.get("error") if isinstance(value, dict) else None
@@ -321,7 +321,7 @@ def _words_of(told: bytes) -> tuple[str, str]:
 
 
 class StreamedAnswer(Response):
-    """A stream of events; `held` is let go when it is over, however that comes."""
+    """A stream of events; `held` is released when it is over, also by an error."""
 
     media_type = "text/event-stream"
 

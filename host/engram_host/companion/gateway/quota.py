@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from engram_host.companion.auth.identity import Caller
+from engram_host.companion.auth.identity import ApiCaller
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.gateway.request import LimitReached, estimate_tokens
 from engram_host.companion.settings import GatewaySettings
@@ -32,10 +32,10 @@ class TokenCounter:
 
     @property
     def used(self) -> int:
-        """As the service told, or as estimated."""
+        """Tokens as the service counted them, or as estimated."""
         return self._told if self._told >= 0 else self._prompt + self._answer
 
-    def nothing(self) -> None:
+    def mark_unused(self) -> None:
         """The service did not take the request."""
         self._told = 0
 
@@ -50,9 +50,9 @@ class TokenCounter:
             self._end_line()
             start = end + 1
 
-    def whole(self, body: bytes) -> None:
+    def count_body(self, body: bytes) -> None:
         """Take an answer that is not a stream."""
-        self._read(body)
+        self._read_usage(body)
 
     def _add(self, part: bytes) -> None:
         room = MOST_LINE - len(self._line)
@@ -65,9 +65,9 @@ class TokenCounter:
         if skipped:
             self._answer += (len(line) + skipped) // 4
         elif line.startswith(b"data:"):
-            self._read(line[5:])
+            self._read_usage(line[5:])
 
-    def _read(self, data: bytes) -> None:
+    def _read_usage(self, data: bytes) -> None:
         try:
             answer = json.loads(data)
         except (ValueError, RecursionError):
@@ -120,7 +120,7 @@ _DAY = 86400
 
 @dataclass(frozen=True)
 class DayUsage:
-    """What was used on the day that is now, in UTC: `limits` are those of a device and of all, 0 for none."""
+    """What was used on the day that is now, in UTC: `limits` are those of a board and of all, 0 for none."""
 
     begins: int
     limits: dict[str, GatewayUse]
@@ -130,7 +130,7 @@ class DayUsage:
 
 
 class Quota:
-    """Counts calls and tokens of each device and of all, by days in UTC."""
+    """Counts calls and tokens of each board and of all, by days in UTC."""
 
     def __init__(self, store: GatewayUseTable, settings: GatewaySettings):
         self._store = store
@@ -146,16 +146,16 @@ class Quota:
         everything = used.pop(ALL, GatewayUse(0, 0))
         return DayUsage(day * _DAY, self._limits, everything, sorted(used.items()))
 
-    async def begin(self, caller: Caller, aside: int) -> "QuotaCall":
+    async def begin_call(self, caller: ApiCaller, aside: int) -> "QuotaCall":
         """Count a call and set tokens aside for it; LimitReached if one is reached. StoreUnavailable."""
         now = int(time.time())
         name = caller.device or OPERATOR
         reached = await asyncio.to_thread(self._store.begin_call, now // _DAY, name, aside, self._limits)
         if reached:
-            raise self._refused(name, reached, _DAY - now % _DAY)
+            raise self._limit_reached(name, reached, _DAY - now % _DAY)
         return QuotaCall(self._store, now // _DAY, name, aside)
 
-    def _refused(self, name: str, reached: str, seconds: int) -> LimitReached:
+    def _limit_reached(self, name: str, reached: str, seconds: int) -> LimitReached:
         whose, what = reached.split()
         limit = getattr(self._limits[whose], what)
         who = name if whose == "device" else "all devices together"

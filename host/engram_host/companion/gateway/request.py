@@ -35,7 +35,7 @@ class GatewayRefused(CompanionError):
         self.headers = dict(headers or {})
 
     def response(self) -> JSONResponse:
-        """The answer that tells so."""
+        """The answer that says so."""
         return refusal(self.status, str(self), self.headers, self.code)
 
 
@@ -121,15 +121,15 @@ def parse_request(data: bytes, settings: GatewaySettings) -> GatewayRequest:
     if not isinstance(body, dict) or not isinstance(body.get("messages"), list):
         raise GatewayRefused(400, "the request has to be an object with a list of messages.", "invalid_request")
     body["model"] = _model(body.get("model"), settings)
-    # Written anew, so that the service reads what was checked here: of a name that stands there twice, too.
+    # Written again, so that the service reads what was checked here: of a name that stands there twice, too.
     sent = json.dumps(body).encode()
     prompt = estimate_tokens(json.dumps([body["messages"], body.get("tools")], ensure_ascii=False))
     return GatewayRequest(sent, prompt, prompt + _answer_tokens(body))
 
 
-def estimate_tokens(told: str) -> int:
+def estimate_tokens(content: str) -> int:
     """About how many tokens a text is."""
-    return text.tokens(told.encode("utf-8", "replace").decode())
+    return text.tokens(content.encode("utf-8", "replace").decode())
 
 
 def _model(name: Any, settings: GatewaySettings) -> str:

@@ -52,13 +52,13 @@ class BrokerLogin:
 
 
 AnswerMessage = Callable[[str, bytes], Awaitable[list[bytes]]]
-"""Given a device and a message, its answers."""
+"""Given a board and a message, its answers."""
 
 
 class MqttClient:
     """The companion as a client of a broker; `answers` is asked for each message.
 
-    `is_connected` tells whether boards can reach it, `problem` why not.
+    `is_connected` says whether boards can reach it, `problem` why not.
     """
 
     def __init__(self, url: str, login: BrokerLogin, answers: AnswerMessage, supervisor: Supervisor, *, share: bool):
@@ -146,9 +146,9 @@ class MqttClient:
             await self._room.acquire()
             task = asyncio.create_task(self._answer(client, device, data))
             self._at_work.add(task)
-            task.add_done_callback(self._done)
+            task.add_done_callback(self._on_answer_done)
 
-    def _done(self, task: asyncio.Task[None]) -> None:
+    def _on_answer_done(self, task: asyncio.Task[None]) -> None:
         self._at_work.discard(task)
         self._room.release()
         if not task.cancelled() and task.exception():

@@ -156,7 +156,7 @@ class GuardedBroker(Broker):
         return await self._is_let_in(session)
 
     async def _is_let_in(self, session: Session) -> bool:
-        """Whether a client's token is still that of the device which it says it is."""
+        """Whether a client's token is still that of the board which it says it is."""
         name = session.attributes.get("name", "")
         if name == WORKER or not self._access.requires_tokens:
             return True
@@ -259,7 +259,7 @@ MOST_CONNECTIONS = 4096
 """Boards that may be connected at once: bounds the memory."""
 
 STOP_SECONDS = 5.0
-"""How long clients may take to be let go."""
+"""How long clients may take to disconnect."""
 
 _LONGEST_PAUSE = 5.0
 """Seconds until the broker is started again: no board is heard meanwhile."""
@@ -297,14 +297,14 @@ class EmbeddedBroker:
     @property
     def url(self) -> str:
         """Where it is."""
-        return self._at(self.host)
+        return self._url_at(self.host)
 
     @property
     def own_url(self) -> str:
         """Where the companion itself reaches it."""
-        return self._at(reachable_host(self.host))
+        return self._url_at(reachable_host(self.host))
 
-    def _at(self, host: str) -> str:
+    def _url_at(self, host: str) -> str:
         return f"{'mqtts' if self._tls else 'mqtt'}://{f'[{host}]' if ':' in host else host}:{self.port}"
 
     async def start(self) -> None:
@@ -327,7 +327,7 @@ class EmbeddedBroker:
             await self._shut_down()
 
     async def _listen(self) -> GuardedBroker:
-        # amqtt tells of each packet and each client, and shows a traceback where a sentence does.
+        # amqtt logs each packet and each client, and shows a traceback where a sentence does.
         for name in ("amqtt", "transitions"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         host = f"[{self.host}]" if ":" in self.host else self.host
@@ -351,7 +351,7 @@ class EmbeddedBroker:
             async with asyncio.timeout(STOP_SECONDS):
                 await broker.shutdown()
         except TimeoutError:
-            _log.warning("a client did not let go of its connection; the broker ends without it.")
+            _log.warning("a client did not close its connection; the broker ends without it.")
         finally:
             broker.stop_listening()
 

@@ -27,9 +27,19 @@ from engram_host.companion.replication.messages import (
     SearchHead,
     SpanHead,
 )
-from engram_host.companion.store.replica_writer import MOST_LISTED, ReplicaWriter
+from engram_host.companion.store.replica import MOST_LISTED, ReplicaWriter
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
-from engram_host.companion.types import LOGS, ArchiveRange, Batch, Hello, LogName, LogState, Sender, Span, Welcome
+from engram_host.companion.types import (
+    LOGS,
+    ArchiveRange,
+    Hello,
+    LineBatch,
+    LogName,
+    LogState,
+    Sender,
+    SeqRange,
+    Welcome,
+)
 
 _log = logging.getLogger("engram.replication")
 
@@ -59,7 +69,7 @@ Outcome = int | Refused | Stale
 
 @dataclass
 class _Waiting:
-    batch: Batch
+    batch: LineBatch
     answer: asyncio.Future[Outcome]
 
 
@@ -96,11 +106,11 @@ class Replication:
         self._writer = self._supervisor.start("replication", self._write, longest_pause=LONGEST_PAUSE)
 
     async def stop(self) -> None:
-        """Write nothing more; who waits is told."""
+        """Write nothing more; waiting callers get an error."""
         if self._writer:
             await self._writer.stop()
         while not self._waiting.empty():
-            _settle(self._waiting.get_nowait(), Refused(_BROKEN_OFF, AGAIN_SECONDS))
+            _set_outcome(self._waiting.get_nowait(), Refused(_BROKEN_OFF, AGAIN_SECONDS))
 
     async def answer(self, device: str, head: ReplicationHead, body: memoryview) -> bytes:
         """The answer to a message whose head was read; b"" where there is none to be given."""
@@ -138,19 +148,19 @@ class Replication:
                 return _answer("same" if same else "differs", head)
             case "agreed":
                 log, epoch, rewrites = head["log"], head["epoch"], head["rewrites"]
-                await asyncio.to_thread(self._store.agree, sender, device, log, epoch, rewrites)
+                await asyncio.to_thread(self._store.mark_agreed, sender, device, log, epoch, rewrites)
                 return _answer("same", head)
             case "keep":
                 return await self._promise(device, sender, head)
             case "holds":
                 held = _ranges(head["entries"])
                 now = int(self._clock())
-                count = await asyncio.to_thread(self._store.resolve, sender, device, head["epoch"], held, now)
+                count = await asyncio.to_thread(self._store.resolve_archive, sender, device, head["epoch"], held, now)
                 self._taken()
                 return _answer("kept", head, count=count)
             case "list":
-                found = await asyncio.to_thread(self._store.listed, sender, device, head["epoch"], head["after"])
-                return _listed(head, found)
+                found = await asyncio.to_thread(self._store.list_archived, sender, device, head["epoch"], head["after"])
+                return _list_answer(head, found)
 
     async def _greet(self, device: str, sender: Sender, head: HelloHead) -> bytes:
         if head["version"] != messages.VERSION:
@@ -159,23 +169,23 @@ class Replication:
         logs: dict[LogName, LogState] = {name: LogState(*head[name]) for name in LOGS}
         hello = Hello(device, sender, head["zone"], logs, head["relied"])
         welcome = await asyncio.to_thread(self._store.greet, hello, int(self._clock()))
-        for sentence in welcome.told:
+        for sentence in welcome.events:
             _log.warning("%s: %s", device, sentence)
         return _answer(
             "welcome",
             head,
-            told=_told(welcome),
+            told=_events_text(welcome),
             archived=welcome.archived,
             asks=welcome.asks,
-            **{name: _held(welcome, name) for name in LOGS},
+            **{name: _held_fields(welcome, name) for name in LOGS},
         )
 
     async def _promise(self, device: str, sender: Sender, head: KeepHead) -> bytes:
         log, epoch, seqs, digest = head["log"], head["epoch"], head["seqs"], head["digest"]
-        count = await asyncio.to_thread(self._store.promise, sender, device, log, epoch, seqs, digest)
+        count = await asyncio.to_thread(self._store.promise_lines, sender, device, log, epoch, seqs, digest)
         return _answer("kept", head, count=count)
 
-    async def _take(self, batch: Batch) -> int:
+    async def _take(self, batch: LineBatch) -> int:
         waiting = _Waiting(batch, asyncio.get_running_loop().create_future())
         await self._waiting.put(waiting)
         outcome = await waiting.answer
@@ -192,8 +202,8 @@ class Replication:
             outcomes: Sequence[Outcome] = [Refused(_FAULT, AGAIN_SECONDS)] * len(together)
             try:
                 began, now = time.monotonic(), int(self._clock())
-                outcomes = await asyncio.to_thread(self._store.take, [each.batch for each in together], now)
-                self._metrics.taking(time.monotonic() - began)
+                outcomes = await asyncio.to_thread(self._store.store_batches, [each.batch for each in together], now)
+                self._metrics.observe_write(time.monotonic() - began)
             except StoreUnavailable as problem:
                 _log.error("%s", problem)
                 outcomes = [Refused(str(problem), AGAIN_SECONDS)] * len(together)
@@ -202,10 +212,10 @@ class Replication:
                 raise
             finally:
                 for each, outcome in zip(together, outcomes, strict=True):
-                    _settle(each, outcome)
+                    _set_outcome(each, outcome)
 
 
-def _settle(waiting: _Waiting, outcome: Outcome) -> None:
+def _set_outcome(waiting: _Waiting, outcome: Outcome) -> None:
     if not waiting.answer.done():
         waiting.answer.set_result(outcome)
 
@@ -221,7 +231,7 @@ def _ranges(entries: list[Any]) -> list[ArchiveRange]:
     return [ArchiveRange(*entry) for entry in entries]
 
 
-def _listed(head: ListHead, found: list[tuple[int, bytes]]) -> bytes:
+def _list_answer(head: ListHead, found: list[tuple[int, bytes]]) -> bytes:
     """As many archived records as fit in an answer; `next` is the seq after which there are more, 0 if there are none."""
     items: list[list[Any]] = []
     last, answer = head["after"], _answer("listed", head, items=[], next=0)
@@ -238,22 +248,22 @@ def _listed(head: ListHead, found: list[tuple[int, bytes]]) -> bytes:
     return answer
 
 
-def _told(welcome: Welcome) -> str:
-    return " ".join(welcome.told)[:_TOLD_LONGEST]
+def _events_text(welcome: Welcome) -> str:
+    return " ".join(welcome.events)[:_TOLD_LONGEST]
 
 
-def _held(welcome: Welcome, name: LogName) -> list[int | str]:
+def _held_fields(welcome: Welcome, name: LogName) -> list[int | str]:
     held = welcome.logs[name]
     return [held.have, held.crc, held.rewrites]
 
 
-def _span(device: str, head: SpanHead) -> Span:
+def _span(device: str, head: SpanHead) -> SeqRange:
     if head["after"] > head["to"]:
         raise Refused("a message ends before it begins: the board's firmware is at fault.")
-    return Span(device, head["log"], head["epoch"], head["after"], head["to"])
+    return SeqRange(device, head["log"], head["epoch"], head["after"], head["to"])
 
 
-def _batch(device: str, sender: Sender, head: LinesHead, body: memoryview) -> Batch:
+def _batch(device: str, sender: Sender, head: LinesHead, body: memoryview) -> LineBatch:
     """A batch with each of its lines checked; Refused if one is damaged or is not of the span."""
     span = _span(device, head)
     try:
@@ -261,8 +271,11 @@ def _batch(device: str, sender: Sender, head: LinesHead, body: memoryview) -> Ba
     except messages.BadMessage as damage:
         raise Refused(str(damage), DAMAGED_SECONDS) from None
     if len(lines) != head["count"]:
-        raise Refused(f"a message has {len(lines)} lines, its head says {head['count']}.", DAMAGED_SECONDS)
-    return Batch(sender, span, lines)
+        raise Refused(
+            f"the number of lines in a message ({len(lines)}) is not the one in its head ({head['count']}).",
+            DAMAGED_SECONDS,
+        )
+    return LineBatch(sender, span, lines)
 
 
 def _lines(body: memoryview) -> Iterable[memoryview]:
@@ -278,7 +291,7 @@ def _lines(body: memoryview) -> Iterable[memoryview]:
         start = end
 
 
-def _numbered(span: Span, lines: Iterable[memoryview]) -> Iterable[tuple[int, bytes]]:
+def _numbered(span: SeqRange, lines: Iterable[memoryview]) -> Iterable[tuple[int, bytes]]:
     last = span.after
     for line in lines:
         try:
@@ -300,7 +313,7 @@ _REFUSED = b'{"op":"refused"'
 
 AnswerSearch = Callable[[str, SearchHead], Awaitable[list[bytes]]]
 AnswerGet = Callable[[str, GetHead], Awaitable[list[bytes]]]
-"""Given a device and the head of its message, the answers."""
+"""Given a board and the head of its message, the answers."""
 
 
 class MessageDispatcher:
@@ -318,11 +331,11 @@ class MessageDispatcher:
         try:
             found, body = messages.decode(data, messages.FROM_BOARD)
         except messages.BadMessage:
-            self._metrics.message("", "unreadable")
+            self._metrics.count_message("", "unreadable")
             raise
         head = cast(BoardHead, found)
         answers = await self._answers(device, head, body)
-        self._metrics.message(head["op"], _outcome(answers))
+        self._metrics.count_message(head["op"], _outcome(answers))
         return answers
 
     async def _answers(self, device: str, head: BoardHead, body: memoryview) -> list[bytes]:
@@ -337,7 +350,7 @@ class MessageDispatcher:
         return [answer] if answer else []
 
     async def answers_or_nothing(self, device: str, data: bytes) -> list[bytes]:
-        """As answers(), but a message that cannot be read is told of here."""
+        """As answers(), but a message that cannot be read is logged here."""
         try:
             return await self.answers(device, data)
         except messages.BadMessage as problem:

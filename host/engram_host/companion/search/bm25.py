@@ -59,15 +59,15 @@ class BoardRows:
 class WordScores:
     """The scores of all rows of some boards for the words of one query.
 
-    `terms` tells of each word whether only an identifier gave it: such a one adds to scores, and lacking it takes nothing.
+    `terms` says of each word whether only an identifier gave it: such a one adds to scores, and lacking it takes nothing.
     """
 
     def __init__(self, seen: list[VisibleRows], terms: dict[str, bool], weights: Weights):
         self.weights = weights
-        self.boards = [_begin(one) for one in seen]
+        self.boards = [_board_rows(one) for one in seen]
         self.terms = list(terms)
         for board in self.boards:
-            _find(board, self.terms)
+            _find_terms(board, self.terms)
         self.entries = sum(int(np.count_nonzero(board.seen.live & (board.lengths > 0))) for board in self.boards)
         self.having = {term: sum(_count(board, term) for board in self.boards) for term in terms}
         self.idf = {term: _idf(self.entries, having) for term, having in self.having.items()}
@@ -173,20 +173,20 @@ def walk_threads(board: BoardRows, rows: NDArray[np.intp], steps: tuple[str, int
     return found
 
 
-def _begin(seen: VisibleRows) -> BoardRows:
+def _board_rows(seen: VisibleRows) -> BoardRows:
     index = seen.index
     lengths = index.rows.column("length").astype(np.float64)
-    records, turns = index.links.among(seen.live)
+    records, turns = index.links.visible_pairs(seen.live)
     if len(records):
         lengths += np.bincount(turns, lengths[records], len(lengths))
     return BoardRows(seen, lengths)
 
 
-def _find(board: BoardRows, terms: list[str]) -> None:
+def _find_terms(board: BoardRows, terms: list[str]) -> None:
     """Look the words up, in rows that count or are wanted; the words of a memory are found in its turns as well."""
     index = board.seen.index
     looked_at = board.seen.live | board.seen.wanted
-    records, turns = index.links.among(board.seen.live)
+    records, turns = index.links.visible_pairs(board.seen.live)
     is_source = np.zeros(len(looked_at), np.bool_)
     is_source[records] = True
     for term in terms:
@@ -213,16 +213,16 @@ def _idf(documents: int, having: int) -> float:
 def _by_thread(board: BoardRows, values: Floats, kept: Mask) -> Floats:
     """The sum of some turns' values in each thread."""
     kept = kept & board.column("turn")
-    return _sums(board.column("thread")[kept], values[kept], len(board.seen.index.threads.texts))
+    return _sum_by_place(board.column("thread")[kept], values[kept], len(board.seen.index.threads.texts))
 
 
 def _by_thread_of(board: BoardRows, found: NDArray[np.int32], counts: Floats) -> Floats:
     kept = board.seen.live[found] & board.column("turn")[found]
     threads = board.column("thread")[found[kept]]
-    return _sums(threads, counts[kept], len(board.seen.index.threads.texts))
+    return _sum_by_place(threads, counts[kept], len(board.seen.index.threads.texts))
 
 
-def _sums(places: NDArray[np.int32], values: Floats, size: int) -> Floats:
+def _sum_by_place(places: NDArray[np.int32], values: Floats, size: int) -> Floats:
     return np.bincount(places, values, size).astype(np.float64, copy=False)
 
 

@@ -1,19 +1,20 @@
 """The indexes that are kept in RAM: of the boards that were searched last, within a bound of bytes."""
 
+import contextlib
+import ctypes
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Protocol
 
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.malloc import trim_malloc
 from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.tokenizer import Tokenizer
 from engram_host.companion.types import Change, Device
 from engram_host.companion.vector_types import Identity, StoredVector
 
 MOST_BYTES = 256 << 20
-"""What the indexes may take together: one device of 100,000 turns with its vectors, or about a thousand of 1,000."""
+"""What the indexes may take together: one board of 100,000 turns with its vectors, or about a thousand of 1,000."""
 
 BYTES_OF_A_LINE = 1900
 """About what a line takes in an index, most of it its vector: only until the index can say so itself."""
@@ -23,7 +24,7 @@ _VECTORS_AT_ONCE = 1000
 
 
 class IndexSource(Protocol):
-    """What indexes are made from: all is told by version, so that each asks only for what is new."""
+    """What indexes are made from: all is numbered by version, so that each asks only for what is new."""
 
     def device(self, name: str) -> Device:
         """One board as it is now; UnknownDevice."""
@@ -60,11 +61,11 @@ class IndexCache:
         index = self._index(device)
         with index.lock:
             if index.is_worn:
-                index = self._begin(device)
+                index = self._new_index(device)
         with index.lock:
             self._refresh(index, device, identity)
             size = index.nbytes
-        self._keep(name, index, size)
+        self._mark_used(name, index, size)
         return index, device
 
     def close(self) -> None:
@@ -78,7 +79,7 @@ class IndexCache:
             return sum(self._bytes.values())
 
     @property
-    def names(self) -> list[str]:
+    def board_names(self) -> list[str]:
         """The boards of which an index is kept, the one used longest ago first."""
         with self._lock:
             return list(self._indexes)
@@ -87,17 +88,17 @@ class IndexCache:
         with self._lock:
             index = self._indexes.get(device.name)
         if index is None or not index.fits(device):
-            return self._begin(device)
+            return self._new_index(device)
         return index
 
-    def _begin(self, device: Device) -> DeviceIndex:
+    def _new_index(self, device: Device) -> DeviceIndex:
         """A new index; others leave before it is filled, or both would be there for a while."""
         index = DeviceIndex(device, self._words)
         with self._lock:
             self._indexes[device.name] = index
             self._indexes.move_to_end(device.name)
             self._bytes[device.name] = BYTES_OF_A_LINE * sum(device.have.values())
-            self._let_go()
+            self._evict_oldest()
         return index
 
     def _refresh(self, index: DeviceIndex, device: Device, identity: Identity | None) -> None:
@@ -116,26 +117,26 @@ class IndexCache:
         index.use_identity(identity)
         while True:
             self._check_open()
-            told = self._store.vectors(device.name, identity, index.vector_version, _VECTORS_AT_ONCE)
-            index.apply_vectors(told)
-            if len(told) < _VECTORS_AT_ONCE:
+            vectors = self._store.vectors(device.name, identity, index.vector_version, _VECTORS_AT_ONCE)
+            index.apply_vectors(vectors)
+            if len(vectors) < _VECTORS_AT_ONCE:
                 return
 
     def _check_open(self) -> None:
         if self._is_closed:
             raise StoreUnavailable("the companion is being stopped.")
 
-    def _keep(self, name: str, index: DeviceIndex, size: int) -> None:
-        """Note an index as the one used last, and let those go that have no room beside it."""
+    def _mark_used(self, name: str, index: DeviceIndex, size: int) -> None:
+        """Note an index as the one used last, and evict those that have no room beside it."""
         with self._lock:
             if self._indexes.get(name) is not index:
                 return
             self._indexes.move_to_end(name)
             self._bytes[name] = size
-            self._let_go()
+            self._evict_oldest()
 
-    def _let_go(self) -> None:
-        """Let those go that were used longest ago, until the others have room; the newest stays in any case."""
+    def _evict_oldest(self) -> None:
+        """Evict those that were used longest ago, until the others have room; the newest stays in any case."""
         total = sum(self._bytes.values())
         if total <= self._most_bytes or len(self._indexes) == 1:
             return
@@ -143,3 +144,31 @@ class IndexCache:
             gone, _ = self._indexes.popitem(last=False)
             total -= self._bytes.pop(gone)
         trim_malloc()
+
+
+# --- memory of indexes that are gone
+
+_M_MMAP_THRESHOLD = -3
+_M_ARENA_MAX = -8
+
+_LARGE_BYTES = 1 << 18
+_HEAPS = 1
+
+
+def configure_malloc() -> None:
+    """Let the C library give back the memory of evicted indexes; does nothing where it is not glibc.
+
+    An index has arrays of some hundred KB to some MB. By default glibc soon takes such arrays from heaps, of which it has
+    eight for each core, and returns little: after some hundred searches the process had grown by a third. With these two
+    settings, arrays of 256 KB and more are mapped one by one and returned as soon as they are freed.
+    """
+    with contextlib.suppress(OSError, AttributeError):
+        libc = ctypes.CDLL("libc.so.6")
+        libc.mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
+        libc.mallopt(_M_ARENA_MAX, _HEAPS)
+
+
+def trim_malloc() -> None:
+    """Return the free memory of glibc's heaps as well: for after an eviction."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL("libc.so.6").malloc_trim(0)

@@ -39,7 +39,7 @@ class Column:
         self._size = end
 
     @property
-    def all(self) -> NDArray[Any]:
+    def view(self) -> NDArray[Any]:
         """A view of all numbers: it does not see those that are added later, but sees those that change."""
         return self._data[: self._size]
 
@@ -95,7 +95,7 @@ class StringTable:
         self.texts: list[str] = []
         self._bytes = 0
 
-    def number(self, text: str) -> int:
+    def intern(self, text: str) -> int:
         """The number of a text, a new one if it is new."""
         found = self._numbers.setdefault(text, len(self.texts))
         if found == len(self.texts):
@@ -103,7 +103,7 @@ class StringTable:
             self._bytes += sys.getsizeof(text) + _NUMBER_BYTES
         return found
 
-    def known(self, text: str) -> int:
+    def find(self, text: str) -> int:
         """The number of a text, NONE if no row has had it."""
         return self._numbers.get(text, NONE)
 
@@ -145,7 +145,7 @@ class RowTable:
 
     def column(self, name: str) -> NDArray[Any]:
         """A view of one column; see Row, and state, slot (of its vector), previous and following (in its thread)."""
-        return self._columns[name].all
+        return self._columns[name].view
 
     def row_of(self, log: LogName, seq: int) -> int:
         """The row of a line, NONE if it is not here."""
@@ -246,9 +246,9 @@ class Postings:
             rows, counts = self._rows[span], self._counts[span]
         else:
             rows, counts = self._rows[:0], self._counts[:0]
-        places = np.flatnonzero(self._tail_terms.all == term)
+        places = np.flatnonzero(self._tail_terms.view == term)
         if len(places):
-            later, later_counts = _counted(self._tail_rows.all[places])
+            later, later_counts = _counted(self._tail_rows.view[places])
             rows, counts = np.concatenate([rows, later]), np.concatenate([counts, later_counts])
         return rows, counts
 
@@ -261,7 +261,7 @@ class Postings:
         """Fold the tail into the rest: about 0.15 microseconds for each posting."""
         if not len(self._tail_terms):
             return
-        terms, rows, counts = _grouped(self._tail_terms.all, self._tail_rows.all)
+        terms, rows, counts = _grouped(self._tail_terms.view, self._tail_rows.view)
         self._tail_terms.clear()
         self._tail_rows.clear()
         if len(self._rows):

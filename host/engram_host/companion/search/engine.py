@@ -12,11 +12,11 @@ from engram import log_line, text
 from engram.memory import ALL, access
 from engram.memory.access import Caller
 from engram_host.companion.errors import EmbedderError
-from engram_host.companion.search import columns, filters, mmr, vector_search
+from engram_host.companion.search import columns, filters, vector_search
 from engram_host.companion.search.bm25 import BoardRows, WordScores, walk_threads
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.columns import NONE
-from engram_host.companion.search.fusion import Candidate, fuse, vector_weight
+from engram_host.companion.search.fusion import Candidate, fuse, mmr_order, vector_weight
 from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.request import Explanation, Hit, Part, SearchRequest, SearchResult
 from engram_host.companion.search.tokenizer import query_terms, query_words
@@ -39,7 +39,7 @@ def explain(candidate: Candidate, board: BoardRows, words: WordScores | None, qu
         scale = candidate.words / float(board.scores[candidate.row])
         factor = scale * words.factors[turn]
         named = [(name, factor * part) for name, part in _own_words(candidate.row, board, words, query)]
-        beside = [(id, factor * part) for id, part in _beside(candidate.row, board, words)]
+        beside = [(id, factor * part) for id, part in _neighbour_parts(candidate.row, board, words)]
         if turn:
             thread = int(board.column("thread")[candidate.row])
             session = scale * words.session_factor * float(board.sessions[thread])
@@ -68,7 +68,7 @@ def _own_words(row: int, board: BoardRows, words: WordScores, query: str) -> lis
     return list(parts.items())
 
 
-def _beside(row: int, board: BoardRows, words: WordScores) -> list[Part]:
+def _neighbour_parts(row: int, board: BoardRows, words: WordScores) -> list[Part]:
     parts = []
     opposite = {"following": "previous", "previous": "following"}
     for (way, distance), share in words.steps():
@@ -81,7 +81,7 @@ def _beside(row: int, board: BoardRows, words: WordScores) -> list[Part]:
 def why_empty(
     request: SearchRequest, words: WordScores | None, entries: int, boards: list[BoardRows], degraded: str
 ) -> str:
-    """One sentence on why nothing was found; it tells of nothing that the caller may not see."""
+    """One sentence on why nothing was found; it mentions nothing that the caller may not see."""
     if not entries:
         return "nothing is stored yet that may be shown here."
     wanted = sum(int(np.count_nonzero(board.seen.wanted)) for board in boards)
@@ -214,7 +214,7 @@ class _Search:
         terms = query_terms(request.query, MOST_TERMS) if request.use_words else {}
         side = WordScores(self._seen, terms, request.weights)
         words = side if request.use_words else None
-        near = self._near()
+        near = self._vector_scores()
         weight, shape = (
             vector_weight(request.query, words, request.weights) if near else (0.0, "meaning is not searched")
         )
@@ -228,13 +228,13 @@ class _Search:
             at += len(next_ones)
             for candidate, line in self._lines(next_ones, texts):
                 if line is not None:
-                    hits.append(self._hit(candidate, line, side, words))
+                    hits.append(self._make_hit(candidate, line, side, words))
         empty = "" if hits else why_empty(request, words, side.entries, side.boards, self._degraded)
         left = len(candidates) - len(hits)
         left_out = (f"{counted(left, 'more candidate', 'more candidates')}, with lower scores",) if left > 0 else ()
         return SearchResult(tuple(hits), empty, self._degraded, left_out, weight, shape, entries=side.entries)
 
-    def _near(self) -> VectorScores | None:
+    def _vector_scores(self) -> VectorScores | None:
         if self._query is None:
             return None
         near = vector_search.vector_scores(self._seen, self._query.vector)
@@ -254,12 +254,12 @@ class _Search:
         vectors = np.zeros((len(candidates), dimensions))
         for at in np.flatnonzero(has_vector).tolist():
             index = self._seen[candidates[at].place].index
-            vectors[at] = index.vectors.of(np.array([slots[at]], np.int32))[0]
+            vectors[at] = index.vectors.vectors_at(np.array([slots[at]], np.int32))[0]
         words = [frozenset[str]()] * len(candidates)
         if not has_vector.all():
-            words = [_words_of(line) for _, line in self._lines(candidates, texts)]
+            words = [_word_set(line) for _, line in self._lines(candidates, texts)]
         scores = [one.score for one in candidates]
-        return [candidates[at] for at in mmr.mmr_order(scores, vectors, has_vector, words, request.limit, request.mmr)]
+        return [candidates[at] for at in mmr_order(scores, vectors, has_vector, words, request.limit, request.mmr)]
 
     def _lines(
         self, candidates: list[Candidate], texts: dict[Candidate, dict[str, Any] | None]
@@ -268,7 +268,7 @@ class _Search:
         unread: dict[tuple[int, LogName], dict[int, Candidate]] = {}
         for candidate in candidates:
             if candidate not in texts:
-                log, seq = self._place(candidate)
+                log, seq = self._log_and_seq(candidate)
                 unread.setdefault((candidate.place, log), {})[seq] = candidate
         for (place, log), wanted in unread.items():
             device = self._devices[place]
@@ -277,14 +277,14 @@ class _Search:
                 texts[candidate] = _shown(found[seq], self._request.caller) if seq in found else None
         return ((candidate, texts[candidate]) for candidate in candidates)
 
-    def _place(self, candidate: Candidate) -> tuple[LogName, int]:
+    def _log_and_seq(self, candidate: Candidate) -> tuple[LogName, int]:
         seq = int(self._seen[candidate.place].index.rows.column("seq")[candidate.row])
         return ("journal" if candidate.id[0] == "t" else "records"), seq
 
-    def _hit(self, candidate: Candidate, line: dict[str, Any], side: WordScores, words: WordScores | None) -> Hit:
+    def _make_hit(self, candidate: Candidate, line: dict[str, Any], side: WordScores, words: WordScores | None) -> Hit:
         board: BoardRows = side.boards[candidate.place]
         device = self._devices[candidate.place]
-        log, seq = self._place(candidate)
+        log, seq = self._log_and_seq(candidate)
         state = columns.STATE_NAMES[int(board.column("state")[candidate.row])]
         return Hit(
             device.name,
@@ -311,7 +311,7 @@ def _shown(line: bytes, caller: Caller) -> dict[str, Any] | None:
     return fields if has_text and access.may_see(caller, fields.get("scope", ALL)) else None
 
 
-def _words_of(line: dict[str, Any] | None) -> frozenset[str]:
+def _word_set(line: dict[str, Any] | None) -> frozenset[str]:
     return frozenset(text.terms(_text(line))) if line else frozenset()
 
 

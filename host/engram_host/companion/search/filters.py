@@ -65,9 +65,9 @@ def _passes(index: DeviceIndex, request: SearchRequest) -> Mask:
     if request.until:
         passing &= at < request.until
     if request.session:
-        passing &= _equals(index.rows.column("thread"), index.threads.known(request.session))
+        passing &= _equals(index.rows.column("thread"), index.threads.find(request.session))
     if request.speaker:
-        passing &= _equals(index.rows.column("who"), index.speakers.known(request.speaker))
+        passing &= _equals(index.rows.column("who"), index.speakers.find(request.speaker))
     labels = ["#" + tag for tag in request.tags] + (["!" + request.type] if request.type else [])
     for label in labels:
         having = np.zeros(len(at), np.bool_)

@@ -14,6 +14,7 @@ fusion: what one side does not take may still be found by the other.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,7 +44,7 @@ class NamedTime:
     first: int = 0
     last: int = 0
 
-    def holds(self, days: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def contains_days(self, days: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which days, counted from 1970, are meant."""
         if self.last:
             return (days >= self.first) & (days <= self.last)
@@ -197,7 +198,7 @@ def fuse(
     """The candidates of both sides, best first by (score, at, device, id)."""
     count = request.limit * request.candidates
     by_words = [_by_words(board, words, request.min_words) for board in boards] if words else None
-    near = [_near(cosines, request.min_cosine) for cosines in meaning.cosines] if meaning else None
+    near = [_scaled_cosines(cosines, request.min_cosine) for cosines in meaning.cosines] if meaning else None
     least_words = _least(by_words, count) if by_words else 0.0
     least_near = _least(near, count) if near else 0.0
     speakers = _named(request.query, boards)
@@ -221,7 +222,7 @@ def _by_words(board: BoardRows, words: WordScores, least: float) -> NDArray[np.f
     return np.where(words.coverage(board) >= least, scores, 0) if least else scores
 
 
-def _near(cosines: NDArray[np.float32], least: float) -> NDArray[np.float32]:
+def _scaled_cosines(cosines: NDArray[np.float32], least: float) -> NDArray[np.float32]:
     return np.where(cosines >= least, cosines, np.float32(-2))
 
 
@@ -257,16 +258,16 @@ def _candidates(
 ) -> list[Candidate]:
     index = board.seen.index
     turn, at, number = (board.column(name)[rows] for name in ("turn", "at", "number"))
-    cosines = meaning.exact(board.seen, rows) if meaning else np.full(len(rows), np.nan)
+    cosines = meaning.exact_cosines(board.seen, rows) if meaning else np.full(len(rows), np.nan)
     counts = ~np.isnan(cosines) & (np.nan_to_num(cosines) >= request.min_cosine)
     near = np.where(counts, meaning.share(np.nan_to_num(cosines)), 0) * weight if meaning else np.zeros(len(rows))
     of_words = by_words * (1 - weight)
     base = of_words + near
-    is_theirs = board.column("who")[rows] == index.speakers.known(speaker) if speaker else np.zeros(len(rows), np.bool_)
+    is_theirs = board.column("who")[rows] == index.speakers.find(speaker) if speaker else np.zeros(len(rows), np.bool_)
     by_speaker = np.where(is_theirs & turn, base * (request.weights.speaker - 1), 0)
     by_importance = np.where(turn, 0, base * (board.column("importance")[rows] / 200 - 0.25))
     time = named_time(request.query, request.now, index.zone) if request.dates else None
-    by_date = DATE_POINTS * time.holds(days_of(at, index.zone)) if time else np.zeros(len(rows))
+    by_date = DATE_POINTS * time.contains_days(days_of(at, index.zone)) if time else np.zeros(len(rows))
     scores = np.round(base + by_speaker + by_importance + by_date, SCORE_DIGITS)
     coverage = words.coverage(board)[rows] if words else np.zeros(len(rows))
     columns = (rows, at, turn, number, scores, of_words, near, cosines, coverage, by_speaker, by_importance, by_date)
@@ -284,3 +285,53 @@ def _candidates(
         )
         for row, at, is_turn, id, score, word, meant, cosine, *more in zip(*(c.tolist() for c in columns), strict=True)
     ]
+
+
+# --- maximal marginal relevance
+#
+#     next = the candidate with the highest  lambda score / best score - (1 - lambda) likeness to the likest one chosen
+#
+# Likeness is the cosine of two vectors, or, where one is missing, the share of words that two texts have in common.
+# Source: Carbonell and Goldstein 1998, "The use of MMR, diversity-based reranking for reordering documents".
+
+
+def mmr_order(
+    scores: Sequence[float],
+    vectors: NDArray[np.float64],
+    has_vector: NDArray[np.bool_],
+    words: Sequence[frozenset[str]],
+    limit: int,
+    share: float,
+) -> list[int]:
+    """The places of at most `limit` candidates in the order in which they are to be shown.
+
+    `scores` fall; `vectors` has a row for each, of length 1 where `has_vector`; `words` are the texts' words; `share` is
+    lambda. Of equals the one that stood before stays before.
+    """
+    best = max(max(scores, default=0.0), 1e-12)
+    relevance = np.array(scores) / best
+    likest = np.zeros(len(scores))
+    left = np.ones(len(scores), np.bool_)
+    chosen: list[int] = []
+    while len(chosen) < min(limit, len(scores)):
+        value = np.round(share * relevance - (1 - share) * likest, SCORE_DIGITS)
+        place = int(np.argmax(np.where(left, value, -np.inf)))
+        chosen.append(place)
+        left[place] = False
+        likest = np.maximum(likest, _likeness(place, vectors, has_vector, words))
+    return chosen
+
+
+def _likeness(
+    place: int, vectors: NDArray[np.float64], has_vector: NDArray[np.bool_], words: Sequence[frozenset[str]]
+) -> NDArray[np.float64]:
+    """How like each candidate is to one of them, 0 to 1."""
+    by_vector = np.maximum(0, (vectors * vectors[place]).sum(axis=1))
+    if has_vector.all():
+        return by_vector
+    by_words = np.array([_shared(words[place], other) for other in words])
+    return np.where(has_vector & has_vector[place], by_vector, by_words)
+
+
+def _shared(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / len(one | other) if one or other else 0.0

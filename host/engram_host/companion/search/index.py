@@ -1,4 +1,4 @@
-"""An index in RAM of one board's lines, made from what the store tells and brought up to date in small steps.
+"""An index in RAM of one board's lines, made from the store and brought up to date in small steps.
 
 Whatever order lines come in, and however often they are replaced, the index finds what one finds that is made from nothing:
 a line's row is made of that line alone, and what became of an entry follows from all lines in the order of their seqs.
@@ -40,7 +40,7 @@ class RecordTurns:
         self._turns = Column(np.int32)
         self._places: dict[int, list[int]] = {}  # seq of a turn: where it stands in both columns
 
-    def add(self, record: int, seq: int, turn: int) -> None:
+    def add_pair(self, record: int, seq: int, turn: int) -> None:
         """The record in a row came from the turn with a seq, which is in row `turn`, NONE if it is not here yet."""
         self._places.setdefault(seq, []).append(len(self._records))
         self._records.extend([record])
@@ -49,11 +49,11 @@ class RecordTurns:
     def set_turn(self, seq: int, row: int) -> None:
         """The turn with a seq is in another row now, NONE if it has gone."""
         for place in self._places.get(seq, ()):
-            self._turns.all[place] = row
+            self._turns.view[place] = row
 
-    def among(self, seen: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def visible_pairs(self, seen: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """(rows of records, rows of turns) of the pairs of which both rows are seen."""
-        records, turns = self._records.all, self._turns.all
+        records, turns = self._records.view, self._turns.view
         kept = (turns != NONE) & seen[records] & seen[turns]
         return records[kept], turns[kept]
 
@@ -94,7 +94,7 @@ _New = tuple[LogName, dict[str, Any], Entry]
 
 
 class DeviceIndex:
-    """Of one board, as the store tells of it; `words` may be shared by several indexes.
+    """Of one board, as it is in the store; `words` may be shared by several indexes.
 
     `lock` is held by whoever brings it up to date or searches it.
     """
@@ -119,7 +119,7 @@ class DeviceIndex:
         self._words = words
         self._last_day = (-1, "")
         self._zone = device.zone
-        self._fates: dict[LogName, EntryStates] = {
+        self._entry_states: dict[LogName, EntryStates] = {
             "records": EntryStates(lambda number: 0),
             "journal": EntryStates(self._session_of),
         }
@@ -134,22 +134,22 @@ class DeviceIndex:
             kept = self._drop(change.log, change.seq, touched)
             if kept:
                 slots[change.log, change.seq] = kept
-        told: list[tuple[LogName, int, Entry]] = []
+        entries: list[tuple[LogName, int, Entry]] = []
         new: list[_New] = []
         for change in changes:
             if change.line is not None:
                 line = _decoded(change.line)
                 entry = embedding_text.describe_line(change.log, line, self._zone)
-                self._fates[change.log].put(change.seq, entry)
-                told.append((change.log, change.seq, entry))
+                self._entry_states[change.log].add_line(change.seq, entry)
+                entries.append((change.log, change.seq, entry))
                 if entry.number >= 0:
                     new.append((change.log, line, entry))
         self._add(new)
-        for log, seq, entry in told:
+        for log, seq, entry in entries:
             # Not before all lines are here: one may end a thread, or hide an entry, that comes with it.
-            self._touch(log, seq, entry.number, entry.session, touched)
+            self._note_affected(log, seq, entry.number, entry.session, touched)
         for log, number in touched:
-            self._settle(log, number)
+            self._set_states(log, number)
         self._give_vectors(new, slots)
         if changes:
             self.version = max(self.version, changes[-1].version)
@@ -158,11 +158,11 @@ class DeviceIndex:
     def _drop(self, log: LogName, seq: int, touched: set[tuple[LogName, int]]) -> tuple[int, int] | None:
         """Take out what a line did; (its vector's slot, its key) if it had a vector."""
         row = self.rows.row_of(log, seq)
-        if row == NONE and not self._fates[log].knows(seq):
+        if row == NONE and not self._entry_states[log].affects_others(seq):
             return None
         number = int(self.rows.column("number")[row]) if row != NONE else NONE
-        self._touch(log, seq, number, 0, touched)
-        self._fates[log].drop(seq)
+        self._note_affected(log, seq, number, 0, touched)
+        self._entry_states[log].remove_line(seq)
         if row == NONE:
             return None
         self.rows.drop(log, row)
@@ -172,14 +172,16 @@ class DeviceIndex:
         self.rows.column("slot")[row] = NONE
         return (slot, int(self.rows.column("key")[row])) if slot != NONE else None
 
-    def _touch(self, log: LogName, seq: int, number: int, session: int, touched: set[tuple[LogName, int]]) -> None:
-        """Note the entries whose fate a line has a part in."""
-        fates = self._fates[log]
-        if not (number == seq and fates.is_plain(number, session)):
-            touched.update((log, other) for other in fates.concerned(seq, number))
-        ended = fates.ends(seq)
+    def _note_affected(
+        self, log: LogName, seq: int, number: int, session: int, touched: set[tuple[LogName, int]]
+    ) -> None:
+        """Note the entries whose state depends on a line."""
+        states = self._entry_states[log]
+        if not (number == seq and states.is_plain(number, session)):
+            touched.update((log, other) for other in states.affected_entries(seq, number))
+        ended = states.ended_thread(seq)
         if ended:
-            thread = self.threads.known(f"s{ended}")
+            thread = self.threads.find(f"s{ended}")
             members = self.rows.column("thread") == thread if thread != NONE else np.zeros(0, np.bool_)
             touched.update((log, other) for other in self.rows.column("seq")[members].tolist())
 
@@ -201,7 +203,7 @@ class DeviceIndex:
             if log == "journal":
                 self.links.set_turn(line["seq"], row)
             for seq in turns_of(line) if log == "records" else ():
-                self.links.add(row, seq, self.rows.row_of("journal", seq))
+                self.links.add_pair(row, seq, self.rows.row_of("journal", seq))
 
     def _row(self, log: LogName, line: dict[str, Any], entry: Entry, length: int) -> Row:
         is_turn = log == "journal"
@@ -211,14 +213,14 @@ class DeviceIndex:
             is_turn,
             line["seq"],
             entry.number,
-            self.threads.number(f"s{entry.session}") if is_turn else NONE,
-            self.speakers.number(line["who"]) if is_turn else NONE,
-            self.scopes.number("@" + line.get("scope", ALL)),
+            self.threads.intern(f"s{entry.session}") if is_turn else NONE,
+            self.speakers.intern(line["who"]) if is_turn else NONE,
+            self.scopes.intern("@" + line.get("scope", ALL)),
             moment(entry.at),
             moment(line.get("expires", 0)),
             round(100 * max(0, min(importance, 1))) if isinstance(importance, int | float) else _IMPORTANCE,
             length,
-            _short(text_digest(key)) if key else 0,
+            _digest_key(text_digest(key)) if key else 0,
         )
 
     def _terms(self, log: LogName, line: dict[str, Any], entry: Entry) -> tuple[list[int], list[int]]:
@@ -232,7 +234,7 @@ class DeviceIndex:
             texts += [phrase for name in ("keywords", "tags") for phrase in line.get(name, ())]
         else:
             texts.append(self._day((line["at"] + self.zone * 60) // _DAY_SECONDS))
-        return self._words.of(" ".join(texts), singles)
+        return self._words.term_ids(" ".join(texts), singles)
 
     def _day(self, day: int) -> str:
         """The words of a day, counted from 1970."""
@@ -241,7 +243,7 @@ class DeviceIndex:
             self._last_day = (day, f"{of_month} {MONTHS[month - 1]} {year}")
         return self._last_day[1]
 
-    # --- fates
+    # --- states of entries
 
     def _session_of(self, number: int) -> int:
         row = self.rows.row_of("journal", number)
@@ -250,31 +252,31 @@ class DeviceIndex:
 
     def _entry_state(self, log: LogName, number: int) -> EntryState | None:
         row = self.rows.row_of(log, number)
-        return self._fates[log].of(number, row != NONE and int(self.rows.column("number")[row]) == number)
+        return self._entry_states[log].state_of(number, row != NONE and int(self.rows.column("number")[row]) == number)
 
-    def _settle(self, log: LogName, number: int) -> None:
+    def _set_states(self, log: LogName, number: int) -> None:
         """Set the states of all versions of an entry."""
-        fate = self._entry_state(log, number)
+        entry = self._entry_state(log, number)
         states = self.rows.column("state")
-        for seq in fate.versions if fate else ():
-            state = columns.EARLIER if fate and seq != fate.latest else columns.LIVE
-            if fate and fate.state == FORGOTTEN:
+        for seq in entry.versions if entry else ():
+            state = columns.EARLIER if entry and seq != entry.latest else columns.LIVE
+            if entry and entry.state == FORGOTTEN:
                 state = columns.GONE
-            elif fate and fate.state == SUPERSEDED and state == columns.LIVE:
+            elif entry and entry.state == SUPERSEDED and state == columns.LIVE:
                 state = columns.SUPERSEDED
-            elif fate and fate.state == ARCHIVED and state == columns.LIVE:
+            elif entry and entry.state == ARCHIVED and state == columns.LIVE:
                 state = columns.ARCHIVED
             states[self.rows.row_of(log, seq)] = state
 
     def latest(self, found: NDArray[np.intp]) -> NDArray[np.intp]:
         """The rows of the latest versions of some records, each given by the row of any version."""
-        fates = (self._entry_state("records", number) for number in self.rows.column("number")[found].tolist())
-        return np.array([self.rows.row_of("records", fate.latest) for fate in fates if fate], np.intp)
+        states = (self._entry_state("records", number) for number in self.rows.column("number")[found].tolist())
+        return np.array([self.rows.row_of("records", entry.latest) for entry in states if entry], np.intp)
 
     def row_of(self, log: LogName, number: int) -> int:
         """The row of an entry's latest version, NONE if there is none, or it is not found by a search."""
-        fate = self._entry_state(log, number)
-        row = self.rows.row_of(log, fate.latest) if fate else NONE
+        entry = self._entry_state(log, number)
+        row = self.rows.row_of(log, entry.latest) if entry else NONE
         is_found = row != NONE and self.rows.column("state")[row] in (columns.LIVE, columns.ARCHIVED)
         return row if is_found else NONE
 
@@ -287,15 +289,15 @@ class DeviceIndex:
             self.vectors = Vectors()
             self.rows.column("slot")[:] = NONE
 
-    def apply_vectors(self, told: Iterable[tuple[int, StoredVector]]) -> None:
+    def apply_vectors(self, entries: Iterable[tuple[int, StoredVector]]) -> None:
         """Take vectors with their versions; use_identity() has said of which identity they are."""
-        for version, stored in told:
+        for version, stored in entries:
             self._put_vector(stored)
             self.vector_version = max(self.vector_version, version)
 
     def _put_vector(self, stored: StoredVector) -> None:
         row = self.rows.row_of(stored.log, stored.seq)
-        if row == NONE or int(self.rows.column("key")[row]) != _short(stored.digest):
+        if row == NONE or int(self.rows.column("key")[row]) != _digest_key(stored.digest):
             self.vectors.keep_early(stored.log, stored.seq, stored.digest, stored.vector)
             return
         self.vectors.take_early(stored.log, stored.seq)
@@ -317,20 +319,20 @@ class DeviceIndex:
                 self.vectors.move(slot, row)
                 self.rows.column("slot")[row] = slot
             elif slot != NONE:
-                self._put_aside(log, line["seq"], slot, key)
+                self._keep_early_vector(log, line["seq"], slot, key)
         for (log, seq), (slot, key) in slots.items():
-            self._put_aside(log, seq, slot, key)
+            self._keep_early_vector(log, seq, slot, key)
         for log, line, _ in new if self.vectors.has_early else ():
             early = self.vectors.take_early(log, line["seq"])
             if early:
                 self._put_vector(StoredVector(log, line["seq"], *early))
 
-    def _put_aside(self, log: LogName, seq: int, slot: int, key: int) -> None:
+    def _keep_early_vector(self, log: LogName, seq: int, slot: int, key: int) -> None:
         """Keep the vector of a line that says something else now, or is gone: it may say the same again.
 
         It waits among those that came before their line, in RAM and bounded as they are.
         """
-        vector = self.vectors.of(np.array([slot], np.int32))[0]
+        vector = self.vectors.vectors_at(np.array([slot], np.int32))[0]
         self.vectors.drop(slot)
         self.vectors.keep_early(log, seq, key.to_bytes(_KEY_BYTES, "little"), vector)
 
@@ -342,14 +344,14 @@ class DeviceIndex:
 
     @property
     def is_worn(self) -> bool:
-        """Whether so much of it is of lines that have gone that it should be made anew."""
+        """Whether so much of it is of lines that have gone that it should be rebuilt."""
         return self.rows.wasted > max(1024, len(self.rows) // 2)
 
     @property
     def nbytes(self) -> int:
         """About the bytes that it takes."""
         parts = (self.rows, self.postings, self.vectors, self.links, self.scopes, self.speakers, self.threads)
-        return sum(part.nbytes for part in parts) + sum(fates.nbytes for fates in self._fates.values())
+        return sum(part.nbytes for part in parts) + sum(states.nbytes for states in self._entry_states.values())
 
 
 def _decoded(line: bytes) -> dict[str, Any]:
@@ -360,7 +362,7 @@ def _decoded(line: bytes) -> dict[str, Any]:
         return {}
 
 
-def _short(digest: bytes) -> int:
+def _digest_key(digest: bytes) -> int:
     """The beginning of a digest, as a row has it; never 0."""
     return int.from_bytes(digest[:_KEY_BYTES], "little") or 1
 

@@ -48,7 +48,7 @@ class Tokenizer:
         self._lock = threading.Lock()
         self._forget()
 
-    def of(self, text: str, singles: bool = False) -> tuple[list[int], list[int]]:
+    def term_ids(self, text: str, singles: bool = False) -> tuple[list[int], list[int]]:
         """(the board's terms of a text in order, what identifiers in it add); `singles` as in engram.text.index_terms."""
         pieces = text.split(" ")
         with self._lock:

@@ -1,7 +1,7 @@
 """The meaning side of a search: how near the query's vector is to the vector of each entry, over all of them.
 
 The product over a whole index may differ in its last bits with the order of its rows, so what a score is made of is taken
-anew, in 64 bits and one row by itself, for the few rows that matter. So ranks depend on the vectors alone.
+again, in 64 bits and one row by itself, for the few rows that matter. So ranks depend on the vectors alone.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class VectorScores:
     with_vector: int
     query: Vector
 
-    def exact(self, seen: VisibleRows, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    def exact_cosines(self, seen: VisibleRows, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """The cosines of some rows in 64 bits; NaN where a row has no vector."""
         return _exact(seen, rows, self.query)
 
@@ -79,7 +79,7 @@ def _exact(seen: VisibleRows, rows: NDArray[np.intp], query: Vector) -> NDArray[
     slots = seen.index.rows.column("slot")[rows]
     found = np.full(len(rows), np.nan)
     having = slots != NONE
-    vectors = seen.index.vectors.of(slots[having]).astype(np.float64)
+    vectors = seen.index.vectors.vectors_at(slots[having]).astype(np.float64)
     # Not a matrix product: that may group a row's sum by how many rows there are.
     found[having] = (vectors * query.astype(np.float64)).sum(axis=1)
     return found

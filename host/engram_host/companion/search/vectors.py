@@ -18,11 +18,11 @@ BLOCK_ROWS = 4096
 
 MOST_EARLY = 256
 """Vectors that are kept because they came before their line did: the store is read in two steps, and a board may send
-between them. Those beyond the bound come again when the index is made anew."""
+between them. Those beyond the bound come again when the index is rebuilt."""
 
 NO_SLOT = -1
 
-_FIRST_BLOCK_ROWS = 64  # a small device takes no more than it needs: blocks grow to their full size
+_FIRST_BLOCK_ROWS = 64  # a small board takes no more than it needs: blocks grow to their full size
 
 
 class Vectors:
@@ -39,7 +39,7 @@ class Vectors:
         """Keep the vector of a row; its slot."""
         if self._free:
             slot = self._free.pop()
-            self._rows.all[slot] = row
+            self._rows.view[slot] = row
         else:
             slot = len(self._rows)
             self._rows.extend([row])
@@ -49,11 +49,11 @@ class Vectors:
 
     def move(self, slot: int, row: int) -> None:
         """A slot's vector is that of another row now."""
-        self._rows.all[slot] = row
+        self._rows.view[slot] = row
 
     def drop(self, slot: int) -> None:
-        """Let a vector go."""
-        self._rows.all[slot] = NO_SLOT
+        """Remove a vector."""
+        self._rows.view[slot] = NO_SLOT
         self._free.append(slot)
 
     def keep_early(self, log: LogName, seq: int, digest: bytes, vector: Vector) -> None:
@@ -75,13 +75,13 @@ class Vectors:
         """The cosine of a query of length 1 with each of so many rows; -2 where there is no vector."""
         found = np.full(rows, -2, np.float32)
         for number, block in enumerate(self._blocks):
-            of_slots = self._rows.all[number * BLOCK_ROWS : (number + 1) * BLOCK_ROWS]
+            of_slots = self._rows.view[number * BLOCK_ROWS : (number + 1) * BLOCK_ROWS]
             cosines = block[: len(of_slots)] @ query
             used = of_slots >= 0
             found[of_slots[used]] = cosines[used]
         return found
 
-    def of(self, slots: NDArray[np.int32]) -> Vector:
+    def vectors_at(self, slots: NDArray[np.int32]) -> Vector:
         """The vectors of some slots, a row each."""
         found = np.empty((len(slots), self._dimensions), np.float32)
         for at, slot in enumerate(slots.tolist()):

@@ -8,8 +8,7 @@ from engram_host.companion.errors import SettingError
 from engram_host.companion.store.database import Database, reads
 from engram_host.companion.store.markdown_files import FolderTables
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.replica_reader import ReplicaReader
-from engram_host.companion.store.replica_writer import ReplicaWriter
+from engram_host.companion.store.replica import ReplicaReader, ReplicaWriter
 from engram_host.companion.store.tokens import GatewayUseTable, TokenTable
 from engram_host.companion.store.vectors import NoteTable, VectorTable
 
@@ -17,7 +16,7 @@ _SQLITE = "sqlite:///"
 _POSTGRES = ("postgresql://", "postgres://")
 
 
-class Store(ReplicaWriter, ReplicaReader, VectorTable, TokenTable, GatewayUseTable, FolderTables, NoteTable):
+class CompanionStore(ReplicaWriter, ReplicaReader, VectorTable, TokenTable, GatewayUseTable, FolderTables, NoteTable):
     """All tables of the companion on one database. Calls block (a few ms) and may come from any thread.
 
     Who needs only some of the tables asks for their class. What a writing call answers is on disk. Lines that a board has let
@@ -40,7 +39,7 @@ class Store(ReplicaWriter, ReplicaReader, VectorTable, TokenTable, GatewayUseTab
         return rows.size()
 
 
-def open_store(url: str = "auto", postgres: str = "", folder: Path | str = ".") -> Store:
+def open_store(url: str = "auto", postgres: str = "", folder: Path | str = ".") -> CompanionStore:
     """The store at a URL, opened: `sqlite:///PATH` (`sqlite:////` before an absolute path), `postgresql://...`, or `auto`,
     which is the PostgreSQL at `postgres` if that is given, else the file companion.db in a folder. What was done to the
     schema goes to the log. SettingError, StoreUnavailable.
@@ -51,9 +50,9 @@ def open_store(url: str = "auto", postgres: str = "", folder: Path | str = ".") 
     return store
 
 
-def choose_store(url: str = "auto", postgres: str = "", folder: Path | str = ".") -> Store:
+def choose_store(url: str = "auto", postgres: str = "", folder: Path | str = ".") -> CompanionStore:
     """The store at a URL as open_store() takes it, not opened yet; SettingError."""
-    return Store(_database(postgres or f"{_SQLITE}{Path(folder) / 'companion.db'}" if url == "auto" else url))
+    return CompanionStore(_database(postgres or f"{_SQLITE}{Path(folder) / 'companion.db'}" if url == "auto" else url))
 
 
 def _database(url: str) -> Database:

@@ -1,7 +1,7 @@
 """A copy of the companion's database in one file, made while it is in use, and put back while it is not.
 
-SQLite copies itself, page by page, and begins anew what others changed meanwhile: the file is one state of the database.
-PostgreSQL is saved by its own pg_dump, into its own format.
+SQLite copies itself, page by page, and starts over where others changed something meanwhile: the file is one state of
+the database. PostgreSQL is saved by its own pg_dump, into its own format.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from engram_host.companion.errors import CompanionError, SettingError, StoreUnavailable
-from engram_host.companion.store.migrate import known
+from engram_host.companion.store.database import bundled_migrations
 
 PAGES_AT_ONCE = 512
 """Pages that are copied before others may write again: 2 MB, some ms."""
@@ -24,7 +24,7 @@ _BESIDE = ("-wal", "-shm", "-journal")
 """Endings of the files that SQLite keeps beside a database."""
 
 ReportProgress = Callable[[int, int], None]
-"""Is told how many pages are done, of how many."""
+"""Called with the number of pages that are done, and of all."""
 
 
 class BadBackup(CompanionError):
@@ -43,7 +43,7 @@ class ToolMissing(CompanionError):
         self.name = name
 
 
-def save_sqlite(path: Path, out: Path, told: ReportProgress) -> None:
+def save_sqlite(path: Path, out: Path, report: ReportProgress) -> None:
     """Copy a database to a file, whole or not at all; NotOverwritten if that is the database itself. StoreUnavailable."""
     if not path.exists():
         raise StoreUnavailable(f"there is no database {path}: no companion has run there yet.")
@@ -51,7 +51,7 @@ def save_sqlite(path: Path, out: Path, told: ReportProgress) -> None:
         raise NotOverwritten(f"{out} is the database itself, or a file beside it: name another file for the backup.")
     with _draft(out) as draft, _opened(path, "ro") as source, _opened(draft, "rw") as target:
         try:
-            source.backup(target, pages=PAGES_AT_ONCE, progress=lambda _, left, total: told(total - left, total))
+            source.backup(target, pages=PAGES_AT_ONCE, progress=lambda _, left, total: report(total - left, total))
             target.execute("PRAGMA journal_mode = DELETE")
         except sqlite3.Error as error:
             raise StoreUnavailable(f"{path} could not be copied to {out}: {error}.") from None
@@ -64,7 +64,7 @@ def _is_same(one: Path, other: Path) -> bool:
 
 def check_sqlite(path: Path) -> None:
     """BadBackup if a file is no whole database of a companion, or one of a newer version. It is not changed."""
-    steps = {step.number: step.checksum for step in known("sqlite")}
+    steps = {step.number: step.checksum for step in bundled_migrations("sqlite")}
     try:
         with _opened(path, "ro") as database:
             ((verdict,),) = database.execute("PRAGMA quick_check(1)").fetchall()
@@ -131,7 +131,7 @@ def restore_postgres(saved: Path, url: str) -> None:
 
 def _tables() -> list[str]:
     """The companion's tables; their partitions go with them."""
-    sql = "".join(step.sql for step in known("postgres"))
+    sql = "".join(step.sql for step in bundled_migrations("postgres"))
     return ["migrations", *re.findall(r"^CREATE TABLE (\w+)", sql, re.MULTILINE)]
 
 

@@ -1,17 +1,93 @@
-"""A database as the store's tables use it: work is done in transactions, each of which gets the rows."""
+"""A database as the store's tables use it: transactions, each of which gets the rows, and migrations of the schema."""
 
 import functools
+import hashlib
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import resources
 from typing import Concatenate, ParamSpec, TypeVar
 
-from engram_host.companion.store import migrate
+from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store.queries import Rows
+
+# --- migrations
+
+
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS migrations "
+    "(number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, at BIGINT NOT NULL)"
+)
+
+
+@dataclass(frozen=True)
+class Migration:
+    """One step: its number, name and SQL."""
+
+    number: int
+    name: str
+    sql: str
+
+    @property
+    def checksum(self) -> str:
+        """The first 16 hexadecimal digits of the SHA-256 of its SQL."""
+        return hashlib.sha256(self.sql.encode()).hexdigest()[:16]
+
+
+def bundled_migrations(dialect: str) -> list[Migration]:
+    """The migrations of `sqlite` or `postgres`, in order."""
+    folder = resources.files("engram_host.companion.store") / "migrations" / dialect
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
+    return [_parse_migration(file.name, file.read_text(encoding="utf-8")) for file in files]
+
+
+def _parse_migration(file: str, sql: str) -> Migration:
+    number, _, name = file.removesuffix(".sql").partition("_")
+    return Migration(int(number), name.replace("_", " "), sql.replace("\r\n", "\n"))
+
+
+def apply_next(rows: Rows, steps: Sequence[Migration], now: int) -> str:
+    """Take the next step that a database needs, in a transaction that nobody else takes one in; a sentence on it, "" if it
+    is up to date. StoreUnavailable if it is not ours to change: made by a newer version, or by other SQL.
+    """
+    rows.lock_schema()
+    rows.run(_TABLE)
+    applied = rows.run("SELECT number, checksum FROM migrations ORDER BY number")
+    missing = _missing(steps, applied)
+    if not missing:
+        return ""
+    migration = missing[0]
+    rows.script(migration.sql)
+    values = (migration.number, migration.name, migration.checksum, now)
+    rows.run("INSERT INTO migrations (number, name, checksum, at) VALUES (?, ?, ?, ?)", values)
+    return f"the database has schema {migration.number} now ({migration.name})."
+
+
+def _missing(steps: Sequence[Migration], applied: Sequence[tuple[int, str]]) -> list[Migration]:
+    by_number = {migration.number: migration for migration in steps}
+    newest = max(by_number, default=0)
+    for number, checksum in applied:
+        if number > newest:
+            raise StoreUnavailable(
+                f"the database was made by a newer version of Engram (its schema is {number}, this version knows {newest}): "
+                "update Engram, or give it another database."
+            )
+        if number not in by_number or by_number[number].checksum != checksum:
+            raise StoreUnavailable(
+                f"the database's schema {number} is not the one of this version of Engram: use the version that made it, or "
+                "give this one another database."
+            )
+    there = {number for number, _ in applied}
+    return [migration for migration in steps if migration.number not in there]
+
+
+# --- database
+
 
 Result = TypeVar("Result")
 Options = ParamSpec("Options")
-AnyTable = TypeVar("AnyTable", bound="Table")
+AnyTable = TypeVar("AnyTable", bound="DatabaseTable")
 
 
 class Database(ABC):
@@ -45,14 +121,14 @@ class Database(ABC):
 
     def migrate(self) -> list[str]:
         """Bring the schema up to date; what was done to it, a sentence for each migration."""
-        steps = migrate.known(self.dialect)
+        steps = bundled_migrations(self.dialect)
         done: list[str] = []
-        while sentence := self.write(lambda rows: migrate.step(rows, steps, int(time.time()))):
+        while sentence := self.write(lambda rows: apply_next(rows, steps, int(time.time()))):
             done.append(sentence)
         return done
 
 
-class Table:
+class DatabaseTable:
     """Some tables of a database, and all that is done to them.
 
     A method that reads() or writes() decorate is one transaction: it is written with that transaction's rows as its first

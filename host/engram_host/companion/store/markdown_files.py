@@ -1,4 +1,4 @@
-"""How Markdown files are kept: each passage is a line of the folder's records, each file a row that tells where they stand.
+"""How Markdown files are kept: each passage is a line of the folder's records, each file a row that says where they are.
 
 Where a passage stands in its file is not in its line: a word put in at the beginning of a file moves all that follows, and
 none of it is embedded again.
@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Iterable, Sequence
 
 from engram import log_line
-from engram_host.companion.store.database import Table, reads, writes
+from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
 from engram_host.companion.types import KeptFile, NewFile, StoredPassage
@@ -23,8 +23,8 @@ _Said = tuple[str, str]
 """What a passage is known by: its heading and its text."""
 
 
-class FolderTables(Table):
-    """The files of Markdown folders, each folder by its name as a device."""
+class FolderTables(DatabaseTable):
+    """The files of Markdown folders, each folder kept like a board."""
 
     @reads
     def stamps(self, rows: Rows, folder: str, after: str = "", limit: int = 1000) -> list[tuple[str, str, int, str]]:
@@ -35,7 +35,7 @@ class FolderTables(Table):
     @reads
     def file(self, rows: Rows, folder: str, path: str) -> KeptFile | None:
         """A file of a folder, None if it is not here."""
-        return _kept(rows, folder, path)
+        return _read_kept_file(rows, folder, path)
 
     @writes
     def put_files(self, rows: Rows, folder: str, new: Sequence[NewFile], now: int) -> int:
@@ -45,7 +45,7 @@ class FolderTables(Table):
         """
         if not new:
             return 0
-        device, copy = _of_folder(rows, folder)
+        device, copy = _folder_rows(rows, folder)
         count = sum(_put_file(rows, device, copy, file, now) for file in new)
         _save(rows, device, copy, now)
         return count
@@ -55,11 +55,11 @@ class FolderTables(Table):
         """Let files go with all their passages and vectors."""
         if not paths:
             return
-        device, copy = _of_folder(rows, folder)
+        device, copy = _folder_rows(rows, folder)
         for path in paths:
-            file = _kept(rows, folder, path)
+            file = _read_kept_file(rows, folder, path)
             if file:
-                rows.take_out(device, copy, [seq for seq, _, _ in file.places], now)
+                rows.remove_lines(device, copy, [seq for seq, _, _ in file.places], now)
                 rows.let_go |= bool(file.places)
         rows.run_many("DELETE FROM files WHERE folder = ? AND path = ?", [(folder, path) for path in paths])
         _save(rows, device, copy, now)
@@ -78,18 +78,18 @@ class FolderTables(Table):
         rows.let_go = True
 
 
-def _kept(rows: Rows, folder: str, path: str) -> KeptFile | None:
+def _read_kept_file(rows: Rows, folder: str, path: str) -> KeptFile | None:
     sql = "SELECT stamp, digest, problem, places FROM files WHERE folder = ? AND path = ?"
     for stamp, digest, problem, places in rows.run(sql, (folder, path)):
         return KeptFile(path, stamp, digest, problem, tuple(tuple(place) for place in json.loads(places)))
     return None
 
 
-def _of_folder(rows: Rows, folder: str) -> tuple[DeviceRow, LogRow]:
+def _folder_rows(rows: Rows, folder: str) -> tuple[DeviceRow, LogRow]:
     """The rows of a folder, made if they are not there."""
     device = rows.lock_or_make(folder)
-    copy = rows.present([folder]).get((folder, "records"))
-    # Another number each time: who has an index of a folder that was let go makes it anew.
+    copy = rows.present_copies([folder]).get((folder, "records"))
+    # Another number each time: so an index of a folder that was removed is rebuilt.
     return device, copy or LogRow(folder, "records", secrets.randbelow(_MOST_EPOCH) + 1)
 
 
@@ -102,7 +102,7 @@ def _save(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
 
 def _put_file(rows: Rows, device: DeviceRow, copy: LogRow, file: NewFile, now: int) -> int:
     """Bring the lines of a file to what it says now; how many passages are new."""
-    before = _kept(rows, device.name, file.path)
+    before = _read_kept_file(rows, device.name, file.path)
     old = _lines(rows, copy, [seq for seq, _, _ in before.places] if before else [])
     same, new = _matched(old, file.passages)
     free = sorted(old.keys() - {seq for seq, _ in same})
@@ -111,15 +111,15 @@ def _put_file(rows: Rows, device: DeviceRow, copy: LogRow, file: NewFile, now: i
         if old[seq][1] != file.scope:
             # What it says is what it said, so its vector stays.
             at = old[seq][2]
-            rows.put(copy, [NewLine(seq, device.step(), _line(seq, file, passage, at))], now)
+            rows.put_lines(copy, [NewLine(seq, device.next_version(), _line(seq, file, passage, at))], now)
     replaced, free = free[: len(new)], free[len(new) :]
     seqs = [*replaced, *range(copy.next, copy.next + len(new) - len(replaced))]
     copy.next += len(new) - len(replaced)
     for seq, passage in zip(seqs, new, strict=True):
-        rows.put(copy, [NewLine(seq, device.step(), _line(seq, file, passage, file.at))], now)
+        rows.put_lines(copy, [NewLine(seq, device.next_version(), _line(seq, file, passage, file.at))], now)
         places.append((seq, passage.first, passage.last))
     rows.drop_vectors_of(copy, replaced)
-    rows.take_out(device, copy, free, now)
+    rows.remove_lines(device, copy, free, now)
     rows.let_go |= bool(replaced or free)
     places.sort(key=lambda place: place[1:])
     _save_file(rows, device.name, file, places)
@@ -148,7 +148,7 @@ def _lines(rows: Rows, copy: LogRow, seqs: Sequence[int]) -> dict[int, tuple[_Sa
     """What lines say, by seq: (heading and text, scope, when that was written)."""
     found: dict[int, tuple[_Said, str, int]] = {}
     for start in range(0, len(seqs), _AT_ONCE):
-        for seq, data in rows.chosen(copy, seqs[start : start + _AT_ONCE]):
+        for seq, data in rows.lines_at(copy, seqs[start : start + _AT_ONCE]):
             line = log_line.decode(data)
             found[seq] = ((line["heading"], line["content"]), line["scope"], line["created"])
     return found

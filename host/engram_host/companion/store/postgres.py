@@ -1,4 +1,4 @@
-"""PostgreSQL with pgvector: a row lock a device, several workers on one database."""
+"""PostgreSQL with pgvector: a row lock a board, several workers on one database."""
 
 import random
 import threading
@@ -12,7 +12,7 @@ from engram_host.companion.errors import SettingError, StoreFull, StoreUnavailab
 from engram_host.companion.store.database import Database, Result
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.vector_types import Vector
-from engram_host.extras import install
+from engram_host.extras import install_command
 
 try:
     import psycopg
@@ -21,10 +21,12 @@ try:
     from psycopg import errors
     from psycopg.types import TypeInfo
 except ImportError as error:
-    raise SettingError("store.url", f"asks for PostgreSQL: {install('postgres')} brings what it needs.") from error
+    raise SettingError(
+        "store.url", f"asks for PostgreSQL: {install_command('postgres')} brings what it needs."
+    ) from error
 
 CONNECTIONS = 8
-"""At most so many a process: a server takes 100 unless it is told otherwise."""
+"""At most so many a process: a server takes 100 unless it is set up otherwise."""
 
 WAIT_SECONDS = 10
 """How long a call waits for a connection or a lock, and half of it for the server to accept a connection."""
@@ -209,14 +211,14 @@ class PostgresDatabase(Database):
             connection.close()
 
     def _problem(self, error: psycopg.Error) -> Exception:
-        """What a caller is told; an error that is a mistake in this code stays what it is."""
+        """The error for a caller; one that is a mistake in this code stays what it is."""
         said = (error.diag.message_primary or (str(error).strip() or "no reason given").splitlines()[0]).rstrip(".")
         if isinstance(error, errors.DiskFull):
             return StoreFull(
                 "the disk of the PostgreSQL server is full: make room there; boards keep what is not copied."
             )
         if isinstance(error, errors.UndefinedTable):
-            return StoreUnavailable("the database has lost the companion's tables: start the companion anew.")
+            return StoreUnavailable("the database has lost the companion's tables: restart the companion.")
         if isinstance(error, _SETTINGS):
             return StoreUnavailable(
                 f"PostgreSQL refuses what the companion needs ({said}): give it a database of its own to write to, in which "
@@ -236,7 +238,7 @@ def _run(connection: "psycopg.Connection[Any]", begin: bytes, work: Callable[[Ro
         if begin:
             connection.execute(begin)
         result = work(rows)
-        rows.finish()
+        rows.flush()
         if begin:
             connection.execute("COMMIT")
     except BaseException as error:

@@ -13,7 +13,7 @@ from engram_host.companion.types import LogName
 from engram_host.companion.vector_types import Vector
 
 EVENTS_KEPT = 1000
-"""Events of one device: bounds what a board that begins anew again and again can fill."""
+"""Events of one board: bounds what a board that resets again and again can fill."""
 
 _DEVICE = "name, board, link, n, heard, zone, version"
 _LOG = "device, log, epoch, is_present, have, oldest, next, rewrites, agreed"
@@ -71,7 +71,7 @@ class Rows(ABC):
     def size(self) -> int:
         """Bytes of the database on disk, about."""
 
-    def finish(self) -> None:
+    def flush(self) -> None:
         """Write what waits to be written."""
         if self._waiting:
             rows, self._waiting = self._waiting, []
@@ -83,10 +83,10 @@ class Rows(ABC):
                 rows,
             )
 
-    # --- devices and their copies
+    # --- boards and their copies
 
     def lock(self, names: Iterable[str]) -> dict[str, DeviceRow]:
-        """The rows of devices, for nobody else to change until the transaction ends. In the order of names: so two
+        """The rows of boards, for nobody else to change until the transaction ends. In the order of names: so two
         transactions never wait for each other.
         """
         wanted = sorted(set(names))
@@ -96,7 +96,7 @@ class Rows(ABC):
         return {row[0]: DeviceRow(*row) for row in self.run(sql, wanted)}
 
     def lock_or_make(self, name: str) -> DeviceRow:
-        """The row of a device, made if there is none, and locked."""
+        """The row of a board, made if there is none, and locked."""
         self.run(
             f"INSERT INTO devices ({_DEVICE}) VALUES (?, '', 0, 0, 0, 0, 0) ON CONFLICT (name) DO NOTHING", (name,)
         )
@@ -110,7 +110,7 @@ class Rows(ABC):
         )
 
     def devices(self, name: str = "") -> list[DeviceRow]:
-        """The rows of all devices by name, or of one."""
+        """The rows of all boards by name, or of one."""
         where, values = ("WHERE name = ?", (name,)) if name else ("", ())
         return [DeviceRow(*row) for row in self.run(f"SELECT {_DEVICE} FROM devices {where} ORDER BY name", values)]
 
@@ -120,8 +120,8 @@ class Rows(ABC):
             _log_row(row) for row in self.run(f"SELECT {_LOG} FROM logs WHERE device = ? AND log = ?", (device, log))
         ]
 
-    def present(self, names: Iterable[str]) -> dict[tuple[str, LogName], LogRow]:
-        """The present copies of devices."""
+    def present_copies(self, names: Iterable[str]) -> dict[tuple[str, LogName], LogRow]:
+        """The present copies of boards."""
         wanted = sorted(set(names))
         if not wanted:
             return {}
@@ -142,45 +142,45 @@ class Rows(ABC):
 
     # --- lines
 
-    def put(self, copy: LogRow, lines: Iterable[NewLine], now: int) -> None:
+    def put_lines(self, copy: LogRow, lines: Iterable[NewLine], now: int) -> None:
         """Write lines, in the place of those that are there."""
         for new in lines:
             crc = crc_of(new.line) if new.line else ""
             self._waiting.append((*copy.key, new.seq, new.version, now, crc, new.line))
 
-    def held(
+    def lines_between(
         self, copy: LogRow, after: int, to: int, limit: int = 1 << 30, part: bytes = b"", archived: bool = False
     ) -> list[tuple[int, bytes]]:
         """The lines of a copy with seqs after `after` up to `to`, in order; only those with some bytes, if these are given.
 
         With `archived` also what the board has no more: else the lines are those of the board.
         """
-        self.finish()
+        self.flush()
         having, values = (f" AND {self.contains}", (part,)) if part else ("", ())
         having += "" if archived else " AND NOT beyond"
         where = f"{OF_COPY} AND seq > ? AND seq <= ? AND line IS NOT NULL{having}"
         sql = f"SELECT seq, line FROM lines WHERE {where} ORDER BY seq LIMIT ?"
         return [(seq, bytes(line)) for seq, line in self.run(sql, (*copy.key, after, to, *values, limit))]
 
-    def chosen(self, copy: LogRow, seqs: Sequence[int], archived: bool = True) -> list[tuple[int, bytes]]:
+    def lines_at(self, copy: LogRow, seqs: Sequence[int], archived: bool = True) -> list[tuple[int, bytes]]:
         """The lines of a copy with these seqs, in order; `archived` as in held()."""
         if not seqs:
             return []
-        self.finish()
+        self.flush()
         having = "" if archived else " AND NOT beyond"
         where = f"{OF_COPY} AND seq IN ({placeholders(seqs)}) AND line IS NOT NULL{having}"
         found = self.run(f"SELECT seq, line FROM lines WHERE {where} ORDER BY seq", (*copy.key, *seqs))
         return [(seq, bytes(line)) for seq, line in found]
 
-    def crcs(self, copy: LogRow, after: int, to: int) -> list[str]:
+    def crcs_between(self, copy: LogRow, after: int, to: int) -> list[str]:
         """The checks of the lines that held() would give."""
-        self.finish()
+        self.flush()
         where = f"{OF_COPY} AND seq > ? AND seq <= ? AND line IS NOT NULL AND NOT beyond"
         return [row[0] for row in self.run(f"SELECT crc FROM lines WHERE {where} ORDER BY seq", (*copy.key, after, to))]
 
-    def take_out(self, device: DeviceRow, copy: LogRow, seqs: Sequence[int], now: int) -> None:
-        """Let lines go from a copy, with their vectors; each is a change of the device."""
-        self.put(copy, [NewLine(seq, device.step(), None) for seq in seqs], now)
+    def remove_lines(self, device: DeviceRow, copy: LogRow, seqs: Sequence[int], now: int) -> None:
+        """Remove lines from a copy, with their vectors; each is a change of the board."""
+        self.put_lines(copy, [NewLine(seq, device.next_version(), None) for seq in seqs], now)
         self.drop_vectors_of(copy, seqs)
 
     def drop_vectors_of(self, copy: LogRow, seqs: Iterable[int]) -> None:
@@ -206,9 +206,9 @@ class Rows(ABC):
 
     # --- the archive
 
-    def promise(self, copy: LogRow, seqs: Iterable[int]) -> None:
-        """Mark lines that stay even if the board lets them go, once it says that they are archived."""
-        self.finish()
+    def mark_promised(self, copy: LogRow, seqs: Iterable[int]) -> None:
+        """Mark lines that stay even if the board drops them, once it says that they are archived."""
+        self.flush()
         self.run_many(
             f"UPDATE lines SET archive = -1 WHERE {OF_COPY} AND seq = ? AND line IS NOT NULL AND archive IN (0, -2)",
             [(*copy.key, seq) for seq in seqs],
@@ -216,13 +216,13 @@ class Rows(ABC):
 
     def set_archive(self, copy: LogRow, seq: int, number: int, version: int) -> None:
         """Let a line be one of an archived record, 0 for none any more."""
-        self.finish()
+        self.flush()
         sql = f"UPDATE lines SET archive = ?, version = ? WHERE {OF_COPY} AND seq = ? AND line IS NOT NULL"
         self.run(sql, (number, version, *copy.key, seq))
 
     def set_beyond(self, copy: LogRow, lines: Iterable[tuple[int, int]]) -> None:
         """Note of (seq, version) that the board has these lines no more."""
-        self.finish()
+        self.flush()
         self.run_many(
             f"UPDATE lines SET beyond = (1 = 1), version = ? WHERE {OF_COPY} AND seq = ?",
             [(version, *copy.key, seq) for seq, version in lines],
@@ -230,25 +230,25 @@ class Rows(ABC):
 
     def mark_all(self, copy: LogRow, marks: Sequence[int], mark: int, only_on_board: bool = False) -> None:
         """Let all lines of a copy that have one of some marks have another one."""
-        self.finish()
+        self.flush()
         having = " AND NOT beyond" if only_on_board else ""
         where = f"{OF_COPY} AND archive IN ({placeholders(marks)}) AND line IS NOT NULL{having}"
         self.run(f"UPDATE lines SET archive = ? WHERE {where}", (mark, *copy.key, *marks))
 
     def has_marked(self, copy: LogRow, mark: int) -> bool:
         """Whether any line of a copy has a mark."""
-        self.finish()
+        self.flush()
         sql = f"SELECT 1 FROM lines WHERE {OF_COPY} AND archive = ? AND archive <> 0 AND line IS NOT NULL LIMIT 1"
         return bool(self.run(sql, (*copy.key, mark)))
 
-    def taken(self, copy: LogRow) -> set[int]:
+    def present_seqs(self, copy: LogRow) -> set[int]:
         """The seqs of which a copy has a line."""
-        self.finish()
+        self.flush()
         return {seq for (seq,) in self.run(f"SELECT seq FROM lines WHERE {OF_COPY} AND line IS NOT NULL", copy.key)}
 
     def shares_lines(self, copy: LogRow, other: LogRow) -> bool:
         """Whether a record stands in two copies in the same line: then one goes on from the other."""
-        self.finish()
+        self.flush()
         sql = (
             f"SELECT 1 FROM lines WHERE {OF_COPY} AND {self.contains} AND EXISTS (SELECT 1 FROM lines AS others WHERE "
             "others.device = lines.device AND others.log = lines.log AND others.epoch = ? AND others.seq = lines.seq AND "
@@ -258,7 +258,7 @@ class Rows(ABC):
 
     def marked(self, copy: LogRow, number: int | None = None) -> list[tuple[int, int, bool, bytes]]:
         """(seq, archive, beyond, line) of the lines of an archived record (-1: those promised), or of all that are marked."""
-        self.finish()
+        self.flush()
         which, values = ("archive = ?", (number,)) if number is not None else ("archive <> 0", ())
         sql = f"SELECT seq, archive, beyond, line FROM lines WHERE {OF_COPY} AND {which} AND archive <> 0"
         found = self.run(f"{sql} AND line IS NOT NULL ORDER BY seq", (*copy.key, *values))
@@ -266,20 +266,20 @@ class Rows(ABC):
 
     def archived(self, copy: LogRow, after: int, limit: int) -> list[tuple[int, bytes]]:
         """The lines of archived records with a seq after `after`, in order."""
-        self.finish()
+        self.flush()
         sql = f"SELECT seq, line FROM lines WHERE {OF_COPY} AND {self._of_archive} AND seq > ? ORDER BY seq LIMIT ?"
         return [(seq, bytes(line)) for seq, line in self.run(sql, (*copy.key, _OP, after, limit))]
 
     def archived_numbers(self, copy: LogRow) -> set[int]:
         """The numbers of the records that are archived."""
-        self.finish()
+        self.flush()
         # The second condition is that of the index.
         sql = f"SELECT DISTINCT archive FROM lines WHERE {OF_COPY} AND archive > 0 AND archive <> 0"
         return {number for (number,) in self.run(sql, copy.key)}
 
     def count_archived(self, copy: LogRow) -> int:
         """How many records are archived."""
-        self.finish()
+        self.flush()
         sql = f"SELECT count(DISTINCT archive) FROM lines WHERE {OF_COPY} AND {self._of_archive}"
         return self.run(sql, (*copy.key, _OP))[0][0]
 
@@ -292,7 +292,7 @@ class Rows(ABC):
         """Let one copy take the place of another among the changes, with versions from `version` + 1 on: each of its lines
         has changed, and lines that only the other one has are gone. How many changes that makes.
         """
-        self.finish()
+        self.flush()
         self.run(
             "INSERT INTO lines (device, log, epoch, seq, version, received, crc, line) "
             "SELECT device, log, ?, seq, 0, ?, '', NULL FROM lines "
@@ -327,7 +327,7 @@ class Rows(ABC):
         """Remove what was set aside of a copy for one reason; how much there was."""
         return self.count(f"DELETE FROM aside WHERE {OF_COPY} AND why = ?", (*copy.key, why))
 
-    def tell(self, device: str, at: int, text: str) -> None:
+    def add_event(self, device: str, at: int, text: str) -> None:
         """Note what happened, unless it is what happened last."""
         if [text] == [known for _, known in self.events(device, 1)]:
             return

@@ -1,13 +1,94 @@
-"""The rules by which the copy of a board's logs follows the board. Each function runs inside one transaction."""
+"""The rules by which the copy of a board's logs follows the board, and the sentences for what happens to a copy.
+
+Each function that gets `rows` runs inside one transaction.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engram_host.companion.errors import Refused, Stale
-from engram_host.companion.store import events_text, retention
+from engram_host.companion.store import retention
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
-from engram_host.companion.types import Batch, HeldLog, Hello, LogName, LogState, Sender
+from engram_host.companion.types import HeldLog, Hello, LineBatch, LogName, LogState, Sender
+from engram_host.wording import counted
+
+# --- events, as a board and its person read them
+
+
+HELLO_FIRST = "say hello first."
+
+
+def two_boards(device: str, known: str, other: str) -> str:
+    """Two boards have one name."""
+    return (
+        f'two boards are called "{device}": {known}, which was here a moment ago, and {other}. '
+        "Give one of them another companion.device."
+    )
+
+
+def first_time(device: str) -> str:
+    """Nothing is known of a board."""
+    return f'"{device}" is new to this companion: it takes a copy of all that the board has.'
+
+
+def another_board(device: str, known: str, other: str) -> str:
+    """A board has taken the name of one that is silent."""
+    return f'"{device}" is another board now: {other} in place of {known}.'
+
+
+def older_flash(known: int, link: int) -> str:
+    """A board counts its connections from the start."""
+    return f"the board's flash is an older or an empty one: it counts connection {link}, and {known} was here before."
+
+
+def new_epoch(log: LogName, have: int) -> str:
+    """A log was reset."""
+    return f"the board's {log} was reset. Its former copy, up to line {have}, is kept, and no search finds it."
+
+
+def epoch_again(log: LogName, have: int) -> str:
+    """A former log is back."""
+    return f"the board's {log} is one that was here before: its copy, up to line {have}, is in use again."
+
+
+def went_back(log: LogName, last: int, lines: int) -> str:
+    """A board has less than the copy."""
+    later = counted(lines, "later line of the copy was", "later lines of the copy were")
+    return f"the board's {log} went back to line {last}: {later} set aside."
+
+
+def older_database(have: int, relied: int) -> str:
+    """The database has less than it once confirmed to the board."""
+    return (
+        f"this database has the board's records up to line {have}, and the board knows of one that had line {relied}: it is an "
+        "older one, so what the board has no more is kept until the board has said what its archive has."
+    )
+
+
+def archived_again(count: int) -> str:
+    """Memories are in the archive again."""
+    return (
+        f"{counted(count, 'memory is', 'memories are')} archived again that the board's archive has and this database did "
+        "not know of. What was forgotten since the backup was made may be among them: forget it again."
+    )
+
+
+def lost_before(log: LogName, oldest: int, lines: int) -> str:
+    """A board's flash has lost its oldest lines."""
+    return (
+        f"the board's flash has lost its {log} before line {oldest}: "
+        f"{counted(lines, 'line of the copy was', 'lines of the copy were')} set aside."
+    )
+
+
+def left_before(log: LogName, first: int, last: int) -> str:
+    """Lines that nobody has any more."""
+    return f"the board's {log} had dropped lines {first} to {last} before they were copied: there is no copy of them."
+
+
+# --- reasons why lines are set aside
+
 
 WENT_BACK = "the board went back to an older state"
 REPLACED = "the board has another line in its place"
@@ -19,45 +100,45 @@ _UNSURE = -1
 # --- hello
 
 
-def meet_all(
-    rows: Rows, device: DeviceRow, hello: Hello, told: list[str], is_other: bool, now: int
+def sync_copies(
+    rows: Rows, device: DeviceRow, hello: Hello, events: list[str], is_other: bool, now: int
 ) -> dict[LogName, HeldLog]:
-    """Bring the copies to what a board tells of its logs; `is_other` says that it is not the one that was here before."""
+    """Bring the copies to what a board says of its logs; `is_other` says that it is not the one that was here before."""
     held: dict[LogName, HeldLog] = {}
     for log, state in hello.logs.items():
-        copy = _present_copy(rows, device, log, state.epoch, told, now)
+        copy = _present_copy(rows, device, log, state.epoch, events, now)
         if is_other:
             copy.agreed = _UNSURE
         if log == "records" and 0 < copy.have < hello.relied:
-            told.append(events_text.older_database(copy.have, hello.relied))
-            retention.doubt(rows, copy)
-        held[log] = _meet(rows, device, copy, state, told, now)
+            events.append(older_database(copy.have, hello.relied))
+            retention.mark_doubted(rows, copy)
+        held[log] = _sync_copy(rows, device, copy, state, events, now)
     return held
 
 
-def _meet(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, told: list[str], now: int) -> HeldLog:
-    """Bring a copy to what a board tells of its log; what happened is added to `told`."""
+def _sync_copy(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, events: list[str], now: int) -> HeldLog:
+    """Bring a copy to what a board says of its log; what happened is added to `events`."""
     if lines := _lost_before(rows, copy, state):
         count = _set_lost_aside(rows, device, copy, lines, now)
-        told.append(events_text.lost_before(copy.log, state.oldest, count))
+        events.append(lost_before(copy.log, state.oldest, count))
     copy.oldest, copy.next, copy.rewrites = state.oldest, state.next, state.rewrites
     if state.next <= copy.have:
-        told.append(_go_back(rows, device, copy, now))
+        events.append(_roll_back_copy(rows, device, copy, now))
     if copy.have < state.oldest - 1:
-        told.append(events_text.left_before(copy.log, copy.have + 1, state.oldest - 1))
+        events.append(left_before(copy.log, copy.have + 1, state.oldest - 1))
         copy.have = state.oldest - 1
     if copy.have < state.oldest:
         # Of what is here the board has nothing any more: there is nothing to compare.
         if copy.agreed != state.rewrites:
             forget_beyond_board(rows, device, copy, now)
         copy.agreed = state.rewrites
-    retention.settle(rows, device, copy, now)
+    retention.drop_unarchived_promises(rows, device, copy, now)
     rows.save_logs([copy])
-    crcs = rows.crcs(copy, copy.have - 1, copy.have)
+    crcs = rows.crcs_between(copy, copy.have - 1, copy.have)
     return HeldLog(copy.have, crcs[0] if crcs else "", copy.agreed)
 
 
-def _present_copy(rows: Rows, device: DeviceRow, log: LogName, epoch: int, told: list[str], now: int) -> LogRow:
+def _present_copy(rows: Rows, device: DeviceRow, log: LogName, epoch: int, events: list[str], now: int) -> LogRow:
     """The copy of a log in an epoch, which takes the place of that of another epoch."""
     copies = {copy.epoch: copy for copy in rows.copies(device.name, log)}
     former = next((copy for copy in copies.values() if copy.is_present), None)
@@ -67,11 +148,11 @@ def _present_copy(rows: Rows, device: DeviceRow, log: LogName, epoch: int, told:
     if copy is None:
         copy = LogRow(device.name, log, epoch)
         if former is not None:
-            told.append(events_text.new_epoch(log, former.have))
+            events.append(new_epoch(log, former.have))
     else:
         # Lines of it may have been forgotten meanwhile, here or there.
         copy.is_present, copy.agreed = True, _UNSURE
-        told.append(events_text.epoch_again(log, copy.have))
+        events.append(epoch_again(log, copy.have))
     if former is not None:
         former.is_present = False
         device.version += rows.show_copy(copy, former, device.version, now)
@@ -85,77 +166,77 @@ def _lost_before(rows: Rows, copy: LogRow, state: LogState) -> list[tuple[int, b
     """
     if copy.log != "records" or state.oldest <= copy.oldest or copy.agreed != state.rewrites:
         return []
-    return rows.held(copy, copy.oldest - 1, state.oldest - 1)
+    return rows.lines_between(copy, copy.oldest - 1, state.oldest - 1)
 
 
-def _go_back(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> str:
+def _roll_back_copy(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> str:
     """Set aside what a board does not have yet, or not any more; the sentence on it."""
-    later = rows.held(copy, copy.next - 1, copy.have, archived=True)
+    later = rows.lines_between(copy, copy.next - 1, copy.have, archived=True)
     rows.set_aside(copy, later, WENT_BACK, now)
-    rows.take_out(device, copy, [seq for seq, _ in later], now)
+    rows.remove_lines(device, copy, [seq for seq, _ in later], now)
     copy.have, copy.agreed = copy.next - 1, _UNSURE
-    return events_text.went_back(copy.log, copy.have, len(later))
+    return went_back(copy.log, copy.have, len(later))
 
 
 # --- lines
 
 
-def unfit(device: DeviceRow | None, sender: Sender) -> Refused | Stale | None:
+def message_refusal(device: DeviceRow | None, sender: Sender) -> Refused | Stale | None:
     """Why a message other than hello is not taken, None if it is."""
     if device is None or device.board != sender.board or sender.link > device.link:
-        return Refused(events_text.HELLO_FIRST, again=0)
+        return Refused(HELLO_FIRST, again=0)
     return Stale("the message came late.") if device.is_ahead_of(sender) else None
 
 
-class BatchTaker:
-    """Takes batches of several devices, whose rows are locked all at once."""
+class BatchWriter:
+    """Takes batches of several boards, whose rows are locked all at once."""
 
     def __init__(self, rows: Rows, names: set[str], now: int):
         self._rows = rows
         self._now = now
         self._devices = rows.lock(names)
-        self._copies = rows.present(self._devices)
+        self._copies = rows.present_copies(self._devices)
 
-    def take(self, batches: Sequence[Batch]) -> list[int | Refused | Stale]:
+    def write_batches(self, batches: Sequence[LineBatch]) -> list[int | Refused | Stale]:
         """What became of each batch."""
         devices: dict[str, DeviceRow] = {}
         copies: dict[tuple[str, LogName], LogRow] = {}
         outcomes: list[int | Refused | Stale] = []
         for batch in batches:
-            device, copy, problem = self._addressed(batch)
+            device, copy, problem = self._locate_copy(batch)
             if device is None or copy is None:
                 outcomes.append(problem)
                 continue
             devices[device.name] = device
             copies[device.name, copy.log] = copy
-            outcomes.append(self._take(device, copy, batch))
+            outcomes.append(self._write_batch(device, copy, batch))
         self._rows.save_devices(devices.values())
         self._rows.save_logs(copies.values())
         return outcomes
 
-    def _addressed(self, batch: Batch) -> tuple[DeviceRow | None, LogRow | None, Refused | Stale]:
+    def _locate_copy(self, batch: LineBatch) -> tuple[DeviceRow | None, LogRow | None, Refused | Stale]:
         """The rows that a batch is about, or why it is not taken."""
-        say_hello = Refused(events_text.HELLO_FIRST, again=0)
+        say_hello = Refused(HELLO_FIRST, again=0)
         span = batch.span
         device = self._devices.get(span.device)
         copy = self._copies.get((span.device, span.log))
-        problem = unfit(device, batch.sender) or _misfit(batch)
+        problem = message_refusal(device, batch.sender) or _batch_refusal(batch)
         if problem or copy is None or copy.epoch != span.epoch:
             return None, None, problem or say_hello
         return device, copy, say_hello
 
-    def _take(self, device: DeviceRow, copy: LogRow, batch: Batch) -> int:
+    def _write_batch(self, device: DeviceRow, copy: LogRow, batch: LineBatch) -> int:
         span = batch.span
         device.n, device.heard = batch.sender.n, self._now
         if span.after <= copy.have:
-            old = dict(self._rows.held(copy, span.after, span.to)) if span.after < copy.have else {}
+            old = dict(self._rows.lines_between(copy, span.after, span.to)) if span.after < copy.have else {}
             _replace(self._rows, device, copy, _difference(copy, old, batch), self._now)
             copy.have = max(copy.have, span.to)
             copy.next = max(copy.next, span.to + 1)
         return copy.have
 
 
-def _misfit(batch: Batch) -> Refused | None:
+def _batch_refusal(batch: LineBatch) -> Refused | None:
     last = batch.span.after
     for seq, _ in batch.lines:
         if seq <= last or seq > batch.span.to:
@@ -174,11 +255,11 @@ class _Difference:
     missing: list[tuple[int, bytes]]
 
 
-def _difference(copy: LogRow, old: dict[int, bytes], batch: Batch) -> _Difference:
+def _difference(copy: LogRow, old: dict[int, bytes], batch: LineBatch) -> _Difference:
     come = [(seq, line) for seq, line in batch.lines if old.get(seq) != line]
-    replaced = [(seq, old[seq], retention.is_rest(line, old[seq])) for seq, line in come if seq in old]
+    replaced = [(seq, old[seq], retention.is_redaction(line, old[seq])) for seq, line in come if seq in old]
     new = {seq for seq, _ in batch.lines}
-    # What is older than the board's oldest line left it for want of room: that it is not told of means nothing.
+    # What is older than the board's oldest line left it for want of room: that it is not mentioned means nothing.
     missing = [(seq, line) for seq, line in old.items() if seq not in new and seq >= copy.oldest]
     return _Difference(
         come,
@@ -189,9 +270,9 @@ def _difference(copy: LogRow, old: dict[int, bytes], batch: Batch) -> _Differenc
 
 
 def _replace(rows: Rows, device: DeviceRow, copy: LogRow, change: _Difference, now: int) -> None:
-    rows.put(copy, [NewLine(seq, device.step(), line) for seq, line in change.come], now)
+    rows.put_lines(copy, [NewLine(seq, device.next_version(), line) for seq, line in change.come], now)
     if copy.log == "records":
-        retention.follow(rows, device, copy, change.come, now)
+        retention.apply_archive_lines(rows, device, copy, change.come, now)
     if not (change.differ or change.forgotten or change.missing):
         return
     rows.let_go = True
@@ -202,27 +283,27 @@ def _replace(rows: Rows, device: DeviceRow, copy: LogRow, change: _Difference, n
         # Nothing was taken out of the log since both sides were equal.
         _set_lost_aside(rows, device, copy, change.missing, now)
         return
-    archived, missing = retention.divide(rows, copy, change.missing, promises=True)
+    archived, missing = retention.split_retained(rows, copy, change.missing, promises=True)
     retention.put_beyond(rows, device, copy, archived)
     elsewhere = retention.redacted(rows, copy, missing) if copy.log == "journal" else []
     forgotten = [*missing, *elsewhere]
-    rows.take_out(device, copy, [seq for seq, _ in forgotten], now)
+    rows.remove_lines(device, copy, [seq for seq, _ in forgotten], now)
     rows.forget_equals(copy, forgotten)
 
 
 def _set_lost_aside(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence[tuple[int, bytes]], now: int) -> int:
     """Set lines aside that a board's flash has lost, but for those of the archive, which stay; how many were set aside."""
-    archived, lost = retention.divide(rows, copy, lines, promises=False)
+    archived, lost = retention.split_retained(rows, copy, lines, promises=False)
     retention.put_beyond(rows, device, copy, archived)
     rows.set_aside(copy, lost, MISSING, now)
-    rows.take_out(device, copy, [seq for seq, _ in lost], now)
+    rows.remove_lines(device, copy, [seq for seq, _ in lost], now)
     return len(lost)
 
 
 def forget_beyond_board(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
-    """After a compaction: let go what was forgotten and of which the board has nothing any more to compare."""
-    archived, lines = retention.divide(rows, copy, retention.beyond_board(rows, copy), promises=True)
+    """After a compaction: remove what was forgotten and is older than all that the board has."""
+    archived, lines = retention.split_retained(rows, copy, retention.forgotten_beyond_board(rows, copy), promises=True)
     retention.put_beyond(rows, device, copy, archived)
-    rows.take_out(device, copy, [seq for seq, _ in lines], now)
+    rows.remove_lines(device, copy, [seq for seq, _ in lines], now)
     rows.forget_equals(copy, lines)
     rows.let_go |= bool(lines)

@@ -1,15 +1,16 @@
-"""Which lines stay that a board has let go: those of its archive; and which leave the store: what was forgotten.
+"""Which lines stay that a board has dropped: those of its archive; and which leave the store: what was forgotten.
 
 A board first asks for a promise; then it writes an `archive` line for the record, and that says of the promised line that
 it stays. A promise that nothing came of is void once all is here that the board had when it began its connection: what it has
-let go meanwhile without such a line was forgotten, or went to its trash.
+dropped meanwhile without such a line was forgotten, or went to its trash.
 
-Where the database is an older one than the board was told of, `archive` lines may be missing here that the board has no more:
-then no line that the board has let go is known to be forgotten. All are in doubt until the board has said what its archive
-has; they are found by no search meanwhile. What else its archive has may be with a copy of a former epoch.
+Where the database is older than what was confirmed to the board, `archive` lines may be missing here that
+the board has no more: then no line that the board has dropped is known to be forgotten. All are in doubt until the board has
+said what its archive has; they are found by no search meanwhile. What else its archive has may be with a copy of a
+former epoch.
 
-A board takes forgotten texts off its flash when it compacts a log, and what told of it too. A text that had left the board
-before that is only here: so it has to be found when what told of it goes.
+A board takes forgotten texts off its flash when it compacts a log, and the line that forgot it too. A text that had left
+the board before that is only here: so it has to be found when that line goes.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,7 +27,7 @@ DOUBTED = -2
 Line = tuple[int, bytes]
 
 
-def follow(rows: Rows, device: DeviceRow, copy: LogRow, come: Iterable[Line], now: int) -> None:
+def apply_archive_lines(rows: Rows, device: DeviceRow, copy: LogRow, come: Iterable[Line], now: int) -> None:
     """Take what new lines of the records say of the archive."""
     archived = rows.archived_numbers(copy)
     for seq, line in come:
@@ -38,11 +39,11 @@ def follow(rows: Rows, device: DeviceRow, copy: LogRow, come: Iterable[Line], no
             # A version newer than the archived one is live: the line that restored it may have gone with a compaction.
             number = _number(fields_of(line))
             if number in archived and all(marked < seq for marked, _, _, _ in rows.marked(copy, number)):
-                _release(rows, device, copy, number, seq, now)
+                _unarchive_record(rows, device, copy, number, seq, now)
 
 
-def divide(rows: Rows, copy: LogRow, lines: Sequence[Line], promises: bool) -> tuple[list[Line], list[Line]]:
-    """(those that stay, others) of lines that a board has let go: those of the archive and in doubt; promised ones if asked."""
+def split_retained(rows: Rows, copy: LogRow, lines: Sequence[Line], promises: bool) -> tuple[list[Line], list[Line]]:
+    """(those that stay, others) of lines that a board has dropped: archived or doubted ones; promised ones if asked."""
     marks = {seq: mark for seq, mark, _, _ in rows.marked(copy)} if lines and copy.log == "records" else {}
     staying = (DOUBTED, PROMISED) if promises else (DOUBTED,)
     stay = [pair for pair in lines if marks.get(pair[0], 0) > 0 or marks.get(pair[0]) in staying]
@@ -52,21 +53,21 @@ def divide(rows: Rows, copy: LogRow, lines: Sequence[Line], promises: bool) -> t
 
 def put_beyond(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence[Line]) -> None:
     """Note that a board has lines no more that stay."""
-    rows.set_beyond(copy, [(seq, device.step()) for seq, _ in lines])
+    rows.set_beyond(copy, [(seq, device.next_version()) for seq, _ in lines])
 
 
-def settle(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
-    """Let go what was promised, was let go by the board, and is not archived; both sides have to be in step."""
+def drop_unarchived_promises(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
+    """Remove what was promised, was dropped by the board, and is not archived; both sides have to be in step."""
     if copy.log != "records" or copy.have + 1 < copy.next or copy.agreed != copy.rewrites:
         return
     void = [(seq, line) for seq, _, is_beyond, line in rows.marked(copy, PROMISED) if is_beyond]
     _purge(rows, device, copy, void, now)
 
 
-# --- after the database was put back, or the board's log began anew
+# --- after the database was put back, or the board's log was reset
 
 
-def doubt(rows: Rows, copy: LogRow) -> None:
+def mark_doubted(rows: Rows, copy: LogRow) -> None:
     """Let no line of a copy be taken for forgotten until the board has said what its archive has."""
     rows.mark_all(copy, (0, PROMISED), DOUBTED)
 
@@ -76,19 +77,19 @@ def is_doubted(rows: Rows, copy: LogRow) -> bool:
     return rows.has_marked(copy, DOUBTED)
 
 
-def resolve(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[ArchiveRange], now: int) -> int:
+def resolve_archive(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[ArchiveRange], now: int) -> int:
     """Take what a board says that its archive has: how many memories came back to it. Both sides must have compared the log."""
     count = _end_doubt(rows, device, copy, held, now) if is_doubted(rows, copy) else 0
-    return count + _inherit(rows, device, copy, held, now)
+    return count + _inherit_archive(rows, device, copy, held, now)
 
 
 def _end_doubt(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[ArchiveRange], now: int) -> int:
     marked = rows.marked(copy)
-    latest = _latest(rows.held(copy, 0, copy.next, archived=True))
-    free = _free(copy, rows.taken(copy))
+    latest = _latest(rows.lines_between(copy, 0, copy.next, archived=True))
+    free = _free_seqs(copy, rows.present_seqs(copy))
     count = 0
     gone: list[Line] = []
-    # The one whose line is the newest has the fewest places for what tells of it.
+    # The one whose line is the newest has the fewest places for the line that archives it.
     for seq, mark, is_beyond, line in reversed(marked):
         fields = fields_of(line)
         number = _number(fields)
@@ -97,7 +98,7 @@ def _end_doubt(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[Archi
             # It was forgotten, or brought back, since the database was saved.
             gone.extend((one[0], one[3]) for one in marked if one[1] == mark and one[2])
         elif mark == DOUBTED and is_beyond and is_archived and latest.get(number) == seq:
-            _keep(rows, device, copy, (seq, number), free, now)
+            _archive_record(rows, device, copy, (seq, number), free, now)
             count += 1
         elif mark == DOUBTED and is_beyond:
             gone.append((seq, line))
@@ -106,47 +107,49 @@ def _end_doubt(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[Archi
     return count
 
 
-def _inherit(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[ArchiveRange], now: int) -> int:
+def _inherit_archive(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[ArchiveRange], now: int) -> int:
     """Take over what the archive of a former epoch has, where this log goes on from lines of that one: a backup put back."""
     count = 0
     for former in rows.copies(copy.device, copy.log):
         if former.epoch == copy.epoch or not rows.shares_lines(copy, former):
             continue
-        known = {_number(fields_of(line)) for _, line in rows.held(copy, 0, copy.next, archived=True)}
-        taken = rows.taken(copy)
+        known = {_number(fields_of(line)) for _, line in rows.lines_between(copy, 0, copy.next, archived=True)}
+        taken = rows.present_seqs(copy)
         archived = rows.archived(former, 0, 1 << 30)
-        free = _free(copy, taken | {seq for seq, _ in archived})
+        free = _free_seqs(copy, taken | {seq for seq, _ in archived})
         for seq, line in reversed(archived):
             fields = fields_of(line)
             number = _number(fields)
             is_free = seq not in taken and seq < copy.next and number not in known
             if is_free and _is_held(held, number, fields):
-                rows.put(copy, [NewLine(seq, device.step(), line)], now)
+                rows.put_lines(copy, [NewLine(seq, device.next_version(), line)], now)
                 put_beyond(rows, device, copy, [(seq, line)])
-                _keep(rows, device, copy, (seq, number), free, now)
+                _archive_record(rows, device, copy, (seq, number), free, now)
                 known.add(number)
                 count += 1
     return count
 
 
-def _free(copy: LogRow, taken: set[int]) -> list[int]:
+def _free_seqs(copy: LogRow, taken: set[int]) -> list[int]:
     """The seqs, rising, that a board's log has used up and of which no line is here."""
     return [seq for seq in range(1, copy.next) if seq not in taken]
 
 
-def _keep(rows: Rows, device: DeviceRow, copy: LogRow, record: tuple[int, int], free: list[int], now: int) -> None:
+def _archive_record(
+    rows: Rows, device: DeviceRow, copy: LogRow, record: tuple[int, int], free: list[int], now: int
+) -> None:
     """Archive a record, (seq, number), of which the board has no line, nor the one by which it archived it: that is written
-    anew, with one of the seqs that are free. It had one itself, so there is one, if those with the highest seqs come first.
+    again, with one of the seqs that are free. It had one itself, so there is one, if those with the highest seqs come first.
     """
     seq, number = record
-    rows.set_archive(copy, seq, number, device.step())
+    rows.set_archive(copy, seq, number, device.next_version())
     if free and free[-1] > seq:
         place = free.pop()
         fields = [("seq", place), ("op", "archive"), ("id", f"m{number}"), ("at", now), ("was", seq)]
         line = log_line.encode(fields)
-        rows.put(copy, [NewLine(place, device.step(), line)], now)
+        rows.put_lines(copy, [NewLine(place, device.next_version(), line)], now)
         put_beyond(rows, device, copy, [(place, line)])
-        rows.set_archive(copy, place, number, device.step())
+        rows.set_archive(copy, place, number, device.next_version())
 
 
 def _is_held(held: Sequence[ArchiveRange], number: int, fields: dict[str, Any]) -> bool:
@@ -154,7 +157,7 @@ def _is_held(held: Sequence[ArchiveRange], number: int, fields: dict[str, Any]) 
 
 
 def _latest(lines: Iterable[Line]) -> dict[int, int]:
-    """The seq of the latest version of each record of which the lines do not tell that it has gone, or was superseded."""
+    """The seq of the latest version of each record that no line removes or supersedes."""
     latest: dict[int, int] = {}
     scopes: dict[int, str] = {}
     gone: set[int] = set()
@@ -180,8 +183,8 @@ def _archive(rows: Rows, device: DeviceRow, copy: LogRow, seq: int, fields: dict
     """Note that a record is archived; its number."""
     number, was = _number(fields), fields.get("was")
     if number and isinstance(was, int):
-        rows.set_archive(copy, was, number, device.step())
-        rows.set_archive(copy, seq, number, device.step())
+        rows.set_archive(copy, was, number, device.next_version())
+        rows.set_archive(copy, seq, number, device.next_version())
     return number
 
 
@@ -192,17 +195,17 @@ def _forget(rows: Rows, device: DeviceRow, copy: LogRow, fields: dict[str, Any],
     scopes = fields.get("scopes")
     if isinstance(scopes, list) and not any(one.get("scope", "all") in scopes for one in found if "content" in one):
         return
-    _release(rows, device, copy, number, 0, now, is_forgotten=True)
+    _unarchive_record(rows, device, copy, number, 0, now, is_forgotten=True)
 
 
-def _release(
+def _unarchive_record(
     rows: Rows, device: DeviceRow, copy: LogRow, number: int, newest: int, now: int, is_forgotten: bool = False
 ) -> None:
     """A record is archived no more: what only the companion has of it goes, but for the line `newest`."""
     found = [one for one in rows.marked(copy, number) if one[0] != newest] if number else []
     for seq, _, is_beyond, _ in found:
         if not is_beyond:
-            rows.set_archive(copy, seq, 0, device.step())
+            rows.set_archive(copy, seq, 0, device.next_version())
     gone = [(seq, line) for seq, _, is_beyond, line in found if is_beyond]
     _purge(rows, device, copy, gone, now, is_forgotten)
 
@@ -212,7 +215,7 @@ def _purge(
 ) -> None:
     if not lines:
         return
-    rows.take_out(device, copy, [seq for seq, _ in lines], now)
+    rows.remove_lines(device, copy, [seq for seq, _ in lines], now)
     if is_forgotten:
         rows.forget_equals(copy, lines)
     rows.let_go = True
@@ -231,7 +234,7 @@ _AT_ONCE = 1000
 """Lines looked at together: bounds what is in RAM."""
 
 
-def is_rest(line: bytes, old: bytes) -> bool:
+def is_redaction(line: bytes, old: bytes) -> bool:
     """Whether a line is what compaction left of another: it says that the text has gone, or says nothing new."""
     new, was = fields_of(line), fields_of(old)
     if new.get("gone") is True:
@@ -247,15 +250,15 @@ def redacted(rows: Rows, copy: LogRow, taken_out: Iterable[Line]) -> list[Line]:
     turns: dict[int, int] = {}
     for seq, line in taken_out:
         if b'"op":"' in line:
-            _observe(turns, seq, fields_of(line), copy.oldest)
+            _note_redaction(turns, seq, fields_of(line), copy.oldest)
     if not turns:
         return []
     for _, line in _containing(rows, copy, min(turns.values()), copy.have, b'"op":"show"'):
         turns.pop(fields_of(line).get("turn", 0), None)
-    return [line for turn in sorted(turns) for line in rows.held(copy, turn - 1, turn)]
+    return [line for turn in sorted(turns) for line in rows.lines_between(copy, turn - 1, turn)]
 
 
-def _observe(turns: dict[int, int], seq: int, fields: dict, oldest: int) -> None:
+def _note_redaction(turns: dict[int, int], seq: int, fields: dict, oldest: int) -> None:
     turn = fields.get("turn", 0)
     if fields.get("op") == "redact" and turn < oldest:
         turns[turn] = seq
@@ -263,16 +266,16 @@ def _observe(turns: dict[int, int], seq: int, fields: dict, oldest: int) -> None
         turns.pop(turn, None)
 
 
-def beyond_board(rows: Rows, copy: LogRow) -> list[Line]:
+def forgotten_beyond_board(rows: Rows, copy: LogRow) -> list[Line]:
     """The forgotten lines that are older than all that the board has.
 
     A board's records leave it by compaction alone. Turns leave the journal for want of room, too, and stay here: but for
-    those of which the copy itself tells that they, or their sessions, were forgotten.
+    those of which the copy itself says that they, or their sessions, were forgotten.
     """
     if copy.log == "records":
-        return rows.held(copy, 0, copy.oldest - 1)
-    told = list(_containing(rows, copy, 0, copy.oldest - 1, b'"op":"'))
-    lines = {**dict(redacted(rows, copy, told)), **dict(_of_deleted_sessions(rows, copy))}
+        return rows.lines_between(copy, 0, copy.oldest - 1)
+    operations = list(_containing(rows, copy, 0, copy.oldest - 1, b'"op":"'))
+    lines = {**dict(redacted(rows, copy, operations)), **dict(_of_deleted_sessions(rows, copy))}
     return sorted(lines.items())
 
 
@@ -288,6 +291,6 @@ def _of_deleted_sessions(rows: Rows, copy: LogRow) -> Iterator[Line]:
 
 def _containing(rows: Rows, copy: LogRow, after: int, to: int, part: bytes) -> Iterator[Line]:
     """The lines of a copy that have some bytes, read a few at a time."""
-    while found := rows.held(copy, after, to, _AT_ONCE, part):
+    while found := rows.lines_between(copy, after, to, _AT_ONCE, part):
         yield from found
         after = found[-1][0]

@@ -25,7 +25,7 @@ class DeviceRow:
         """Whether a later message of the board was here already."""
         return (sender.link, sender.n) < (self.link, self.n)
 
-    def step(self) -> int:
+    def next_version(self) -> int:
         """The version of one more change."""
         self.version += 1
         return self.version
@@ -33,7 +33,7 @@ class DeviceRow:
 
 @dataclass
 class LogRow:
-    """The copy of a log in one epoch: whole up to `have`. `oldest`, `next` and `rewrites` are as the board told them last,
+    """The copy of a log in one epoch: whole up to `have`. `oldest`, `next` and `rewrites` are as the board last said,
     `agreed` is the number of rewrites at which both were found equal, -1 if they have to be compared.
     """
 

@@ -152,13 +152,13 @@ class SqliteDatabase(Database):
             self._readers.put_nowait(connection)
 
     def _wipe(self, writer: sqlite3.Connection) -> None:
-        """Write all of the write-ahead log to the file and empty it: it still has bytes of what was let go. While another
+        """Write all of the write-ahead log to the file and empty it: it still has bytes of what was removed. While another
         process reads that is not possible, and is done after a later change.
         """
         try:
             (is_busy, _, _) = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         except sqlite3.OperationalError:
-            is_busy = True  # what was asked for is committed; that the disk is full is for the next change to tell
+            is_busy = True  # what was asked for is committed; the next change will report that the disk is full
         self._has_old_bytes = bool(is_busy)
 
     def _problem(self, error: sqlite3.DatabaseError) -> Exception:
@@ -183,7 +183,7 @@ def _transaction(
     connection.execute(begin)
     try:
         result = work(rows)
-        rows.finish()
+        rows.flush()
         connection.execute("COMMIT")
     except BaseException:
         # A full disk has rolled it back already.

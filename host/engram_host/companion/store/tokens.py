@@ -1,9 +1,9 @@
-"""What the database keeps of who may come and how much they used: tokens of devices, and the gateway's counts of each day."""
+"""What the database keeps of who may come and how much they used: tokens of boards, and the gateway's counts of each day."""
 
 import hmac
 from collections.abc import Mapping
 
-from engram_host.companion.store.database import Table, reads, writes
+from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.types import DeviceToken, GatewayUse
 
@@ -11,17 +11,17 @@ DAYS_KEPT = 400
 """Days of which the gateway's counts are kept."""
 
 ALL = ""
-"""Stands for all devices together."""
+"""Stands for all boards together."""
 
 _TOKEN = "device, digest, mosquitto, made"
 
 
-class TokenTable(Table):
-    """The token of each device, as its digest."""
+class TokenTable(DatabaseTable):
+    """The token of each board, as its digest."""
 
     @writes
     def add_token(self, rows: Rows, token: DeviceToken) -> bool:
-        """Keep the token of a device that has none; whether it had none."""
+        """Keep the token of a board that has none; whether it had none."""
         values = (token.device, token.digest, token.mosquitto, token.made)
         sql = f"INSERT INTO device_tokens ({_TOKEN}) VALUES (?, ?, ?, ?) ON CONFLICT (device) DO NOTHING"
         rows.run(sql, values)
@@ -35,17 +35,17 @@ class TokenTable(Table):
 
     @writes
     def remove_token(self, rows: Rows, device: str) -> bool:
-        """Forget the token of a device; whether there was one."""
+        """Forget the token of a board; whether there was one."""
         return rows.count("DELETE FROM device_tokens WHERE device = ?", (device,)) == 1
 
     @reads
     def tokens(self, rows: Rows) -> list[DeviceToken]:
-        """The tokens of all devices, by name."""
+        """The tokens of all boards, by name."""
         return [DeviceToken(*row) for row in rows.run(f"SELECT {_TOKEN} FROM device_tokens ORDER BY device")]
 
     @reads
     def device_of(self, rows: Rows, digest: bytes) -> str:
-        """The device that has the token with a SHA-256, "" if none has."""
+        """The board that has the token with a SHA-256, "" if none has."""
         return _device_of(rows, digest)
 
 
@@ -56,12 +56,12 @@ def _device_of(rows: Rows, digest: bytes) -> str:
     return ""
 
 
-class GatewayUseTable(Table):
-    """Calls and tokens of each device and of all, by days since 1970."""
+class GatewayUseTable(DatabaseTable):
+    """Calls and tokens of each board and of all, by days since 1970."""
 
     @reads
     def gateway_used(self, rows: Rows, day: int) -> dict[str, GatewayUse]:
-        """What each device used of the gateway on a day, and under ALL what all did."""
+        """What each board used of the gateway on a day, and under ALL what all did."""
         return _used(rows, day)
 
     @writes

@@ -5,7 +5,7 @@ A vector belongs to a line and the model that made it, and leaves with its line.
 
 from collections.abc import Sequence
 
-from engram_host.companion.store.database import Table, reads, reads_once, writes
+from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
 from engram_host.companion.store.queries import OF_COPY, PRESENT, Rows, placeholders
 from engram_host.companion.store.row_types import LogRow
 from engram_host.companion.vector_types import Identity, StoredVector, Vector
@@ -14,8 +14,8 @@ _DIGESTS_AT_ONCE = 500
 """Values in one statement: SQLite takes 32766, of which older builds took 999."""
 
 
-class VectorTable(Table):
-    """Vectors by device, line and identity."""
+class VectorTable(DatabaseTable):
+    """Vectors by board, line and identity."""
 
     @reads_once
     def vectors(
@@ -36,16 +36,16 @@ class VectorTable(Table):
         """Keep vectors of lines of the present epochs; of lines that have gone meanwhile none is kept, and of those that have
         changed since the version `seen`, up to which the texts were read, none either. Each gets a version of its own.
 
-        A vector leaves with its line, and when its line becomes another one: who reads changes() lets it go then.
+        A vector leaves with its line, and when its line becomes another one: who reads changes() drops it then.
         """
         row = rows.lock([device]).get(device) if vectors else None
         if row is None:
             return
-        for (_, log), copy in sorted(rows.present([device]).items()):
+        for (_, log), copy in sorted(rows.present_copies([device]).items()):
             wanted = {one.seq: one for one in vectors if one.log == log}
             there = _versions(rows, copy, list(wanted))
             kept = [one for seq, one in sorted(wanted.items()) if seq in there and (seen is None or there[seq] <= seen)]
-            _put(rows, copy, str(identity), [(row.step(), one) for one in kept])
+            _put(rows, copy, str(identity), [(row.next_version(), one) for one in kept])
         rows.save_devices([row])
 
     @reads
@@ -66,7 +66,7 @@ class VectorTable(Table):
         return rows.count("DELETE FROM vectors WHERE identity <> ?", (str(identity),))
 
 
-class NoteTable(Table):
+class NoteTable(DatabaseTable):
     """Values by name, which outlive a restart: how far the index is, and who keeps it."""
 
     @reads

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult
 
 from engram_host.cli.checks import REFUSED, Finding, watch, well, wrong
-from engram_host.cli.output import moment
+from engram_host.cli.output import format_time
 from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners, tokens_required
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
 from engram_host.companion.errors import CompanionError, SettingError
@@ -25,7 +25,7 @@ from engram_host.companion.gateway.api_key import VARIABLE, find_api_key
 from engram_host.companion.gateway.request import service_url
 from engram_host.companion.settings import Settings, database_file, secrets_in_file
 from engram_host.companion.settings_reader import FILE
-from engram_host.companion.store.migrate import known
+from engram_host.companion.store.database import bundled_migrations
 from engram_host.companion.types import FOLDER
 from engram_host.wording import counted
 
@@ -37,7 +37,7 @@ SILENT_SECONDS = 24 * 3600
 """How long a board may be silent until a person may want to know."""
 
 MOST_TOLD = 20
-"""Boards that are told of one by one."""
+"""Boards that are listed one by one."""
 
 _CONNECT_SECONDS = 5.0
 
@@ -140,7 +140,7 @@ def _postgres(url: str) -> Finding:
 
 
 def _of_schema(name: str, dialect: str, applied: list[Any]) -> Finding:
-    steps = {step.number: step.checksum for step in known(dialect)}
+    steps = {step.number: step.checksum for step in bundled_migrations(dialect)}
     if any(steps.get(number) != checksum for number, checksum in applied):
         return wrong(
             "database", f"{name} was made by another version of Engram", "update Engram, or name another database."
@@ -213,13 +213,13 @@ def companion(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
     for task in health.get("tasks", []):
         if task["restarts"]:
             times = counted(task["restarts"], "time", "times")
-            told = f"its task {task['name']} was restarted {times}; last error: {task['error']}"
-            yield watch("companion", told, "see the companion's log; --log-level debug shows the traceback.")
+            detail = f"its task {task['name']} was restarted {times}; last error: {task['error']}"
+            yield watch("companion", detail, "see the companion's log; --log-level debug shows the traceback.")
     yield from _boards(heard)
 
 
 def _heard(settings: Settings) -> dict[str, int]:
-    """When each board was last heard, from a SQLite file that nobody has to open for it; {} where that is not so simple."""
+    """When each board last connected, from a SQLite file that nobody has to open for it; {} where that is not so simple."""
     from engram_host.companion.settings import database_file
 
     with contextlib.suppress(Exception):
@@ -234,11 +234,11 @@ def _heard(settings: Settings) -> dict[str, int]:
 def _boards(heard: dict[str, int]) -> Iterator[Finding]:
     now = time.time()
     for name, at in sorted(heard.items(), key=lambda each: (-each[1], each[0]))[:MOST_TOLD]:
-        told = f"last connected {moment(at)}"
+        detail = f"last connected {format_time(at)}"
         if now - at > SILENT_SECONDS:
-            yield watch(f"board {name}", told, "check its power and network; /companion on it shows more.")
+            yield watch(f"board {name}", detail, "check its power and network; /companion on it shows more.")
         else:
-            yield well(f"board {name}", told)
+            yield well(f"board {name}", detail)
     if len(heard) > MOST_TOLD:
         yield well("boards", f"{len(heard) - MOST_TOLD} more; `engram device list` shows all")
 
@@ -270,14 +270,14 @@ def _tokens(settings: Settings) -> Iterator[Finding]:
         read_secret(settings.home / OPERATOR_FILE)
     where = listeners(settings.http, settings.mqtt)
     has_devices = _has_devices(settings)
-    if has_devices is not None:  # else another check tells of the database
+    if has_devices is not None:  # else another check reports on the database
         check_exposure(settings.security, where, has_devices=has_devices)
     is_asked = tokens_required(settings.security, where)
     yield well("tokens", "required" if is_asked else "not required: only this computer reaches the companion")
 
 
 def _has_devices(settings: Settings) -> bool | None:
-    """Whether any device has a token; None where the database cannot be asked."""
+    """Whether any board has a token; None where the database cannot be asked."""
     try:
         path = database_file(settings)
         return _count_sqlite(path) if path else _count_postgres(settings.store.url)
@@ -329,7 +329,9 @@ def _folders(settings: Settings) -> Iterator[Finding]:
         name = f"folder {place.name}"
         if listing is None:
             yield wrong(name, f"{place.root / place.only} is not there", "create it, or remove it from the settings.")
-        elif listing.told:
-            yield watch(name, listing.told[0], "GET /v1/folders tells all that is left out, while a companion runs.")
+        elif listing.problems:
+            yield watch(
+                name, listing.problems[0], "GET /v1/folders lists all that is left out, while a companion runs."
+            )
         else:
             yield well(name, f"files: {len(listing.files)}")

@@ -1,19 +1,56 @@
-"""Checks of this computer: Python and packages, the embedder's model, disk, clock, MicroPython."""
+"""Checks of `engram doctor`: what one finds, and those of this computer (packages, the model, disk, clock, MicroPython)."""
 
 import importlib.util
 import shutil
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engram_host.cli.checks import Finding, watch, well, wrong
-from engram_host.cli.output import size
-from engram_host.extras import EXTRAS, install
+from engram_host.cli.output import format_size
+from engram_host.extras import EXTRAS, install_command
 
 if TYPE_CHECKING:  # it brings numpy, and without the companion's packages the other checks are done all the same
     from engram_host.companion.settings import Settings
+
+# --- findings
+
+WELL, WATCH, WRONG = "well", "watch", "wrong"
+"""watch: it works, and a person may want to know."""
+
+REFUSED = "`engram serve` does not start with this setting"
+"""How it is where a setting is one that the companion refuses."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`detail` says how it is, `advice` what to do about it, "" if nothing."""
+
+    name: str
+    state: str
+    detail: str
+    advice: str = ""
+
+
+def well(name: str, detail: str) -> Finding:
+    """All as it should be."""
+    return Finding(name, WELL, detail)
+
+
+def watch(name: str, detail: str, advice: str = "") -> Finding:
+    """It works all the same."""
+    return Finding(name, WATCH, detail, advice)
+
+
+def wrong(name: str, detail: str, advice: str) -> Finding:
+    """It does not work."""
+    return Finding(name, WRONG, detail, advice)
+
+
+# --- this computer
+
 
 OLDEST = (3, 11)
 LITTLE_ROOM = 1 << 30
@@ -45,9 +82,9 @@ def packages(*, needs_postgres: bool) -> Iterator[Finding]:
         if not missing:
             yield well(what, f"{len(packages)} packages are installed")
         elif extra == "board":
-            yield watch(what, f"not installed: {', '.join(missing)}", f"for `engram board`: {install(extra)}")
+            yield watch(what, f"not installed: {', '.join(missing)}", f"for `engram board`: {install_command(extra)}")
         else:
-            yield wrong(what, f"not installed: {', '.join(missing)}", install(extra))
+            yield wrong(what, f"not installed: {', '.join(missing)}", install_command(extra))
 
 
 def embedder(settings: "Settings") -> Finding:
@@ -62,13 +99,13 @@ def embedder(settings: "Settings") -> Finding:
 
         check_files(model_folder())
     except ImportError as missing:
-        return wrong(name, f"the package {missing.name} is not installed", install("companion"))
+        return wrong(name, f"the package {missing.name} is not installed", install_command("companion"))
     except Exception as problem:  # noqa: BLE001 - whatever is wrong with the model is what is looked for
-        told = str(problem)
+        detail = str(problem)
         what = "the local model cannot be used"
         if provider in ("auto", MODEL_PROVIDER):
-            return wrong(name, what, told)
-        return watch(name, f"{provider}; {what} in its place", told)
+            return wrong(name, what, detail)
+        return watch(name, f"{provider}; {what} in its place", detail)
     return well(name, f"{provider}, and the local model {MODEL} is complete")
 
 
@@ -78,26 +115,28 @@ def disk(home: Path) -> Finding:
     while not place.exists():
         place = place.parent
     free = shutil.disk_usage(place).free
-    told = f"{size(free)} free for {home}"
+    detail = f"{format_size(free)} free for {home}"
     if free < NO_ROOM:
-        return wrong("disk", told, "free space: the companion stops storing lines when the disk is full.")
+        return wrong("disk", detail, "free space: the companion stops storing lines when the disk is full.")
     if free < LITTLE_ROOM:
-        return watch("disk", told, "free space before it is full; boards keep what is not copied.")
-    return well("disk", told)
+        return watch("disk", detail, "free space before it is full; boards keep what is not copied.")
+    return well("disk", detail)
 
 
 def clock(home: Path) -> Finding:
     """Whether the time may be true: it is older than what was written before, or than this program, if it is not."""
     now = time.time()
-    told = time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(now))
+    detail = time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(now))
     newest = (
         max((path.stat().st_mtime for path in home.glob("*") if path.is_file()), default=0.0) if home.is_dir() else 0.0
     )
     if now < BEGINNING or newest > now + _SLACK_SECONDS:
         return wrong(
-            "clock", f"{told} is too early", "set the clock (NTP): the companion files what boards send under its time."
+            "clock",
+            f"{detail} is too early",
+            "set the clock (NTP): the companion files what boards send under its time.",
         )
-    return well("clock", told)
+    return well("clock", detail)
 
 
 def micropython() -> Finding:

@@ -1,0 +1,319 @@
+"""The copies of the boards' logs: taking in what boards send, and reading them.
+
+Of two calls that concern one board the later one sees all that the earlier one did.
+"""
+
+from binascii import crc32
+from collections.abc import Iterable, Iterator, Sequence
+
+from engram.link import messages
+from engram_host.companion.errors import Refused, Stale, UnknownDevice
+from engram_host.companion.store import replication_rules, retention
+from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
+from engram_host.companion.store.queries import PRESENT, Rows
+from engram_host.companion.store.replication_rules import (
+    MISSING,
+    BatchWriter,
+    forget_beyond_board,
+    message_refusal,
+    sync_copies,
+)
+from engram_host.companion.store.retention import Line
+from engram_host.companion.store.row_types import DeviceRow, LogRow
+from engram_host.companion.types import (
+    FOLDER,
+    LOGS,
+    ArchiveRange,
+    Change,
+    Device,
+    Hello,
+    LineBatch,
+    LogName,
+    LogState,
+    Sender,
+    SeqRange,
+    SetAsideLine,
+    Welcome,
+)
+
+MOST_NUMBER = (1 << 63) - 1
+"""The highest number of what was set aside."""
+
+_LINES_AT_ONCE = 500
+"""Read at a time by lines(): bounds what is in RAM, and no transaction stays open between them."""
+
+
+class ReplicaReader(DatabaseTable):
+    """Boards, and the lines that they sent. A Markdown folder is kept like a board, its passages as records."""
+
+    @reads
+    def sources(self, rows: Rows) -> list[Device]:
+        """All boards and folders, by name."""
+        return _devices(rows)
+
+    def devices(self) -> list[Device]:
+        """All boards, by name; no Markdown folders."""
+        return [device for device in self.sources() if not device.name.startswith(FOLDER)]
+
+    @reads
+    def device(self, rows: Rows, name: str) -> Device:
+        """One board; UnknownDevice."""
+        found = _devices(rows, name) if name else []
+        if not found:
+            raise UnknownDevice(name)
+        return found[0]
+
+    @reads_once
+    def changes(self, rows: Rows, device: str, after: int, limit: int = 2000) -> list[Change]:
+        """What has changed in the copies of the present epochs since a version, oldest first, at most `limit`.
+
+        A line of which there are several versions comes once, as it is now.
+        """
+        # Nobody finds what was promised and not archived once the board has dropped it.
+        line = "CASE WHEN lines.beyond AND lines.archive < 0 THEN NULL ELSE lines.line END"
+        sql = f"SELECT lines.version, lines.log, lines.seq, {line} FROM lines {PRESENT.format('lines')}"
+        found = rows.run(f"{sql} ORDER BY lines.version LIMIT ?", (device, after, limit))
+        return [Change(version, log, seq, None if line is None else bytes(line)) for version, log, seq, line in found]
+
+    def lines(self, span: SeqRange, archived: bool = False) -> Iterator[tuple[int, bytes]]:
+        """The lines of a span, in order, as the board has them; with `archived` also those that only the archive has."""
+        after = span.after
+        while part := self._lines(span, after, archived):
+            yield from part
+            if len(part) < _LINES_AT_ONCE:
+                return
+            after = part[-1][0]
+
+    @reads
+    def _lines(self, rows: Rows, span: SeqRange, after: int, archived: bool) -> list[tuple[int, bytes]]:
+        copy = LogRow(span.device, span.log, span.epoch)
+        return rows.lines_between(copy, after, span.to, _LINES_AT_ONCE, archived=archived)
+
+    @reads_once
+    def lines_at(
+        self, rows: Rows, device: str, log: LogName, epoch: int, seqs: Sequence[int], archived: bool = False
+    ) -> dict[int, bytes]:
+        """Those of some lines that there are, by seq; `archived` as in lines()."""
+        copy = LogRow(device, log, epoch)
+        found: dict[int, bytes] = {}
+        for start in range(0, len(seqs), _LINES_AT_ONCE):
+            found.update(rows.lines_at(copy, seqs[start : start + _LINES_AT_ONCE], archived))
+        return found
+
+    @reads
+    def archived(self, rows: Rows, device: str, after: int = 0, limit: int = 100) -> list[tuple[int, bytes]]:
+        """(seq, line) of the latest versions of archived records with a seq after `after`, in order."""
+        copy = rows.present_copies([device]).get((device, "records"))
+        return rows.archived(copy, after, limit) if copy else []
+
+    @reads
+    def count_archived(self, rows: Rows) -> int:
+        """How many records of all boards are archived."""
+        # What is with the copy of a former epoch is in no archive, or in the present one as well.
+        condition = "is_present AND archive > 0 AND archive <> 0 AND line IS NOT NULL"
+        found = f"SELECT DISTINCT device, archive FROM lines JOIN logs USING (device, log, epoch) WHERE {condition}"
+        return rows.run(f"SELECT count(*) FROM ({found}) AS found")[0][0]
+
+    @reads
+    def events(self, rows: Rows, device: str, limit: int = 100) -> list[tuple[int, str]]:
+        """What has happened to a board's copies, newest first: [(Unix seconds, sentence), ...]."""
+        return rows.events(device, limit)
+
+    @reads
+    def set_aside_lines(
+        self, rows: Rows, device: str, limit: int = 100, before: int = MOST_NUMBER
+    ) -> list[SetAsideLine]:
+        """The lines that were set aside of a board's copies, newest first: those with numbers below `before`."""
+        sql = "SELECT log, epoch, seq, at, why, line, number FROM aside WHERE device = ? AND number < ?"
+        found = rows.run(f"{sql} ORDER BY number DESC LIMIT ?", (device, before, limit))
+        return [
+            SetAsideLine(log, epoch, seq, at, why, bytes(line), number)
+            for log, epoch, seq, at, why, line, number in found
+        ]
+
+
+def _devices(rows: Rows, name: str = "") -> list[Device]:
+    devices = rows.devices(name)
+    copies = rows.present_copies(row.name for row in devices)
+    return [_device(row, [copies[row.name, log] for log in LOGS if (row.name, log) in copies]) for row in devices]
+
+
+def _device(row: DeviceRow, copies: Sequence[LogRow]) -> Device:
+    logs: dict[LogName, LogState] = {
+        copy.log: LogState(copy.epoch, copy.oldest, copy.next, copy.rewrites) for copy in copies
+    }
+    have: dict[LogName, int] = {copy.log: copy.have for copy in copies}
+    return Device(row.name, row.board, row.heard, row.zone, row.version, logs, have)
+
+
+SILENCE_SECONDS = 150
+"""How long a board has to be silent before another one may take its name."""
+
+MOST_LISTED = 64
+"""Archived records that one answer lists: more do not fit in an answer."""
+
+
+class ReplicaWriter(DatabaseTable):
+    """Takes a board's messages, by the rules of replication_rules. Refused or Stale says why one is not taken."""
+
+    def greet(self, hello: Hello, now: int) -> Welcome:
+        """Begin a connection of a board. Refused, Stale.
+
+        A new epoch of a log begins a new copy; the one before it is kept, out of all searches. Where the board has fewer
+        lines than the copy (it went back to an older state), the copy's later lines are set aside, and `events` says so.
+        """
+        if any(state.oldest > state.next for state in hello.logs.values()):
+            raise Refused("the hello names a log whose oldest line comes after its newest one.")
+        if not hello.sender.board.isprintable():
+            # PostgreSQL takes no zero byte in a text; no board of ours has any such sign in its id.
+            raise Refused("the board's id has signs that cannot be shown: the board's firmware is at fault.")
+        outcome = self._greet(hello, now)
+        # Raised only now that the transaction is over: what it noted of a refusal stays.
+        if not isinstance(outcome, Welcome):
+            raise outcome
+        return outcome
+
+    @writes
+    def _greet(self, rows: Rows, hello: Hello, now: int) -> Welcome | Refused | Stale:
+        device = rows.lock_or_make(hello.device)
+        problem = _unwelcome(device, hello.sender, now)
+        if isinstance(problem, Refused):
+            rows.add_event(device.name, now, str(problem))
+        if problem:
+            return problem
+        events = _who_came(device, hello.sender)
+        # What such a one has may differ in any line: rewrites that were agreed on with another say nothing of it.
+        is_other = bool(device.board) and bool(events)
+        device.board, device.link, device.n = hello.sender.board, hello.sender.link, hello.sender.n
+        device.heard, device.zone = now, hello.zone
+        held = sync_copies(rows, device, hello, events, is_other, now)
+        rows.save_devices([device])
+        for sentence in events:
+            rows.add_event(device.name, now, sentence)
+        present = rows.present_copies([device.name]).get((device.name, "records"))
+        if present is None:
+            return Welcome(held, tuple(events))
+        return Welcome(held, tuple(events), rows.count_archived(present), retention.is_doubted(rows, present))
+
+    @writes
+    def store_batches(self, rows: Rows, batches: Sequence[LineBatch], now: int) -> list[int | Refused | Stale]:
+        """Take lines in one transaction, in order; for each batch the seq up to which the log is whole now, or why not.
+
+        A batch that begins beyond that seq is not taken: the answer says where to go on. One that begins before it says
+        what that part of the log is now: lines that are missing in it go, lines that differ take the place of the old
+        ones. An old line is set aside if it differs from the new one, unless that one is what compaction left of it: then
+        it was forgotten. A line that is missing was forgotten too if the board has compacted the log since both sides agreed;
+        if not, its flash has lost it, and it is set aside. Lines below the board's `oldest` stay as they are.
+        """
+        return BatchWriter(rows, {batch.span.device for batch in batches}, now).write_batches(batches)
+
+    @writes
+    def is_same(self, rows: Rows, sender: Sender, span: SeqRange, count: int, crc: str) -> bool:
+        """Whether the copy of a span has so many lines with that digest (see engram.link.messages). Refused, Stale."""
+        copy = _admitted(rows, sender, span.device, span.log, span.epoch)
+        crcs = rows.crcs_between(copy, span.after, span.to)
+        return len(crcs) == count and (not count or _digest(crcs) == crc)
+
+    @writes
+    def mark_agreed(self, rows: Rows, sender: Sender, device: str, log: LogName, epoch: int, rewrites: int) -> None:
+        """Note that the copy of a log is like the board's after so many rewrites. Refused, Stale.
+
+        What was forgotten after it had left the board goes now, as far as the copy says so.
+        """
+        copy = _admitted(rows, sender, device, log, epoch)
+        if rewrites != copy.agreed:
+            row = rows.lock([device])[device]
+            forget_beyond_board(rows, row, copy, row.heard)
+            rows.save_devices([row])
+        if rewrites > copy.rewrites and rows.drop_aside(copy, MISSING):
+            # It was a compaction after all, during the connection: what it took out was forgotten, not lost.
+            rows.let_go = True
+        copy.rewrites = copy.agreed = rewrites
+        rows.save_logs([copy])
+
+    @writes
+    def promise_lines(
+        self, rows: Rows, sender: Sender, device: str, log: LogName, epoch: int, seqs: Sequence[int], crc: str
+    ) -> int:
+        """Promise to keep lines once an `archive` line names them, whatever the board's log has then. Refused, Stale.
+
+        `crc` is the digest over the lines with these seqs, in this order: how many were promised, 0 if it does not fit.
+        """
+        copy = _admitted(rows, sender, device, log, epoch)
+        if not seqs or _digest(each for seq in seqs for each in rows.crcs_between(copy, seq - 1, seq)) != crc:
+            return 0
+        rows.mark_promised(copy, seqs)
+        return len(seqs)
+
+    @writes
+    def resolve_archive(
+        self, rows: Rows, sender: Sender, device: str, epoch: int, held: Sequence[ArchiveRange], now: int
+    ) -> int:
+        """Take what a board knows that its archive has, where the database is older than what was confirmed to the board, or
+        the board's log is a backup that was put back: how many memories are archived now. Refused, Stale.
+        """
+        copy = _admitted(rows, sender, device, "records", epoch)
+        if copy.agreed == copy.rewrites:
+            row = rows.lock([device])[device]
+            count = retention.resolve_archive(rows, row, copy, held, now)
+            rows.flush()
+            rows.save_devices([row])
+            if count:
+                rows.add_event(device, now, replication_rules.archived_again(count))
+        return rows.count_archived(copy)
+
+    @writes
+    def list_archived(
+        self, rows: Rows, sender: Sender, device: str, epoch: int, after: int, limit: int = MOST_LISTED
+    ) -> list[Line]:
+        """(seq, line) of archived records, for the board itself: as archived(). Refused, Stale."""
+        copy = _admitted(rows, sender, device, "records", epoch)
+        return rows.archived(copy, after, limit)
+
+
+def _unwelcome(device: DeviceRow, sender: Sender, now: int) -> Refused | Stale | None:
+    """Why a hello is not answered with a welcome."""
+    if not device.board:
+        return None
+    # A moment to come was noted by a clock that was wrong: it does not keep a board away.
+    silence = now - device.heard if now >= device.heard else SILENCE_SECONDS
+    if device.board != sender.board:
+        if silence < SILENCE_SECONDS:
+            return Refused(
+                replication_rules.two_boards(device.name, device.board, sender.board), SILENCE_SECONDS - silence
+            )
+        return None
+    # After a silence it is no late message but a board whose flash is an older one.
+    return Stale("the hello came late.") if device.is_ahead_of(sender) and silence < SILENCE_SECONDS else None
+
+
+def _who_came(device: DeviceRow, sender: Sender) -> list[str]:
+    if not device.board:
+        return [replication_rules.first_time(device.name)]
+    if device.board != sender.board:
+        return [replication_rules.another_board(device.name, device.board, sender.board)]
+    if device.is_ahead_of(sender):
+        return [replication_rules.older_flash(device.link, sender.link)]
+    return []
+
+
+def _admitted(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int) -> LogRow:
+    """The copy that a message other than hello is about; Refused, Stale."""
+    device = rows.lock([name]).get(name)
+    problem = message_refusal(device, sender)
+    if problem or device is None:
+        raise problem or Refused(replication_rules.HELLO_FIRST, again=0)
+    copy = rows.present_copies([name]).get((name, log))
+    if copy is None or copy.epoch != epoch:
+        raise Refused(replication_rules.HELLO_FIRST, again=0)
+    device.n = sender.n
+    rows.save_devices([device])
+    return copy
+
+
+def _digest(crcs: Iterable[str]) -> str:
+    """The digest over lines with these checks."""
+    check = 0
+    for crc in crcs:
+        check = crc32(crc.encode(), check)
+    return messages.shown(check)
