@@ -12,7 +12,7 @@ from engram.interrupt import Stop, interruptible
 from engram.lazy import lazy
 from engram.memory.access import OWNER
 
-_OFFLINE = "No model is set up (see docs/start/model.md). Memory works without one."
+_OFFLINE = const("No model is set up (see docs/start/model.md). Memory works without one.")
 
 _FIRST_PAUSE_MS = const(500)  # before a task that failed is started again; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60000)

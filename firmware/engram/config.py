@@ -15,8 +15,8 @@ from engram.errors import ConfigError
 from engram.lazy import lazy
 from engram.text.utf8 import is_printable_ascii
 
-_FILE = "config.json"
-_SECRETS = "secrets.json"
+_FILE = const("config.json")
+_SECRETS = const("secrets.json")
 _LARGEST = const(8192)  # bytes of either file: it is read whole
 
 SETTINGS = """

@@ -12,7 +12,7 @@ from engram.errors import StoreError, StoreFull
 
 ENOENT = 2
 ENOSPC = 28
-_DRAFT = ".new"
+_DRAFT = const(".new")
 _JUMP_FROM = const(3500)
 _JUMP_TO = const(4096)
 _PIECE = const(512)  # bytes that are read at once: bounds the heap

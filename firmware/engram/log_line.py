@@ -23,8 +23,8 @@ MAX_LINE = 16384
 MAX_SEQ = 1000000000
 
 _MOST_BRACKETS = const(16)  # that surely do not nest deeper than engram.text.json_writer lets them
-_HEAD = b',"crc":"'  # the eight digits stand between these two
-_TAIL = b'"}\n'
+_HEAD = const(b',"crc":"')  # the eight digits stand between these two
+_TAIL = const(b'"}\n')
 _CHECK_SIZE = const(19)  # all three
 
 

@@ -6,15 +6,15 @@ from engram.errors import EngramError
 from engram.memory import ids
 from engram.memory.recall import make_query, snippet
 
-_HELP = (
+_HELP = const(
     "I am offline, so I only understand plain commands: remember that ..., what do you know about ...?, "
     "list memories, forget ..., when ... comes up, remind me of ... (记住…、你知道…吗、列出记忆、忘记…、提到…时提醒我…); "
     "/help shows more. What you said is kept in the journal."
 )
-_REST = "The rest of the message is only kept in the journal."
-_SECRET = "Not remembered, it seems to hold a secret; say remember that ... if it is to be kept."
-_REMEMBER_WHAT = "Remember what? Say: remember that my bike is green"
-_FORGET_WHAT = "Forget what? Say: forget m1, or forget my bike"
+_REST = const("The rest of the message is only kept in the journal.")
+_SECRET = const("Not remembered, it seems to hold a secret; say remember that ... if it is to be kept.")
+_REMEMBER_WHAT = const("Remember what? Say: remember that my bike is green")
+_FORGET_WHAT = const("Forget what? Say: forget m1, or forget my bike")
 _FOUND = const(5)
 _LISTED = const(20)
 

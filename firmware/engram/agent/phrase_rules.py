@@ -45,14 +45,14 @@ _REMEMBER = (
     "remember|note that|note this|note:|make a note that|keep in mind|bear in mind|"
     "记住|你记住|记一下|记下来|记下|记录一下|记着"
 ).encode()
-_SAVE = b"save that|store that|write down that"  # "save that file" is none
+_SAVE = const(b"save that|store that|write down that")  # "save that file" is none
 _DO_NOT_FORGET = "don't forget|do not forget|never forget|记得|别忘了|别忘记|不要忘了|不要忘记|勿忘".encode()
 _FORGET = "forget|忘记|忘掉|别再记住|别再记|不要再记住|不要再记".encode()
 
 _BEFORE_KEPT = "that|this:|this,|了|这个：|这个，|这一点：|这件事：".encode()
 _BEFORE_FORGOTTEN = "that|about|关于".encode()
 _AFTER_FORGOTTEN = "吧|的事情|的事|这件事".encode()
-_NO_FACT = b"when|how|if|whether|what|where|why|who|those|the time|the day|that time|that day|back when"
+_NO_FACT = const(b"when|how|if|whether|what|where|why|who|those|the time|the day|that time|that day|back when")
 _NOTHING = "|it|to|this|that|me|him|her|them|us|my name|down|我|他|她|它|这|这个|这些|了|吧".encode()
 _VERB = " is | are |'s |是".encode()
 
@@ -85,7 +85,7 @@ _STATEMENTS = (
     ("preference", _LASTING, b"like|love|hate|dislike", b"the|" + _POINTING),  # "I like the plan"
     ("preference", _LASTING | _VALUE, b"favourite|favorite", _POINTING),
 )
-_NEAR = b" them| this| these| those"
+_NEAR = const(b" them| this| these| those")
 
 
 def match(said: str):

@@ -8,7 +8,7 @@ from engram.memory.recall import snippet
 _OPENING = const(1600)  # characters in which an intent stands
 _HEAD = const(200)  # characters in which a statement begins, after "please", "hey" and the like
 _WORDS = const(12)
-_STARTS = " remember note keep bear make save store write don dont do never i my call "
+_STARTS = const(" remember note keep bear make save store write don dont do never i my call ")
 
 
 class PostTurn:

@@ -33,10 +33,10 @@ _NEW_TAGS = const(60)  # tokens
 _MARK = const(20)  # tokens of what is said where a text was cut
 _COMING = const(150)  # tokens that a turn to come is taken to have
 _SNAPSHOTS = const(4)  # sessions whose catalog is kept as their prompts show it
-_MORE = " … [cut; memory_get t%d shows all of it]"
-_CUT = " … [cut: too long for this window]"
-_EARLIER = "[file_read %s shows what stands before]\n"
-_BROKEN = " … [the answer broke off here]"
+_MORE = const(" … [cut; memory_get t%d shows all of it]")
+_CUT = const(" … [cut: too long for this window]")
+_EARLIER = const("[file_read %s shows what stands before]\n")
+_BROKEN = const(" … [the answer broke off here]")
 
 Prompt = namedtuple("Prompt", ("system", "messages", "notice", "room"))
 """Two functions that yield the same each time they are called; a sentence for the person, or ""; and the tokens that

@@ -8,7 +8,7 @@ _EXCHANGE_TOKENS = const(2500)  # of tool calls and their results in one turn: a
 _SMALL_RESULT = const(400)  # characters: a report of a change always fits
 
 _NO_ROOM = '{"error":{"problem":"the result does not fit any more: ask for less, or answer with what you have."}}'
-_NOW_ANSWER = "(No more tools in this turn: answer now with what you have.)"
+_NOW_ANSWER = const("(No more tools in this turn: answer now with what you have.)")
 
 
 async def run(model, tools, config, prompt, turn, sink, reply) -> None:

@@ -16,7 +16,7 @@ _SHORTEST = const(40)  # of one in a list that is too long
 _RESULT_LONGEST = const(6000)  # characters of a result: it stays in the heap until the turn is over
 _NEIGHBOURS = const(1000)  # of all turns together that stand beside the one that is read
 _DAY = const(86400)
-_REMOTE = ("memory_search", "memory_recall", "memory_get")  # tools to which a companion may have more
+_REMOTE = const(("memory_search", "memory_recall", "memory_get"))  # tools to which a companion may have more
 
 Done = namedtuple("Done", ("result", "notice"))
 """A call's result as JSON text, and one line for the person, "" if nothing was changed."""

@@ -16,7 +16,7 @@ from engram.memory import ALL, access, ids
 from engram.memory.records.schema import is_about_archive
 from engram.store.types import ARCHIVED
 
-_FILE = "/archive.jsonl"
+_FILE = const("/archive.jsonl")
 _FORMAT = const(1)
 _MOST_TAGS = const(16)  # of an entry: the most used
 _ALL_TAGS = const(128)  # of all entries, of which each keeps four: bounds the heap
@@ -32,8 +32,8 @@ MOST_GONE = 64
 SEVERAL = "*"
 """The scope of an entry of several scopes, which nobody may see: older versions archived more scopes than entries."""
 
-_NAMES = ("scope", "first", "last", "count", "since", "until", "tags")
-_DAMAGED = "the index of what is with the companion is damaged: it is rebuilt when the companion is there."
+_NAMES = const(("scope", "first", "last", "count", "since", "until", "tags"))
+_DAMAGED = const("the index of what is with the companion is damaged: it is rebuilt when the companion is there.")
 
 
 class ArchiveIndex:

@@ -29,7 +29,7 @@ _SPAN = const(4096)  # bytes of lines that are compared at once
 _MOST_PARTS = const(32)  # of the longest line, in which each piece may be escaped
 _ANSWER_MS = const(20_000)
 _PAUSE_MS = const(60_000)  # after the companion refused something
-_DIFFERS = "the companion has other %s than the board wants to archive; both are compared again."
+_DIFFERS = const("the companion has other %s than the board wants to archive; both are compared again.")
 
 
 class ArchiveTransfer:

@@ -10,7 +10,7 @@ from engram.compat import const
 
 BAD_STARTS = const(3)  # in a row: the next start is without the app
 
-_MARK = b"Engram"
+_MARK = const(b"Engram")
 _ROOM = const(2048)  # bytes of the RTC's memory
 _SIZE = const(9)  # bytes: the mark, the count, the watchdog's seconds in two, low byte first
 _HIGHEST = const(255)

@@ -19,8 +19,8 @@ _LENGTH = const(48)
 _ASK = const(0x23)  # version 4, from a client
 _SERVER = const(4)
 _UNSET = const(3)
-_UNIX_FROM_1900 = 2208988800
-_FIRST = 1704067200  # 2024-01-01: an earlier time is no time
+_UNIX_FROM_1900 = const(2208988800)
+_FIRST = const(1704067200)  # 2024-01-01: an earlier time is no time
 
 
 async def set_clock(server: str) -> str:

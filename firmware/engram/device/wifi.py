@@ -17,7 +17,7 @@ _DAY_LOOKS = const(43200)  # looks until the clock is set again: a day
 _FIRST_RETRY_LOOKS = const(8)  # looks until the time is asked for again after a failure; doubles up to the longest
 _LONGEST_RETRY_LOOKS = const(512)
 _NAME_BYTES = const(32)  # the longest name of a network
-_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-"
+_LETTERS = const("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
 
 
 class Wifi:

@@ -11,13 +11,13 @@ _GIVE_UP_STEPS = const(80)  # 20 s in all, for a slow DHCP server
 _REACHED_STEPS = const(24)  # 6 s, in which the network has to take the board or there is none
 _REFUSED_STEPS = const(8)  # 2 s, in which the driver may refuse an attempt since an earlier one is still ending
 
-_REASONS = (
+_REASONS = const((
     ((2, 15, 202, 204), "the password was not taken"),
     ((200, 212), "the signal is too weak"),
     ((201,), "it is not in reach"),
     ((203,), "it does not take the board"),
     ((210, 211), "its security does not fit: has it a password, or none?"),
-)
+))  # fmt: skip
 
 
 async def join(wlan, networks: list) -> tuple:

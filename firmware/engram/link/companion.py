@@ -16,7 +16,7 @@ _LONGEST_PAUSE_MS = const(60_000)
 _DOUBLINGS = const(6)
 _SECOND_MS = const(1000)
 _NAME_LONGEST = const(32)
-_NAME = "abcdefghijklmnopqrstuvwxyz0123456789-"
+_NAME = const("abcdefghijklmnopqrstuvwxyz0123456789-")
 
 
 class Companion:

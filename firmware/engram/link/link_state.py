@@ -14,7 +14,7 @@ from engram import diag, files, log_line
 from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import StoreError
 
-_FILE = "/link.json"
+_FILE = const("/link.json")
 _LARGEST = const(256)  # bytes
 _ID_BYTES = const(6)
 _SINCE = const(1577836800)  # 2020-01-01, from which on the numbers of links count seconds

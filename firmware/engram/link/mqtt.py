@@ -39,13 +39,13 @@ _SUBACK = const(0x90)
 _PINGRESP = const(0xD0)
 _PLAIN = {_CONNACK: 2, _PUBACK: 2, _SUBACK: 3, _PINGRESP: 0}  # lengths of what has no payload
 
-_REFUSALS = (
+_REFUSALS = const((
     "the broker takes no MQTT 3.1.1",
     "the broker refused the board's name",
     "the broker is not ready",
     "the broker refused the token; check companion.token",
     "the broker refused the board; check companion.token and companion.device",
-)
+))  # fmt: skip
 
 
 class Mqtt:

@@ -12,7 +12,7 @@ from engram.memory.recall import RemoteResults, is_weak
 _QUERY_LONGEST = const(2000)  # characters
 _TEXT_LONGEST = const(1000)  # of what has left the board: its text comes with it
 _ANSWER_MS = const(60_000)  # the link's own bound; whoever waits gives up long before
-_ALONE = "only the board was searched."
+_ALONE = const("only the board was searched.")
 
 
 class RemoteSearch:

@@ -8,7 +8,7 @@ from engram.errors import EngramError
 from engram.link import messages
 
 _MOST_QUESTIONS = const(4)  # without an answer yet
-_SILENCE = "the companion does not answer; is `engram serve` running, and does it use the same broker?"
+_SILENCE = const("the companion does not answer; is `engram serve` running, and does it use the same broker?")
 
 _ANSWERS = {
     "hello": "welcome",

@@ -19,10 +19,10 @@ from engram.compat import const
 from engram.llm.reply import Refusal, ReplyBuilder, groups, inside_quotes, part, quoted
 from engram.text import loads
 
-_VERSION = "2023-06-01"
+_VERSION = const("2023-06-01")
 # The API demands a bound; this one is for a request that has none.
 _MAX_TOKENS = const(1024)
-_CACHED = b',"cache_control":{"type":"ephemeral"}'
+_CACHED = const(b',"cache_control":{"type":"ephemeral"}')
 _STOPS = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "filter"}
 _STATUS = {
     "authentication_error": 401,

@@ -7,14 +7,15 @@ since the others in the room read the answer too.
 from collections import namedtuple
 
 from engram import diag
+from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import ALL
 
 WORKSPACE = "ws:"
 """How the scope of a workspace begins, and the tag that puts a record there: a record tagged ws:garden has that scope."""
 
-_NOT_IN = "a tag ws:ID names a workspace, and this conversation is not in that one: leave the tag out."
-_SHARED = "a memory that others see does not move to a workspace: store another one with that tag."
+_NOT_IN = const("a tag ws:ID names a workspace, and this conversation is not in that one: leave the tag out.")
+_SHARED = const("a memory that others see does not move to a workspace: store another one with that tag.")
 
 Caller = namedtuple("Caller", ("principal", "room", "group", "workspace"))
 """Who speaks: the principal's name, the room (a channel's name with what tells its rooms apart), if it is a group, and the

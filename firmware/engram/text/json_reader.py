@@ -12,7 +12,7 @@ from engram.text.utf8 import put, valid
 # The longest number in characters: the time to convert one grows with the square.
 _MAX_NUMBER = const(64)
 
-_SPACE = b" \n\r\t"
+_SPACE = const(b" \n\r\t")
 _QUOTE = const(0x22)
 _COMMA = const(0x2C)
 _COLON = const(0x3A)
@@ -21,10 +21,10 @@ _OBJECT = const(0x7B)
 _REPLACEMENT = const(0xFFFD)
 
 _NUMBER = b"-+.0123456789eE"
-_HEXADECIMAL = b"0123456789abcdefABCDEF"
-_WORDS = ((b"true", True), (b"false", False), (b"null", None))
-_ESCAPED = b'"\\/bfnrt'  # what may follow a backslash, and below it what the two stand for
-_MEANT = b'"\\/\b\f\n\r\t'
+_HEXADECIMAL = const(b"0123456789abcdefABCDEF")
+_WORDS = const(((b"true", True), (b"false", False), (b"null", None)))
+_ESCAPED = const(b'"\\/bfnrt')  # what may follow a backslash, and below it what the two stand for
+_MEANT = const(b'"\\/\b\f\n\r\t')
 
 
 def loads(data: "bytes | bytearray | str"):

@@ -29,10 +29,10 @@ _ASKING = "?|？|؟|吗|呢|么|对吧|是吧|对不对|是不是|哪里|哪儿|
 _CONSENT = ", ok|, okay|, please|好吗|可以吗|行吗|好不好".encode()
 _ENDS = "\n|.|!|?|。|！|？".encode()
 _WIDE_MARKS = "，：。！、；？～…”」』）　".encode()
-_MARKS = b" \t\r\n,:;!?"
-_QUOTES = b"\"')]"
+_MARKS = const(b" \t\r\n,:;!?")
+_QUOTES = const(b"\"')]")
 _COMMAS = ",|，".encode()
-_SHORT_FORMS = b"dr|mr|mrs|ms|st|jr|prof|mt|vs"
+_SHORT_FORMS = const(b"dr|mr|mrs|ms|st|jr|prof|mt|vs")
 
 # Traditional characters of the words above, each before its simplified form.
 _TRADITIONAL = (

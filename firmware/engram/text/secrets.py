@@ -17,12 +17,12 @@ _LONGEST_QUOTED = const(64)  # bytes
 _FAR = const(60)  # bytes to "is" in "the password for the guests' network is"
 _MOST_GROUPS = const(5)  # of a card number's digits
 
-_BEGINNINGS = (
+_BEGINNINGS = const(
     b"sk-|sk_live_|sk_test_|rk_live_|ghp_|gho_|ghu_|ghs_|ghr_|github_pat_|glpat-|xoxb-|xoxp-|xoxa-|xoxr-|xoxs-|xapp-|AIza|"
     b"AKIA|pypi-|dop_v1_|SG.|ya29.|whsec_"
 )
 
-_HEXADECIMAL = b"0123456789abcdefx-"
+_HEXADECIMAL = const(b"0123456789abcdefx-")
 
 # Names of secrets: of several words, any word, one with digits, and a number.
 _PHRASES = "passphrase|seed phrase|recovery phrase|助记词|助記詞".encode()
@@ -36,10 +36,10 @@ _OF = "to|for|of|at|on|in|from|für|(|（".encode()
 _FAR_SIGNS = ": |：| = ".encode()
 _FAR_IS = " is | was | ist |是".encode()
 _QUOTES = "\"|\"|'|'|`|`|“|”|‘|’|「|」".encode()
-_STOPS = b"\"'`<>|,;"
+_STOPS = const(b"\"'`<>|,;")
 
 # Values of a "password" that are none.
-_NO_VALUE = (
+_NO_VALUE = const(
     b" a an the to too in on at by with not no now still my your his her our their what this that it very so really always "
     b"never only probably written stored saved kept see ask set empty blank wrong right weak strong required needed mandatory "
     b"optional expired invalid incorrect correct missing unknown lost changed safe secure secret hidden protected different "

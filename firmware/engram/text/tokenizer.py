@@ -31,7 +31,7 @@ _APOSTROPHE = const(0x27)
 _WIDE_MARK = const(0xFF)  # engram.text.unicode_fold puts it before a run of a script without spaces
 _FIRST_LEAD_OF_WORDS = const(0xE4)  # Han and Hangul begin with it or a higher byte, kana and Thai with lower ones
 _D, _E, _G, _L, _S, _Y = b"deglsy"
-_AROUND = b'.,!?;:"()[]*-\n\r\t'  # what often stands before or after a word: only a short cut
+_AROUND = const(b'.,!?;:"()[]*-\n\r\t')  # what often stands before or after a word: only a short cut
 
 
 def words(text: str):

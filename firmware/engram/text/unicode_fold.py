@@ -37,7 +37,7 @@ _FULL_WIDTH_KIND = const(13)  # and after it the apostrophes
 _FIRST_DOUBLE = const(0x110000)  # above all codes: two letters for one
 
 # Where the kind changes: the first code of each run of one kind, and the kind as the last hexadecimal digit.
-_RUNS = (
+_RUNS = const((
     # Latin, modifiers, marks, Greek, Cyrillic, Armenian
     0x0080_0, 0x00A0_6, 0x02B0_2, 0x02B9_E, 0x02C0_2, 0x0370_8, 0x0400_A, 0x0482_0, 0x0483_2, 0x048A_A,
     0x0530_B, 0x0557_1, 0x055A_2, 0x055D_0, 0x055E_2, 0x0560_1, 0x0589_0,
@@ -71,10 +71,10 @@ _RUNS = (
     0x1F000_5, 0x1F1E6_4, 0x1F200_5, 0x1F3FB_2, 0x1F400_5, 0x1FB00_0,
     0x20000_3, 0xE0000_2, 0xE01F0_0,
     0x200000_0,
-)  # fmt: skip
+))  # fmt: skip
 
 # U+00A0 to U+02AF: the base letter; a digit is an index into _DOUBLES, "-" is dropped, a space is no letter.
-_LATIN = (
+_LATIN = const(
     b"          a  -       u    o     aaaaaa1ceeeeiiiidnooooo ouuuuy30"
     b"aaaaaa1ceeeeiiiidnooooo ouuuuy3yaaaaaaccccccccddddeeeeeeeeeegggg"
     b"gggghhhhiiiiiiiiii44jjkkkllllllllllnnnnnnnnnoooooo22rrrrrrssssss"
@@ -86,21 +86,21 @@ _LATIN = (
     b"q--555tttfll--hh"
 )
 # U+1E00 to U+1EFF.
-_LATIN_MORE = (
+_LATIN_MORE = const(
     b"aabbbbbbccddddddddddeeeeeeeeeeffgghhhhhhhhhhiiiikkkkkkllllllllmm"
     b"mmmmnnnnnnnnoooooooopppprrrrrrrrssssssssssttttttttuuuuuuuuuuvvvv"
     b"wwwwwwwwwwxxxxyyzzzzzzhtwyasss0daaaaaaaaaaaaaaaaaaaaaaaaeeeeeeee"
     b"eeeeeeeeiiiioooooooooooooooooooooooouuuuuuuuuuuuuuyyyyyyyyvvvvyy"
 )
-_DOUBLES = b"ssaeoethijdzljnj"
+_DOUBLES = const(b"ssaeoethijdzljnj")
 
 # U+0370 to U+03FF and U+1F00 to U+1FFF: a to y stand for α to ω, "=" is a letter without a modern form.
-_GREEK = (
+_GREEK = const(
     b"====- ==  -=== =      a egi o uyiabcdefghijklmno"
     b"pq stuvwxyiuaegiuabcdefghijklmnopqsstuvwxyiuouy="
     b"bhuuuvp=========================jqs=he ==s======"
 )
-_GREEK_MORE = (
+_GREEK_MORE = const(
     b"aaaaaaaaaaaaaaaaeeeeee  eeeeee  ggggggggggggggggiiiiiiiiiiiiiiii"
     b"oooooo  oooooo  uuuuuuuu u u u uyyyyyyyyyyyyyyyyaaeeggiioouuyy  "
     b"aaaaaaaaaaaaaaaaggggggggggggggggyyyyyyyyyyyyyyyyaaaaa aaaaaaa i "

@@ -16,7 +16,7 @@ _HIGHEST = const(0xBF)
 
 # The bounds of the second byte where the first narrows them: overlong, surrogates, above U+10FFFF.
 _NARROWED = {0xE0: (0xA0, 0xBF), 0xED: (0x80, 0x9F), 0xF0: (0x90, 0xBF), 0xF4: (0x80, 0x8F)}
-_NEVER = (b"\xc0", b"\xc1", b"\xf5", b"\xf6", b"\xf7")
+_NEVER = const((b"\xc0", b"\xc1", b"\xf5", b"\xf6", b"\xf7"))
 
 try:
     str(b"\xed\xa0\x80", "utf-8")

@@ -30,7 +30,7 @@ _MOST_IDS = const(16)  # that the report for programs has
 _NAME_SHOWN = const(24)
 _LATEST = const(1 << 36)  # a moment after that is no time in seconds
 
-_OPTIONAL = ("keywords", "type", "importance", "source", "scope", "pinned", "expires")
+_OPTIONAL = const(("keywords", "type", "importance", "source", "scope", "pinned", "expires"))
 _CHECKED = ("content", "tags") + _OPTIONAL
 _KNOWN = _CHECKED + (
     "id", "origin", "created", "updated", "turns", "guess", "supersedes", "superseded", "archived", "uses", "used",

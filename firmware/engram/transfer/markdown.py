@@ -12,11 +12,12 @@ for Markdown or for a tag.
 """
 
 from engram import text
+from engram.compat import const
 from engram.memory import access
 from engram.memory.records import provenance
 
-_CONTROLS = ((0x00, 0x09), (0x0B, 0x20), (0x7F, 0xA0), (0x202A, 0x202F), (0x2066, 0x206A))
-_MARKS = ("-", "*", "+", ".", ")")  # of a list's items; the last two behind a number
+_CONTROLS = const(((0x00, 0x09), (0x0B, 0x20), (0x7F, 0xA0), (0x202A, 0x202F), (0x2066, 0x206A)))
+_MARKS = const(("-", "*", "+", ".", ")"))  # of a list's items; the last two behind a number
 
 
 def title(clock) -> str:

@@ -26,7 +26,7 @@ _AHEAD = const(1024)  # bytes typed while an answer comes that are kept: more wa
 _CTRL_C = const(0x03)
 
 PROMPT = "> "
-_NO_MEMORY = "the board has not enough free memory for this: say it in shorter parts, or begin a /session new."
+_NO_MEMORY = const("the board has not enough free memory for this: say it in shorter parts, or begin a /session new.")
 STOPPED = "stopped; app.run() goes on, app.memory is at hand."
 
 

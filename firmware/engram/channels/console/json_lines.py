@@ -16,13 +16,13 @@ _PROTOCOL = const(1)  # counts up when a program that knew the last one would mi
 _PIECE = const(1000)  # characters of an answer in a line: more would take the heap several times
 _CHECK = const(20)  # bytes at the end of a line in which its crc begins
 _SHORT = const(16)  # bytes: a command that is no JSON is shorter
-_ASKER = ("who", "room", "group", "workspace")
+_ASKER = const(("who", "room", "group", "workspace"))
 _ROOM = "line "
 _ID_LONGEST = const(64)  # characters: an id comes back in every line
 
 _NO_JSON = 'the line is no JSON object such as {"id":1,"say":"hello"}; a line  /json off  ends this way of talking.'
-_DAMAGED = "the line was damaged on its way, or has no crc though an earlier one had: send it again."
-_TOO_MUCH = "the board has not enough free memory for a line of this length: send it in parts."
+_DAMAGED = const("the line was damaged on its way, or has no crc though an earlier one had: send it again.")
+_TOO_MUCH = const("the board has not enough free memory for a line of this length: send it in parts.")
 _ONE = "a request has id, if you want, and either say or command, and who with room, group and workspace for another person."
 
 

@@ -18,7 +18,7 @@ _DELETE = const(0x7F)
 _TAIL = const(160)  # bytes at the end of a line that are looked at to find its last character
 
 # First and last code of what takes two columns: Hangul, CJK, full-width forms, emoji.
-_WIDE = (
+_WIDE = const((
     (0x1100, 0x115F),
     (0x2E80, 0x303E),
     (0x3041, 0xA4CF),
@@ -29,7 +29,7 @@ _WIDE = (
     (0xFFE0, 0xFFE6),
     (0x1F300, 0x1FAFF),
     (0x20000, 0x3FFFD),
-)
+))  # fmt: skip
 
 _LONGEST_CHARACTER = const(4)  # bytes of UTF-8
 

@@ -7,7 +7,7 @@ from engram.text import cut, decode, loads, printable
 
 # How much of a service's own words is shown: enough for its first sentence, and no page of HTML.
 _WORDS = const(200)
-_TOO_LONG = ("context length", "context window", "context size", "too long", "too large", "too many tokens")
+_TOO_LONG = const(("context length", "context window", "context size", "too long", "too large", "too many tokens"))
 
 
 def error_text(body: bytes) -> str:

@@ -22,7 +22,7 @@ _HEAD_BYTES = const(16384)
 _INTERIM_ANSWERS = const(4)
 # How much may be read only to be able to use the link again.
 _DRAIN_READS = const(4)
-_WANTED = (b"content-type", b"content-length", b"transfer-encoding", b"retry-after", b"connection")
+_WANTED = const((b"content-type", b"content-length", b"transfer-encoding", b"retry-after", b"connection"))
 
 
 class ProtocolError(Exception):

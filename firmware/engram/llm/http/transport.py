@@ -28,8 +28,8 @@ _FIRST_YEAR = const(2025)
 
 # Protects the heap and the request line: no service has a longer base URL.
 _LONGEST_URL = const(300)
-_DIGITS = b"0123456789"
-_HOST = b"abcdefghijklmnopqrstuvwxyz0123456789-._"
+_DIGITS = const(b"0123456789")
+_HOST = const(b"abcdefghijklmnopqrstuvwxyz0123456789-._")
 _ADDRESS = b"0123456789abcdef:."
 
 WEB = (("http", 80), ("https", 443))

@@ -19,7 +19,7 @@ from engram.compat import const
 LABEL = 0xE00000
 """The hashes of labels begin here; those of words are below."""
 
-_LABEL_MARKS = "#@~%!=&^"
+_LABEL_MARKS = const("#@~%!=&^")
 _LEVEL_FIRST = const(475)  # BM25's term weight, in thousandths, at which level 0 begins
 _LEVEL_STEP = const(150)
 _LEVEL_TOP = const(7)
@@ -32,9 +32,9 @@ _GAIN = const(1900)  # k1 + 1
 _FRACTION = const(16)  # of the mean length
 
 _BUFFER = const(64)  # when postings are decoded one after the other: a merge has five of them, and twice their digits
-_DIGITS = b"0123456789abcdef"
+_DIGITS = const(b"0123456789abcdef")
 
-_BITS = b"\0\1\1\2\1\2\2\3\1\2\2\3\2\3\3\4"
+_BITS = const(b"\0\1\1\2\1\2\2\3\1\2\2\3\2\3\3\4")
 
 
 def term_hash(term: str) -> int:

@@ -18,7 +18,7 @@ from engram.errors import StoreError
 
 _FORMAT = const(1)
 _BUFFER = const(512)
-_FIELDS = "format epoch tail next tidy drop pieces marked pending state"
+_FIELDS = const("format epoch tail next tidy drop pieces marked pending state")
 
 
 def read(path: str):

@@ -33,8 +33,8 @@ from engram import files
 from engram.compat import const
 from engram.store.index import codec
 
-_MAGICS = b"EGX6", b"EGX5"  # of this form, and of the one before
-_FOOTER = "<4sHHHHIIIIIIIIIII"
+_MAGICS = const((b"EGX6", b"EGX5"))  # of this form, and of the one before
+_FOOTER = const("<4sHHHHIIIIIIIIIII")
 # magic, terms, rows, runs, buckets, first seq, last seq, words in all, where rows, names, runs and directory begin, crc of
 # the names, bytes of the log, epoch, crc
 FOOTER_BYTES = struct.calcsize(_FOOTER)

@@ -27,7 +27,7 @@ SEGMENTS = 8
 
 _LARGEST_SEGMENT = const(1 << 20)  # offsets in the index have 24 bits
 _BUFFER = const(512)
-_NEXT = ".next"
+_NEXT = const(".next")
 _OPEN_FILES = const(8)  # sealed segments whose files stay open: each takes 350 bytes of heap
 
 

@@ -6,7 +6,7 @@ from engram.memory import ids
 from engram.memory.recall import make_query, shown_score, snippet
 
 _FOUND = const(10)
-_EXPLAIN = "--explain"
+_EXPLAIN = const("--explain")
 _WIDTH = const(100)  # characters of a memory in a list
 
 

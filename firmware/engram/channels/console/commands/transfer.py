@@ -7,7 +7,7 @@ from engram.lazy import lazy
 from engram.memory import access
 
 _NAME_LONGEST = const(64)
-_NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+_NAME = const("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 _STEPS = const(10000)  # of an index that is rebuilt, before an import gives up
 
 
