@@ -26,6 +26,7 @@ from engram.text.phrases import (
     sentence_end,
     simplified,
     skip,
+    split,
     statement,
     unmarked,
 )
@@ -44,22 +45,22 @@ _CRUMB = const(10)  # bytes of a rest that says nothing: "Thanks!", an emoji
 _REMEMBER = (
     "remember|note that|note this|note:|make a note that|keep in mind|bear in mind|"
     "记住|你记住|记一下|记下来|记下|记录一下|记着"
-).encode()
-_SAVE = const(b"save that|store that|write down that")  # "save that file" is none
-_DO_NOT_FORGET = "don't forget|do not forget|never forget|记得|别忘了|别忘记|不要忘了|不要忘记|勿忘".encode()
-_FORGET = "forget|忘记|忘掉|别再记住|别再记|不要再记住|不要再记".encode()
+)
+_SAVE = const("save that|store that|write down that")  # "save that file" is none
+_DO_NOT_FORGET = "don't forget|do not forget|never forget|记得|别忘了|别忘记|不要忘了|不要忘记|勿忘"
+_FORGET = const("forget|忘记|忘掉|别再记住|别再记|不要再记住|不要再记")
 
-_BEFORE_KEPT = "that|this:|this,|了|这个：|这个，|这一点：|这件事：".encode()
-_BEFORE_FORGOTTEN = "that|about|关于".encode()
-_AFTER_FORGOTTEN = "吧|的事情|的事|这件事".encode()
-_NO_FACT = const(b"when|how|if|whether|what|where|why|who|those|the time|the day|that time|that day|back when")
-_NOTHING = "|it|to|this|that|me|him|her|them|us|my name|down|我|他|她|它|这|这个|这些|了|吧".encode()
-_VERB = " is | are |'s |是".encode()
+_BEFORE_KEPT = const("that|this:|this,|了|这个：|这个，|这一点：|这件事：")
+_BEFORE_FORGOTTEN = const("that|about|关于")
+_AFTER_FORGOTTEN = const("吧|的事情|的事|这件事")
+_NO_FACT = const("when|how|if|whether|what|where|why|who|those|the time|the day|that time|that day|back when")
+_NOTHING = const("|it|to|this|that|me|him|her|them|us|my name|down|我|他|她|它|这|这个|这些|了|吧")
+_VERB = const(" is | are |'s |是")
 
 # --- what is said
 
-_SPEAKER = "i|my|我".encode()
-_MANNER = "don't|no longer|really|always|usually|不再|不太|不|更|最|比较|很|非常|特别".encode()
+_SPEAKER = const("i|my|我")
+_MANNER = const("don't|no longer|really|always|usually|不再|不太|不|更|最|比较|很|非常|特别")
 
 _CAPITAL = const(1)  # a name comes next
 _BRIEF = const(2)  # and not much more
@@ -70,22 +71,22 @@ _FIRST = const(16)  # the words themselves come first
 _POINTING = (
     "this|that|it|these|those|them|how|when|where|what|if|been|not to say|not to answer|to say|to think|to ask|the first|"
     "the second|the third|the last|the latter|the former|the other|the one|the way|这|那|它|他|她|第|后者|前者|上面|上一"
-).encode()
-_NO_NAME = "on|in|are|wrong|missing|misspelled|了|你|他|她|它|大家|人|车|外卖|起|一|来|去|做|吃|看|回|买|醒|别".encode()
-_HERE = "this|that|it|这|那".encode()
+)
+_NO_NAME = "on|in|are|wrong|missing|misspelled|了|你|他|她|它|大家|人|车|外卖|起|一|来|去|做|吃|看|回|买|醒|别"
+_HERE = "this|that|it|这|那"
 
 # The tag, what is asked of the rest, the words after the speaker, and what must not come next.
 _STATEMENTS = (
-    ("name", 0, "name is|name's|的名字是|的名字叫".encode(), _NO_NAME),
-    ("name", _CAPITAL | _BRIEF, "'m called|am called|叫".encode(), _NO_NAME),
-    ("name", _CAPITAL | _BRIEF | _FIRST, "call me|叫我".encode(), _NO_NAME),
-    ("home", 0, "live in|住在|家在".encode(), _HERE),
-    ("home", _CAPITAL, "moved to|'ve moved to|have moved to|搬到|搬去".encode(), _HERE),
-    ("preference", _LASTING, "prefer|'d rather have|would rather have|喜欢|讨厌|爱吃|爱喝".encode(), _POINTING),
-    ("preference", _LASTING, b"like|love|hate|dislike", b"the|" + _POINTING),  # "I like the plan"
-    ("preference", _LASTING | _VALUE, b"favourite|favorite", _POINTING),
+    ("name", 0, "name is|name's|的名字是|的名字叫", _NO_NAME),
+    ("name", _CAPITAL | _BRIEF, "'m called|am called|叫", _NO_NAME),
+    ("name", _CAPITAL | _BRIEF | _FIRST, "call me|叫我", _NO_NAME),
+    ("home", 0, "live in|住在|家在", _HERE),
+    ("home", _CAPITAL, "moved to|'ve moved to|have moved to|搬到|搬去", _HERE),
+    ("preference", _LASTING, "prefer|'d rather have|would rather have|喜欢|讨厌|爱吃|爱喝", _POINTING),
+    ("preference", _LASTING, "like|love|hate|dislike", "the|" + _POINTING),  # "I like the plan"
+    ("preference", _LASTING | _VALUE, "favourite|favorite", _POINTING),
 )
-_NEAR = const(b" them| this| these| those")
+_NEAR = const(" them| this| these| those")
 
 
 def match(said: str):
@@ -112,13 +113,13 @@ def is_question(said: str) -> bool:
     return asks(simplified(encode(said)[-HEAD:]))
 
 
-def is_one_of(texts: bytes, said: str) -> bool:
+def is_one_of(texts: str, said: str) -> bool:
     """Whether a text is one of a list, marks at its end aside."""
     data = encode(said).strip()
-    return len(data) < HEAD and unmarked(simplified(data)) in texts.split(b"|")
+    return len(data) < HEAD and unmarked(simplified(data)) in split(texts)
 
 
-def after(openings: bytes, said: str):
+def after(openings: str, said: str):
     """The text behind its opening if that is in a list, else None."""
     data = encode(said).strip()
     at = past(openings, simplified(data[:HEAD]), 0)
@@ -139,16 +140,16 @@ def store(records, rule, caller, turn: str):
 # --- what is asked for
 
 
-def _asked(data: bytes, head: bytes, start: int, after: int, openings: bytes, is_long: bool):
+def _asked(data: bytes, head: bytes, start: int, after: int, openings: str, is_long: bool):
     kept = max(after, past(_BEFORE_KEPT, head, after))
     told = statement(data, kept)
     if told is None or _is_nothing(data[kept : told[0]]):
         return None
-    is_fact = past(_NO_FACT, head, after) < 0 if openings is _REMEMBER else _is_clause(data[kept : told[0]])
-    if not is_fact and openings is not _DO_NOT_FORGET:
+    is_fact = past(_NO_FACT, head, after) < 0 if openings == _REMEMBER else _is_clause(data[kept : told[0]])
+    if not is_fact and openings != _DO_NOT_FORGET:
         return None
     tag = "note"
-    if past(b"to|not to", head, after) >= 0 or not (is_fact or kept > after):
+    if past("to|not to", head, after) >= 0 or not (is_fact or kept > after):
         tag, kept = "reminder", start  # "don't forget to call Bob": "to call Bob" would not read well
     tag = _stated(data[kept : told[0]]) or tag
     if told[0] == told[1] and not is_long:
@@ -158,13 +159,13 @@ def _asked(data: bytes, head: bytes, start: int, after: int, openings: bytes, is
 
 def _forgetting(data: bytes, head: bytes, after: int):
     told = statement(data, after)
-    if told is None or past(b"to", head, after) >= 0:
+    if told is None or past("to", head, after) >= 0:
         return None
     after = max(after, past(_BEFORE_FORGOTTEN, head, after))
     wanted = unmarked(simplified(data[after : told[0]]))
     if wanted.endswith("了".encode()) or _is_nothing(wanted):
         return None  # "忘记带钥匙了" tells what was forgotten
-    for tail in _AFTER_FORGOTTEN.split(b"|"):
+    for tail in split(_AFTER_FORGOTTEN):
         if wanted.endswith(tail):
             wanted = wanted[: -len(tail)]
     return _rule("forget", data, after, (after + len(wanted), told[1]), "note", True)
@@ -185,13 +186,13 @@ def _rule(kind: str, data: bytes, begin: int, told: tuple, tag: str, asked: bool
 def _is_nothing(content: bytes) -> bool:
     """Whether a content says nothing by itself, such as "it"."""
     plain = simplified(content[:HEAD])
-    return unmarked(plain[: comma_at(plain, 0)]) in _NOTHING.split(b"|")
+    return unmarked(plain[: comma_at(plain, 0)]) in split(_NOTHING)
 
 
 def _is_clause(content: bytes) -> bool:
     """Whether a content is a whole statement, and not only a thing, or what is to be done."""
     plain = simplified(content[:HEAD])
-    return past(b"to|about", plain, 0) < 0 and (past(SUBJECT, plain, 0) >= 0 or has(_VERB, plain))
+    return past("to|about", plain, 0) < 0 and (past(SUBJECT, plain, 0) >= 0 or has(_VERB, plain))
 
 
 def _all_told(data: bytes, end: int) -> tuple:
@@ -228,7 +229,7 @@ def _stated(piece: bytes) -> str:
     return ""
 
 
-def _fits(form: int, piece: bytes, plain: bytes, after: int, not_next: bytes) -> bool:
+def _fits(form: int, piece: bytes, plain: bytes, after: int, not_next: str) -> bool:
     """Whether the rest of a statement is as the form of its rule asks."""
     if form & _CAPITAL and (0x61 <= piece[after] <= 0x7A or 0x41 <= piece[1] <= 0x5A):
         return False  # "call me later", "CALL ME LATER"

@@ -5,21 +5,21 @@ from engram.compat import const
 
 _MOST = const(4)  # commands of one message
 
-_FIND = (
+_FIND = const(
     "what do you know about|what do you remember about|do you remember|remember when|search for|search|find|"
     "你还记得|你记得|你知道|搜索|搜一下|查找|查一下|找一下"
-).encode()
-_LIST = (
+)
+_LIST = const(
     "list|list memories|list everything|what do you know|what do you know about me|what do you remember|"
     "what do you remember about me|列出|列出记忆|列出我的记忆|列出所有记忆|显示记忆|"
     "你记得什么|你都记得什么|你记住了什么|你知道什么|你知道我什么|你记得我什么|关于我你知道什么|你知道关于我的什么"
-).encode()
-_INTENTS = (
+)
+_INTENTS = const(
     "list reminders|list my reminders|list intents|what are my reminders|what reminders do i have|what reminders are there|"
     "列出提醒|列出所有提醒|列出我的提醒|我有什么提醒|我有哪些提醒|有什么提醒|有哪些提醒"
-).encode()
-_REMEMBER = "remember|remember that|remember this|remember it|please remember|note that|记住|请记住|记一下".encode()
-_FORGET = "forget|forget that|forget it|please forget|忘记|忘掉|忘记吧".encode()
+)
+_REMEMBER = const("remember|remember that|remember this|remember it|please remember|note that|记住|请记住|记一下")
+_FORGET = const("forget|forget that|forget it|please forget|忘记|忘掉|忘记吧")
 
 
 def _asked(said: str):

@@ -8,7 +8,7 @@ clock could know ("when I get home"), or a "remind me" without both halves. Text
 from collections import namedtuple
 
 from engram.compat import const
-from engram.text.phrases import past, past_several, sentence_end, simplified, skip, statement, unmarked
+from engram.text.phrases import past, past_several, sentence_end, simplified, skip, split, statement, unmarked
 from engram.text.tokenizer import terms
 from engram.text.utf8 import encode
 
@@ -19,56 +19,56 @@ _LONGEST = const(1600)  # bytes of a sentence that is looked at: both halves at 
 _FILLERS = const(4)
 _CRUMB = const(10)  # bytes of a rest that says nothing
 
-_COURTESY = (
+_COURTESY = const(
     "please|hey|hi|hello|ok|okay|so|also|and|but|btw|by the way|engram|i want you to|i'd like you to|you should|from now on|"
     "in future|in the future|don't forget to|do not forget to|remember to|make sure to|"
     "请你|请|麻烦你|麻烦|你好|您好|嗨|好的|哦|对了|另外|以后|今后|从现在开始|记得|记住|帮我|你要"
-).encode()
-_REQUEST = const(b"can you|could you|would you|will you|can you please|could you please|would you please")
+)
+_REQUEST = const("can you|could you|would you|will you|can you please|could you please|would you please")
 
 _WHEN = const(
-    b"when|whenever|if|once|as soon as|the next time that|the next time|next time|every time that|every time|each time|"
-    b"any time|anytime|in case"
+    "when|whenever|if|once|as soon as|the next time that|the next time|next time|every time that|every time|each time|"
+    "any time|anytime|in case"
 )
-_SPEAKER = const(b"i|we|he|she|they|somebody|someone|anybody|anyone|people")
+_SPEAKER = const("i|we|he|she|they|somebody|someone|anybody|anyone|people")
 _MENTION = const(
-    b"mention|mentions|bring up|brings up|talk about|talks about|am talking about|are talking about|start talking about|"
-    b"speak of|speaks of|speak about|speaks about|ask about|asks about|ask you about|asks you about|tell you about|"
-    b"say|says|write about|writes about|discuss|discusses"
+    "mention|mentions|bring up|brings up|talk about|talks about|am talking about|are talking about|start talking about|"
+    "speak of|speaks of|speak about|speaks about|ask about|asks about|ask you about|asks you about|tell you about|"
+    "say|says|write about|writes about|discuss|discusses"
 )
-_ONCE_MORE = const(b"next|ever|again|first")
+_ONCE_MORE = const("next|ever|again|first")
 _COMES_UP = const(
-    b" comes up in conversation| come up in conversation| comes up again| come up again| comes up| come up| is mentioned|"
-    b" are mentioned| gets mentioned| get mentioned| is brought up| are brought up| pops up| pop up"
+    " comes up in conversation| come up in conversation| comes up again| come up again| comes up| come up| is mentioned|"
+    " are mentioned| gets mentioned| get mentioned| is brought up| are brought up| pops up| pop up"
 )
-_REMIND = const(b"remind me|remind us")
+_REMIND = const("remind me|remind us")
 _BEFORE_REMIND = const(
-    b"then|please|you should|you can|can you|could you|you must|always|also|just|kindly|make sure to|don't forget to|"
-    b"i want you to|i'd like you to"
+    "then|please|you should|you can|can you|could you|you must|always|also|just|kindly|make sure to|don't forget to|"
+    "i want you to|i'd like you to"
 )
-_OF = const(b"of|about|to|that")
-_NOT_ASKED = const(b" don't| dont| not| never| always| will| would| to| it| he| she| they| you| people| others| that")
+_OF = const("of|about|to|that")
+_NOT_ASKED = const(" don't| dont| not| never| always| will| would| to| it| he| she| they| you| people| others| that")
 _THE_WORD = const(
-    b"the word|the words|the name|the topic of|the subject of|the topic|the subject|anything about|something about"
+    "the word|the words|the name|the topic of|the subject of|the topic|the subject|anything about|something about"
 )
-_NO_SUBJECT = (
+_NO_SUBJECT = const(
     "|something|anything|everything|nothing|somebody|someone|anybody|anyone|another one|more|others|topic|"
     "什么|谁|这个|那个|这|那|它|他|她|你|我|这件事|那件事|别的|其他"
-).encode()
-_NO_REMINDER = "|it|this|that|them|him|her|me|later|again|一下|它|这个|那个|这件事|那件事|他|她|我".encode()
+)
+_NO_REMINDER = const("|it|this|that|them|him|her|me|later|again|一下|它|这个|那个|这件事|那件事|他|她|我")
 
-_WHEN_IN_CHINESE = "每当|当|每次|如果|要是|只要|一旦|下次|下一次|等".encode()
-_SPEAKER_IN_CHINESE = "我们|我|有人|大家|别人|谁|他们|她们|他|她".encode()
-_AGAIN = "再次|再|又|一".encode()
-_MENTION_IN_CHINESE = "提到|说到|谈到|聊到|讲到|提起|说起|谈起|聊起|讲起|问到|问起|提及|谈论|讨论".encode()
-_REMIND_IN_CHINESE = "提醒我们|提醒一下我|提醒我".encode()
-_BEFORE_REMIND_IN_CHINESE = "就|请你|请|你|记得|要|也|再|都|麻烦|务必|一定要|一定|帮我|那么|那".encode()
-_MOMENT = "的时候|时候|的话|之后|以后|那时|时|后".encode()
-_NO_MOMENT = "小时|平时|同时|及时|先后|前后|背后".encode()
-_NOT_ASKED_IN_CHINESE = "他|她|它|们|总是|总|会|让|能|常常|经常|常|老|曾经|曾|没有|没|不|别|不要|不用|不必|的".encode()
-_OF_IN_CHINESE = "一下|关于".encode()
-_OPEN_QUOTES = "\"|'|“|‘|「|《|『".encode()
-_CLOSE_QUOTES = "\"|'|”|’|」|》|』".encode()
+_WHEN_IN_CHINESE = const("每当|当|每次|如果|要是|只要|一旦|下次|下一次|等")
+_SPEAKER_IN_CHINESE = const("我们|我|有人|大家|别人|谁|他们|她们|他|她")
+_AGAIN = const("再次|再|又|一")
+_MENTION_IN_CHINESE = const("提到|说到|谈到|聊到|讲到|提起|说起|谈起|聊起|讲起|问到|问起|提及|谈论|讨论")
+_REMIND_IN_CHINESE = const("提醒我们|提醒一下我|提醒我")
+_BEFORE_REMIND_IN_CHINESE = const("就|请你|请|你|记得|要|也|再|都|麻烦|务必|一定要|一定|帮我|那么|那")
+_MOMENT = const("的时候|时候|的话|之后|以后|那时|时|后")
+_NO_MOMENT = const("小时|平时|同时|及时|先后|前后|背后")
+_NOT_ASKED_IN_CHINESE = const("他|她|它|们|总是|总|会|让|能|常常|经常|常|老|曾经|曾|没有|没|不|别|不要|不用|不必|的")
+_OF_IN_CHINESE = const("一下|关于")
+_OPEN_QUOTES = const("\"|'|“|‘|「|《|『")
+_CLOSE_QUOTES = const("\"|'|”|’|」|》|』")
 
 
 def may_be(said: str) -> bool:
@@ -114,8 +114,8 @@ def _condition_first(plain: bytes, start: int):
     clause = past(_WHEN, plain, start)
     if clause < 0:
         return None
-    for opening in _REMIND.split(b"|"):
-        at = plain.find(b" " + opening, clause)
+    for opening in _REMIND.split("|"):
+        at = plain.find(b" " + opening.encode(), clause)
         after = past(opening, plain, at + 1)
         if at > 0 and after > 0:
             when = _subject(plain, clause, _without(_BEFORE_REMIND, plain, clause, at))
@@ -131,7 +131,7 @@ def _reminder_first(plain: bytes, start: int):
     if after < 0:
         return None
     best, when = -1, None
-    for opening in _WHEN.split(b"|"):
+    for opening in split(_WHEN):
         at = plain.rfind(b" " + opening + b" ", after)
         span = _subject(plain, at + len(opening) + 2, len(plain)) if at > best else None
         if span:
@@ -161,11 +161,11 @@ def _subject(plain: bytes, begin: int, end: int):
     return _named(plain, begin, end)
 
 
-def _without(fillers: bytes, plain: bytes, begin: int, end: int) -> int:
+def _without(fillers: str, plain: bytes, begin: int, end: int) -> int:
     """Where a clause ends that has such words behind it."""
     for _ in range(_FILLERS):
         end = begin + len(unmarked(plain[begin:end].rstrip()))
-        for filler in fillers.split(b"|"):
+        for filler in split(fillers):
             gap = b"" if filler[0] >= 0x80 else b" "
             if plain[begin:end].endswith(gap + filler):
                 end -= len(gap + filler)
@@ -173,38 +173,38 @@ def _without(fillers: bytes, plain: bytes, begin: int, end: int) -> int:
     return begin + len(unmarked(plain[begin:end].rstrip()))
 
 
-def _reminder(plain: bytes, begin: int, openings: bytes):
+def _reminder(plain: bytes, begin: int, openings: str):
     """The span of Y, None if it is nothing by itself."""
     begin = max(begin, skip(plain, begin), past(openings, plain, begin))
     end = begin + len(unmarked(plain[begin:]))
     for tail in (b" please", b" then"):
         if plain[begin:end].endswith(tail):
             end = begin + len(unmarked(plain[begin : end - len(tail)]))
-    return None if plain[begin:end] in _NO_REMINDER.split(b"|") else (begin, end)
+    return None if plain[begin:end] in split(_NO_REMINDER) else (begin, end)
 
 
 def _named(plain: bytes, begin: int, end: int):
     """The span of a thing without quotes around it, None if it is none: a list, or nothing by itself."""
     while begin < end and plain[begin : begin + 1] == b" ":
         begin += 1
-    for quote in _OPEN_QUOTES.split(b"|"):
+    for quote in split(_OPEN_QUOTES):
         if plain[begin:end].startswith(quote):
             begin += len(quote)
             break
-    for quote in _CLOSE_QUOTES.split(b"|"):
+    for quote in split(_CLOSE_QUOTES):
         if plain[begin:end].endswith(quote):
             end -= len(quote)
             break
     name = plain[begin:end].strip()
-    for mark in ",|;|，|、|；|。".encode().split(b"|"):
+    for mark in split(",|;|，|、|；|。"):
         if mark in name:
             return None
-    return None if name in _NO_SUBJECT.split(b"|") else (begin, end)
+    return None if name in split(_NO_SUBJECT) else (begin, end)
 
 
-def _ends(tails: bytes, clause: bytes) -> int:
+def _ends(tails: str, clause: bytes) -> int:
     """The length of the first tail of a list with which a clause ends, 0 if it ends with none."""
-    for tail in tails.split(b"|"):
+    for tail in split(tails):
         if clause.endswith(tail):
             return len(tail)
     return 0
@@ -221,7 +221,7 @@ def _in_chinese(plain: bytes, start: int):
     begin = past(_MENTION_IN_CHINESE, plain, at)
     if begin < 0:
         return None
-    for opening in _REMIND_IN_CHINESE.split(b"|"):
+    for opening in split(_REMIND_IN_CHINESE):
         end = plain.find(opening, begin)
         if end > 0:
             when = _subject_in_chinese(plain, begin, _without(_BEFORE_REMIND_IN_CHINESE, plain, begin, end))

@@ -1,7 +1,7 @@
 """Sentences and opening words, as the rules look at them: English and Chinese.
 
 Texts are worked on as bytes (see engram.text.utf8), in one case and in simplified characters, which moves nothing. A list of
-words is one object, cut up when it is needed: it takes a fifth of the heap of a tuple.
+words is one text, cut up when it is needed: it takes a fifth of the heap of a tuple.
 """
 
 from engram.compat import const
@@ -14,25 +14,25 @@ _COURTESIES = const(5)  # opening words before the opening words
 COURTESY = (
     "please|hey|hi|hello|there|ok|okay|oh|well|so|also|and|but|btw|by the way|actually|engram|i want you to|you should|you can|"
     "just|fyi|请你|请|麻烦你|麻烦|你可以|你要|帮我|你好|您好|嗨|嘿|好的|哦|对了|另外|而且|还有|顺便说一下|你知道吗|以后"
-).encode()
+)
 
-SUBJECT = "i|my|he|his|she|her|they|their|we|our|it|its|我|他|她|它|咱|这|那".encode()
+SUBJECT = "i|my|he|his|she|her|they|their|we|our|it|its|我|他|她|它|咱|这|那"
 REQUEST = (
     "what|who|when|where|why|how|which|can|could|would|will|do|does|did|is|are|please|tell|show|give|find|make|write|"
     "i need|i want|i'd like|let's|我想|我要|请|告诉|帮|给"
-).encode()
+)
 
-UNCLEAR = " he said| she said| they said|他说|她说|什么|谁|哪|怎么|多少".encode()
-YOU = " you| your|你|您".encode()
+UNCLEAR = " he said| she said| they said|他说|她说|什么|谁|哪|怎么|多少"
+YOU = " you| your|你|您"
 
-_ASKING = "?|？|؟|吗|呢|么|对吧|是吧|对不对|是不是|哪里|哪儿|谁|多少".encode()
-_CONSENT = ", ok|, okay|, please|好吗|可以吗|行吗|好不好".encode()
-_ENDS = "\n|.|!|?|。|！|？".encode()
+_ASKING = const("?|？|؟|吗|呢|么|对吧|是吧|对不对|是不是|哪里|哪儿|谁|多少")
+_CONSENT = const(", ok|, okay|, please|好吗|可以吗|行吗|好不好")
+_ENDS = const("\n|.|!|?|。|！|？")
 _WIDE_MARKS = "，：。！、；？～…”」』）　".encode()
 _MARKS = const(b" \t\r\n,:;!?")
 _QUOTES = const(b"\"')]")
-_COMMAS = ",|，".encode()
-_SHORT_FORMS = const(b"dr|mr|mrs|ms|st|jr|prof|mt|vs")
+_COMMAS = const(",|，")
+_SHORT_FORMS = const("dr|mr|mrs|ms|st|jr|prof|mt|vs")
 
 # Traditional characters of the words above, each before its simplified form.
 _TRADITIONAL = (
@@ -56,14 +56,14 @@ def statement(data: bytes, at: int):
         return None
     plain = simplified(data[at:end])
     bare = unmarked(plain)
-    for consent in _CONSENT.split(b"|"):
+    for consent in split(_CONSENT):
         if bare.endswith(consent):
             return at + len(unmarked(bare[: -len(consent)])), end
     comma = before = comma_at(plain, 0)
     while comma < len(plain):
         before, comma = comma, comma_at(plain, comma + 1)
     asked = max(skip(plain, before), past(COURTESY, plain, skip(plain, before)))
-    is_new = past(REQUEST, plain, asked) >= 0 or has(YOU + b"|" + UNCLEAR, plain[before:])
+    is_new = past(REQUEST, plain, asked) >= 0 or has(YOU + "|" + UNCLEAR, plain[before:])
     if is_new and not asks(plain[:before]):
         return at + before, at + before
     return None
@@ -72,7 +72,7 @@ def statement(data: bytes, at: int):
 def sentence_end(data: bytes, at: int) -> int:
     """Where the sentence ends that stands at `at`, its mark and closing quotes included."""
     end = len(data)
-    for mark in _ENDS.split(b"|"):
+    for mark in split(_ENDS):
         found = data.find(mark, at, end)
         while found >= 0:
             after = found + len(mark)
@@ -97,8 +97,8 @@ def _is_end(data: bytes, at: int) -> bool:
     word = data[start : at - 1]
     if len(word) == 1 and word.isupper():
         # Of a name, or the language: "I write in C. What about you?"
-        return past(SUBJECT + b"|" + REQUEST + b"|" + COURTESY, simplified(data[at : at + LONGEST_NAME]), 1) >= 0
-    return word.lower() not in _SHORT_FORMS.split(b"|") and not (word[1:2] == b"." and word[:1].isalpha())
+        return past(SUBJECT + "|" + REQUEST + "|" + COURTESY, simplified(data[at : at + LONGEST_NAME]), 1) >= 0
+    return word.lower() not in split(_SHORT_FORMS) and not (word[1:2] == b"." and word[:1].isalpha())
 
 
 def asks(plain: bytes) -> bool:
@@ -106,16 +106,21 @@ def asks(plain: bytes) -> bool:
     bare = plain.rstrip(b" \t\r\n.!\"')")
     while bare[-3:] in ("。".encode(), "！".encode(), "”".encode()):
         bare = bare[:-3]
-    return any(bare.endswith(end) for end in _ASKING.split(b"|"))
+    return any(bare.endswith(end) for end in split(_ASKING))
 
 
 def comma_at(plain: bytes, at: int) -> int:
     """Where the first comma from `at` on stands, or the end."""
-    found = [plain.find(mark, at) for mark in _COMMAS.split(b"|")]
+    found = [plain.find(mark, at) for mark in split(_COMMAS)]
     return min([place for place in found if place >= 0] + [len(plain)])
 
 
 # --- words
+
+
+def split(words: str) -> list:
+    """The words of a list, as bytes."""
+    return words.encode().split(b"|")
 
 
 def simplified(data: bytes) -> bytes:
@@ -138,16 +143,16 @@ def unmarked(plain: bytes) -> bytes:
         plain = short
 
 
-def past(openings: bytes, text: bytes, at: int) -> int:
+def past(openings: str, text: bytes, at: int) -> int:
     """Where a text goes on after the first opening of a list that stands at `at`, and marks; -1 if none does."""
-    for opening in openings.split(b"|"):
+    for opening in split(openings):
         end = _matched(opening, text, at)
         if end >= 0:
             return skip(text, end)
     return -1
 
 
-def past_several(openings: bytes, text: bytes, at: int) -> int:
+def past_several(openings: str, text: bytes, at: int) -> int:
     """Where a text goes on after as many openings of a list, one behind the other, as stand at `at`, if any does."""
     for _ in range(_COURTESIES):
         at = max(at, past(openings, text, at))
@@ -180,9 +185,9 @@ def skip(text: bytes, at: int) -> int:
     return at
 
 
-def has(parts: bytes, plain: bytes) -> bool:
+def has(parts: str, plain: bytes) -> bool:
     """Whether one of a list stands anywhere in a text."""
-    return any(part in plain for part in parts.split(b"|"))
+    return any(part in plain for part in split(parts))
 
 
 def _is_letter(byte: int) -> bool:

@@ -18,24 +18,24 @@ _FAR = const(60)  # bytes to "is" in "the password for the guests' network is"
 _MOST_GROUPS = const(5)  # of a card number's digits
 
 _BEGINNINGS = const(
-    b"sk-|sk_live_|sk_test_|rk_live_|ghp_|gho_|ghu_|ghs_|ghr_|github_pat_|glpat-|xoxb-|xoxp-|xoxa-|xoxr-|xoxs-|xapp-|AIza|"
-    b"AKIA|pypi-|dop_v1_|SG.|ya29.|whsec_"
+    "sk-|sk_live_|sk_test_|rk_live_|ghp_|gho_|ghu_|ghs_|ghr_|github_pat_|glpat-|xoxb-|xoxp-|xoxa-|xoxr-|xoxs-|xapp-|AIza|"
+    "AKIA|pypi-|dop_v1_|SG.|ya29.|whsec_"
 )
 
 _HEXADECIMAL = const(b"0123456789abcdefx-")
 
 # Names of secrets: of several words, any word, one with digits, and a number.
-_PHRASES = "passphrase|seed phrase|recovery phrase|助记词|助記詞".encode()
-_PASSWORDS = "password|passwort|passwd|passcode|passphrase|pass code|pwd|kennwort|密码|密碼|口令".encode()
-_KEYS = "api key|apikey|access key|secret key|private key|secret|token|密钥|密鑰|私钥|令牌".encode()
-_PINS = "pin|pin code|pin码|cvv|cvc".encode()
+_PHRASES = "passphrase|seed phrase|recovery phrase|助记词|助記詞"
+_PASSWORDS = const("password|passwort|passwd|passcode|passphrase|pass code|pwd|kennwort|密码|密碼|口令")
+_KEYS = "api key|apikey|access key|secret key|private key|secret|token|密钥|密鑰|私钥|令牌"
+_PINS = "pin|pin code|pin码|cvv|cvc"
 
-_SIGNS = "：|:|=|＝".encode()
-_IS = "is|was|ist|lautet|就是|是|为|為|改成了|改成|改为|换成了|换成".encode()
-_OF = "to|for|of|at|on|in|from|für|(|（".encode()
-_FAR_SIGNS = ": |：| = ".encode()
-_FAR_IS = " is | was | ist |是".encode()
-_QUOTES = "\"|\"|'|'|`|`|“|”|‘|’|「|」".encode()
+_SIGNS = const("：|:|=|＝")
+_IS = const("is|was|ist|lautet|就是|是|为|為|改成了|改成|改为|换成了|换成")
+_OF = const("to|for|of|at|on|in|from|für|(|（")
+_FAR_SIGNS = const(": |：| = ")
+_FAR_IS = const(" is | was | ist |是")
+_QUOTES = const("\"|\"|'|'|`|`|“|”|‘|’|「|」")
 _STOPS = const(b"\"'`<>|,;")
 
 # Values of a "password" that are none.
@@ -75,13 +75,17 @@ def _private_keys(data: bytes):
         at = data.find(b"-----BEGIN", at + 1)
 
 
+def _split(words: str) -> list:
+    return words.encode().split(b"|")
+
+
 # --- by its name
 
 
 def _named(data: bytes):
     plain = data.lower().replace(b"_", b" ").replace(b"-", b" ")
     for names in (_PHRASES, _PASSWORDS, _KEYS, _PINS):
-        for name in names.split(b"|"):
+        for name in _split(names):
             at = plain.find(name)
             while at >= 0:
                 end = at + len(name)
@@ -98,11 +102,11 @@ def _is_in_word(plain: bytes, at: int, end: int) -> bool:
     return plain[at] < 0x80 and _is_letter(plain, at - 1) and not plain.startswith(b"pass", at)
 
 
-def _value(data: bytes, plain: bytes, at: int, names: bytes, name: bytes) -> bytes:
+def _value(data: bytes, plain: bytes, at: int, names: str, name: bytes) -> bytes:
     """The value behind the name of a secret that ends at `at`, b"" if it is no secret."""
     at, sure = _told_at(plain, at)
     at = _skip(plain, at, b" \t\n:")
-    if names is _PHRASES:
+    if names == _PHRASES:
         phrase = data[at : _phrase_end(data, at)]
         words = phrase.split()
         return phrase if sure and len(words) > 2 and not (_is_no_value(words[0]) and _is_no_value(words[1])) else b""
@@ -131,19 +135,19 @@ def _told_at(plain: bytes, at: int) -> tuple:
         return at, 0
     near = plain[end : end + _FAR].split(b". ")[0].split("。".encode())[0]
     for words, sure in ((_FAR_SIGNS, 2), (_FAR_IS, 1)):
-        for word in words.split(b"|"):
+        for word in _split(words):
             found = near.find(word)
             if found >= 0:
                 return end + found + len(word), sure
     return (end if plain.startswith(b"to ", at) else len(plain)), 0
 
 
-def _is_value(value: bytes, names: bytes, name: bytes, sure: int, is_last: bool) -> bool:
+def _is_value(value: bytes, names: str, name: bytes, sure: int, is_last: bool) -> bool:
     size = len(value)
     has_digit = _has_digit(value)
-    if names is _PINS:
+    if names == _PINS:
         return value.isdigit() and (4 <= size <= 8 or (size == 3 and name[0] == 0x63))
-    if names is _KEYS:
+    if names == _KEYS:
         return (has_digit and size >= 6 and sure > 0) or (size >= 16 and (has_digit or sure == 2))
     if size < 3 or not sure:
         return has_digit and size > 3
@@ -155,7 +159,7 @@ def _is_no_value(word: bytes) -> bool:
 
 
 def _quoted(data: bytes, at: int) -> bytes:
-    quotes = _QUOTES.split(b"|")
+    quotes = _split(_QUOTES)
     for place in range(0, len(quotes), 2):
         if data.startswith(quotes[place], at):
             begin = at + len(quotes[place])
@@ -180,9 +184,9 @@ def _spoken(data: bytes, at: int) -> bytes:
     return data[at:end]
 
 
-def _after_one(words: bytes, plain: bytes, at: int) -> int:
+def _after_one(words: str, plain: bytes, at: int) -> int:
     """Where one of some words ends that stands at `at`, 0 if none does."""
-    for word in words.split(b"|"):
+    for word in _split(words):
         end = at + len(word)
         if plain.startswith(word, at) and not (_is_letter(word, 0) and _is_letter(plain, end)):
             return end
@@ -225,7 +229,7 @@ def _runs(word: bytes):
 def _is_known(run: bytes) -> bool:
     if run.startswith(b"eyJ"):
         return run.count(b".") > 1
-    for beginning in _BEGINNINGS.split(b"|"):
+    for beginning in _split(_BEGINNINGS):
         if run.startswith(beginning) and len(run) >= _LEAST_KEY:
             return _has_digit(run[len(beginning) :])
     return False
