@@ -18,17 +18,7 @@ class Answerer:
     """
 
     def __init__(
-        self,
-        config,
-        journal,
-        reminders,
-        prompts,
-        make_tools,
-        make_offline,
-        model,
-        jobs,
-        make_post_turn,
-        remote_search,
+        self, config, journal, reminders, prompts, make_tools, make_offline, model, jobs, make_post_turn, remote_search
     ):
         self._config = config
         self._journal = journal

@@ -82,12 +82,7 @@ FULL = (
         '"id":<text>,"query":<text>,"confirm":<text>,'
         '"turns":{"type":"boolean","description":"also forget the messages that it came from"}',
     ),
-    Tool(
-        "note_add",
-        "Add a line to today's note: what matters for some days only.",
-        '"text":<text>',
-        '"text"',
-    ),
+    Tool("note_add", "Add a line to today's note: what matters for some days only.", '"text":<text>', '"text"'),
     Tool(
         "memory_get",
         "Read a memory, a turn with its neighbours (a long one from the character first on), or lines of a note.",

@@ -40,13 +40,7 @@ _HELD = (_LIST, 3, 3)
 _ADDRESS = (("board", (_TEXT, 1, 32)), ("link", _COUNT), ("n", _COUNT))
 _OF_LOG = ("log", (_LOG, 0, 0))
 _OF_EPOCH = ("epoch", _COUNT)
-_RANGE = (
-    _OF_LOG,
-    _OF_EPOCH,
-    ("after", _SEQ),
-    ("to", _SEQ),
-    ("count", _SEQ),
-)
+_RANGE = (_OF_LOG, _OF_EPOCH, ("after", _SEQ), ("to", _SEQ), ("count", _SEQ))
 
 _CALLER = (("principal", (_TEXT, 1, 64)), ("group", _IS), ("workspace", (_TEXT, 0, 64)))
 
@@ -66,31 +60,17 @@ FROM_BOARD = {
     "holds": (_OF_EPOCH, ("entries", (_LIST, 0, 32))),
     "list": (_OF_EPOCH, ("after", _SEQ)),
     "get": (("id", (_TEXT, 1, 16)),) + _CALLER,
-    "search": (
-        ("query", (_TEXT, 1, 2000)),
-        ("limit", (_NUMBER, 1, 50)),
-    )
+    "search": (("query", (_TEXT, 1, 2000)), ("limit", (_NUMBER, 1, 50)))
     + _CALLER
     + (("tags", (_TEXTS, 0, 8)), ("since", _MOMENT), ("until", _MOMENT)),
 }
 # And what it is answered.
 TO_BOARD = {
-    "welcome": (
-        ("records", _HELD),
-        ("journal", _HELD),
-        ("archived", _SEQ),
-        ("asks", _IS),
-        ("told", (_TEXT, 0, 1000)),
-    ),
+    "welcome": (("records", _HELD), ("journal", _HELD), ("archived", _SEQ), ("asks", _IS), ("told", (_TEXT, 0, 1000))),
     "have": (_OF_LOG, _OF_EPOCH, ("have", _SEQ)),
     "same": (),
     "differs": (),
-    "found": (
-        ("part", _PART),
-        ("parts", _PART),
-        ("items", (_LIST, 0, 50)),
-        ("note", (_TEXT, 0, 300)),
-    ),
+    "found": (("part", _PART), ("parts", _PART), ("items", (_LIST, 0, 50)), ("note", (_TEXT, 0, 300))),
     "kept": (("count", _COUNT),),
     "listed": (("items", (_LIST, 0, 64)), ("next", _SEQ)),
     "got": (("part", _PART), ("parts", _PART), ("text", (_TEXT, 0, ANSWER_BYTES))),

@@ -361,13 +361,7 @@ class Importer:
                 notes.append(sentence % what)
         notes.extend(self._reader.notes(self._is_over))
         yield from notes
-        yield {
-            "counts": counts,
-            "ids": self._ids,
-            "files": self._files_kept,
-            "unknown": self._unknown,
-            "notes": notes,
-        }
+        yield {"counts": counts, "ids": self._ids, "files": self._files_kept, "unknown": self._unknown, "notes": notes}
 
 
 def _flag(fields: dict, name: str) -> bool:
