@@ -12,7 +12,7 @@ _QUIET_MS = const(10_000)  # after a start or an answer: who says something then
 _WAITING = const(4)  # turns under way and waiting: more are refused, so that a flood cannot fill the heap
 
 
-Outcome = namedtuple("Outcome", ("turn", "reply", "problem"))
+Outcome = namedtuple("Outcome", "turn reply problem")
 """The id of the person's turn, the reply's text, and a sentence on what went wrong, or ""."""
 
 

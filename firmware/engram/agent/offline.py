@@ -22,7 +22,7 @@ _LISTED = const(20)
 class Offline:
     """Plain commands over one board's memory; `remote_search` asks a companion, if there is one."""
 
-    def __init__(self, records, recall, forgetting, reminders, remote_search=None):
+    def __init__(self, records, recall, forgetting, reminders, remote_search):
         self._records = records
         self._recall = recall
         self._forgetting = forgetting

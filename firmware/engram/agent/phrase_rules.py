@@ -32,7 +32,7 @@ from engram.text.phrases import (
 )
 from engram.text.utf8 import encode
 
-Rule = namedtuple("Rule", ("kind", "content", "tags", "type", "asked", "rest"))
+Rule = namedtuple("Rule", "kind content tags type asked rest")
 """kind "remember" or "forget"; the content, as it was said; tags and type of a record of it; whether the person asked for it
 to be kept, and did not only mention it; and what the message says after it, "" mostly."""
 

@@ -38,12 +38,12 @@ _CUT = const(" … [cut: too long for this window]")
 _EARLIER = const("[file_read %s shows what stands before]\n")
 _BROKEN = const(" … [the answer broke off here]")
 
-Prompt = namedtuple("Prompt", ("system", "messages", "notice", "room"))
+Prompt = namedtuple("Prompt", "system messages notice room")
 """Two functions that yield the same each time they are called; a sentence for the person, or ""; and the tokens that
 are left for tool calls and their results."""
 
 
-Window = namedtuple("Window", ("turns", "room", "for_memories"))
+Window = namedtuple("Window", "turns room for_memories")
 """The seqs of the turns that a prompt shows, and the tokens that are left for message and tool calls, and for memories."""
 
 

@@ -19,7 +19,7 @@ class RemoteRecall:
     that; each may be None.
     """
 
-    def __init__(self, clock, records, recall, search=None, archive=None, archived=None):
+    def __init__(self, clock, records, recall, search, archive, archived):
         self._search = search
         self._clock = clock
         self._records = records

@@ -53,15 +53,11 @@ def _fits(value, rule: dict) -> bool:
     if kind == "string":
         return len(value) <= rule.get("maxLength", len(value))
     if kind == "array":
-        return _fits_list(value, rule)
+        has_room = rule.get("minItems", 0) <= len(value) <= rule.get("maxItems", len(value))
+        return has_room and all(_fits(each, rule["items"]) for each in value)
     if kind in ("integer", "number"):
         return rule.get("minimum", value) <= value <= rule.get("maximum", value)
     return True
-
-
-def _fits_list(values: list, rule: dict) -> bool:
-    has_room = rule.get("minItems", 0) <= len(values) <= rule.get("maxItems", len(values))
-    return has_room and all(_fits(value, rule["items"]) for value in values)
 
 
 def _wanted(rule: dict) -> str:

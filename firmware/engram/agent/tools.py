@@ -18,7 +18,7 @@ _NEIGHBOURS = const(1000)  # of all turns together that stand beside the one tha
 _DAY = const(86400)
 _REMOTE = const(("memory_search", "memory_recall", "memory_get"))  # tools to which a companion may have more
 
-Done = namedtuple("Done", ("result", "notice"))
+Done = namedtuple("Done", "result notice")
 """A call's result as JSON text, and one line for the person, "" if nothing was changed."""
 
 
@@ -26,7 +26,7 @@ class Tools:
     """The tools over one board's memory; `remote` searches and reads what a companion has, None without one."""
 
     def __init__(
-        self, config, clock, records, recall, journal, forgetting, profile, notes, reminders, confirmations, remote=None
+        self, config, clock, records, recall, journal, forgetting, profile, notes, reminders, confirmations, remote
     ):
         self._config = config
         self._clock = clock

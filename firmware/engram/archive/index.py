@@ -150,9 +150,7 @@ class ArchiveIndex:
             raise StoreFull("too many archived memories wait to be forgotten at the companion: connect it first.")
         state, record = self._store.state_and_latest(number)
         if state == ARCHIVED:
-            scope = record.get("scope", ALL)
-            if not access.may_see(caller, scope):
-                access.refuse(caller, scope)
+            if not access.is_shown(caller, record):
                 raise NotFound("memory", ref, "it may have been forgotten; a list shows all.")
             more = [("left", True)] + [(name, record[name]) for name in ("scope", "tags") if name in record]
         else:

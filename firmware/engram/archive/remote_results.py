@@ -17,7 +17,7 @@ _TOP = const(2000)  # thousandths: a higher score is no score
 class ResultMerger:
     """Checks and merges the results of a companion; `archived` is the archive's index, None without one."""
 
-    def __init__(self, records, journal, archived=None):
+    def __init__(self, records, journal, archived):
         self._records = records
         self._journal = journal
         self._archived = archived
@@ -78,11 +78,7 @@ class ResultMerger:
 
     def _turn(self, ref: str, number: int, caller):
         turn = self._journal.turn(number)
-        if turn is None or "text" not in turn or turn.get("command"):
-            return None
-        scope = turn.get("scope", access.ALL)
-        if not access.may_see(caller, scope):
-            access.refuse(caller, scope)
+        if turn is None or "text" not in turn or turn.get("command") or not access.is_shown(caller, turn):
             return None
         return Item(ref, turn["at"], turn["who"], "", 0, 0)
 

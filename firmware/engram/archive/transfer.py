@@ -287,11 +287,7 @@ class ArchiveTransfer:
         has_name = found.get("id") == ref if ref[0] == "m" else found.get("seq") == int(ref[1:])
         if not has_name or not ("text" in found or "content" in found):
             return None
-        scope = found.get("scope", ALL)
-        if not access.may_see(caller, scope):
-            access.refuse(caller, scope)
-            return None
-        return found
+        return found if access.is_shown(caller, found) else None
 
     async def fetched(self, ref: str, caller) -> tuple:
         """(what line() gives, a sentence on why there may be none, "" if all is well)."""
@@ -309,9 +305,9 @@ class ArchiveTransfer:
             self._archived.add_use(number, caller)
         return found, "" if found else "the companion has no %s that may be shown." % ref
 
-    def status(self, caller=None) -> str:
+    def status(self) -> str:
         """In a few words what is with the companion, "" for nothing."""
-        total = self._archived.count(caller) if caller else self._archived.total
+        total = self._archived.total
         parts = ["memories: %d" % total] if total else []
         oldest = self._journal_raw.store.oldest
         if oldest > self.missed + 1:
@@ -335,10 +331,7 @@ def archive(records, archived, promised) -> int:
         record = records.entries.get(number)
         if record is None or record["seq"] != seq or record.get("pinned") or records.entries.state(number) != LIVE:
             continue
-        line = [("op", "archive"), ("id", record["id"]), ("at", records.clock.now()), ("was", seq)]
-        older = records.lineage(record)[0]
-        if older:
-            line.append(("with", older))
+        line = records.tombstone("archive", record, records.lineage(record)[0])
         lines.append(line + [(name, record[name]) for name in ("scope", "tags", "created") if name in record])
     if lines:
         records.entries.append(*lines, urgent=True)

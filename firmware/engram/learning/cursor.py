@@ -27,7 +27,7 @@ SPENT = "the day's calls or tokens are spent (extract.calls_a_day, extract.token
 MANY = 50
 """More messages that wait are not counted."""
 
-Batch = namedtuple("Batch", ("turns", "until"))
+Batch = namedtuple("Batch", "turns until")
 """What people said in one session, as turns, and the seq up to which the journal is then read."""
 
 

@@ -92,7 +92,8 @@ class Extraction:
             diag.warning("learning", "%d lines of the journal left before they were read for facts" % gone)
         # One alone after a failure: it may be the only one that the model cannot take.
         batch = cursor.batch(1 if self._attempts else self._config.get("extract.turns"))
-        turns = [turn for turn in batch.turns if not _is_small_talk(turn["text"])]
+        small_talk = set(_SMALL_TALK.split())  # a greeting or thanks, and nothing else
+        turns = [turn for turn in batch.turns if not small_talk.issuperset(text.words(turn["text"]))]
         if not turns:
             cursor.until = batch.until  # seen again after a restart: that needs no write
             return
@@ -157,8 +158,3 @@ class Extraction:
 def _named(turns: list) -> str:
     first, last = turns[0]["seq"], turns[-1]["seq"]
     return "t%d" % first if first == last else "t%d to t%d" % (first, last)
-
-
-def _is_small_talk(said: str) -> bool:
-    """Whether a message is nothing but a greeting or thanks."""
-    return set(_SMALL_TALK.split()).issuperset(text.words(said))

@@ -41,7 +41,7 @@ FORM = """Answer with a JSON list and nothing else, [] if there is nothing:
 %sImportance: .3 to .5 nice to know, .5 to .7 useful, .7 to 1 critical."""
 """How a prompt ends: the form of the answer. Its gaps are where facts are from, when to update, and one operation more."""
 
-Operation = namedtuple("Operation", ("kind", "id", "turn", "values"))
+Operation = namedtuple("Operation", "kind id turn values")
 """A kind; the id of the record that it changes, or ""; the id of the turn that it came from; the fields of a record."""
 
 

@@ -10,11 +10,11 @@ Reply     text, calls, stop ("end", "tools", "length" or "filter"), usage (input
 
 from collections import namedtuple
 
-Message = namedtuple("Message", ("role", "text", "calls", "call"))
-Call = namedtuple("Call", ("id", "name", "arguments"))
-Tool = namedtuple("Tool", ("name", "description", "schema"))
-Request = namedtuple("Request", ("system", "messages", "tools", "max_tokens"))
-Reply = namedtuple("Reply", ("text", "calls", "stop", "usage"))
+Message = namedtuple("Message", "role text calls call")
+Call = namedtuple("Call", "id name arguments")
+Tool = namedtuple("Tool", "name description schema")
+Request = namedtuple("Request", "system messages tools max_tokens")
+Reply = namedtuple("Reply", "text calls stop usage")
 
 
 def user(text: str) -> Message:

@@ -17,7 +17,7 @@ WORKSPACE = "ws:"
 _NOT_IN = const("a tag ws:ID names a workspace, and this conversation is not in that one: leave the tag out.")
 _SHARED = const("a memory that others see does not move to a workspace: store another one with that tag.")
 
-Caller = namedtuple("Caller", ("principal", "room", "group", "workspace"))
+Caller = namedtuple("Caller", "principal room group workspace")
 """Who speaks: the principal's name, the room (a channel's name with what tells its rooms apart), if it is a group, and the
 workspace that the conversation is in, "" for none. caller_check.py checks what comes from outside."""
 
@@ -49,9 +49,13 @@ def may_see_line(caller: Caller, line: dict) -> bool:
     return may_see(caller, line.get("scope", ALL))
 
 
-def refuse(caller: Caller, scope: str) -> None:
-    """Note that what has this scope was asked for and not shown: the scope, never the text."""
+def is_shown(caller: Caller, line: dict) -> bool:
+    """As may_see_line(), of what was asked for: that it is not shown is noted with its scope, never with the text."""
+    scope = line.get("scope", ALL)
+    if may_see(caller, scope):
+        return True
     diag.info("scope", "what %s may see was not shown to %s" % (scope, own_scope(caller)))
+    return False
 
 
 def scope_of_tags(tags) -> str:

@@ -7,7 +7,7 @@ from engram.memory import access, ids
 class Forgetting:
     """Works across records, journal and trash; `archived` is the archive's index, None without one."""
 
-    def __init__(self, records, journal, trash, archived=None):
+    def __init__(self, records, journal, trash, archived):
         self._records = records
         self._journal = journal
         self._trash = trash

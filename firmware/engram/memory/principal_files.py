@@ -65,7 +65,7 @@ def _read(spelt: str) -> str:
 class PrincipalFiles:
     """Those besides the owner who have text files of their own in some folders: at most `most`, since each takes flash."""
 
-    def __init__(self, folders, most: int = 8):
+    def __init__(self, folders, most: int):
         self._folders = folders
         self._most = most
         self._known = None

@@ -12,7 +12,7 @@ from engram.text.phrases import past, past_several, sentence_end, simplified, sk
 from engram.text.tokenizer import terms
 from engram.text.utf8 import encode
 
-ReminderRequest = namedtuple("Asked", ("when", "remind", "rest"))
+ReminderRequest = namedtuple("Asked", "when remind rest")
 """What is to come up, what to remind of, as they were said, and what the message says after it, "" mostly."""
 
 _LONGEST = const(1600)  # bytes of a sentence that is looked at: both halves at their longest fit
@@ -95,15 +95,11 @@ def match(said: str):
     for read in (_condition_first, _reminder_first, _in_chinese):
         found = read(sentence, max(start, asked))
         if found:
-            when, remind = [_decoded(data, *span) for span in found]
+            when, remind = [data[begin:end].strip().decode() for begin, end in found]
             if remind and any(True for _ in terms(when)):  # "it" is no word to watch for
                 rest = data[skip(data, told[1]) :]
                 return ReminderRequest(when, remind, rest.decode() if len(rest) > _CRUMB else "")
     return None
-
-
-def _decoded(data: bytes, begin: int, end: int) -> str:
-    return data[begin:end].strip().decode()
 
 
 # --- "when X comes up, remind me of Y"

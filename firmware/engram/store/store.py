@@ -9,7 +9,7 @@ A line that concerns an entry other than its own first version has the label "=N
 """
 
 from engram import diag
-from engram.compat import const, finish
+from engram.compat import const
 from engram.errors import ArgumentError, EngramError, StoreError, StoreFull
 from engram.store.entry_state import EntryStates
 from engram.store.index.index import Index
@@ -333,14 +333,10 @@ class Store:
         """The random number that a reset changes."""
         return self.log.epoch
 
-    def compact(self, decide) -> int:
-        """Rewrite the log without what is not wanted any more; the bytes saved. decide(line): see compaction.py."""
-        before = self.bytes
-        finish(self.compacting(decide))
-        return before - self.bytes
-
     def compacting(self, decide):
-        """As compact(), a generator that pauses between slices; other calls may come between."""
+        """Rewrite the log without what is not wanted any more: a generator that pauses between slices, in which other calls may
+        come. decide(line): see compaction.py.
+        """
         from engram.store.log.compaction import compacting  # compactions are seldom
 
         return compacting(self, decide)

@@ -23,7 +23,7 @@ def memories(records, caller, with_past: bool):
     while seq < entries.next_seq:
         lines, seq = _slice(entries, seq)
         numbers = [entries.describe(line).number for line in lines]
-        used = records.uses.usage_of_some(numbers) if records.uses else {}
+        used = records.uses.usage_of_some(numbers)
         for number, line in zip(numbers, lines):
             if number < 0 or not access.may_see_line(caller, line):
                 continue

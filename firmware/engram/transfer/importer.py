@@ -75,7 +75,7 @@ class Importer:
     def close(self) -> None:
         """Unload the comparison, and save how often memories were used."""
         unload_dedup()
-        if self._uses and self._counts["stored"]:
+        if self._counts["stored"]:
             self._uses.save()
 
     # --- reading
@@ -322,7 +322,7 @@ class Importer:
         self._count("stored", refs)
         self._without_older += missing
         for ref, (_, _, _, uses, used) in zip(refs, batch):
-            if uses and self._uses:
+            if uses:
                 self._uses.put(int(ref[1:]), uses, used)
 
     def _superseded(self, origin: str, own_scope: str) -> str:

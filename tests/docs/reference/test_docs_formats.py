@@ -15,6 +15,7 @@ from engram.agent.agent import Sink, Turn
 from engram.app import App
 from engram.archive import transfer
 from engram.archive.index import ArchiveIndex
+from engram.compat import finish
 from engram.llm.types import Call
 from engram.memory.access import OWNER, Caller
 from engram.reminders import reminder_file
@@ -154,7 +155,7 @@ class _Life:
         self._parts.forgetting.forget(refs[1])
         self.note_lines()
         acknowledged.seq = records.entries.next_seq
-        records.compact()
+        finish(records.compacting())
         self._parts.forgetting.forget(refs[2])
         self.note_lines()
 

@@ -156,8 +156,7 @@ async def test_a_gateways_fault_passes_nothing_over():
 
 async def test_a_full_memory_asks_the_model_nothing():
     board = learner("nice")
-    board.records._most = 0
-    board.records.eviction = None
+    board.records._most = board.eviction._most = 0
     await learn(board, SAID)
     assert board.model.asked == 1 and "records.most" in told(board)
 

@@ -4,6 +4,7 @@ from binascii import crc32
 
 from board import Board
 from engram import log_line
+from engram.compat import finish
 from engram.errors import StoreError
 from engram.memory.access import OWNER
 from engram.store.log.seq_seek import lines_backwards
@@ -88,7 +89,7 @@ def test_what_compaction_took_out_is_a_gap_that_spans_cover():
     for ref in kept[5:25]:
         board.records.forget(ref)
     before = board.records_store.log.rewrites
-    board.records.compact()
+    finish(board.records.compacting())
     raw = board.records_store.raw()
     assert raw.store.log.rewrites == before + 1
     assert _seqs(_all(raw)) == _on_flash(board.records_store)
@@ -99,7 +100,7 @@ def test_what_compaction_took_out_is_a_gap_that_spans_cover():
 def test_the_count_of_compactions_survives_a_restart_and_is_another_when_the_header_is_lost():
     board = Board()
     board.records.store("the bike is green", ["a"])
-    board.records.compact()
+    finish(board.records.compacting())
     board.open()
     assert board.records_store.raw().store.log.rewrites == 1
     board.close()
@@ -157,7 +158,7 @@ def test_lines_that_a_compaction_moves_while_they_are_sent_end_with_an_error():
     board.journal.redact("t5", OWNER)
     pieces = raw.pieces(raw.span(0, 40, 4096))
     next(pieces)
-    board.journal.compact()
+    finish(board.journal.compacting())
     with raises(StoreError):
         for _ in pieces:
             pass
@@ -188,7 +189,7 @@ def test_random_logs_are_read_as_they_are():
             if numbers.below(12) == 0 and board.journal.turn(board.journal.newest):
                 board.journal.redact("t%d" % board.journal.newest, OWNER)
             elif numbers.below(30) == 0:
-                board.journal.compact()
+                finish(board.journal.compacting())
             elif numbers.below(30) == 0:
                 board.journal_store.drop_oldest()
             else:

@@ -4,6 +4,7 @@ import asyncio
 import os
 
 from board import Board
+from engram.compat import finish
 from engram.link import messages
 from engram.link.rpc import LinkError, NoAnswer, Refused
 from engram.memory.access import OWNER
@@ -80,8 +81,8 @@ async def test_a_compaction_is_followed_by_spans():
     for ref in refs[3:20]:
         board.records.forget(ref)
     board.journal.redact("t9", OWNER)
-    board.records.compact()
-    board.journal.compact()
+    finish(board.records.compacting())
+    finish(board.journal.compacting())
     await linked.copy()
     linked.check()
     assert linked.companion.copy("journal").agreed == board.journal.entries.raw().store.log.rewrites == 1
@@ -256,9 +257,9 @@ class Life:
         elif what < 36:
             board.journal.redact("t%d" % board.journal.newest, OWNER) if board.journal.turn(board.journal.newest) else 0
         elif what == 36:
-            board.journal.compact()
+            finish(board.journal.compacting())
         elif what == 37:
-            board.records.compact()
+            finish(board.records.compacting())
         elif what == 38:
             board.journal_store.drop_oldest()
 

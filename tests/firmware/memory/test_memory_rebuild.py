@@ -4,6 +4,7 @@ import os
 
 from board import Board
 from calls import result_of
+from engram.compat import finish
 from engram.errors import StoreFull
 from engram.memory.access import OWNER
 from support import at_once, raises
@@ -112,8 +113,7 @@ def test_a_list_goes_on_while_what_it_lists_changes():
 
 def test_more_records_than_may_be_are_refused():
     board = Board(records_most=3)
-    board.records.eviction = None
-    refs = [board.records.store("Ann owns apple %d" % number, ["fruit"]).id for number in range(3)]
+    refs = [board.records.store("Ann owns apple %d" % number, ["fruit"], pinned=True).id for number in range(3)]
     with raises(StoreFull):
         board.records.store("one more", ["fruit"])
     board.records.forget(refs[0])
@@ -126,7 +126,7 @@ def test_a_caption_finds_its_turn_and_leaves_with_it():
     assert [hit.number for hit, _ in board.search_turns("boat", 5, OWNER)] == [seq]
     board.journal.redact("t%d" % seq, OWNER)
     assert [hit.number for hit, _ in board.search_turns("boat", 5, OWNER)] == []
-    board.journal.compact()
+    finish(board.journal.compacting())
     assert not board.holds("on a boat")
 
 

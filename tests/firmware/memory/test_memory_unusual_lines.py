@@ -4,6 +4,7 @@ import os
 
 from board import Board
 from engram import log_line
+from engram.compat import finish
 from engram.memory.access import OWNER, Caller
 from engram.store.index.codec import term_hash
 
@@ -82,7 +83,7 @@ def test_compaction_ends_during_a_rebuild_of_the_index():
             os.remove(board.place + "/memory/" + name)
     board.open()
     assert board.records.partial
-    board.records.compact()
+    finish(board.records.compacting())
     assert board.records.count() == 59 and not board.records.partial
 
 
@@ -97,7 +98,7 @@ def test_a_damaged_line_that_compaction_meets_costs_no_other_line():
     with open(path, "wb") as file:
         file.write(content.replace(b"apple number 0", b"apple numbxr 0"))
     board.open()
-    board.records.compact()
+    finish(board.records.compacting())
     board.restart()
     found = {record["id"] for record in board.records.newest()}
     assert found >= set(refs[1:])

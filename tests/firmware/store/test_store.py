@@ -4,6 +4,7 @@ import math
 import random
 
 from engram import text
+from engram.compat import finish
 from engram.store.log.segments import Log
 from engram.store.store import Store
 from engram.store.types import FORGOTTEN, LIVE, SUPERSEDED, Entry, Query, no_entry
@@ -215,7 +216,7 @@ def test_compaction_changes_no_answer():
         if number % 4 == 3:
             store.append([("forget", store.next_seq - 2)])
     before = [_found(store, word) for word in WORDS]
-    store.compact(lambda line: "forget" not in line and store.state(line["seq"]) == LIVE)
+    finish(store.compacting(lambda line: "forget" not in line and store.state(line["seq"]) == LIVE))
     while store.tick():
         pass
     assert [_found(store, word) for word in WORDS] == before

@@ -1,6 +1,7 @@
 """Forgetting goes down to the bytes: after it nothing shows the text, after a compaction no file has it."""
 
 from board import ANN, Board
+from engram.compat import finish
 from engram.memory import catalog
 from engram.memory.access import OWNER
 from engram.memory.records import fields
@@ -78,7 +79,7 @@ def test_after_a_compaction_a_forgotten_text_stands_in_no_file():
 def test_a_compaction_that_is_cut_when_the_lines_are_gone_is_ended_after_the_restart():
     board, ref, _ = _busy()
     board.forgetting.forget(ref, with_turns=True)
-    board.journal.compact()
+    finish(board.journal.compacting())
     index = board.records_store.index
     step, merge_policy.step = merge_policy.step, lambda *_: False  # what is cut before it begins
     work = board.records.compacting()

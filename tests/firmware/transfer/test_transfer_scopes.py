@@ -4,6 +4,7 @@ import json
 import random
 
 from board import ANN, NOW, ROOM, commands_of
+from engram.compat import finish
 from engram.errors import ArgumentError
 from engram.memory.access import OWNER
 from movers import MANY, WORDS, answered, exported, fill, imported, live, memories, mover, put, stored, told
@@ -108,7 +109,7 @@ def test_an_export_is_whole_while_others_write_and_compact():
         if number == 5:
             board.records.update(min(before), {"content": "changed meanwhile"})
         if number == 8:
-            board.records.compact()
+            finish(board.records.compacting())
         if number % 6 == 0:
             board.records.store("meanwhile %d %s" % (number, random.choice(WORDS)), ["new"])
             board.records.tick()

@@ -9,7 +9,7 @@ import os
 from engram import board
 from engram.build import add_memory
 from engram.clock import Clock
-from engram.compat import heap_free, heap_used
+from engram.compat import finish, heap_free, heap_used
 from engram.config import Config
 from engram.errors import EngramError
 from engram.memory.access import OWNER, Caller, own_scope
@@ -135,8 +135,8 @@ class Board(board.Board):
         self.open()
 
     def compact(self):
-        self.records.compact()
-        self.journal.compact()
+        finish(self.records.compacting())
+        finish(self.journal.compacting())
 
     def holds(self, content: str) -> bool:
         """Whether a text stands in any file of the board."""

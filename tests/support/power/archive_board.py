@@ -21,7 +21,7 @@ from engram import files
 from engram.app import App
 from engram.archive.transfer import ArchiveTransfer
 from engram.clock import Clock
-from engram.compat import const
+from engram.compat import const, finish
 from engram.link.replication import Replication
 from engram.link.rpc import LinkError, Rpc
 from engram.memory.access import OWNER
@@ -151,7 +151,7 @@ class Linked:
         for at in LIVE_FORGOTTEN:
             if said(at) in self.live():
                 self.parts.records.forget(self.live()[said(at)])
-        self.parts.records.compact()
+        finish(self.parts.records.compacting())
         await self.work()
         if self.progress.is_first("put back"):
             self.peer.told("put back")
@@ -164,7 +164,7 @@ class Linked:
         away = self.kept().get(said(AWAY_FORGOTTEN))
         if away and self.archive.is_away(away, OWNER):
             self.parts.forgetting.forget(away)
-        self.parts.records.compact()
+        finish(self.parts.records.compacting())
         await self.work()
         if self.progress.is_first("index lost"):
             files.discard("/flash/memory/archive.jsonl")

@@ -12,6 +12,7 @@ import random
 import sys
 
 from engram import diag
+from engram.compat import finish
 from engram.store.index import memtable
 from engram.store.log.reserve import Reserve
 from engram.store.log.segments import Log
@@ -319,7 +320,7 @@ def one(folder, made, chance):
     store.close()
     store.open()
     _check_all(store, sure, "after a restart")
-    store.compact(lambda line: True)
+    finish(store.compacting(lambda line: True))
     _check_all(store, sure, "after a compaction")
     is_told = store.damaged or list(diag.lines())
     assert is_told or not gone, "lines %s are lost and nothing was told" % gone

@@ -12,7 +12,7 @@ import random
 import sys
 
 import flash
-from engram.compat import heap_used
+from engram.compat import finish, heap_used
 from engram.errors import StoreFull
 from engram.store.log.reserve import Reserve
 from engram.store.log.segments import Log
@@ -64,7 +64,7 @@ class Run:
         """Make room, and take a sample."""
         store = self.store
         live = set(self.live)
-        store.compact(lambda line: line["seq"] in live)
+        finish(store.compacting(lambda line: line["seq"] in live))
         while store.tick():
             pass
         self.sample(number)

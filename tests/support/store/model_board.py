@@ -9,7 +9,7 @@ import json
 import os
 import sys
 
-from engram.compat import collect_often
+from engram.compat import collect_often, finish
 from engram.store.index import codec, memtable, merge_policy
 from engram.store.log.segments import Log
 from engram.store.store import Store
@@ -133,7 +133,7 @@ class Board:
     def compact(self, kept):
         """Rewrite the log with the lines of some seqs only."""
         kept = set(kept)
-        self.store.compact(lambda line: line["seq"] in kept)
+        finish(self.store.compacting(lambda line: line["seq"] in kept))
 
     def drop_oldest(self):
         """Let the oldest segment leave; the oldest seq that there is then."""

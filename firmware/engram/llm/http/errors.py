@@ -43,13 +43,8 @@ def model_error(status: int, words: str, url: str, model: str) -> ModelRefused:
         problem = "the account of llm.key has no credit left; add some, or use another key"
     elif status == 404:
         problem = "there is no model " + model + " at " + url + "; check llm.model and llm.url"
-    elif status == 413 or _is_too_long(words):
+    elif status == 413 or any(phrase in words.lower() for phrase in _TOO_LONG):
         problem = "the request is too long for " + model + "; shorten the message or start a new session"
     else:
         problem = "the service refused the request; check llm.model and llm.url"
     return ModelRefused(status, problem + describe_status(status, words))
-
-
-def _is_too_long(words):
-    words = words.lower()
-    return any(phrase in words for phrase in _TOO_LONG)

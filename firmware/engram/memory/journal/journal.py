@@ -21,7 +21,7 @@ _WHO_BYTES = const(120)  # of a speaker's name
 _TITLE_LONGEST = const(60)
 _TITLE_BYTES = const(90)  # the titles of all sessions stand in one line, a segment's header
 
-Session = namedtuple("Session", ("id", "title", "turns", "at"))
+Session = namedtuple("Session", "id title turns at")
 """A session as people see it: its id, title, number of turns, and when it was last used."""
 
 
@@ -31,7 +31,7 @@ class Journal(LogEntries):
     `link_state` knows which turns a companion's archive has, and notes which ones leave; None without one.
     """
 
-    def __init__(self, store, turn_schema, clock, cap: int = 655360, link_state=None):
+    def __init__(self, store, turn_schema, clock, cap: int, link_state):
         super().__init__(store)
         self._schema = turn_schema
         self._clock = clock
@@ -239,9 +239,7 @@ class Journal(LogEntries):
     def _found(self, ref: str, caller) -> dict:
         seq = ids.number("id", ref, "t")
         found = self.entries.get(seq)
-        if not _is_seen(found, caller):
-            if found and "text" in found:
-                access.refuse(caller, found.get("scope", access.ALL))
+        if not found or "text" not in found or not access.is_shown(caller, found):
             raise NotFound("turn", "t%d" % seq, "it may have been forgotten or have left the journal.")
         return found
 
@@ -295,12 +293,8 @@ class Journal(LogEntries):
         """The seq of the newest line, 0 if there is none."""
         return self.entries.next_seq - 1
 
-    def compact(self) -> int:
-        """Take what was forgotten off the flash; the bytes saved."""
-        return self.entries.compact(self._keep)
-
     def compacting(self):
-        """As compact(), a generator that pauses between slices."""
+        """Take what was forgotten off the flash: a generator that pauses between slices."""
         return self.entries.compacting(self._keep)
 
     def _keep(self, line: dict):

@@ -24,10 +24,10 @@ class Eviction:
     """Makes room among `records`, of at most `most` and `cap` bytes; what leaves goes to `trash`.
 
     `find_archive()` gives the archive, to which memories leave in the background: is_open() tells whether it takes some now,
-    is_settled() whether a compaction may take those off the flash that it took. None where there is none.
+    is_settled() whether a compaction may take those off the flash that it took. It gives None where there is none.
     """
 
-    def __init__(self, records, trash, most: int, cap: int, find_archive=None):
+    def __init__(self, records, trash, most: int, cap: int, find_archive):
         self._records = records
         self._entries = records.entries
         self._trash = trash
@@ -106,7 +106,7 @@ class Eviction:
 
     @property
     def _archive(self):
-        return self._find_archive() if self._find_archive else None
+        return self._find_archive()
 
     def _is_open(self) -> bool:
         archive = self._archive

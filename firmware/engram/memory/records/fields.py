@@ -38,7 +38,12 @@ def check(name: str, value, limit: int):
     """
     if name not in _CHECKS:
         raise ArgumentError(name, "there is no such field; a memory has " + ", ".join(sorted(_CHECKS)) + ".")
-    return _CHECKS[name](name, value, limit)
+    check = _CHECKS[name]
+    if isinstance(check, tuple):
+        if value not in check:
+            raise ArgumentError(name, "must be one of " + ", ".join(check) + ".")
+        return value
+    return check(name, value, limit)
 
 
 def check_clearable(name: str) -> None:
@@ -106,12 +111,6 @@ def _check_keywords(name: str, value, limit: int):
     return _check_words(name, value or (), MOST_KEYWORDS, KEYWORD_LONGEST, lambda word: word.strip())
 
 
-def _check_choice(name: str, value, choices):
-    if value not in choices:
-        raise ArgumentError(name, "must be one of " + ", ".join(choices) + ".")
-    return value
-
-
 def _check_importance(name: str, value, limit: int):
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
         raise ArgumentError(name, "must be a number from 0 to 1.")
@@ -152,8 +151,8 @@ _CHECKS = {
     "content": _check_content,
     "tags": _check_tags,
     "keywords": _check_keywords,
-    "type": lambda name, value, limit: _check_choice(name, value, TYPES),
-    "source": lambda name, value, limit: _check_choice(name, value, SOURCES),
+    "type": TYPES,
+    "source": SOURCES,
     "importance": _check_importance,
     "pinned": _check_pinned,
     "expires": _check_moment,

@@ -3,22 +3,21 @@
 from collections import namedtuple
 
 from engram import text
-from engram.compat import const, finish
+from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import access, ids
 from engram.memory.catalog import TagCounts
 from engram.memory.entries import LogEntries
 from engram.memory.records import fields
-from engram.memory.records.importance import Importance
 from engram.store.types import ARCHIVED, LIVE, SUPERSEDED, Query
 
 _SPARE = const(40)  # more hits are asked for than are wanted: those that have expired are passed over
 
-Stored = namedtuple("Stored", ("outcome", "id", "similar", "supersedes"))
+Stored = namedtuple("Stored", "outcome id similar supersedes")
 """outcome "stored" or "duplicate"; the id of the new record, or of the one that says the same; ids of records that say
 nearly the same; and the id of the record that the new one takes the place of, or ""."""
 
-Draft = namedtuple("Draft", ("id", "values", "similar", "same", "was"))
+Draft = namedtuple("Draft", "id values similar same was")
 """A change that is checked and not kept yet: the id of the record that it changes, "" for a new one; its fields; ids of
 records that say nearly the same; the id of one that says the same, or ""; and the seq of the version before, or 0."""
 
@@ -28,22 +27,12 @@ class Records(LogEntries):
     records.
 
     `leaves_room()` tells whether the flash keeps enough for what people say, which goes before. `uses` counts how often each
-    record was of use, `archived` what the board gave to a companion; None where there is none. `make_eviction(records)` gives
-    what makes room when there are too many records; None refuses them.
+    record was of use, `importance` tells how important it is now, and make_eviction(records) gives what makes room when there
+    are too many records. `archived` is what the board gave to a companion, None if it has none.
     """
 
     def __init__(
-        self,
-        store,
-        clock,
-        limit: int = 2000,
-        cap: int = 720896,
-        leaves_room=None,
-        most: int = 2000,
-        uses=None,
-        importance=None,
-        archived=None,
-        make_eviction=None,
+        self, store, clock, limit: int, cap: int, leaves_room, most: int, uses, importance, archived, make_eviction
     ):
         super().__init__(store)
         self._leaves_room = leaves_room
@@ -57,9 +46,8 @@ class Records(LogEntries):
         """tags(caller) yields (tag, number of live records), in no order."""
         self.releases = 0
         """Counts what may let others leave: what was forgotten or is pinned no more, since the start."""
-        self.importance = importance or Importance(uses, clock)
-        """Tells how important a record is now."""
-        self.eviction = make_eviction(self) if make_eviction else None
+        self.importance = importance
+        self.eviction = make_eviction(self)
 
     # --- writing
 
@@ -172,8 +160,7 @@ class Records(LogEntries):
 
     def used(self, ref: str) -> None:
         """Note that a record was of use."""
-        if self.uses:
-            self.uses.add(int(ref[1:]))
+        self.uses.add(int(ref[1:]))
 
     def forget(self, ref: str, caller=access.OWNER, redacts=()) -> dict:
         """Take a record out of recall at once, and off the flash at the next compaction; what it was, as a dict.
@@ -182,10 +169,7 @@ class Records(LogEntries):
         caller forgets too, noted so that undo knows.
         """
         record = self.live(ref, caller)
-        line: list = [("op", "forget"), ("id", record["id"]), ("at", self.clock.now()), ("was", record["seq"])]
-        older = self.lineage(record)[0]
-        if older:
-            line.append(("with", older))
+        line = self.tombstone("forget", record, self.lineage(record)[0])
         if redacts:
             line.append(("redacts", redacts))
         self.entries.append(line, urgent=True)
@@ -205,13 +189,17 @@ class Records(LogEntries):
                 # Whoever forgets it later forgets all that it came from.
                 record["turns"] = turns
             gone.append(list(fields.pairs(record)) + [("seq", record["seq"]), ("left", self.clock.now())])
-            line: list = [("op", "leave"), ("id", record["id"]), ("at", self.clock.now()), ("was", record["seq"])]
-            lines.append(line + [("with", older)] if older else line)
+            lines.append(self.tombstone("leave", record, older))
         if lines:
             # A cut between the two leaves them in both places: they go again, and stand twice in the trash.
             trash.add(gone)
             self.entries.append(*lines, urgent=True)
         return len(lines)
+
+    def tombstone(self, op: str, record: dict, older: list) -> list:
+        """The line that takes a record away with the older ones that it superseded."""
+        line: list = [("op", op), ("id", record["id"]), ("at", self.clock.now()), ("was", record["seq"])]
+        return line + [("with", older)] if older else line
 
     def lineage(self, record: dict) -> tuple:
         """The ids of what a record superseded, one after the other, and the turns that all of them came from."""
@@ -226,12 +214,12 @@ class Records(LogEntries):
     def check_room(self, more: int = 1, keeping=()) -> None:
         """Raise StoreFull if there is no room for that many more records; those with the numbers `keeping` stay."""
         is_over = more > 0 and self.entries.count() + more > self._most
-        if is_over and not (self.eviction and self.eviction.make_room(more, keeping)):
-            problem = "memory holds %d records, the most it may (records.most)%s: forget some first."
-            raise StoreFull(problem % (self._most, ", and all are pinned" if self.eviction else ""))
+        if is_over and not self.eviction.make_room(more, keeping):
+            problem = "memory holds %d records, the most it may (records.most), and all are pinned: forget some first."
+            raise StoreFull(problem % self._most)
         if self.entries.bytes > self._cap:
             raise StoreFull("memory has no room left (records.bytes): forget something, /compact, then try again.")
-        if self._leaves_room and not self._leaves_room():
+        if not self._leaves_room():
             raise StoreFull("the flash is full, the rest is for messages: forget something, /compact, then try again.")
 
     def _line(self, ref: str, draft: Draft) -> list:
@@ -248,9 +236,7 @@ class Records(LogEntries):
         """A record as a dict with its id, seq, tags and content; NotFound if this caller sees none of that id."""
         number = ids.number("id", ref, "m")
         record = self.entries.get(number)
-        if record is None or not access.may_see_line(caller, record):
-            if record:
-                access.refuse(caller, record.get("scope", access.ALL))
+        if record is None or not access.is_shown(caller, record):
             raise NotFound("memory", "m%d" % number, "it may have been forgotten; a list shows all.")
         return record
 
@@ -308,14 +294,10 @@ class Records(LogEntries):
         """The number of live records that the caller may see, of those that have all `tags` if given."""
         return self.entries.count(_tag_labels(tags), access.labels(caller))
 
-    def compact(self) -> int:
-        """Take what was forgotten, and the texts that undo kept, off the flash; the bytes saved."""
-        before = self.bytes
-        finish(self.compacting())
-        return before - self.bytes
-
     def compacting(self, with_history: bool = True):
-        """As compact(), a generator that pauses between slices; without history only what holds now stays."""
+        """Take what was forgotten, and the texts that undo kept, off the flash: a generator that pauses between slices. Without
+        history only what holds now stays.
+        """
         if self._archived:
             self._archived.mark_durable()
         yield from self.entries.compacting(self._keep if with_history else self._is_latest)

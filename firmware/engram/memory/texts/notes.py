@@ -25,7 +25,7 @@ class Notes:
     files of their own, `days` is how long the days' notes are kept.
     """
 
-    def __init__(self, folder: str, changes, clock, people, limit: int = 8000, days: int = 30):
+    def __init__(self, folder: str, changes, clock, people, limit: int, days: int):
         self.folder = folder
         self.changes = changes
         self.clock = clock

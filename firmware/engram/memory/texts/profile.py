@@ -38,7 +38,7 @@ class Profile:
     their own.
     """
 
-    def __init__(self, folder: str, changes, people, limit: int = 2000):
+    def __init__(self, folder: str, changes, people, limit: int):
         self.folder = folder
         self.changes = changes
         self.people = people

@@ -31,7 +31,7 @@ _BUFFER = const(512)
 _LEAP_DAYS = const(3)  # between two tidyings: after more, the first one only takes note of the day
 _ENTRY_CHARS = const(1000)  # of one note in a prompt
 
-Batch = namedtuple("Batch", ("principal", "entries", "marks"))
+Batch = namedtuple("Batch", "principal entries marks")
 """Notes of one principal, as (day, text), oldest first; and [file, bytes, crc32] of the files as far as they are then read."""
 
 
@@ -40,7 +40,7 @@ class NoteRetention:
     may have together.
     """
 
-    def __init__(self, folder: str, notes, versions, clock, days: int = 30, most_bytes: int = 131072):
+    def __init__(self, folder: str, notes, versions, clock, days: int, most_bytes: int):
         self._folder = folder
         self._notes = notes
         self._versions = versions

@@ -2,6 +2,7 @@
 
 from board import ANN, DAY, NOW, ROOM, Board, has_large_heap
 from engram import files
+from engram.compat import finish
 from engram.errors import ArgumentError, NotFound
 from engram.memory.access import OWNER
 from support import raises
@@ -199,7 +200,7 @@ def test_a_redacted_turn_does_not_stay_in_its_sessions_title():
         _say(board, f"word {number}")
     board.journal.redact(f"t{seq}", OWNER)
     assert "zanzibar" not in board.journal.sessions(OWNER)[0].title
-    board.journal.compact()
+    finish(board.journal.compacting())
     assert not board.holds("zanzibar")
 
 

@@ -348,8 +348,7 @@ def test_what_is_to_be_changed_or_replaced_with_the_same_flush_is_named_to_what_
 
 def test_one_that_is_replaced_twice_gives_way_to_one_only():
     board = Board(records_most=3)
-    board.records.eviction = None
-    refs = _fill(board, 3)
+    refs = _fill(board, 3, pinned=True)
     drafts = [board.records.draft(distinct_content(at), ["t"], supersedes=refs[0]) for at in (7, 8)]
     with raises(StoreFull):
         board.records.keep(drafts)

@@ -12,6 +12,8 @@ what was refused, or what "look" tells. Runs on MicroPython and on CPython.
 import json
 import sys
 
+from engram.compat import finish
+
 
 def tell(*words) -> None:
     """Print one answer."""
@@ -194,7 +196,7 @@ class Player:
 
     def do_compact(self, what, do):
         """Compact the records or the journal."""
-        getattr(self.parts, what).compact()
+        finish(getattr(self.parts, what).compacting())
 
     def do_idle(self, do):
         """Let the work in the background end."""
