@@ -179,8 +179,8 @@ class ArchiveIndex:
         if line.get("op") == "archive" or "scopes" in line or "left" in line:
             return line["seq"] > self.durable_seq
         if line.get("op") == "forget":
-            # The memory may be one that came back: then the companion has it in the archive until it hears of this line.
-            return line["seq"] > self._acknowledged()
+            # The memory may have come back, and the companion has not heard of either: it has it in the archive still.
+            return min(line["seq"], self._schema.archived) > self._acknowledged()
         # The companion's promise holds once it has heard that the record is archived.
         return is_archived and "content" in line and self._schema.archived > self.durable_seq
 

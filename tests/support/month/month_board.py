@@ -37,6 +37,7 @@ ASKERS = {
     "group": Caller("ann", "chat#all", True, ""),
 }
 _TICKS = 0x3FFFFFFF
+_QUIET_MS = 15_000  # after which the board takes a conversation to have paused
 
 
 def tell(what):
@@ -131,7 +132,8 @@ class Board:
         return False
 
     async def work(self, most):
-        """What is done in the background."""
+        """What is done in the background, once nobody has said anything for a while."""
+        self.ticks = self.ticks + _QUIET_MS & _TICKS
         self.model.listens_to("")
         for _ in range(most):
             if not await self._job():

@@ -15,6 +15,10 @@ from sending import digest
 RECORDS: LogName = "records"
 
 
+def _is_about_archive(line: bytes) -> bool:
+    return any(field in line for field in (b'"op":"archive"', b'"left"', b'"scopes"', b'"restored":'))
+
+
 class ArchivingBoard(PlainBoard):
     """A board with records; what is live, archived and forgotten, by number, is known here."""
 
@@ -25,6 +29,7 @@ class ArchivingBoard(PlainBoard):
         self.archived: dict[int, bytes] = {}
         self.promised: set[int] = set()
         self.is_known = False
+        self.archive_seq = 0
 
     def write(self, **fields: Any) -> int:
         seq = self.log.next
@@ -88,8 +93,12 @@ class ArchivingBoard(PlainBoard):
         pending = any(seq > have for seq in telling)
         self.durable_seq = max([seq for seq in telling if seq <= have], default=self.durable_seq)
         kept = set(self.live.values())
+        self.archive_seq = max(
+            [seq for seq, line in self.log.lines.items() if _is_about_archive(line)], default=self.archive_seq
+        )
         for seq, line in self.log.lines.items():
-            is_told = b'"op":"archive"' in line or b'"op":"forget"' in line
+            is_told = _is_about_archive(line) and b'"restored":' not in line
+            is_told = is_told or (b'"op":"forget"' in line and self.archive_seq > have)
             if (is_told and seq > have) or (pending and line in self.archived.values()):
                 kept.add(seq)
         self.log.compact(set(self.log.lines) - kept, set())
