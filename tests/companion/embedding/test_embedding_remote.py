@@ -1,7 +1,9 @@
 """Remote embedders against a service that checks every request, and that fails in all the ways that services do."""
 
 import asyncio
+import gc
 import logging
+import warnings
 from collections.abc import Iterator
 
 import httpx
@@ -16,6 +18,14 @@ from engram_host.companion.errors import EmbedderError, EmbedderRefused, Embedde
 from official_clients import openai
 
 pytestmark = pytest.mark.filterwarnings("error")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _others_garbage() -> None:
+    """What other tests of the worker have left unclosed goes before, so that it is not found here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        gc.collect()
 
 
 @pytest.fixture
