@@ -71,19 +71,19 @@ class Clock:
 
 
 class Timeout:
-    """A while that passes; it is over until it begins."""
+    """A timeout that can be started again; it is over before the first start."""
 
     def __init__(self):
         self._until = 0
         self._is_over = True
 
     def begin(self, milliseconds: int) -> None:
-        """It begins now."""
+        """Start it."""
         self._until = ticks_add(ticks_ms(), milliseconds)
         self._is_over = False
 
     def end(self) -> None:
-        """It is over at once."""
+        """Let it be over at once."""
         self._is_over = True
 
     @property

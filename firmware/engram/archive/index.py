@@ -178,9 +178,9 @@ class ArchiveIndex:
         """Whether a compaction must keep a line of the records; `is_archived` tells the state of its record."""
         if line.get("op") == "archive" or "scopes" in line or "left" in line:
             return line["seq"] > self.durable_seq
-        if line.get("op") == "forget":
-            # The memory may have come back, and the companion has not heard of either: it has it in the archive still.
-            return min(line["seq"], self._schema.archived) > self._acknowledged()
+        if "back" in line:
+            # The companion may not have heard that it came back: it has the memory in the archive still.
+            return line["seq"] > self._acknowledged()
         # The companion's promise holds once it has heard that the record is archived.
         return is_archived and "content" in line and self._schema.archived > self.durable_seq
 

@@ -12,7 +12,7 @@ from engram.text.phrases import past, past_several, sentence_end, simplified, sk
 from engram.text.tokenizer import terms
 from engram.text.utf8 import encode
 
-ReminderRequest = namedtuple("Asked", "when remind rest")
+ReminderRequest = namedtuple("ReminderRequest", "when remind rest")
 """What is to come up, what to remind of, as they were said, and what the message says after it, "" mostly."""
 
 _LONGEST = const(1600)  # bytes of a sentence that is looked at: both halves at their longest fit
@@ -78,7 +78,7 @@ def may_be(said: str) -> bool:
 
 
 def match(said: str):
-    """The request in a message, as Asked, None if it is none."""
+    """The request in a message, as a ReminderRequest, None if it is none."""
     data = encode(said).strip()
     plain = simplified(data[:_LONGEST])
     start = past_several(_COURTESY, plain, skip(plain, 0))

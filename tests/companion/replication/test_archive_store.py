@@ -161,7 +161,9 @@ SHORT, LONG = 30, 1000
 
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["keep", "update", "promise", "archive", "forget", "restore", "compact", "sync", "lose"]),
+        st.sampled_from(
+            ["keep", "update", "promise", "archive", "forget", "restore", "compact", "sync", "lose", "leave"]
+        ),
         st.integers(0, 30),
     ),
     max_size=40,
@@ -179,6 +181,7 @@ def test_whatever_happens_each_memory_is_where_the_board_thinks(examples: int):
     @example(steps=_steps("promise archive restore update compact"))
     @example(steps=_steps("promise archive restore lose compact"))
     @example(steps=_steps("promise archive sync restore lose compact"))
+    @example(steps=_steps("promise archive sync restore update leave compact"))
     def try_it(steps: list[tuple[str, int]]) -> None:
         with tempfile.TemporaryDirectory() as folder:
             store = CompanionStore(SqliteDatabase(Path(folder) / "companion.db"))
@@ -196,7 +199,12 @@ def _play(board: ArchivingBoard, steps: list[tuple[str, int]]) -> None:
     board.keep()
     board.sync()
     plain = {"keep": board.keep, "sync": board.sync, "compact": board.compact_records}
-    with_live = {"update": board.update, "promise": lambda number: _promise(board, number), "lose": board.forget}
+    with_live = {
+        "update": board.update,
+        "promise": lambda number: _promise(board, number),
+        "lose": board.forget,
+        "leave": board.leave,
+    }
     with_archived = {"forget": board.forget, "restore": board.restore}
     for step, at in steps:
         ready = [number for number in board.live if board.live[number] in board.promised]

@@ -139,24 +139,27 @@ class _Life:
         parts.records.evict([int(parts.records.store("The lamp hums", ["lamp"]).id[1:])], parts.trash)
 
     def archive(self) -> None:
-        """Memories leave for a companion, one comes back, and others are forgotten there."""
+        """Memories leave for a companion, two come back and go, and others are forgotten there."""
         records = self._parts.records
         acknowledged = _Acknowledged()
         folder, owner = f"{self._folder}/memory", records.entries.owner
         archived = ArchiveIndex(folder, records.entries, owner, self._parts.clock, acknowledged)
         records._archived = self._parts.forgetting._archived = archived
         refs: list[str] = []
-        for content in ("The fence is green", "The pond froze", "The roof leaks"):
+        for content in ("The fence is green", "The pond froze", "The roof leaks", "The well is dry"):
             older = records.store(content + " still", ["old"]).id
             refs.append(records.store(content, ["old"], scope="user:owner", supersedes=older).id)
         lines = [records.get(ref) for ref in refs]
         transfer.archive(records, archived, [(int(line["id"][1:]), line["seq"]) for line in lines])
-        transfer.restore(records, archived, lines[0], OWNER)
+        for line in (lines[0], lines[3]):
+            transfer.restore(records, archived, line, OWNER)
         self._parts.forgetting.forget(refs[1])
         self.note_lines()
         acknowledged.seq = records.entries.next_seq
         finish(records.compacting())
         self._parts.forgetting.forget(refs[2])
+        records.forget(refs[0])
+        records.evict([int(refs[3][1:])], self._parts.trash)
         self.note_lines()
 
     def intend(self) -> None:

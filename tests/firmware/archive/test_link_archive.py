@@ -263,6 +263,15 @@ async def test_one_that_is_live_is_not_restored_again():
     assert linked.board.records.entries.next_seq == before
 
 
+async def test_with_an_archive_the_last_places_are_not_kept_waiting_for_a_pause():
+    linked = Archiving(records_most=10)
+    await linked.work()
+    store_many(linked.board, 10)
+    linked.board.gate.expect()
+    await linked.work()
+    assert linked.kept() and not list(linked.board.trash.records())
+
+
 # --- forgetting
 
 
@@ -295,17 +304,40 @@ async def test_forgetting_waits_through_a_compaction_until_the_companion_knows_i
     assert gone not in linked.kept()
 
 
-async def test_one_that_came_back_and_was_forgotten_goes_at_the_companion_though_both_lines_went_with_a_compaction():
+async def _came_back():
+    """A board with a memory that came back, of which the companion has not heard; its number."""
     linked, _ = await full_archive()
-    gone = linked.kept()[0]
-    await linked.copy()
+    number = linked.kept()[0]
     linked.board.records.forget("m%d" % linked.live()[0])
-    line = await linked.archive.line("m%d" % gone, OWNER)
-    assert line and transfer.restore(linked.board.records, linked.board.archived, line, OWNER)
-    linked.board.records.forget("m%d" % gone)
-    linked.board.compact()
     await linked.copy()
-    assert gone not in linked.kept()
+    line = await linked.archive.line("m%d" % number, OWNER)
+    assert line and transfer.restore(linked.board.records, linked.board.archived, line, OWNER)
+    return linked, number
+
+
+async def test_one_that_came_back_and_went_before_the_companion_heard_of_it_leaves_the_archive():
+    for changes in (False, True):
+        for forgets in (True, False):
+            linked, number = await _came_back()
+            if changes:
+                linked.board.records.update("m%d" % number, {"importance": 0.3})
+            if forgets:
+                linked.board.records.forget("m%d" % number)
+            else:
+                linked.board.records.evict([number], linked.board.trash)
+            linked.board.compact()
+            await linked.copy()
+            assert number not in linked.kept()
+
+
+async def test_the_lines_of_those_that_never_were_in_the_archive_go_with_a_compaction():
+    linked, _ = await full_archive()
+    refs = ["m%d" % number for number in linked.live()[:4]]
+    for ref in refs:
+        linked.board.records.update(ref, {"importance": 0.3})
+        linked.board.records.forget(ref)
+    linked.board.compact()
+    assert not [line for line in linked.board.records.entries.lines_backwards() if line.get("id") in refs]
 
 
 async def test_nobody_forgets_what_they_may_not_see():

@@ -137,7 +137,7 @@ class Companion:
                 "scopes", (log_line.decode(kept).get("scope", "all"),)
             ):
                 del copy.kept[number]
-        elif "restored" in line:
+        elif "restored" in line or "back" in line:
             copy.kept.pop(number, None)
 
     def _keep(self, head, body):

@@ -29,7 +29,7 @@ class ArchivingBoard(PlainBoard):
         self.archived: dict[int, bytes] = {}
         self.promised: set[int] = set()
         self.is_known = False
-        self.archive_seq = 0
+        self.returned: set[int] = set()
 
     def write(self, **fields: Any) -> int:
         seq = self.log.next
@@ -70,13 +70,22 @@ class ArchivingBoard(PlainBoard):
 
     def forget(self, number: int) -> None:
         if number in self.live:
-            self.write(op="forget", id=f"m{number}", at=1, was=self.live.pop(number))
+            self._remove("forget", number)
             return
         line = self.archived.pop(number)
         more = {"left": True} if line in self.log.lines.values() else {"scopes": ["all", "user:owner"]}
         self.write(op="forget", id=f"m{number}", at=1, **more)
 
+    def leave(self, number: int) -> None:
+        """Move a live record to the trash."""
+        self._remove("leave", number)
+
+    def _remove(self, op: str, number: int) -> None:
+        more = {"back": True} if number in self.returned else {}
+        self.write(op=op, id=f"m{number}", at=1, was=self.live.pop(number), **more)
+
     def restore(self, number: int) -> None:
+        self.returned.add(number)
         fields = log_line.decode(self.archived.pop(number))
         del fields["seq"]
         fields.pop("restored", None)
@@ -93,12 +102,9 @@ class ArchivingBoard(PlainBoard):
         pending = any(seq > have for seq in telling)
         self.durable_seq = max([seq for seq in telling if seq <= have], default=self.durable_seq)
         kept = set(self.live.values())
-        self.archive_seq = max(
-            [seq for seq, line in self.log.lines.items() if _is_about_archive(line)], default=self.archive_seq
-        )
         for seq, line in self.log.lines.items():
             is_told = _is_about_archive(line) and b'"restored":' not in line
-            is_told = is_told or (b'"op":"forget"' in line and self.archive_seq > have)
+            is_told = is_told or b'"back"' in line
             if (is_told and seq > have) or (pending and line in self.archived.values()):
                 kept.add(seq)
         self.log.compact(set(self.log.lines) - kept, set())

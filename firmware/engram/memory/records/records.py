@@ -199,7 +199,18 @@ class Records(LogEntries):
     def tombstone(self, op: str, record: dict, older: list) -> list:
         """The line that takes a record away with the older ones that it superseded."""
         line: list = [("op", op), ("id", record["id"]), ("at", self.clock.now()), ("was", record["seq"])]
-        return line + [("with", older)] if older else line
+        if older:
+            line.append(("with", older))
+        if self._archived and op != "archive" and self._came_back(record):
+            line.append(("back", True))
+        return line
+
+    def _came_back(self, record) -> bool:
+        """Whether a record was with the companion in between, or may have been: its first versions are not there."""
+        first = int(record["id"][1:])
+        while record is not None and record["seq"] != first and "restored" not in record:
+            record = self.entries.line(record["was"]) if "was" in record else None
+        return record is None or "restored" in record
 
     def lineage(self, record: dict) -> tuple:
         """The ids of what a record superseded, one after the other, and the turns that all of them came from."""

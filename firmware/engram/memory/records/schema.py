@@ -4,8 +4,8 @@
      "pinned","expires","supersedes","turns":[turn ids],"origin","past","was","undoes","with","restored",
      "guess","crc"}                                                                        a version of a record
     {"seq","op":"forget","id","at","was","with":[ids],"redacts":[turn ids],"undoes","restores",
-     "crc"}                                                                        a record that has gone
-    {"seq","op":"leave","id","at","was","with":[ids],"crc"}                        a record that left for want of room
+     "back","crc"}                                                                 a record that has gone
+    {"seq","op":"leave","id","at","was","with":[ids],"back","crc"}                 a record that left for want of room
     {"seq","op":"archive","id","at","was","with":[ids],"scope","tags","created",
      "crc"}                                                                        one that left for the companion
     {"seq","op":"forget","id","at","scopes":[..],"crc"}                            forget it, if it has one of these scopes
@@ -25,7 +25,7 @@ the journal with that epoch gave, in one flush; `distilled` likewise with the `l
 `run` is the same for all batches of one distillation, `before` the seq of the line of the batch before it.
 `origin` tells where a record was imported from (see provenance.py), and
 `past` that it was superseded there, so that it is history from its first line on. `restored` is when it came back from the
-companion.
+companion, and `back` says of one that has gone that it may have come back before.
 """
 
 from engram.memory import line_meaning

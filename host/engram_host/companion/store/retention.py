@@ -35,6 +35,8 @@ def apply_archive_lines(rows: Rows, device: DeviceRow, copy: LogRow, come: Itera
             archived.add(_archive(rows, device, copy, seq, fields_of(line)))
         elif b'"op":"forget"' in line:
             _forget(rows, device, copy, fields_of(line), now)
+        elif b'"op":"leave"' in line and b'"back":' in line:
+            _unarchive_record(rows, device, copy, _number(fields_of(line)), 0, now)
         elif archived and b'"op":' not in line:
             # A version newer than the archived one is live: the line that restored it may have gone with a compaction.
             number = _number(fields_of(line))
