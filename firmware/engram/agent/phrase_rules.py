@@ -26,7 +26,7 @@ from engram.text.phrases import (
     sentence_end,
     simplified,
     skip,
-    split,
+    split_phrases,
     statement,
     unmarked,
 )
@@ -116,7 +116,7 @@ def is_question(said: str) -> bool:
 def is_one_of(texts: str, said: str) -> bool:
     """Whether a text is one of a list, marks at its end aside."""
     data = encode(said).strip()
-    return len(data) < HEAD and unmarked(simplified(data)) in split(texts)
+    return len(data) < HEAD and unmarked(simplified(data)) in split_phrases(texts)
 
 
 def after(openings: str, said: str):
@@ -165,7 +165,7 @@ def _forgetting(data: bytes, head: bytes, after: int):
     wanted = unmarked(simplified(data[after : told[0]]))
     if wanted.endswith("了".encode()) or _is_nothing(wanted):
         return None  # "忘记带钥匙了" tells what was forgotten
-    for tail in split(_AFTER_FORGOTTEN):
+    for tail in split_phrases(_AFTER_FORGOTTEN):
         if wanted.endswith(tail):
             wanted = wanted[: -len(tail)]
     return _rule("forget", data, after, (after + len(wanted), told[1]), "note", True)
@@ -186,7 +186,7 @@ def _rule(kind: str, data: bytes, begin: int, told: tuple, tag: str, asked: bool
 def _is_nothing(content: bytes) -> bool:
     """Whether a content says nothing by itself, such as "it"."""
     plain = simplified(content[:HEAD])
-    return unmarked(plain[: comma_at(plain, 0)]) in split(_NOTHING)
+    return unmarked(plain[: comma_at(plain, 0)]) in split_phrases(_NOTHING)
 
 
 def _is_clause(content: bytes) -> bool:

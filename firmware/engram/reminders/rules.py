@@ -8,7 +8,16 @@ clock could know ("when I get home"), or a "remind me" without both halves. Text
 from collections import namedtuple
 
 from engram.compat import const
-from engram.text.phrases import past, past_several, sentence_end, simplified, skip, split, statement, unmarked
+from engram.text.phrases import (
+    past,
+    past_several,
+    sentence_end,
+    simplified,
+    skip,
+    split_phrases,
+    statement,
+    unmarked,
+)
 from engram.text.tokenizer import terms
 from engram.text.utf8 import encode
 
@@ -127,7 +136,7 @@ def _reminder_first(plain: bytes, start: int):
     if after < 0:
         return None
     best, when = -1, None
-    for opening in split(_WHEN):
+    for opening in split_phrases(_WHEN):
         at = plain.rfind(b" " + opening + b" ", after)
         span = _subject(plain, at + len(opening) + 2, len(plain)) if at > best else None
         if span:
@@ -161,7 +170,7 @@ def _without(fillers: str, plain: bytes, begin: int, end: int) -> int:
     """Where a clause ends that has such words behind it."""
     for _ in range(_FILLERS):
         end = begin + len(unmarked(plain[begin:end].rstrip()))
-        for filler in split(fillers):
+        for filler in split_phrases(fillers):
             gap = b"" if filler[0] >= 0x80 else b" "
             if plain[begin:end].endswith(gap + filler):
                 end -= len(gap + filler)
@@ -176,31 +185,31 @@ def _reminder(plain: bytes, begin: int, openings: str):
     for tail in (b" please", b" then"):
         if plain[begin:end].endswith(tail):
             end = begin + len(unmarked(plain[begin : end - len(tail)]))
-    return None if plain[begin:end] in split(_NO_REMINDER) else (begin, end)
+    return None if plain[begin:end] in split_phrases(_NO_REMINDER) else (begin, end)
 
 
 def _named(plain: bytes, begin: int, end: int):
     """The span of a thing without quotes around it, None if it is none: a list, or nothing by itself."""
     while begin < end and plain[begin : begin + 1] == b" ":
         begin += 1
-    for quote in split(_OPEN_QUOTES):
+    for quote in split_phrases(_OPEN_QUOTES):
         if plain[begin:end].startswith(quote):
             begin += len(quote)
             break
-    for quote in split(_CLOSE_QUOTES):
+    for quote in split_phrases(_CLOSE_QUOTES):
         if plain[begin:end].endswith(quote):
             end -= len(quote)
             break
     name = plain[begin:end].strip()
-    for mark in split(",|;|，|、|；|。"):
+    for mark in split_phrases(",|;|，|、|；|。"):
         if mark in name:
             return None
-    return None if name in split(_NO_SUBJECT) else (begin, end)
+    return None if name in split_phrases(_NO_SUBJECT) else (begin, end)
 
 
 def _ends(tails: str, clause: bytes) -> int:
     """The length of the first tail of a list with which a clause ends, 0 if it ends with none."""
-    for tail in split(tails):
+    for tail in split_phrases(tails):
         if clause.endswith(tail):
             return len(tail)
     return 0
@@ -217,7 +226,7 @@ def _in_chinese(plain: bytes, start: int):
     begin = past(_MENTION_IN_CHINESE, plain, at)
     if begin < 0:
         return None
-    for opening in split(_REMIND_IN_CHINESE):
+    for opening in split_phrases(_REMIND_IN_CHINESE):
         end = plain.find(opening, begin)
         if end > 0:
             when = _subject_in_chinese(plain, begin, _without(_BEFORE_REMIND_IN_CHINESE, plain, begin, end))

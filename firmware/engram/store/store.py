@@ -25,15 +25,15 @@ class Store:
     """A log with an index over it.
 
     `owner` has describe(line), which gives an Entry, observe(line), called for each line in order as it is appended or read
-    again after a restart, state(), a dict that observe() would have made, and restore(state or None). is_busy() tells whether
-    the heap is needed for something else, so that no merge is to begin.
+    again after a restart, state(), a dict that observe() would have made, and restore(state or None). is_active() tells whether
+    a message is being answered or expected: no merge is to begin then.
     """
 
-    def __init__(self, log, owner, reserve=None, is_busy=None):
+    def __init__(self, log, owner, reserve=None, is_active=None):
         self.log = log
         self.owner = owner
         self.reserve = reserve
-        self.is_busy = is_busy or _never
+        self.is_active = is_active or _never
         self.index = Index(log.base, self._has_words)
         self.is_reserve_due = False  # whether a compaction that was broken off has left the reserve to be kept
         self._reset()

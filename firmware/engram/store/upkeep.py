@@ -187,7 +187,7 @@ class Upkeep:
         """Whether no merge is to begin now: it takes a dozen KB of heap, which the answer to a message needs."""
         store = self._store
         may_wait = store.index.job is None and not store.is_compacting and len(store.index.tables) < _MOST_TABLES
-        return may_wait and store.is_busy()
+        return may_wait and store.is_active()
 
     def _fill(self) -> None:
         if self.filling is None:

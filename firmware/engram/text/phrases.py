@@ -56,7 +56,7 @@ def statement(data: bytes, at: int):
         return None
     plain = simplified(data[at:end])
     bare = unmarked(plain)
-    for consent in split(_CONSENT):
+    for consent in split_phrases(_CONSENT):
         if bare.endswith(consent):
             return at + len(unmarked(bare[: -len(consent)])), end
     comma = before = comma_at(plain, 0)
@@ -72,7 +72,7 @@ def statement(data: bytes, at: int):
 def sentence_end(data: bytes, at: int) -> int:
     """Where the sentence ends that stands at `at`, its mark and closing quotes included."""
     end = len(data)
-    for mark in split(_ENDS):
+    for mark in split_phrases(_ENDS):
         found = data.find(mark, at, end)
         while found >= 0:
             after = found + len(mark)
@@ -98,7 +98,7 @@ def _is_end(data: bytes, at: int) -> bool:
     if len(word) == 1 and word.isupper():
         # Of a name, or the language: "I write in C. What about you?"
         return past(SUBJECT + "|" + REQUEST + "|" + COURTESY, simplified(data[at : at + LONGEST_NAME]), 1) >= 0
-    return word.lower() not in split(_SHORT_FORMS) and not (word[1:2] == b"." and word[:1].isalpha())
+    return word.lower() not in split_phrases(_SHORT_FORMS) and not (word[1:2] == b"." and word[:1].isalpha())
 
 
 def asks(plain: bytes) -> bool:
@@ -106,20 +106,20 @@ def asks(plain: bytes) -> bool:
     bare = plain.rstrip(b" \t\r\n.!\"')")
     while bare[-3:] in ("。".encode(), "！".encode(), "”".encode()):
         bare = bare[:-3]
-    return any(bare.endswith(end) for end in split(_ASKING))
+    return any(bare.endswith(end) for end in split_phrases(_ASKING))
 
 
 def comma_at(plain: bytes, at: int) -> int:
     """Where the first comma from `at` on stands, or the end."""
-    found = [plain.find(mark, at) for mark in split(_COMMAS)]
+    found = [plain.find(mark, at) for mark in split_phrases(_COMMAS)]
     return min([place for place in found if place >= 0] + [len(plain)])
 
 
 # --- words
 
 
-def split(words: str) -> list:
-    """The words of a list, as bytes."""
+def split_phrases(words: str) -> list:
+    """The phrases of a text in which | stands between them, as bytes."""
     return words.encode().split(b"|")
 
 
@@ -145,7 +145,7 @@ def unmarked(plain: bytes) -> bytes:
 
 def past(openings: str, text: bytes, at: int) -> int:
     """Where a text goes on after the first opening of a list that stands at `at`, and marks; -1 if none does."""
-    for opening in split(openings):
+    for opening in split_phrases(openings):
         end = _matched(opening, text, at)
         if end >= 0:
             return skip(text, end)
@@ -187,7 +187,7 @@ def skip(text: bytes, at: int) -> int:
 
 def has(parts: str, plain: bytes) -> bool:
     """Whether one of a list stands anywhere in a text."""
-    return any(part in plain for part in split(parts))
+    return any(part in plain for part in split_phrases(parts))
 
 
 def _is_letter(byte: int) -> bool:

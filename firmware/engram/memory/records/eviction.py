@@ -50,7 +50,7 @@ class Eviction:
         """Do a little of the work; whether there is more."""
         if self._work is None:
             now = self._entries.next_seq, self._is_open()
-            if now == self._looked or (self._entries.is_busy() and self._may_wait()):
+            if now == self._looked or (self._entries.is_active() and self._may_wait()):
                 return False
             self._looked = now
             if not (self._has_many() or self._is_heavy()):
