@@ -341,6 +341,34 @@ class Store:
 
         return compacting(self, decide)
 
+    def release_reserve(self) -> None:
+        """Give the flash's reserve to a compaction; StoreError if one is under way."""
+        if self.is_compacting:
+            raise StoreError("a compaction is under way: wait until it is done.")
+        if self.reserve:
+            self.reserve.release()
+            self.is_reserve_due = False
+
+    def begin_compaction(self) -> None:
+        """From now on nothing but the compaction writes the log's sealed segments or the index."""
+        self.is_compacting = True
+        self.upkeep.stop_filling()
+
+    def count_rewrite(self) -> None:
+        """Let the next header say that lines are going to be taken out."""
+        self.log.rewrites += 1
+
+    def begin_rewrite(self) -> None:
+        """From now on damage in the log is passed over: to mend it would rewrite segments, too."""
+        self.log.may_mend = False
+
+    def end_compaction(self, is_over: bool) -> None:
+        """The compaction has ended; unless `is_over` before it was done."""
+        self.is_compacting = False
+        self.log.may_mend = True
+        # The reserve is not kept here and now: Ctrl-C may have ended it, and waits.
+        self.is_reserve_due = self.reserve is not None and not is_over
+
     def drop_oldest(self) -> bool:
         """Let the oldest sealed segment leave; whether there was one."""
         self.ready()

@@ -33,7 +33,7 @@ class Upkeep:
     def find_unindexed(self) -> None:
         """Find the lines of the log before those in RAM that no table covers."""
         log = self._store.log
-        self.filling = None
+        self.stop_filling()
         self.unindexed = []
         last = self.tail[2] - 1
         following = log.oldest
@@ -43,6 +43,10 @@ class Upkeep:
             if first > following and next(log.scan_from(following, first - 1), None):
                 self.unindexed.append([following, first - 1])
             following = max(following, end + 1)
+
+    def stop_filling(self) -> None:
+        """Begin again later to fill the oldest gap."""
+        self.filling = None
 
     # --- sealing
 
@@ -119,7 +123,7 @@ class Upkeep:
                 self.unindexed[-1][1] = last
             else:
                 self.unindexed.append([first, last])
-            self.filling = None
+            self.stop_filling()
         self.tail, self._tail_state = tail, store.owner.state()
         self._is_unsaved = True
 
@@ -138,6 +142,10 @@ class Upkeep:
         diag.info("index", "%s: work was put off: %s" % (self._store.log.name, error))
         self.retry_in = _RETRY_TICKS
 
+    def retry(self) -> None:
+        """Try again at once what was put off: there is room now."""
+        self.retry_in = 0
+
     def step(self, slices: int, may_seal: bool) -> bool:
         """Do a little of the work; whether there is more, as far as this step knows. See Store.tick."""
         store = self._store
@@ -154,7 +162,7 @@ class Upkeep:
                 self._fill()
             has_merging = self._merge(slices, may_seal)
         except StoreError as error:
-            self.filling = None
+            self.stop_filling()
             self._put_off(error)
         has_more = store.entry_states.pending or self.unindexed or (may_seal and self._is_unsaved)
         return bool(has_more or has_merging)

@@ -151,6 +151,10 @@ class Index:
             self.session_sizes = SessionSizes()
         return self.session_sizes
 
+    def mark_untidy(self) -> None:
+        """Let all tables that have dead rows be rewritten without them."""
+        self.tidy_below = self.next_number
+
     def forget_sizes(self) -> None:
         """The rows of sessions are others than before."""
         if self.session_sizes:

@@ -8,40 +8,33 @@ read. Lines keep their seqs.
 import os
 
 from engram import files, log_line
-from engram.errors import StoreError
 from engram.store.index import merge_policy
 
 
 def compacting(store, decide):
     """See Store.compacting."""
     store.ready()
-    if store.is_compacting:
-        raise StoreError("a compaction is under way: wait until it is done.")
-    if store.reserve:
-        store.reserve.release()
-        store.is_reserve_due = False
+    store.release_reserve()
     while store.is_partial and store.tick():
         yield
-    # From now on nothing else writes the log's sealed segments or the index.
-    store.is_compacting = True
-    store.upkeep.filling = None
+    store.begin_compaction()
     is_over = False
     try:
         yield from store.entry_states.settling()
         # In a header before the first line goes: whoever copies the log learns of a compaction that was cut, too.
-        store.log.rewrites += 1
+        store.count_rewrite()
         yield from store.upkeep.sealing_segment()
         # The segment's first, and not the next line: one may have come since the segment began.
         following = store.log.first
-        store.log.may_mend = False
+        store.begin_rewrite()
         yield from compact(store.log, decide)
         # Before the manifest is written: a cut does not make it forget what is to be done.
-        store.index.tidy_below = store.index.next_number
+        store.index.mark_untidy()
         if store.log.next_seq > following:
             yield from store.upkeep.sealing_segment()
         else:
             store.upkeep.rewrite_header()
-        store.upkeep.retry_in = 0
+        store.upkeep.retry()
         while merge_policy.untidy(store.index) and not store.upkeep.retry_in:
             store.tick(1)
             yield
@@ -49,10 +42,7 @@ def compacting(store, decide):
             yield
         is_over = True
     finally:
-        store.is_compacting = False
-        store.log.may_mend = True
-        # Not here and now: Ctrl-C may have ended it, and waits.
-        store.is_reserve_due = store.reserve is not None and not is_over
+        store.end_compaction(is_over)
 
 
 def compact(segments, decide):
