@@ -22,6 +22,7 @@ from typing import IO, Any, Protocol, Self
 import httpx
 
 import get_mosquitto
+from engram_host.companion.lockfile import running_addresses
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -204,14 +205,14 @@ class CompanionProcess(ServerProcess):
         return words, {"PYTHONPATH": path, "EMBEDDING_PROVIDER": "none", **self._variables}
 
     def is_ready(self) -> bool:
-        """Whether it answers over HTTP and has reached its broker."""
+        """Whether it answers over HTTP, has reached its broker, and says in its folder where it listens."""
         with contextlib.suppress(FileNotFoundError):
             self.client.headers["Authorization"] = f"Bearer {(self.home / 'operator.token').read_text().strip()}"
         try:
             health = self.client.get("/v1/health").json()
         except httpx.TransportError:
             return False
-        return "not connected" not in health["mqtt"]
+        return "not connected" not in health["mqtt"] and bool(running_addresses(self.home))
 
     def lines(self, device: str, log: str) -> list[dict[str, Any]]:
         """All lines of the copy of a log."""

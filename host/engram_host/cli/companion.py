@@ -92,14 +92,15 @@ async def _serve(context: Context, flags: dict[tuple[str, str], object], ready_f
     with lock_home(context.home, alone=False):
         async with start(context.home, flags) as running:
             addresses = running.addresses()
-            banner = running.banner(time.monotonic() - began)
-            typer.echo(json.dumps(addresses) if context.json else "\n".join(banner))
-            sys.stdout.flush()
-            if ready_file:
-                draft = ready_file.with_suffix(".new")
-                draft.write_text(json.dumps(addresses))
-                draft.replace(ready_file)
+            # Published before it is announced: who reads the banner finds the companion.
             with publish_addresses(context.home, addresses):
+                banner = running.banner(time.monotonic() - began)
+                typer.echo(json.dumps(addresses) if context.json else "\n".join(banner))
+                sys.stdout.flush()
+                if ready_file:
+                    draft = ready_file.with_suffix(".new")
+                    draft.write_text(json.dumps(addresses))
+                    draft.replace(ready_file)
                 await running.serve(stop)
 
 
