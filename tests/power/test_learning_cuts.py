@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cuts import Story, find_state, shared_story
+from cuts import Story, find_states, shared_story
 from expected import ROOMS, Operation
 from flashes import sample
 
@@ -34,18 +34,10 @@ def learning_story(tmp_path_factory: pytest.TempPathFactory, blank: bytes) -> St
     return shared_story(tmp_path_factory, "learning-story", _operations(), blank)
 
 
-def _try(story: Story, cuts: list, place: Path) -> None:
-    for cut, image in story.images(cuts):
-        try:
-            find_state(place, image, story.allowed(cut))
-        except (Exception, pytest.fail.Exception) as error:
-            raise AssertionError(f"{cut}: {error}") from error
-
-
 def test_at_one_in_forty_changes_a_cut_reads_nothing_twice(learning_story: Story, place: Path):
-    _try(learning_story, sample(learning_story, EVERY), place)
+    find_states(learning_story, sample(learning_story, EVERY), place)
 
 
 @pytest.mark.soak
 def test_at_every_change_a_cut_reads_nothing_twice(learning_story: Story, place: Path):
-    _try(learning_story, learning_story.cuts(), place)
+    find_states(learning_story, learning_story.cuts(), place)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cuts import Story, find_state, shared_story
+from cuts import Story, find_states, shared_story
 from expected import ROOMS, Operation
 from flashes import sample
 
@@ -34,23 +34,15 @@ def intents_story(tmp_path_factory: pytest.TempPathFactory, blank: bytes) -> Sto
     return shared_story(tmp_path_factory, "intents-story", _operations(), blank)
 
 
-def _try(story: Story, cuts: list, place: Path) -> None:
-    for cut, image in story.images(cuts):
-        try:
-            find_state(place, image, story.allowed(cut))
-        except (Exception, pytest.fail.Exception) as error:
-            raise AssertionError(f"{cut}: {error}") from error
-
-
 def test_each_intent_fires_once_in_the_script(intents_story: Story):
     results = [result["fired"] for result in intents_story.results.values() if isinstance(result, dict)]
     assert sorted(ref for fired in results for ref in fired) == sorted(f"i{number + 1}" for number in range(ROUNDS))
 
 
 def test_at_one_in_twenty_five_changes_a_cut_leaves_each_intent_whole(intents_story: Story, place: Path):
-    _try(intents_story, sample(intents_story, EVERY), place)
+    find_states(intents_story, sample(intents_story, EVERY), place)
 
 
 @pytest.mark.soak
 def test_at_every_change_a_cut_leaves_each_intent_whole(intents_story: Story, place: Path):
-    _try(intents_story, intents_story.cuts(), place)
+    find_states(intents_story, intents_story.cuts(), place)

@@ -107,6 +107,15 @@ def find_state(folder: Path, image: Image, allowed: list[Board]) -> Board:
     return match(allowed, played.looks()[0])
 
 
+def find_states(story: Story, cuts: list, place: Path) -> None:
+    """Open the flash of each cut; one that is in none of the allowed states is named by its cut."""
+    for cut, image in story.images(cuts):
+        try:
+            find_state(place, image, story.allowed(cut))
+        except (Exception, pytest.fail.Exception) as error:
+            raise AssertionError(f"{cut}: {error}") from error
+
+
 def match(allowed: list[Board], told: list[Answer]) -> Board:
     """The state that a look tells of; it fails if that is none of those allowed."""
     seen = expected.looked(told)
