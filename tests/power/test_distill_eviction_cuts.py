@@ -7,7 +7,7 @@ import pytest
 from board_program import BoardProgram, Told
 
 NOTES, STORED, MOST = 4, 16, 12
-SHORT = 8
+SHORT = 5
 
 
 def _is_whole(told: Told) -> None:

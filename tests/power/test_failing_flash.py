@@ -79,7 +79,7 @@ def _try(story: Story, share: float, place: Path, every: int) -> None:
 
 @pytest.mark.parametrize("share", BEGINNINGS)
 def test_a_change_that_fails_loses_nothing(story: Story, place: Path, share: float):
-    _try(story, share, place, every=1600)
+    _try(story, share, place, every=3200)
 
 
 @pytest.mark.soak

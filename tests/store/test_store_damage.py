@@ -7,7 +7,7 @@ from store_boards import run
 AT_ONCE = 50
 """Mutations of one store, in one process."""
 
-SOME = 10
+SOME = 6
 """Mutations of a store in `make test`."""
 
 

@@ -290,7 +290,7 @@ def _compare(bits: str, folder: Path, examples: int) -> None:
         Machine.board.end()
 
 
-@pytest.mark.parametrize("bits", ["64", "32"])
+@pytest.mark.parametrize("bits", [pytest.param("64", marks=pytest.mark.soak), "32"])
 def test_random_operations_give_what_a_plain_model_gives(bits, tmp_path):
     _compare(bits, tmp_path, 8)
 

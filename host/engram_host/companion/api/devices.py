@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from engram import log_line
 from engram.link import messages
-from engram_host.companion.api.errors import NO_DEVICE, refuse
+from engram_host.companion.api.errors import NO_DEVICE, REFUSALS, refuse
 from engram_host.companion.auth.middleware import HttpAccess, RequestCaller, Role, requires
 from engram_host.companion.replication.protocol import MessageDispatcher
 from engram_host.companion.store.replica import ReplicaReader
@@ -54,7 +54,7 @@ class LogLine(BaseModel):
 
 def make_device_router(store: ReplicaReader) -> APIRouter:
     """Make the routes that show boards and the lines of their copies."""
-    router = APIRouter(prefix="/v1/devices")
+    router = APIRouter(prefix="/v1/devices", responses=REFUSALS)
     rules: dict[str, Any] = {"responses": NO_DEVICE, "openapi_extra": requires(Role.OPERATOR)}
 
     @router.get("", openapi_extra=requires(Role.OPERATOR))
@@ -123,7 +123,7 @@ _BODY = {"required": True, "content": {BINARY: {"schema": {"type": "string", "fo
 
 def make_message_router(dispatcher: MessageDispatcher, access: HttpAccess) -> APIRouter:
     """Make the route on which boards send their messages."""
-    router = APIRouter()
+    router = APIRouter(responses=REFUSALS)
 
     @router.post(
         "/v1/devices/{device}/messages",

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from engram import log_line
 from engram_host.companion.api.devices import DeviceName
-from engram_host.companion.api.errors import NO_DEVICE
+from engram_host.companion.api.errors import NO_DEVICE, REFUSALS
 from engram_host.companion.auth.middleware import Role, requires
 from engram_host.companion.entries.reader import LogCopy, ReadEntry, export_lines, log_of_entry
 from engram_host.companion.store.replica import MOST_NUMBER, ReplicaReader
@@ -79,7 +79,7 @@ class EntryHistory(EntryShown):
 
 def make_entry_router(store: ReplicaReader) -> APIRouter:
     """Make the routes that read the entries of a board's copy."""
-    router = APIRouter(prefix="/v1/devices/{device}")
+    router = APIRouter(prefix="/v1/devices/{device}", responses=REFUSALS)
     room = asyncio.Semaphore(MOST_AT_ONCE)
     exports = asyncio.Semaphore(MOST_EXPORTS)
     rules: dict[str, Any] = {"responses": NO_DEVICE, "openapi_extra": requires(Role.OPERATOR)}

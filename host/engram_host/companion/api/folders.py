@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from engram.memory import caller_check
 from engram.memory.access import Caller
-from engram_host.companion.api.errors import NO_FILE
+from engram_host.companion.api.errors import NO_FILE, REFUSALS
 from engram_host.companion.auth.middleware import Role, requires
 from engram_host.companion.folders.service import MOST_LINES, FileExcerpt, FolderService, FolderState, FolderStatus
 
@@ -48,7 +48,7 @@ class FileLines(BaseModel):
 
 def make_folder_router(folders: FolderService) -> APIRouter:
     """Make the routes that show Markdown folders and lines of their files."""
-    router = APIRouter()
+    router = APIRouter(responses=REFUSALS)
 
     @router.get("/v1/folders", openapi_extra=requires(Role.OPERATOR))
     async def all_folders(

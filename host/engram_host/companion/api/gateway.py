@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from engram_host.companion.api.errors import responses
+from engram_host.companion.api.errors import REFUSALS, responses
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.types import GatewayUse
@@ -101,7 +101,7 @@ _BODY = {"required": True, "content": {"application/json": {"schema": ChatReques
 
 def make_gateway_router(gateway: Gateway) -> APIRouter:
     """Make the gateway's routes. What they take and give is OpenAI's, and described there."""
-    router = APIRouter()
+    router = APIRouter(responses=REFUSALS)
 
     @router.post(
         "/gateway/v1/chat/completions",

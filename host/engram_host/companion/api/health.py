@@ -8,6 +8,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
 from engram_host import __version__
+from engram_host.companion.api.errors import REFUSALS
 from engram_host.companion.auth.middleware import HttpAccess, RequestCaller, Role, requires
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.metrics import Metrics
@@ -87,7 +88,7 @@ class HealthSource(Protocol):
 
 def make_health_router(companion: HealthSource) -> APIRouter:
     """Make the routes that report the state of a companion."""
-    router = APIRouter()
+    router = APIRouter(responses=REFUSALS)
 
     @router.get("/v1/health", response_model_exclude_none=True, openapi_extra=requires(Role.DEVICE))
     async def health(caller: RequestCaller) -> Health:

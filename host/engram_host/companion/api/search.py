@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 
 from engram.memory import caller_check
 from engram.memory.access import Caller
-from engram_host.companion.api.errors import NO_DEVICE
+from engram_host.companion.api.errors import NO_DEVICE, REFUSALS
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires
 from engram_host.companion.search.request import (
     MOST_DEVICES,
@@ -115,7 +115,7 @@ class SearchAnswer(BaseModel):
 
 def make_search_router(searching: SearchService) -> APIRouter:
     """Make the route that searches boards and Markdown folders."""
-    router = APIRouter()
+    router = APIRouter(responses=REFUSALS)
 
     @router.post("/v1/search", responses=NO_DEVICE, openapi_extra=requires(Role.DEVICE))
     async def search(question: SearchQuery, caller: RequestCaller) -> SearchAnswer:

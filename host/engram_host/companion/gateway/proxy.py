@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -74,7 +75,9 @@ class Gateway:
             logging.getLogger(name).setLevel(logging.WARNING)
         timeout = httpx.Timeout(self._settings.timeout_seconds, connect=_CONNECT_SECONDS)
         limits = httpx.Limits(max_connections=MOST_AT_ONCE + 8, max_keepalive_connections=16)
-        self._client = httpx.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False)
+        # Without TLS there is no certificate to check, and reading all authorities takes longer than the rest of a start.
+        has_tls = urlsplit(self._base).scheme != "http"
+        self._client = httpx.AsyncClient(verify=has_tls, timeout=timeout, limits=limits, follow_redirects=False)
 
     async def stop(self) -> None:
         """Let the connections go, when all calls are counted."""
