@@ -13,6 +13,7 @@ from typing import Any
 from engram_host import __version__
 from engram_host.companion.api.app import make_app
 from engram_host.companion.api.server import WebServer
+from engram_host.companion.auth.broker_secrets import GROUP, broker_secret
 from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners, tokens_required
 from engram_host.companion.auth.identity import CallerLookup
 from engram_host.companion.auth.middleware import HttpAccess
@@ -172,7 +173,8 @@ class CompanionApp:
             answers = self.dispatcher.answers_or_nothing  # the broker inside slows them down by itself
         url = self.broker.own_url if self.broker else mqtt.url
         # The broker inside has one worker, and cannot share a subscription.
-        self.mqtt_client = MqttClient(url, login, answers, self.supervisor, share=not self.broker)
+        group = "" if self.broker else await asyncio.to_thread(broker_secret, self.store, GROUP)
+        self.mqtt_client = MqttClient(url, login, answers, self.supervisor, group)
         self.mqtt_client.start()
         if not await self.mqtt_client.wait(_BROKER_SECONDS):
             _log.warning("%s Retrying in the background.", self.mqtt_client.problem)

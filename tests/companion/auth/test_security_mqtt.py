@@ -362,7 +362,7 @@ def test_the_broker_has_tls_with_a_certificate(tmp_path: Path):
             return [data]
 
         login = BrokerLogin(WORKER, SECRET, trust_certificate("mqtt.certificate", tmp_path / "both.pem"))
-        bus = MqttClient(broker.own_url, login, echo, supervisor, share=False)
+        bus = MqttClient(broker.own_url, login, echo, supervisor)
         bus.start()
         assert broker.url.startswith("mqtts://") and await bus.wait(10)
         context = ssl.create_default_context()
@@ -400,7 +400,7 @@ def test_a_broker_of_ones_own_may_have_a_certificate_of_a_private_authority(tmp_
 
         async def reached(authority: str) -> bool:
             settings = MqttSettings(username=WORKER, password=SECRET, authority=authority)
-            bus = MqttClient(broker.own_url, broker_login(settings, tmp_path), echo, supervisor, share=False)
+            bus = MqttClient(broker.own_url, broker_login(settings, tmp_path), echo, supervisor)
             bus.start()
             await wait_until_async("it is in or out", lambda: bus.is_connected or "CERTIFICATE_" in bus.problem)
             is_reached = bus.is_connected

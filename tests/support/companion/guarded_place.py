@@ -69,7 +69,7 @@ async def place(tmp_path: Path, rates: RateLimiter | None = None, *, asks: bool 
     supervisor = Supervisor()
     broker = EmbeddedBroker("127.0.0.1", 0, door, supervisor)
     await broker.start()
-    bus = MqttClient(broker.own_url, BrokerLogin(WORKER, SECRET), answers, supervisor, share=False)
+    bus = MqttClient(broker.own_url, BrokerLogin(WORKER, SECRET), answers, supervisor)
     bus.start()
     assert await bus.wait(10)
     try:
