@@ -148,7 +148,8 @@ class AuthMiddleware:
         try:
             caller = await self._access.callers.by_token(_token(headers))
         except StoreUnavailable as problem:
-            raise HTTPException(503, str(problem), {"Retry-After": "15"}) from None
+            _log.warning("a token could not be looked up: %s", problem)
+            raise HTTPException(503, problem.public, {"Retry-After": "15"}) from None
         if caller.device:
             self._access.check_rate(caller.device)
         if who is Role.ANYBODY or not (self._access.requires_tokens or who is Role.GATEWAY):

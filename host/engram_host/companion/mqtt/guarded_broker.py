@@ -10,6 +10,7 @@ It knows MQTT 3.1.1 and forgets what it holds when it is stopped, which the prot
 import asyncio
 import logging
 import os
+import re
 import secrets
 import socket
 import ssl
@@ -30,6 +31,7 @@ from engram_host.companion.auth.tokens import token_digest
 from engram_host.companion.errors import CompanionError, StoreUnavailable
 from engram_host.companion.lockfile import reachable_host
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.types import DEVICE_NAME
 
 _log = logging.getLogger("engram.broker")
 
@@ -56,6 +58,8 @@ MOST_AT_WORKER = 1024
 
 MOST_HALF_SENT = 256
 """Messages of quality 2 of which a client may owe the second half; with more it is cut off."""
+
+_TOPIC_UP = re.compile(f"engram/v1/({DEVICE_NAME})/up")
 
 _LOOK_AGAIN = 0.02
 """Seconds after which it is looked again whether a client has caught up."""
@@ -184,7 +188,7 @@ class GuardedBroker(Broker):
                 return False
         if action is Action.PUBLISH:
             # It waits here, then in its socket: what comes too fast is slowed down, and nothing is lost.
-            while wait := self._access.rate_limiter.wait_seconds(topic):
+            while wait := self._access.rate_limiter.wait_seconds(_board_of(topic)):
                 await asyncio.sleep(wait)
             while self._is_worker_behind():
                 await asyncio.sleep(_LOOK_AGAIN)
@@ -208,6 +212,12 @@ class GuardedBroker(Broker):
         qos: int | None = None,
     ) -> None:
         """Keep nothing: amqtt would give it to everybody who connects."""
+
+
+def _board_of(topic: str) -> str:
+    """The board that a topic belongs to: over HTTP its requests are counted under that name. Else the topic."""
+    found = _TOPIC_UP.fullmatch(topic)
+    return found[1] if found else topic
 
 
 class _TooMuch(CompanionError):
