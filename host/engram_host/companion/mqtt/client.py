@@ -140,9 +140,8 @@ class MqttClient:
             device = message.topic.value.split("/")[2]
             data = message.payload
             if not re.fullmatch(DEVICE_NAME, device) or not isinstance(data, bytes) or len(data) > MOST_BYTES:
-                _log.warning(
-                    "a message of %r was passed over: its name or its size is beyond what is taken.", device[:40]
-                )
+                line = "a message of %r was passed over: its name or its size is beyond what is taken."
+                _log.warning(line, device[:40], extra={"repeat": "passed over"})
                 continue
             await self._room.acquire()
             task = asyncio.create_task(self._answer(client, device, data))

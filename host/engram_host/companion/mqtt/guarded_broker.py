@@ -25,6 +25,7 @@ from amqtt.mqtt.protocol.broker_handler import BrokerProtocolHandler
 from amqtt.session import Session
 
 from engram.link.messages import MOST_BYTES
+from engram_host.companion.auth.failed_logins import FailedLogins
 from engram_host.companion.auth.identity import CallerLookup
 from engram_host.companion.auth.rate_limit import RateLimiter
 from engram_host.companion.auth.tokens import token_digest
@@ -73,6 +74,7 @@ class BrokerAccess:
     requires_tokens: bool
     rate_limiter: RateLimiter
     secret: str
+    failed_logins: FailedLogins
 
 
 class BrokerBroken(CompanionError):
@@ -115,7 +117,10 @@ class GuardedBroker(Broker):
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, listener_name: str
     ) -> None:
         """A client has connected."""
-        await self._client_connected(listener_name, _Reader(reader, writer), StreamWriterAdapter(writer))
+        try:
+            await self._client_connected(listener_name, _Reader(reader, writer), StreamWriterAdapter(writer))
+        except OSError as error:
+            _log.debug("a client closed its connection: %s", error)
 
     async def _initialize_client_session(
         self, reader: ReaderAdapter, writer: WriterAdapter, remote_address: str, remote_port: int
@@ -126,6 +131,7 @@ class GuardedBroker(Broker):
             async with asyncio.timeout(CONNECT_SECONDS):
                 handler, session = await BrokerProtocolHandler.init_from_connect(reader, writer, self.plugins_manager)
                 if not await self._authenticate(session, self.listeners_config["default"]):
+                    await self._access.failed_logins.note("MQTT", remote_address, session.username or "")
                     await ConnackPacket.build(0, NOT_AUTHORIZED).to_stream(writer)
                     raise MQTTError("refused")
         except (
@@ -134,7 +140,7 @@ class GuardedBroker(Broker):
             TimeoutError,
             _TooMuch,
             asyncio.IncompleteReadError,
-            ConnectionError,
+            OSError,  # the client may have closed, also where amqtt closes what it refuses
             ValueError,
         ) as error:
             await _close(writer)
@@ -184,7 +190,7 @@ class GuardedBroker(Broker):
         if self._access.requires_tokens:
             own = "up" if action is Action.PUBLISH else "down"
             if topic != f"engram/v1/{name}/{own}":
-                _log.warning("%s may not %s %r", name, action, topic[:80])
+                _log.warning("%s may not %s %r", name, action, topic[:80], extra={"repeat": f"{name} {action}"})
                 return False
         if action is Action.PUBLISH:
             # It waits here, then in its socket: what comes too fast is slowed down, and nothing is lost.

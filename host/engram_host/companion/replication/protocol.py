@@ -127,7 +127,7 @@ class Replication:
     def refusal(self, device: str, head: Head, op: str, problem: Refused | StoreUnavailable) -> bytes:
         """The answer that says why a message is not taken; where the database is stands only in the log."""
         self.refused += 1
-        _log.warning("%s: refused: %s", device, problem, extra={"device": device, "op": op})
+        _log.warning("%s: refused: %s", device, problem, extra={"device": device, "op": op, "repeat": f"{device} {op}"})
         why, again = (str(problem), problem.again) if isinstance(problem, Refused) else (problem.public, AGAIN_SECONDS)
         return _answer("refused", head, why=why[:_TOLD_LONGEST], again=again)
 
@@ -356,7 +356,8 @@ class MessageDispatcher:
         try:
             return await self.answers(device, data)
         except messages.BadMessage as problem:
-            _dispatch_log.warning("%s: a message was passed over: %s", device, problem, extra={"device": device})
+            fields = {"device": device, "repeat": device}
+            _dispatch_log.warning("%s: a message was passed over: %s", device, problem, extra=fields)
             return []
 
 
