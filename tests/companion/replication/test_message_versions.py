@@ -10,8 +10,10 @@ import pytest
 
 from engram import log_line
 from engram.link import messages
-from engram_host.companion.errors import Refused
+from engram_host.companion.errors import Refused, StoreFull, StoreUnavailable
 from engram_host.companion.replication import versions
+from engram_host.companion.replication.protocol import MessageDispatcher, Replication
+from engram_host.companion.supervisor import Supervisor
 from peers import Companion
 from waiting import SECONDS
 
@@ -156,3 +158,47 @@ def test_the_fields_of_the_messages_are_those_that_their_version_was_given():
 
 def test_each_version_that_the_companion_speaks_has_its_messages():
     assert set(RELEASED) == set(range(versions.OLDEST, versions.NEWEST + 1))
+
+
+# --- what is logged of bad messages, and what a board is told of the database
+
+
+def test_bad_messages_of_a_board_are_one_line_of_the_log(companion: Companion):
+    whole = log_line.encode([("op", "weather"), ("board", "5f3a9c01"), ("link", 1), ("n", 1)])
+    for _ in range(20):
+        companion.posted("flood", whole)
+
+    async def work() -> None:
+        async with aiomqtt.Client("127.0.0.1", companion.mqtt_port) as board, asyncio.timeout(SECONDS):
+            await board.subscribe("engram/v1/flood-mqtt/down", qos=1)
+            for number in range(20):
+                await board.publish("engram/v1/flood-mqtt/up", b"x" * number, qos=1)
+            await board.publish("engram/v1/flood-mqtt/up", hello(), qos=1)
+            await anext(aiter(board.messages))
+
+    asyncio.run(work())
+    printed = companion.printed()
+    assert printed.count("flood: refused: ") == 1 and printed.count("flood-mqtt: a message was passed over") == 1
+
+
+@pytest.mark.parametrize("op", ["hello", "search"])
+@pytest.mark.parametrize("problem", [StoreUnavailable, StoreFull])
+def test_a_board_learns_nothing_of_where_the_database_is(op: str, problem: type[StoreUnavailable]):
+    class Broken:
+        def greet(self, *_: object) -> None:
+            raise problem("/home/ann/companion.db at db.example:5432 cannot be used.")
+
+    async def search(*_: object) -> list[bytes]:
+        raise problem("/home/ann/companion.db at db.example:5432 cannot be used.")
+
+    async def work() -> list[bytes]:
+        store: Any = Broken()
+        dispatcher = MessageDispatcher(Replication(store, lambda: None, Supervisor()), search, search)
+        asked = {"query": "x", "limit": 1, "principal": "owner", "group": False, "workspace": "", "tags": []}
+        times = {"since": 0, "until": 0}
+        message = hello() if op == "hello" else messages.encode("search", "5f3a9c01", 1, 1, **asked, **times)
+        return await dispatcher.answers("kitchen", message)
+
+    (answer,) = heads(b"".join(asyncio.run(work())))
+    assert (answer["op"], answer["why"]) == ("refused", problem.public)
+    assert "db" not in problem.public.replace("database", "")

@@ -161,7 +161,7 @@ class AuthMiddleware:
             raise HTTPException(401, _NO_TOKEN, {"WWW-Authenticate": "Bearer"})
         if not _is_allowed(caller, who, device):
             line = "%s %r refused to %s"
-            _log.warning(line, scope["method"], scope["path"][:200], caller.device, extra={"repeat": caller.device})
+            _log.warning(line, scope["method"], scope["path"][:200], caller.device)
             raise HTTPException(403, f"the token is that of {caller.device}, which may not do this.")
         return caller
 
@@ -171,7 +171,7 @@ class AuthMiddleware:
             await self._access.failed_logins.note("HTTP", address, device)
         else:
             line = "%s %r from %s refused: no token"
-            _log.info(line, scope["method"], scope["path"][:200], address, extra={"repeat": address})
+            _log.info(line, scope["method"], scope["path"][:200], address)
 
 
 _NO_TOKEN = (

@@ -117,10 +117,7 @@ class GuardedBroker(Broker):
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, listener_name: str
     ) -> None:
         """A client has connected."""
-        try:
-            await self._client_connected(listener_name, _Reader(reader, writer), StreamWriterAdapter(writer))
-        except OSError as error:
-            _log.debug("a client closed its connection: %s", error)
+        await self._client_connected(listener_name, _Reader(reader, writer), _Writer(writer))
 
     async def _initialize_client_session(
         self, reader: ReaderAdapter, writer: WriterAdapter, remote_address: str, remote_port: int
@@ -140,7 +137,7 @@ class GuardedBroker(Broker):
             TimeoutError,
             _TooMuch,
             asyncio.IncompleteReadError,
-            OSError,  # the client may have closed, also where amqtt closes what it refuses
+            OSError,
             ValueError,
         ) as error:
             await _close(writer)
@@ -258,6 +255,19 @@ class _Reader(StreamReaderAdapter):
             while session.delivered_message_queue.qsize() > MOST_WAITING or self.is_unread:
                 await asyncio.sleep(_LOOK_AGAIN)
         return await super().read(n)
+
+
+class _Writer(StreamWriterAdapter):
+    """Writes to a client, which may have closed its side before the broker closes its own."""
+
+    async def close(self) -> None:
+        """Close the connection, whatever the client has done."""
+        try:
+            await super().close()
+        except OSError as error:
+            # amqtt lets it through where it refuses a client: a traceback, and a connection that counts for ever.
+            _log.debug("a client had closed its connection: %s", error)
+            self._writer.transport.abort()
 
 
 async def _close(writer: WriterAdapter) -> None:
