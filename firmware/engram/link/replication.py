@@ -81,7 +81,9 @@ class Replication:
         welcome = await self.ask("hello", version=VERSION, zone=self._clock.zone_minutes, relied=relied, **states)
         version = welcome.get("version", 1)  # the lower one of both sides; the first companions name none
         if version != VERSION:
-            raise Refused("update the companion: it speaks version %s of the messages, not %d" % (version, VERSION), 3600)
+            raise Refused(
+                "update the companion: it speaks version %s of the messages, not %d" % (version, VERSION), 3600
+            )
         if welcome["told"]:
             self.message = text.printable(welcome["told"])
             diag.info("companion", self.message)
