@@ -13,11 +13,14 @@ import aiomqtt
 import pytest
 
 from cli_case import engram
-from engram_host.companion.auth.tokens import MOSQUITTO_USER
+from engram.link import messages
+from engram_host.companion.auth.broker_secrets import GROUP, broker_secret
+from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN, MOSQUITTO_USER
+from engram_host.companion.store import open_store
 from mqtt_marks import MARK, received_before_mark
 from peers import Broker, Companion
 from serve_process import VARIABLES
-from waiting import wait_until
+from waiting import SECONDS, wait_until
 
 
 def device(home: Path, *words: str) -> tuple[int, str, str]:
@@ -92,9 +95,16 @@ class GuardedBroker(Broker):
 
 
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory):
-    """A mosquitto for two devices; its port and everybody's password."""
+def folder(tmp_path_factory: pytest.TempPathFactory):
+    """Where the companion's folder and mosquitto's files are."""
     folder = tmp_path_factory.mktemp("mosquitto")
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def guarded(folder: Path):
+    """A mosquitto for two devices; its port and everybody's password."""
     words = {name: made(folder / "home", name) for name in ("kitchen", "garden")}
     status, told, _ = device(folder / "home", "mosquitto", str(folder / "files"), "--json")
     assert status == 0
@@ -104,7 +114,6 @@ def guarded(tmp_path_factory: pytest.TempPathFactory):
         assert not [word for word in words.values() if word in path.read_text()]
     with GuardedBroker(folder / "files") as broker:
         yield broker.port, words
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _client(guarded, name: str, password: str = "") -> aiomqtt.Client:
@@ -149,3 +158,77 @@ def test_mosquitto_gives_each_device_its_own_topics_only(guarded):
             assert await received_before_mark(board) == [("engram/v1/kitchen/down", b"for the kitchen")]
 
     asyncio.run(work())
+
+
+# --- shared subscriptions, which mosquitto's access list does not check
+
+
+@pytest.fixture(scope="module")
+def served(folder: Path, guarded):
+    """A companion at that mosquitto, reachable without tokens over HTTP."""
+    port, words = guarded
+    login = {"ENGRAM_MQTT_USERNAME": MOSQUITTO_USER, "ENGRAM_MQTT_PASSWORD": words[MOSQUITTO_USER]}
+    with Companion(folder / "home", mqtt_url=f"mqtt://127.0.0.1:{port}", **login) as companion:
+        yield companion
+
+
+def test_a_board_that_joins_shared_subscriptions_takes_no_message_of_another_board(guarded, served: Companion):
+    hello = {"version": 1, "zone": 0, "records": [7, 1, 1, 0], "journal": [8, 1, 1, 0], "relied": 0}
+
+    async def work() -> None:
+        async with _client(guarded, "garden") as thief, _client(guarded, "kitchen") as board:
+            for group in ("companion", "engram", "engram.companion"):
+                await thief.subscribe(f"$share/{group}/engram/v1/+/up", qos=1)
+            await board.subscribe("engram/v1/kitchen/down", qos=1)
+            async with asyncio.timeout(SECONDS):
+                for number in range(1, 21):
+                    message = messages.encode("hello", "5f3a9c01", 1, number, **hello)
+                    await board.publish("engram/v1/kitchen/up", message, qos=1)
+                    answer = await anext(aiter(board.messages))
+                    assert b'"op":"welcome"' in bytes(answer.payload)  # pyright: ignore[reportArgumentType]
+            assert len(thief.messages) == 0
+
+    asyncio.run(work())
+
+
+def test_the_name_of_the_companions_group_is_a_secret_that_outlives_it(folder: Path):
+    first, second = (_group(folder / "home") for _ in range(2))
+    assert first == second and LOOKS_LIKE_TOKEN.fullmatch(first)
+
+
+def _group(home: Path) -> str:
+    store = open_store(folder=home)
+    try:
+        return broker_secret(store, GROUP)
+    finally:
+        store.close()
+
+
+def _rights(home: Path, port: int, **variables: str) -> tuple[str, str]:
+    """What the doctor finds a broker to allow: the state, and how it is."""
+    ran = engram("doctor", "--home", home, "--json", ENGRAM_MQTT_URL=f"mqtt://127.0.0.1:{port}", **variables)
+    return next((each["state"], each["told"]) for each in ran.json["checks"] if each["name"] == "broker rights")
+
+
+def test_the_doctor_finds_that_mosquitto_with_these_files_keeps_boards_apart(folder: Path, guarded):
+    port, words = guarded
+    login = {"ENGRAM_MQTT_USERNAME": MOSQUITTO_USER, "ENGRAM_MQTT_PASSWORD": words[MOSQUITTO_USER]}
+    state, told = _rights(folder / "home", port, **login)
+    assert state == "well" and "the companion's name is secret" in told
+
+
+@pytest.mark.parametrize(("tokens", "state"), [("auto", "watch"), ("on", "wrong")])
+def test_the_doctor_finds_a_broker_that_lets_anybody_in(folder: Path, tokens: str, state: str):
+    with Broker() as broker:
+        found = _rights(folder / "home", broker.port, ENGRAM_TOKENS=tokens)
+    assert found[0] == state and "without a password" in found[1]
+
+
+def test_the_doctor_finds_a_broker_where_boards_read_what_others_are_sent(folder: Path, guarded):
+    files = folder / "open"
+    shutil.copytree(folder / "files", files)
+    (files / "engram.topics").write_text("topic readwrite #\npattern readwrite #\n")
+    (files / "engram.conf").write_text((files / "engram.conf").read_text().replace("/files/", "/open/"))
+    login = {"ENGRAM_MQTT_USERNAME": MOSQUITTO_USER, "ENGRAM_MQTT_PASSWORD": guarded[1][MOSQUITTO_USER]}
+    with GuardedBroker(files) as broker:
+        assert _rights(folder / "home", broker.port, **login) == ("wrong", "a board reads what other boards are sent")

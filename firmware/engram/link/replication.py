@@ -13,7 +13,7 @@ says all of its span, so a message that comes twice, or a link that breaks anywh
 from engram import diag, text
 from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
 from engram.link.messages import LOGS, VERSION, is_row, shown
-from engram.link.rpc import LinkError, NoAnswer
+from engram.link.rpc import LinkError, NoAnswer, Refused
 
 _BATCH = const(4096)  # bytes of lines in a message, unless one line is longer: it is read in one go
 _ANSWER_MS = (4_000, 8_000, 16_000)  # for the companion to write a message down and say so: else it is sent again
@@ -79,6 +79,11 @@ class Replication:
         states = {copy.name: copy.state() for copy in self.copies}
         relied = self._archived.durable_seq if self._archived else 0
         welcome = await self.ask("hello", version=VERSION, zone=self._clock.zone_minutes, relied=relied, **states)
+        version = welcome.get("version", 1)  # the lower one of both sides; the first companions name none
+        if version != VERSION:
+            raise Refused(
+                "update the companion: it speaks version %s of the messages, not %d" % (version, VERSION), 3600
+            )
         if welcome["told"]:
             self.message = text.printable(welcome["told"])
             diag.info("companion", self.message)

@@ -1,20 +1,18 @@
 """Checks of a companion: files, ports, database, broker and boards, and all that `engram serve` looks at first."""
 
-import asyncio
 import contextlib
 import os
 import socket
 import sqlite3
-import ssl
 import stat
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import SplitResult
+from typing import Any
 
 from engram_host.cli.checks import REFUSED, Finding, watch, well, wrong
 from engram_host.cli.output import format_time
+from engram_host.companion.auth.broker_secrets import CHECKER
 from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners, tokens_required
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
 from engram_host.companion.errors import CompanionError, SettingError
@@ -28,10 +26,6 @@ from engram_host.companion.settings_reader import FILE
 from engram_host.companion.store.database import bundled_migrations
 from engram_host.companion.types import FOLDER
 from engram_host.wording import counted
-
-if TYPE_CHECKING:
-    from engram_host.companion.mqtt.client import BrokerLogin
-
 
 SILENT_SECONDS = 24 * 3600
 """How long a board may be silent until a person may want to know."""
@@ -151,43 +145,6 @@ def _of_schema(name: str, dialect: str, applied: list[Any]) -> Finding:
     return well("database", f"{name}, schema {newest}")
 
 
-# --- the broker
-
-
-def broker(settings: Settings) -> Finding:
-    """Whether the broker is reached, and takes the name and the password."""
-    mqtt = settings.mqtt
-    if not mqtt.on:
-        return watch("broker", "off: boards connect over HTTP only")
-    if not mqtt.url:
-        return well("broker", "built-in")
-    from engram_host.companion.mqtt.client import broker_login, parse_broker_url
-
-    try:
-        return asyncio.run(_asked(parse_broker_url(mqtt.url), broker_login(mqtt, settings.home)))
-    except SettingError as problem:
-        return wrong("broker", REFUSED, str(problem))
-
-
-async def _asked(where: SplitResult, login: "BrokerLogin") -> Finding:
-    import aiomqtt
-
-    name = f"{where.hostname}:{where.port or (8883 if where.scheme == 'mqtts' else 1883)}"
-    client = aiomqtt.Client(
-        where.hostname or "",
-        where.port or (8883 if where.scheme == "mqtts" else 1883),
-        username=where.username or login.name or None,
-        password=where.password or login.password or None,
-        tls_context=(login.tls or ssl.create_default_context()) if where.scheme == "mqtts" else None,
-        timeout=_CONNECT_SECONDS,
-    )
-    try:
-        async with client:
-            return well("broker", f"{name} is reached")
-    except (aiomqtt.MqttError, OSError, ValueError) as error:
-        return wrong("broker", f"{name}: {error}", "check that it runs, and check the mqtt settings.")
-
-
 # --- who is there
 
 
@@ -247,7 +204,6 @@ def _boards(heard: dict[str, int]) -> Iterator[Finding]:
 
 
 _DATABASE_SECONDS = 5
-_TOKENS = "SELECT count(*) FROM device_tokens"
 
 
 def starting(settings: Settings) -> Iterator[Finding]:
@@ -276,31 +232,43 @@ def _tokens(settings: Settings) -> Iterator[Finding]:
     yield well("tokens", "required" if is_asked else "not required: only this computer reaches the companion")
 
 
+def checker_password(settings: Settings) -> str:
+    """The password of the user with which a broker is checked; "" if there is none yet, or the database cannot be asked."""
+    rows = _rows(settings, f"SELECT value FROM notes WHERE name = '{CHECKER}'")
+    return rows[0][0] if rows else ""
+
+
 def _has_devices(settings: Settings) -> bool | None:
     """Whether any board has a token; None where the database cannot be asked."""
+    rows = _rows(settings, "SELECT count(*) FROM device_tokens")
+    return None if rows is None else bool(rows and rows[0][0])
+
+
+def _rows(settings: Settings, sql: str) -> list[Any] | None:
+    """What the database answers, [] where there is none yet; None where it cannot be asked."""
     try:
         path = database_file(settings)
-        return _count_sqlite(path) if path else _count_postgres(settings.store.url)
+        return _rows_of_sqlite(path, sql) if path else _rows_of_postgres(settings.store.url, sql)
     except (CompanionError, sqlite3.Error, ModuleNotFoundError):
         return None
 
 
-def _count_sqlite(path: Path) -> bool:
+def _rows_of_sqlite(path: Path, sql: str) -> list[Any]:
     if not path.exists():
-        return False
+        return []
     uri = f"{path.absolute().as_uri()}?mode=ro"
     with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=_DATABASE_SECONDS)) as opened:
-        return bool(opened.execute(_TOKENS).fetchall()[0][0])
+        return opened.execute(sql).fetchall()
 
 
-def _count_postgres(url: str) -> bool | None:
+def _rows_of_postgres(url: str, sql: str) -> list[Any] | None:
     import psycopg
 
     try:
         with psycopg.connect(url, connect_timeout=_DATABASE_SECONDS) as connection:
-            return bool(connection.execute(_TOKENS).fetchall()[0][0])
+            return connection.execute(sql).fetchall()  # pyright: ignore[reportCallIssue, reportArgumentType]
     except psycopg.errors.UndefinedTable:
-        return False
+        return []
     except psycopg.Error:
         return None
 

@@ -17,6 +17,7 @@ import typer
 from engram_host.cli.exit_status import CommandError, NotFound
 from engram_host.cli.options import HOME, JSON, Context, takes
 from engram_host.companion.auth import tokens
+from engram_host.companion.auth.broker_secrets import CHECKER, broker_secret
 from engram_host.companion.errors import SettingError
 from engram_host.companion.types import DEVICE_NAME
 
@@ -107,7 +108,8 @@ def write_mosquitto(context: Context, folder: Annotated[Path, typer.Argument(hel
         login = tokens.MosquittoUser(
             settings.mqtt.username or tokens.MOSQUITTO_USER, settings.mqtt.password or tokens.new_token()
         )
-        written = tokens.write_mosquitto_files(folder.expanduser(), store.tokens(), login)
+        checker = tokens.MosquittoUser(tokens.MOSQUITTO_CHECKER, broker_secret(store, CHECKER))
+        written = tokens.write_mosquitto_files(folder.expanduser(), store.tokens(), login, checker)
     is_new = not settings.mqtt.password
     if context.json:
         status = {"files": [str(path) for path in written]}

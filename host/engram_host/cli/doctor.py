@@ -44,6 +44,7 @@ def _findings(home: Path) -> Iterator[Finding]:
     yield checks.python()
     try:
         from engram_host.cli import companion_checks as companion
+        from engram_host.cli.broker_checks import broker
         from engram_host.companion.errors import SettingError
         from engram_host.companion.settings import read_settings
     except ModuleNotFoundError:
@@ -65,7 +66,8 @@ def _findings(home: Path) -> Iterator[Finding]:
         companion.files(settings),
         companion.starting(settings),
         companion.ports(settings, running),
-        [companion.database(settings), companion.broker(settings)],
+        [companion.database(settings)],
+        broker(settings, companion.checker_password(settings)),
         companion.companion(settings, running),
     ]
     yield from itertools.chain.from_iterable(found)

@@ -13,7 +13,9 @@ from typing import Any
 from engram_host import __version__
 from engram_host.companion.api.app import make_app
 from engram_host.companion.api.server import WebServer
+from engram_host.companion.auth.broker_secrets import GROUP, broker_secret
 from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners, tokens_required
+from engram_host.companion.auth.failed_logins import FailedLogins
 from engram_host.companion.auth.identity import CallerLookup
 from engram_host.companion.auth.middleware import HttpAccess
 from engram_host.companion.auth.rate_limit import RateLimiter
@@ -66,6 +68,7 @@ class CompanionApp:
             tokens_required(security, listeners(settings.http, settings.mqtt)),
             frozenset(security.hosts.lower().replace(",", " ").split()),
             self._rate_limiter,
+            FailedLogins(metrics.login_failed),
         )
         self.gateway = Gateway(store, settings.gateway, gateway_key, metrics)
         self.store = store
@@ -166,20 +169,25 @@ class CompanionApp:
             login = BrokerLogin(
                 WORKER, new_token(), trust_certificate("mqtt.certificate", certificate) if tls else None
             )
-            access = BrokerAccess(self.access.callers, self.access.requires_tokens, self._rate_limiter, login.password)
+            http = self.access
+            access = BrokerAccess(
+                http.callers, http.requires_tokens, self._rate_limiter, login.password, http.failed_logins
+            )
             self.broker = EmbeddedBroker(mqtt.host, mqtt.port, access, self.supervisor, tls)
             await self.broker.start()
             answers = self.dispatcher.answers_or_nothing  # the broker inside slows them down by itself
         url = self.broker.own_url if self.broker else mqtt.url
         # The broker inside has one worker, and cannot share a subscription.
-        self.mqtt_client = MqttClient(url, login, answers, self.supervisor, share=not self.broker)
+        group = "" if self.broker else await asyncio.to_thread(broker_secret, self.store, GROUP)
+        self.mqtt_client = MqttClient(url, login, answers, self.supervisor, group)
         self.mqtt_client.start()
         if not await self.mqtt_client.wait(_BROKER_SECONDS):
             _log.warning("%s Retrying in the background.", self.mqtt_client.problem)
 
     async def _answers_in_turn(self, device: str, data: bytes) -> list[bytes]:
         if self._rate_limiter.wait_seconds(device):
-            _log.info("%s sends too many messages: one was passed over, and it will say it again.", device)
+            sentence = "%s sends too many messages: one was passed over, and it will say it again."
+            _log.info(sentence, device)
             return []
         return await self.dispatcher.answers_or_nothing(device, data)
 

@@ -89,11 +89,18 @@ class UnknownEntry(CompanionError):
 
 
 class StoreUnavailable(CompanionError):
-    """The database cannot be read or written now; nothing that was acknowledged is lost by it."""
+    """The database cannot be read or written now; nothing that was acknowledged is lost by it.
+
+    Its text may name the database's host or path, which are the operator's. `public` is for everybody else.
+    """
+
+    public = "the companion cannot use its database now; its log says why."
 
 
 class StoreFull(StoreUnavailable):
     """The database's disk is full."""
+
+    public = "the disk of the companion's database is full."
 
 
 class EmbedderError(CompanionError):

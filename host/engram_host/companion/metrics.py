@@ -22,6 +22,9 @@ OUTCOMES = ("answered", "silent", "refused", "unreadable")
 GATEWAY_REFUSALS = ("limit", "busy", "request", "service")
 """limit: of the day; busy: too many calls under way; request: it is not as it should be; service: the service failed."""
 
+WAYS = ("HTTP", "MQTT")
+"""How a board or a person logs in."""
+
 _OTHER = "other"
 
 _TAKE_SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
@@ -43,6 +46,7 @@ class Metrics:
         self._tasks = self._counter(
             "engram_task_failures", "Failures of background tasks, which are started again.", "task"
         )
+        self._failed_logins = self._counter("engram_failed_logins", "Logins that failed.", "way")
         self._take = self._histogram(
             "engram_take_seconds", "Lines taken into the database, a transaction.", _TAKE_SECONDS
         )
@@ -52,6 +56,8 @@ class Metrics:
                 self._messages.labels(kind, outcome)
         for why in GATEWAY_REFUSALS:
             self._gateway_refusals.labels(why)
+        for way in WAYS:
+            self._failed_logins.labels(way)
         for task in TASKS:
             self._tasks.labels(task)
         for work in ("index", "query"):
@@ -72,6 +78,10 @@ class Metrics:
     def task_failed(self, task: str) -> None:
         """A background task, one of TASKS, failed."""
         self._tasks.labels(task).inc()
+
+    def login_failed(self, way: str) -> None:
+        """Somebody showed a token that is nobody's, by one of WAYS."""
+        self._failed_logins.labels(way).inc()
 
     def gateway_called(self, tokens: int) -> None:
         """A call of the gateway is over, and used so many tokens."""

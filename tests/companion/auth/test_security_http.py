@@ -163,10 +163,28 @@ def test_no_token_is_shown_anywhere(strict: Strict):
     assert not [token for token in strict.tokens.values() if token in printed]
 
 
-def test_a_stranger_forges_no_line_of_the_log(strict: Strict):
-    strict.ask("GET", "/v1/forged%0Aline%1B%5B2J", "")
-    strict.ask("GET", "/v1/devices/forged%0Aline", OWN)
-    lines = [line for line in strict.companion.printed().splitlines() if "forged" in line]
+@pytest.fixture(scope="module")
+def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Strict]:
+    """Another one, of which no other test fills the log: lines that repeat are counted there."""
+    home = tmp_path_factory.mktemp("quiet") / "home"
+    made = make_tokens(home, "kitchen", "garden")
+    with Companion(home, ENGRAM_TOKENS="on") as companion:
+        yield Strict(companion, made)
+
+
+def test_failed_logins_are_one_line_with_their_address_and_the_boards_name(quiet: Strict):
+    for _ in range(10):
+        assert quiet.ask("POST", "/v1/devices/kitchen/messages", "stranger").status_code == 401
+    line = "a login over HTTP from 127.0.0.1 as 'kitchen' failed."
+    assert quiet.companion.printed().count(line) == 1
+    metrics = quiet.ask("GET", "/metrics", OPERATOR).text
+    assert 'engram_failed_logins_total{way="HTTP"} 10.0' in metrics
+
+
+def test_a_stranger_forges_no_line_of_the_log(quiet: Strict):
+    quiet.ask("GET", "/v1/forged%0Aline%1B%5B2J", "")
+    quiet.ask("GET", "/v1/devices/forged%0Aline", OWN)
+    lines = [line for line in quiet.companion.printed().splitlines() if "forged" in line]
     assert len(lines) == 2 and all("refused" in line and "\x1b" not in line for line in lines)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import socket
 import ssl
 import struct
@@ -12,8 +13,9 @@ import aiomqtt
 import pytest
 import trustme
 
-from engram_host.companion.auth import identity, tokens
+from engram_host.companion.auth import failed_logins, identity, tokens
 from engram_host.companion.auth.exposure import listener_tls
+from engram_host.companion.auth.failed_logins import FailedLogins
 from engram_host.companion.auth.identity import ApiCaller, CallerLookup
 from engram_host.companion.auth.rate_limit import RateLimiter
 from engram_host.companion.auth.tls import trust_certificate
@@ -341,6 +343,72 @@ def test_who_sends_too_much_is_slowed_down_and_loses_nothing(tmp_path: Path):
     run(tmp_path, work, rates=RateLimiter(30, 10))
 
 
+def _refused_connect() -> bytes:
+    """A packet of a version of MQTT that the broker does not know; amqtt answers it and closes."""
+    body = _sized(b"MQTT") + b"\x09\x02\x00\x3c" + _sized(b"x")
+    return b"\x10" + bytes([len(body)]) + body
+
+
+def test_a_client_that_closes_while_it_is_refused_is_no_error_and_keeps_no_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def gone(_: asyncio.StreamWriter) -> None:
+        raise OSError(errno.ENOTCONN, "Transport endpoint is not connected")
+
+    errors: list[object] = []
+
+    async def work(where: Place) -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(context))
+        broker = where.broker._broker
+        assert broker
+        before = broker._servers["default"].conn_count
+        with monkeypatch.context() as closed:
+            closed.setattr(asyncio.StreamWriter, "write_eof", gone)
+            assert (await raw(where, _refused_connect()))[:1] in (b"", b"\x20")
+            await wait_until_async("its place is free", lambda: broker._servers["default"].conn_count == before)
+
+    run(tmp_path, work)
+    assert errors == []
+
+
+def test_failed_logins_are_counted_logged_by_address_and_name_and_slowed_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr(failed_logins, "FREE", 3)
+    monkeypatch.setattr(failed_logins, "REFILL", 0.001)
+    monkeypatch.setattr(failed_logins, "SLOW_SECONDS", 0.05)
+
+    async def work(where: Place) -> None:
+        loop = asyncio.get_running_loop()
+        took = []
+        for _ in range(5):
+            began = loop.time()
+            assert (await raw(where, connect("kitchen", UNKNOWN)))[:4] == b"\x20\x02\x00\x05"
+            took.append(loop.time() - began)
+        assert min(took[3:]) >= 0.05
+
+    run(tmp_path, work)
+    lines = [record for record in caplog.records if record.name == "engram.security"]
+    assert {record.getMessage() for record in lines} == {"a login over MQTT from 127.0.0.1 as 'kitchen' failed."}
+    assert len(lines) == 5 and {vars(record)["repeat"] for record in lines} == {"MQTT 127.0.0.1 kitchen"}
+    assert UNKNOWN not in caplog.text
+
+
+def test_a_board_has_one_rate_limit_over_mqtt_and_http(tmp_path: Path):
+    rates = RateLimiter(30, 1)
+
+    async def work(where: Place) -> None:
+        loop = asyncio.get_running_loop()
+        async with where.client("kitchen") as board:
+            rates.wait_seconds("kitchen")  # as a request over HTTP counts
+            began = loop.time()
+            await board.publish("engram/v1/kitchen/up", b"one", qos=1)
+            await wait_until_async("it came", lambda: where.heard)
+            assert loop.time() - began > 0.02
+
+    run(tmp_path, work, rates=rates)
+
+
 # --- TLS
 
 
@@ -351,7 +419,7 @@ def test_the_broker_has_tls_with_a_certificate(tmp_path: Path):
     async def work() -> None:
         store = open_store(folder=tmp_path)
         store.add_token(tokens.stored_token("kitchen", token := tokens.new_token()))
-        door = BrokerAccess(CallerLookup(store, tokens.new_token()), True, RateLimiter(0, 1), SECRET)
+        door = BrokerAccess(CallerLookup(store, tokens.new_token()), True, RateLimiter(0, 1), SECRET, FailedLogins())
         supervisor = Supervisor()
         broker = EmbeddedBroker(
             "127.0.0.1", 0, door, supervisor, listener_tls("mqtt", "both.pem", "both.pem", tmp_path)
@@ -362,7 +430,7 @@ def test_the_broker_has_tls_with_a_certificate(tmp_path: Path):
             return [data]
 
         login = BrokerLogin(WORKER, SECRET, trust_certificate("mqtt.certificate", tmp_path / "both.pem"))
-        bus = MqttClient(broker.own_url, login, echo, supervisor, share=False)
+        bus = MqttClient(broker.own_url, login, echo, supervisor)
         bus.start()
         assert broker.url.startswith("mqtts://") and await bus.wait(10)
         context = ssl.create_default_context()
@@ -388,7 +456,7 @@ def test_a_broker_of_ones_own_may_have_a_certificate_of_a_private_authority(tmp_
 
     async def work() -> None:
         store = open_store(folder=tmp_path)
-        door = BrokerAccess(CallerLookup(store, tokens.new_token()), True, RateLimiter(0, 1), SECRET)
+        door = BrokerAccess(CallerLookup(store, tokens.new_token()), True, RateLimiter(0, 1), SECRET, FailedLogins())
         supervisor = Supervisor()
         broker = EmbeddedBroker(
             "127.0.0.1", 0, door, supervisor, listener_tls("mqtt", "both.pem", "both.pem", tmp_path)
@@ -400,7 +468,7 @@ def test_a_broker_of_ones_own_may_have_a_certificate_of_a_private_authority(tmp_
 
         async def reached(authority: str) -> bool:
             settings = MqttSettings(username=WORKER, password=SECRET, authority=authority)
-            bus = MqttClient(broker.own_url, broker_login(settings, tmp_path), echo, supervisor, share=False)
+            bus = MqttClient(broker.own_url, broker_login(settings, tmp_path), echo, supervisor)
             bus.start()
             await wait_until_async("it is in or out", lambda: bus.is_connected or "CERTIFICATE_" in bus.problem)
             is_reached = bus.is_connected

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from engram.errors import EngramError
+from engram_host.companion.auth.identity import STRANGER, ApiCaller
 from engram_host.companion.errors import CompanionError, NoSuchFile, StoreUnavailable, UnknownDevice, UnknownEntry
 from engram_host.companion.gateway.request import PREFIX, refusal
 
@@ -71,7 +72,10 @@ def handle_errors(app: FastAPI) -> None:
 
     @app.exception_handler(StoreUnavailable)
     async def no_store(request: Request, problem: StoreUnavailable) -> Response:
-        return refuse(request.url.path, 503, str(problem), {"Retry-After": _RETRY_SECONDS})
+        # The database's host or path is the operator's; a route that only the operator may use is asked by no board.
+        caller: ApiCaller = getattr(request.state, "caller", STRANGER)
+        sentence = problem.public if caller.device else str(problem)
+        return refuse(request.url.path, 503, sentence, {"Retry-After": _RETRY_SECONDS})
 
     @app.exception_handler(CompanionError)
     @app.exception_handler(EngramError)

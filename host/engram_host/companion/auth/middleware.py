@@ -23,6 +23,7 @@ from starlette.responses import Response
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from engram_host.companion.auth.failed_logins import FailedLogins
 from engram_host.companion.auth.identity import STRANGER, ApiCaller, CallerLookup
 from engram_host.companion.auth.rate_limit import RateLimiter
 from engram_host.companion.errors import StoreUnavailable
@@ -105,6 +106,7 @@ class HttpAccess:
     """Names, beside addresses and localhost, under which the companion is reached."""
     rate_limiter: RateLimiter
     """How often a board may come, over HTTP and MQTT together."""
+    failed_logins: FailedLogins
 
     def check_rate(self, device: str) -> None:
         """Count one request of a board; HTTPException if it comes too soon after the others."""
@@ -148,18 +150,28 @@ class AuthMiddleware:
         try:
             caller = await self._access.callers.by_token(_token(headers))
         except StoreUnavailable as problem:
-            raise HTTPException(503, str(problem), {"Retry-After": "15"}) from None
+            _log.warning("a token could not be looked up: %s", problem)
+            raise HTTPException(503, problem.public, {"Retry-After": "15"}) from None
         if caller.device:
             self._access.check_rate(caller.device)
         if who is Role.ANYBODY or not (self._access.requires_tokens or who is Role.GATEWAY):
             return caller
         if not caller.is_known:
-            _log.info("%s %r refused: no token, or one that is not known", scope["method"], scope["path"][:200])
+            await self._note_refusal(scope, device, has_token=bool(_token(headers)))
             raise HTTPException(401, _NO_TOKEN, {"WWW-Authenticate": "Bearer"})
         if not _is_allowed(caller, who, device):
-            _log.warning("%s %r refused to %s", scope["method"], scope["path"][:200], caller.device)
+            line = "%s %r refused to %s"
+            _log.warning(line, scope["method"], scope["path"][:200], caller.device)
             raise HTTPException(403, f"the token is that of {caller.device}, which may not do this.")
         return caller
+
+    async def _note_refusal(self, scope: Scope, device: str, *, has_token: bool) -> None:
+        address = (scope.get("client") or ("an unknown address", 0))[0]
+        if has_token:
+            await self._access.failed_logins.note("HTTP", address, device)
+        else:
+            line = "%s %r from %s refused: no token"
+            _log.info(line, scope["method"], scope["path"][:200], address)
 
 
 _NO_TOKEN = (

@@ -85,12 +85,17 @@ def read_secret(path: Path) -> str:
 MOSQUITTO_USER = "engram.companion"
 """The companion's own name at the broker: with a dot, so that no board can be called so."""
 
+MOSQUITTO_CHECKER = "engram.check"
+"""The name with which `engram doctor` finds out what the broker lets a board do; it has no more rights than one."""
+
 PASSWORDS = "engram.passwords"
 TOPICS = "engram.topics"
 CONFIG = "engram.conf"
 
 _TOPICS = """\
 # Made by `engram device mosquitto`. The companion reads what boards say and writes to them; a board only its own.
+# mosquitto looks at this when it passes a message on, never at a subscription: a board may join any group of `$share`. So the
+# companion's group has a secret name. A broker that checks subscriptions should refuse boards `$share/#`.
 user {user}
 topic read engram/v1/+/up
 topic write engram/v1/+/down
@@ -115,9 +120,11 @@ class MosquittoUser:
     password: str = field(repr=False)
 
 
-def write_mosquitto_files(folder: Path, devices: Sequence[DeviceToken], companion: MosquittoUser) -> list[Path]:
+def write_mosquitto_files(
+    folder: Path, devices: Sequence[DeviceToken], companion: MosquittoUser, checker: MosquittoUser
+) -> list[Path]:
     """Write the three files to a folder, for their owner alone; their paths. SettingError."""
-    lines = [f"{companion.name}:{mosquitto_hash(companion.password)}"]
+    lines = [f"{user.name}:{mosquitto_hash(user.password)}" for user in (companion, checker)]
     lines += [f"{token.device}:{token.mosquitto}" for token in devices]
     where = folder.absolute()
     texts = {

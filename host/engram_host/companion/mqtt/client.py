@@ -1,7 +1,8 @@
 """Boards over MQTT: what they say comes on engram/v1/DEVICE/up, what they are answered goes to engram/v1/DEVICE/down.
 
-Where the broker can share a subscription, several workers take turns; each answers what it took. Nothing that the broker
-holds or forgets is relied on: boards say again what was not answered.
+Where the broker can share a subscription, several workers take turns; each answers what it took. The name of their group is
+a secret: whoever joined it would take messages of others, and access lists of mosquitto do not check subscriptions. Nothing
+that the broker holds or forgets is relied on: boards say again what was not answered.
 """
 
 import asyncio
@@ -26,7 +27,6 @@ from engram_host.companion.types import DEVICE_NAME
 _log = logging.getLogger("engram.mqtt")
 
 UP = "engram/v1/+/up"
-SHARED = f"$share/companion/{UP}"
 
 MOST_AT_WORK = 256
 """Messages that are answered at the same time: bounds the memory; what comes beyond waits in the socket."""
@@ -61,11 +61,12 @@ class MqttClient:
     `is_connected` says whether boards can reach it, `problem` why not.
     """
 
-    def __init__(self, url: str, login: BrokerLogin, answers: AnswerMessage, supervisor: Supervisor, *, share: bool):
+    def __init__(self, url: str, login: BrokerLogin, answers: AnswerMessage, supervisor: Supervisor, group: str = ""):
+        """`group` is the name of the group that shares the subscription, "" for none."""
         self._where = parse_broker_url(url)
         self._login = login
         self._answers = answers
-        self._topic = SHARED if share else UP
+        self._topic = f"$share/{group}/{UP}" if group else UP
         self._supervisor = supervisor
         self._task: BackgroundTask | None = None
         self._ready = asyncio.Event()
@@ -139,9 +140,8 @@ class MqttClient:
             device = message.topic.value.split("/")[2]
             data = message.payload
             if not re.fullmatch(DEVICE_NAME, device) or not isinstance(data, bytes) or len(data) > MOST_BYTES:
-                _log.warning(
-                    "a message of %r was passed over: its name or its size is beyond what is taken.", device[:40]
-                )
+                line = "a message of %r was passed over: its name or its size is beyond what is taken."
+                _log.warning(line, device[:40], extra={"repeat": "passed over"})
                 continue
             await self._room.acquire()
             task = asyncio.create_task(self._answer(client, device, data))

@@ -10,6 +10,7 @@ It knows MQTT 3.1.1 and forgets what it holds when it is stopped, which the prot
 import asyncio
 import logging
 import os
+import re
 import secrets
 import socket
 import ssl
@@ -24,12 +25,14 @@ from amqtt.mqtt.protocol.broker_handler import BrokerProtocolHandler
 from amqtt.session import Session
 
 from engram.link.messages import MOST_BYTES
+from engram_host.companion.auth.failed_logins import FailedLogins
 from engram_host.companion.auth.identity import CallerLookup
 from engram_host.companion.auth.rate_limit import RateLimiter
 from engram_host.companion.auth.tokens import token_digest
 from engram_host.companion.errors import CompanionError, StoreUnavailable
 from engram_host.companion.lockfile import reachable_host
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.types import DEVICE_NAME
 
 _log = logging.getLogger("engram.broker")
 
@@ -57,6 +60,8 @@ MOST_AT_WORKER = 1024
 MOST_HALF_SENT = 256
 """Messages of quality 2 of which a client may owe the second half; with more it is cut off."""
 
+_TOPIC_UP = re.compile(f"engram/v1/({DEVICE_NAME})/up")
+
 _LOOK_AGAIN = 0.02
 """Seconds after which it is looked again whether a client has caught up."""
 
@@ -69,6 +74,7 @@ class BrokerAccess:
     requires_tokens: bool
     rate_limiter: RateLimiter
     secret: str
+    failed_logins: FailedLogins
 
 
 class BrokerBroken(CompanionError):
@@ -111,7 +117,7 @@ class GuardedBroker(Broker):
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, listener_name: str
     ) -> None:
         """A client has connected."""
-        await self._client_connected(listener_name, _Reader(reader, writer), StreamWriterAdapter(writer))
+        await self._client_connected(listener_name, _Reader(reader, writer), _Writer(writer))
 
     async def _initialize_client_session(
         self, reader: ReaderAdapter, writer: WriterAdapter, remote_address: str, remote_port: int
@@ -122,6 +128,7 @@ class GuardedBroker(Broker):
             async with asyncio.timeout(CONNECT_SECONDS):
                 handler, session = await BrokerProtocolHandler.init_from_connect(reader, writer, self.plugins_manager)
                 if not await self._authenticate(session, self.listeners_config["default"]):
+                    await self._access.failed_logins.note("MQTT", remote_address, session.username or "")
                     await ConnackPacket.build(0, NOT_AUTHORIZED).to_stream(writer)
                     raise MQTTError("refused")
         except (
@@ -130,7 +137,7 @@ class GuardedBroker(Broker):
             TimeoutError,
             _TooMuch,
             asyncio.IncompleteReadError,
-            ConnectionError,
+            OSError,
             ValueError,
         ) as error:
             await _close(writer)
@@ -180,11 +187,11 @@ class GuardedBroker(Broker):
         if self._access.requires_tokens:
             own = "up" if action is Action.PUBLISH else "down"
             if topic != f"engram/v1/{name}/{own}":
-                _log.warning("%s may not %s %r", name, action, topic[:80])
+                _log.warning("%s may not %s %r", name, action, topic[:80], extra={"repeat": f"{name} {action}"})
                 return False
         if action is Action.PUBLISH:
             # It waits here, then in its socket: what comes too fast is slowed down, and nothing is lost.
-            while wait := self._access.rate_limiter.wait_seconds(topic):
+            while wait := self._access.rate_limiter.wait_seconds(_board_of(topic)):
                 await asyncio.sleep(wait)
             while self._is_worker_behind():
                 await asyncio.sleep(_LOOK_AGAIN)
@@ -208,6 +215,12 @@ class GuardedBroker(Broker):
         qos: int | None = None,
     ) -> None:
         """Keep nothing: amqtt would give it to everybody who connects."""
+
+
+def _board_of(topic: str) -> str:
+    """The board that a topic belongs to: over HTTP its requests are counted under that name. Else the topic."""
+    found = _TOPIC_UP.fullmatch(topic)
+    return found[1] if found else topic
 
 
 class _TooMuch(CompanionError):
@@ -242,6 +255,19 @@ class _Reader(StreamReaderAdapter):
             while session.delivered_message_queue.qsize() > MOST_WAITING or self.is_unread:
                 await asyncio.sleep(_LOOK_AGAIN)
         return await super().read(n)
+
+
+class _Writer(StreamWriterAdapter):
+    """Writes to a client, which may have closed its side before the broker closes its own."""
+
+    async def close(self) -> None:
+        """Close the connection, whatever the client has done."""
+        try:
+            await super().close()
+        except OSError as error:
+            # amqtt lets it through where it refuses a client: a traceback, and a connection that counts for ever.
+            _log.debug("a client had closed its connection: %s", error)
+            self._writer.transport.abort()
 
 
 async def _close(writer: WriterAdapter) -> None:

@@ -9,12 +9,13 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from engram import log_line
 from engram.link import messages
 from engram_host.companion.errors import CompanionError, Refused, Stale, StoreUnavailable
 from engram_host.companion.metrics import Metrics
+from engram_host.companion.replication import versions
 from engram_host.companion.replication.messages import (
     BoardHead,
     GetHead,
@@ -63,7 +64,7 @@ _BROKEN_OFF = "the companion was interrupted before the lines were on disk."
 _TOLD_LONGEST = 1000
 
 
-Outcome = int | Refused | Stale
+Outcome = int | Refused | Stale | StoreUnavailable
 """Of a batch: the seq up to which the copy is whole, or why it is not taken."""
 
 
@@ -120,16 +121,15 @@ class Replication:
         except Stale as late:
             _log.info("%s: %s", device, late)
             return b""
-        except Refused as refused:
-            return self.refusal(device, head, refused)
-        except StoreUnavailable as problem:
-            return self.refusal(device, head, Refused(str(problem), AGAIN_SECONDS))
+        except (Refused, StoreUnavailable) as problem:
+            return self.refusal(device, head, head["op"], problem)
 
-    def refusal(self, device: str, head: BoardHead, refused: Refused) -> bytes:
-        """The answer that says why a message is not taken."""
+    def refusal(self, device: str, head: Head, op: str, problem: Refused | StoreUnavailable) -> bytes:
+        """The answer that says why a message is not taken; where the database is stands only in the log."""
         self.refused += 1
-        _log.warning("%s: refused: %s", device, refused, extra={"device": device, "op": head["op"]})
-        return _answer("refused", head, why=str(refused)[:_TOLD_LONGEST], again=refused.again)
+        _log.warning("%s: refused: %s", device, problem, extra={"device": device, "op": op, "repeat": f"{device} {op}"})
+        why, again = (str(problem), problem.again) if isinstance(problem, Refused) else (problem.public, AGAIN_SECONDS)
+        return _answer("refused", head, why=why[:_TOLD_LONGEST], again=again)
 
     async def _answer(self, device: str, sender: Sender, head: ReplicationHead, body: memoryview) -> bytes:
         match head["op"]:
@@ -163,15 +163,14 @@ class Replication:
                 return _list_answer(head, found)
 
     async def _greet(self, device: str, sender: Sender, head: HelloHead) -> bytes:
-        if head["version"] != messages.VERSION:
-            problem = f"the board speaks version {head['version']} of the messages, the companion {messages.VERSION}: "
-            raise Refused(problem + "bring the older one up to date.", 3600)
+        version = versions.negotiate(head)
+        versions.check_states(head)
         logs: dict[LogName, LogState] = {name: LogState(*head[name]) for name in LOGS}
         hello = Hello(device, sender, head["zone"], logs, head["relied"])
         welcome = await asyncio.to_thread(self._store.greet, hello, int(self._clock()))
         for sentence in welcome.events:
             _log.warning("%s: %s", device, sentence)
-        return _answer(
+        answer = _answer(
             "welcome",
             head,
             told=_events_text(welcome),
@@ -179,6 +178,7 @@ class Replication:
             asks=welcome.asks,
             **{name: _held_fields(welcome, name) for name in LOGS},
         )
+        return versions.with_version(answer, version)
 
     async def _promise(self, device: str, sender: Sender, head: KeepHead) -> bytes:
         log, epoch, seqs, digest = head["log"], head["epoch"], head["seqs"], head["digest"]
@@ -206,7 +206,7 @@ class Replication:
                 self._metrics.observe_write(time.monotonic() - began)
             except StoreUnavailable as problem:
                 _log.error("%s", problem)
-                outcomes = [Refused(str(problem), AGAIN_SECONDS)] * len(together)
+                outcomes = [problem] * len(together)
             except asyncio.CancelledError:
                 outcomes = [Refused(_BROKEN_OFF, AGAIN_SECONDS)] * len(together)
                 raise
@@ -329,11 +329,13 @@ class MessageDispatcher:
     async def answers(self, device: str, data: bytes) -> list[bytes]:
         """The answers to a message, [] where there are none. BadMessage if it cannot be read: then nobody can be answered."""
         try:
-            found, body = messages.decode(data, messages.FROM_BOARD)
+            head, body = versions.decode(data)
+        except versions.UnknownMessage as unknown:
+            self._metrics.count_message("", "refused")
+            return [self._replication.refusal(device, unknown.head, unknown.op, unknown)]
         except messages.BadMessage:
             self._metrics.count_message("", "unreadable")
             raise
-        head = cast(BoardHead, found)
         answers = await self._answers(device, head, body)
         self._metrics.count_message(head["op"], _outcome(answers))
         return answers
@@ -344,8 +346,8 @@ class MessageDispatcher:
                 return await self._answer_search(device, head)
             if head["op"] == "get":
                 return await self._answer_get(device, head)
-        except Refused as refused:
-            return [self._replication.refusal(device, head, refused)]
+        except (Refused, StoreUnavailable) as problem:
+            return [self._replication.refusal(device, head, head["op"], problem)]
         answer = await self._replication.answer(device, head, body)
         return [answer] if answer else []
 
@@ -354,7 +356,8 @@ class MessageDispatcher:
         try:
             return await self.answers(device, data)
         except messages.BadMessage as problem:
-            _dispatch_log.warning("%s: a message was passed over: %s", device, problem, extra={"device": device})
+            fields = {"device": device, "repeat": device}
+            _dispatch_log.warning("%s: a message was passed over: %s", device, problem, extra=fields)
             return []
 
 

@@ -77,11 +77,17 @@ class NoteTable(DatabaseTable):
 
     @writes
     def put(self, rows: Rows, name: str, value: str) -> None:
-        """Keep a note."""
+        """Keep a note in the place of a former one."""
         rows.run(
             "INSERT INTO notes (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
             (name, value),
         )
+
+    @writes
+    def put_first(self, rows: Rows, name: str, value: str) -> str:
+        """Keep a note unless there is one of that name; the one that is kept."""
+        rows.run("INSERT INTO notes (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", (name, value))
+        return rows.run("SELECT value FROM notes WHERE name = ?", (name,))[0][0]
 
 
 def _versions(rows: Rows, copy: LogRow, seqs: Sequence[int]) -> dict[int, int]:

@@ -1,0 +1,126 @@
+"""Checks of the broker: whether it is reached, who may come in, and what it lets a board read."""
+
+import asyncio
+import secrets
+import ssl
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from engram_host.cli.checks import REFUSED, Finding, watch, well, wrong
+from engram_host.companion.auth.exposure import listeners, tokens_required
+from engram_host.companion.auth.tokens import MOSQUITTO_CHECKER
+from engram_host.companion.errors import SettingError
+from engram_host.companion.settings import Settings
+
+if TYPE_CHECKING:
+    import aiomqtt
+
+_SECONDS = 5.0
+"""How long a broker may take for one check."""
+
+_OWN = f"engram/v1/{MOSQUITTO_CHECKER}/down"
+_OTHER = f"engram/v1/{MOSQUITTO_CHECKER}.other/down"
+"""A topic of the user that checks, and one of another user; no board can have such a name."""
+
+_REFUSED_CODE = 128
+"""From here on, what a broker answers to a subscription is a refusal."""
+
+
+def broker(settings: Settings, checker: str) -> Iterator[Finding]:
+    """Whether the broker is reached, takes the companion's name and password, and keeps boards apart.
+
+    `checker` is the password of the user that `engram device mosquitto` makes for this, "" if there is none.
+    """
+    mqtt = settings.mqtt
+    if not mqtt.on:
+        yield watch("broker", "off: boards connect over HTTP only")
+    elif not mqtt.url:
+        yield well("broker", "built-in")
+    else:
+        try:
+            yield from asyncio.run(_Broker(settings).check(checker))
+        except SettingError as problem:
+            yield wrong("broker", REFUSED, str(problem))
+
+
+class _Broker:
+    def __init__(self, settings: Settings):
+        from engram_host.companion.mqtt.client import broker_login, parse_broker_url
+
+        self._where = where = parse_broker_url(settings.mqtt.url)
+        self._login = broker_login(settings.mqtt, settings.home)
+        self._requires_tokens = tokens_required(settings.security, listeners(settings.http, settings.mqtt))
+        self._port = where.port or (8883 if where.scheme == "mqtts" else 1883)
+        self._name = f"{where.hostname}:{self._port}"
+
+    async def check(self, checker: str) -> list[Finding]:
+        import aiomqtt
+
+        try:
+            own = self._client(self._where.username or self._login.name, self._where.password or self._login.password)
+            async with own:
+                return [well("broker", f"{self._name} is reached"), await self._rights(own, checker)]
+        except (aiomqtt.MqttError, OSError, ValueError) as error:
+            return [wrong("broker", f"{self._name}: {error}", "check that it runs, and check the mqtt settings.")]
+
+    async def _rights(self, own: "aiomqtt.Client", checker: str) -> Finding:
+        """What the broker lets those do who are not the companion."""
+        import aiomqtt
+
+        name = "broker rights"
+        again = "run `engram device mosquitto FOLDER`, and let the broker read the files again."
+        if await self._lets_in("", ""):
+            finding = wrong if self._requires_tokens else watch
+            return finding(name, "anybody connects to it without a password, and reads what boards send", again)
+        if not checker:
+            return watch(name, "not checked: there is no user to check them with", again)
+        try:
+            async with self._client(MOSQUITTO_CHECKER, checker) as probe:
+                return await _compare(name, own, probe)
+        except aiomqtt.MqttError as error:
+            return watch(name, f"not checked: the broker refuses the user {MOSQUITTO_CHECKER} ({error})", again)
+        except TimeoutError:
+            return wrong(name, "a board does not get what the companion writes to it", again)
+
+    async def _lets_in(self, user: str, password: str) -> bool:
+        import aiomqtt
+
+        try:
+            async with self._client(user, password):
+                return True
+        except aiomqtt.MqttError:
+            return False
+
+    def _client(self, user: str, password: str) -> "aiomqtt.Client":
+        import aiomqtt
+
+        secure = self._where.scheme == "mqtts"
+        return aiomqtt.Client(
+            self._where.hostname or "",
+            self._port,
+            username=user or None,
+            password=password or None,
+            tls_context=(self._login.tls or ssl.create_default_context()) if secure else None,
+            timeout=_SECONDS,
+        )
+
+
+async def _compare(name: str, own: "aiomqtt.Client", probe: "aiomqtt.Client") -> Finding:
+    """What `probe`, with the rights of a board, gets of what the companion writes to others; TimeoutError if nothing."""
+    for topic in (_OWN, "engram/v1/+/down"):
+        await probe.subscribe(topic, qos=1)
+    granted = await probe.subscribe(f"$share/{secrets.token_urlsafe(16)}/engram/v1/+/up", qos=1)
+    await own.publish(_OTHER, b"another board's", qos=1)
+    await own.publish(_OWN, b"its own", qos=1)
+    async with asyncio.timeout(_SECONDS):
+        async for message in probe.messages:
+            if message.topic.value == _OTHER:
+                advice = "use the topic access that `engram device mosquitto FOLDER` writes."
+                return wrong(name, "a board reads what other boards are sent", advice)
+            if message.topic.value == _OWN:
+                break
+    if all((code if isinstance(code, int) else code.value) >= _REFUSED_CODE for code in granted):
+        return well(name, "a board reads its own topic only, and joins no shared subscription")
+    return well(
+        name, "a board reads its own topic only; it may join shared subscriptions, but the companion's name is secret"
+    )

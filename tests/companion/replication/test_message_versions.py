@@ -1,0 +1,204 @@
+"""Versions of the messages: boards of each version are served, or a sentence says what to update, over HTTP and MQTT."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import aiomqtt
+import pytest
+
+from engram import log_line
+from engram.link import messages
+from engram_host.companion.errors import Refused, StoreFull, StoreUnavailable
+from engram_host.companion.replication import versions
+from engram_host.companion.replication.protocol import MessageDispatcher, Replication
+from engram_host.companion.supervisor import Supervisor
+from peers import Companion
+from waiting import SECONDS
+
+DATA = Path(__file__).resolve().parents[2] / "data"
+
+FORMER = ("wire-before-archive", "wire-before-relied")
+"""Forms that version 1 had for some hours each: boards with that code are in use."""
+
+RELEASED = {1: "wire-0.1"}
+"""Of each version the folder with its messages, and the fields of each."""
+
+FOR_PEOPLE = ("told", "why", "note")
+"""Fields with a sentence, whose wording may change."""
+
+
+def conversation(form: str) -> list[dict[str, Any]]:
+    return json.loads((DATA / form / "messages.json").read_text(encoding="utf-8"))
+
+
+def heads(answer: bytes) -> list[dict[str, Any]]:
+    return [log_line.decode(line) for line in answer.splitlines(keepends=True)]
+
+
+def hello(**fields: Any) -> bytes:
+    """A greeting with some fields other than those of an ordinary one; None leaves one out."""
+    usual = {"version": 1, "zone": 0, "records": [7, 1, 1, 0], "journal": [8, 1, 1, 0], "relied": 0}
+    address = {"op": "hello", "board": "5f3a9c01", "link": 1, "n": 1}
+    return log_line.encode((address | usual | fields).items())
+
+
+def over_mqtt(companion: Companion, device: str, message: bytes) -> list[dict[str, Any]]:
+    """What a board is answered over MQTT."""
+
+    async def work() -> bytes:
+        async with aiomqtt.Client("127.0.0.1", companion.mqtt_port) as board, asyncio.timeout(SECONDS):
+            await board.subscribe(f"engram/v1/{device}/down", qos=1)
+            await board.publish(f"engram/v1/{device}/up", message, qos=1)
+            answer = await anext(aiter(board.messages))
+            assert isinstance(answer.payload, bytes)
+            return answer.payload
+
+    return heads(asyncio.run(work()))
+
+
+# --- boards of before
+
+
+@pytest.mark.parametrize("form", FORMER)
+def test_a_board_with_the_code_of_before_is_answered_as_it_was(companion: Companion, form: str):
+    for one in conversation(form):
+        found = heads(companion.posted(form, one["up"].encode()))
+        for before, now in zip(heads("".join(one["down"]).encode()), found, strict=True):
+            if before["op"] == "found":  # how the companion ranks may change
+                before["items"], now["items"] = before["items"][0][:1], now["items"][0][:1]
+            same = [name for name in before if name not in FOR_PEOPLE]
+            assert {name: now[name] for name in same} == {name: before[name] for name in same}
+
+
+@pytest.mark.parametrize("form", FORMER)
+def test_a_board_with_the_code_of_before_is_greeted_over_mqtt(companion: Companion, form: str):
+    first = conversation(form)[0]["up"].encode()
+    assert over_mqtt(companion, f"{form}-mqtt", first)[0]["op"] == "welcome"
+
+
+def test_a_field_of_a_later_form_is_checked_where_it_is_there(companion: Companion):
+    (answer,) = heads(companion.posted("odd", hello(relied="x")))
+    assert answer["op"] == "refused" and "relied must be a number" in answer["why"]
+
+
+# --- boards to come
+
+
+def test_the_welcome_names_the_version_that_both_use(companion: Companion):
+    answers = {version: heads(companion.posted("newer", hello(version=version, n=version)))[0] for version in (1, 2, 9)}
+    assert {version: answer["version"] for version, answer in answers.items()} == {1: 1, 2: 1, 9: 1}
+
+
+def test_a_newer_board_whose_greeting_cannot_be_read_is_told_to_have_the_companion_updated(companion: Companion):
+    (answer,) = heads(companion.posted("newest", hello(version=9, journal=None)))
+    assert (answer["op"], answer["again"]) == ("refused", versions.UPDATE_SECONDS)
+    assert "version 9 of the messages, the companion 1: update Engram on the companion's computer" in answer["why"]
+
+
+@pytest.mark.parametrize("message", [b"weather", b"hello"])
+def test_a_message_that_is_not_known_is_refused_in_a_sentence_over_mqtt_too(companion: Companion, message: bytes):
+    whole = log_line.encode([("op", message.decode()), ("board", "5f3a9c01"), ("link", 1), ("n", 1)])
+    for answer in (heads(companion.posted("odd", whole))[0], over_mqtt(companion, "odd-mqtt", whole)[0]):
+        assert answer["op"] == "refused" and "update the older one" in answer["why"]
+        assert (answer["board"], answer["link"], answer["n"]) == ("5f3a9c01", 1, 1)
+
+
+def test_a_damaged_message_is_not_answered_as_if_it_were_one_of_another_version(companion: Companion):
+    answer = companion.client.post("/v1/devices/odd/messages", content=hello().replace(b"hello", b"hullo"))
+    assert answer.status_code == 400
+
+
+def test_a_board_that_is_too_old_is_told_to_update_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(versions, "OLDEST", 2)
+    head: Any = log_line.decode(hello())
+    with pytest.raises(Refused, match="version 1 of the messages, the companion 2 at least: update the board"):
+        versions.negotiate(head)
+
+
+# --- numbers
+
+
+@pytest.mark.parametrize("log", messages.LOGS)
+@pytest.mark.parametrize("state", [[1 << 30, 1, 1, 0], [7, 1, 1, 1 << 30], [7, 1, 10**9 + 2, 0], [7, 10**9 + 1, 1, 0]])
+def test_a_greeting_with_a_number_that_lines_could_not_name_is_refused(
+    companion: Companion, log: str, state: list[int]
+):
+    (answer,) = heads(companion.posted("beyond", hello(**{log: state})))
+    assert answer["op"] == "refused" and f"of its {log}" in answer["why"]
+    assert companion.client.get("/v1/devices/beyond").status_code == 404
+
+
+def test_lines_take_the_highest_epoch_that_a_greeting_may_name(companion: Companion):
+    epoch = (1 << 30) - 1
+    greeting = hello(records=[epoch, 1, 2, 0])
+    assert heads(companion.posted("high", greeting))[0]["op"] == "welcome"
+    span = {"log": "records", "epoch": epoch, "after": 0, "to": 1, "count": 0}
+    answer = companion.posted("high", messages.encode("lines", "5f3a9c01", 1, 2, **span))
+    assert heads(answer)[0]["op"] == "have"
+
+
+# --- a number for each form
+
+
+def test_the_fields_of_the_messages_are_those_that_their_version_was_given():
+    """A changed field needs a new messages.VERSION, a folder in tests/data with its messages, and a way to serve boards of the
+    former one (engram_host/companion/replication/versions.py).
+    """
+    text = (DATA / RELEASED[messages.VERSION] / "tables.jsonl").read_text(encoding="utf-8")
+    ways = {"from the board": messages.FROM_BOARD, "to the board": messages.TO_BOARD}
+    now = [
+        {"way": way, "op": op, "fields": {name: list(kind) for name, kind in fields}}
+        for way, table in ways.items()
+        for op, fields in table.items()
+    ]
+    assert now == [json.loads(line) for line in text.splitlines()]
+
+
+def test_each_version_that_the_companion_speaks_has_its_messages():
+    assert set(RELEASED) == set(range(versions.OLDEST, versions.NEWEST + 1))
+
+
+# --- what is logged of bad messages, and what a board is told of the database
+
+
+def test_bad_messages_of_a_board_are_one_line_of_the_log(companion: Companion):
+    whole = log_line.encode([("op", "weather"), ("board", "5f3a9c01"), ("link", 1), ("n", 1)])
+    for _ in range(20):
+        companion.posted("flood", whole)
+
+    async def work() -> None:
+        async with aiomqtt.Client("127.0.0.1", companion.mqtt_port) as board, asyncio.timeout(SECONDS):
+            await board.subscribe("engram/v1/flood-mqtt/down", qos=1)
+            for number in range(20):
+                await board.publish("engram/v1/flood-mqtt/up", b"x" * number, qos=1)
+            await board.publish("engram/v1/flood-mqtt/up", hello(), qos=1)
+            await anext(aiter(board.messages))
+
+    asyncio.run(work())
+    printed = companion.printed()
+    assert printed.count("flood: refused: ") == 1 and printed.count("flood-mqtt: a message was passed over") == 1
+
+
+@pytest.mark.parametrize("op", ["hello", "search"])
+@pytest.mark.parametrize("problem", [StoreUnavailable, StoreFull])
+def test_a_board_learns_nothing_of_where_the_database_is(op: str, problem: type[StoreUnavailable]):
+    class Broken:
+        def greet(self, *_: object) -> None:
+            raise problem("/home/ann/companion.db at db.example:5432 cannot be used.")
+
+    async def search(*_: object) -> list[bytes]:
+        raise problem("/home/ann/companion.db at db.example:5432 cannot be used.")
+
+    async def work() -> list[bytes]:
+        store: Any = Broken()
+        dispatcher = MessageDispatcher(Replication(store, lambda: None, Supervisor()), search, search)
+        asked = {"query": "x", "limit": 1, "principal": "owner", "group": False, "workspace": "", "tags": []}
+        times = {"since": 0, "until": 0}
+        message = hello() if op == "hello" else messages.encode("search", "5f3a9c01", 1, 1, **asked, **times)
+        return await dispatcher.answers("kitchen", message)
+
+    (answer,) = heads(b"".join(asyncio.run(work())))
+    assert (answer["op"], answer["why"]) == ("refused", problem.public)
+    assert "db" not in problem.public.replace("database", "")
