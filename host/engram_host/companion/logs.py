@@ -3,12 +3,19 @@ that steers a terminal or begins another line.
 
 A JSON line has `time` (ISO 8601, UTC), `level`, `logger`, `message`, `fields` (what the code says beside the message, such as
 the board), and `error` with the traceback where there is one.
+
+A line that repeats is counted, not repeated: RepeatFilter does so for all loggers.
 """
 
 import json
 import logging
 import re
 import sys
+import threading
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
@@ -27,7 +34,7 @@ _CONTROLS = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\
 _LONGEST = 4000
 """Characters of a message that are logged: a text from outside does not fill the disk."""
 
-_OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "repeat"}
 
 
 def without_secrets(text: str) -> str:
@@ -80,9 +87,175 @@ def _plain(value: object) -> object:
     return without_secrets(str(value))[:_LONGEST]
 
 
+# --- lines that repeat
+
+
+REPEAT_SECONDS = 60.0
+"""A line is written once in this time; its repeats are counted, and their number is written at the end of it."""
+
+MOST_LINES = 2048
+"""Lines whose repeats are counted at a time: bounds the memory. Further ones are counted together."""
+
+MOST_VARIANTS = 60
+"""Lines in REPEAT_SECONDS that differ only in what was filled in, such as a name; further ones are counted together:
+whoever varies a name cannot fill the disk.
+"""
+
+_VARYING = re.compile(r"0x[0-9a-fA-F]+|\bTask-\d+|\bfd=\d+|\bport \d+")
+"""Parts of a text that make no line another one."""
+
+
+@dataclass
+class _Line:
+    record: logging.LogRecord
+    kind: tuple[str, int, str]
+    until: float
+    repeats: int = 0
+
+
+class RepeatFilter(logging.Filter):
+    """Lets a line pass once in `seconds` and counts its repeats; `write(record)` is given a line with their number.
+
+    Two lines are the same if their logger, their level and their text are. Where a text varies with every line, the code
+    names what they have in common: `log.warning(..., extra={"repeat": device})`. Debugging shows all lines.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[logging.LogRecord], None],
+        seconds: float = REPEAT_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        super().__init__()
+        self._write = write
+        self._seconds = seconds
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._lines: OrderedDict[tuple[str, int, str], _Line] = OrderedDict()
+        self._variants: Counter[tuple[str, int, str]] = Counter()
+        self._timer: threading.Timer | None = None
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether a line is to be written; it says how many like it were not."""
+        if record.levelno < logging.INFO:
+            return True
+        with self._lock:
+            now = self._clock()
+            kind = _kind(record)
+            key = self._key(record, kind)
+            line = self._lines.get(key)
+            if line and now < line.until:
+                line.repeats += 1
+                self._report_later()
+                return False
+            self._lines[key] = _Line(_copy(record), kind, now + self._seconds)
+            self._lines.move_to_end(key)
+            if line:
+                _say_repeats(record, line.repeats, self._seconds)
+            else:
+                self._variants[kind] += 1
+            ended = self._remove_ended(now)
+        self._report(ended)
+        return True
+
+    def report(self) -> None:
+        """Write the numbers of repeats whose time is over."""
+        with self._lock:
+            self._timer = None
+            ended = self._remove_ended(self._clock())
+            if any(line.repeats for line in self._lines.values()):
+                self._report_later()
+        self._report(ended)
+
+    def stop(self) -> None:
+        """Write all numbers now, since nothing may be logged any more."""
+        with self._lock:
+            if self._timer:
+                self._timer.cancel()
+            ended = self._remove_ended(float("inf"))
+        self._report(ended)
+
+    def _key(self, record: logging.LogRecord, kind: tuple[str, int, str]) -> tuple[str, int, str]:
+        common = getattr(record, "repeat", None)
+        text = _VARYING.sub("", record.getMessage()) if common is None else f"{kind[2]} {common}"
+        key = record.name, record.levelno, text
+        if key in self._lines:
+            return key
+        if self._variants[kind] >= MOST_VARIANTS:
+            return kind
+        return key if len(self._lines) < MOST_LINES else ("", record.levelno, "")
+
+    def _remove_ended(self, now: float) -> list[_Line]:
+        """The oldest lines, up to the first whose time is not over."""
+        ended: list[_Line] = []
+        while self._lines and (oldest := next(iter(self._lines.items())))[1].until <= now:
+            ended.append(oldest[1])
+            self._remove(oldest[0])
+        return ended
+
+    def _remove(self, key: tuple[str, int, str]) -> None:
+        kind = self._lines.pop(key).kind
+        self._variants[kind] -= 1
+        if not self._variants[kind]:
+            del self._variants[kind]
+
+    def _report(self, ended: list[_Line]) -> None:
+        for line in ended:
+            if line.repeats:
+                _say_repeats(line.record, line.repeats, self._seconds)
+                line.record.created = time.time()
+                self._write(line.record)
+
+    def _report_later(self) -> None:
+        if not self._timer:
+            self._timer = threading.Timer(self._seconds, self.report)
+            self._timer.daemon = True
+            self._timer.start()
+
+
+def _kind(record: logging.LogRecord) -> tuple[str, int, str]:
+    """What lines have in common that differ only in what was filled in; the first line of a text that was filled in before."""
+    pattern = str(record.msg)
+    return record.name, record.levelno, pattern if record.args else pattern.partition("\n")[0]
+
+
+def _copy(record: logging.LogRecord) -> logging.LogRecord:
+    """A line as it is written with the number of its repeats: without a traceback."""
+    return logging.makeLogRecord(vars(record) | {"exc_info": None, "exc_text": None, "stack_info": None})
+
+
+def _say_repeats(record: logging.LogRecord, repeats: int, seconds: float) -> None:
+    if repeats:
+        text = record.getMessage()[: _LONGEST - 100]
+        record.msg = f"{text} ({repeats} more like it within {seconds:.0f} s)"
+        record.args = ()
+        record.repeats = repeats
+
+
+class _Handler(logging.StreamHandler[TextIO]):
+    """Writes lines, and counts those that repeat."""
+
+    def __init__(self, out: TextIO):
+        super().__init__(out)
+        self._repeats = RepeatFilter(self._write_count)
+        self.addFilter(self._repeats)
+
+    def _write_count(self, record: logging.LogRecord) -> None:
+        self.acquire()
+        try:
+            self.emit(record)
+        finally:
+            self.release()
+
+    def close(self) -> None:
+        """Write what was counted until now."""
+        self._repeats.stop()
+        super().close()
+
+
 def set_up(form: str, level: str, out: TextIO | None = None) -> None:
     """Log to stderr, or to `out`, from now on; `form` is one of FORMATS, `level` one of LEVELS."""
-    handler = logging.StreamHandler(out or sys.stderr)
+    handler = _Handler(out or sys.stderr)
     pattern = "%(asctime)s %(levelname)s %(name)s: %(message)s"
     handler.setFormatter(JsonFormatter() if form == "json" else _Text(pattern))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
