@@ -27,9 +27,17 @@ from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess, EmbeddedBroker
+from engram_host.companion.replication.expiry import ExpirySweep
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.search_service import SearchService
-from engram_host.companion.settings import Settings, make_folder, read_settings, store_url
+from engram_host.companion.settings import (
+    Settings,
+    line_quota,
+    make_folder,
+    read_settings,
+    retention_limits,
+    store_url,
+)
 from engram_host.companion.store import CompanionStore, open_store
 from engram_host.companion.supervisor import Supervisor
 
@@ -72,7 +80,8 @@ class CompanionApp:
         self.embedding = embedding
         self.metrics = metrics
         self.supervisor = supervisor
-        self.replication = Replication(store, embedding.wake, supervisor, metrics)
+        self.replication = Replication(store, embedding.wake, supervisor, metrics, line_quota(settings.store))
+        self.expiry = ExpirySweep(store, retention_limits(settings.store), supervisor)
         self.folders = FolderService(store, settings.folders, settings.home, supervisor, embedding.wake)
         self.search = SearchService(store, settings.search, embedding, self.folders, metrics)
         answers = self.search.answer_board, self.search.answer_get
@@ -132,7 +141,7 @@ class CompanionApp:
         """Take messages and answer searches; the store is open before, and closed after."""
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
-            for part in (self.embedding, self.gateway, self.folders, self.replication):
+            for part in (self.embedding, self.gateway, self.folders, self.expiry, self.replication):
                 part.start()
                 stack.push_async_callback(part.stop)
             stack.push_async_callback(self._stop_mqtt)
