@@ -8,7 +8,6 @@ from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store.expiry import ExpiryTable
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import RetentionLimits
-from engram_host.wording import counted
 
 _log = logging.getLogger("engram.expiry")
 
@@ -46,5 +45,5 @@ class ExpirySweep:
                 _log.warning("what is to be removed by its age stays for now: %s", problem)
             else:
                 if removed:
-                    _log.info("%s removed by age or size", counted(removed, "line was", "lines were"))
+                    _log.info("lines removed by age or size: %d", removed)
             pause = EVERY_SECONDS
