@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import resource
 import time
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,7 @@ from typing import Any
 from engram_host import __version__
 from engram_host.companion.api.app import make_app
 from engram_host.companion.api.server import WebServer
+from engram_host.companion.auth.connections import Connections, most_connections, raise_descriptor_limit
 from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners, tokens_required
 from engram_host.companion.auth.identity import CallerLookup
 from engram_host.companion.auth.middleware import HttpAccess
@@ -31,6 +33,7 @@ from engram_host.companion.replication.expiry import ExpirySweep
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import (
+    SecuritySettings,
     Settings,
     line_quota,
     make_folder,
@@ -64,6 +67,7 @@ class CompanionApp:
         gateway_key: ApiKey,
         metrics: Metrics,
         supervisor: Supervisor,
+        connections: Connections,
     ):
         """`operator` is the operator's token. SettingError."""
         self.settings = settings
@@ -80,6 +84,7 @@ class CompanionApp:
         self.embedding = embedding
         self.metrics = metrics
         self.supervisor = supervisor
+        self.connections = connections
         self.replication = Replication(store, embedding.wake, supervisor, metrics, line_quota(settings.store))
         self.expiry = ExpirySweep(store, retention_limits(settings.store), supervisor)
         self.folders = FolderService(store, settings.folders, settings.home, supervisor, embedding.wake)
@@ -117,6 +122,7 @@ class CompanionApp:
         """The figures that stand now, by the names in metrics.GAUGES. Blocks some ms: call it in a thread."""
         found: dict[str, float] = {
             "engram_up_seconds": time.monotonic() - self._began,
+            "engram_connections": self.connections.count,
             "engram_waiting_batches": self.replication.waiting,
             "engram_index_bytes": self.search.index_bytes,
             "engram_backlog_lines": self.embedding.changes_left,
@@ -176,7 +182,7 @@ class CompanionApp:
                 WORKER, new_token(), trust_certificate("mqtt.certificate", certificate) if tls else None
             )
             access = BrokerAccess(self.access.callers, self.access.requires_tokens, self._rate_limiter, login.password)
-            self.broker = EmbeddedBroker(mqtt.host, mqtt.port, access, self.supervisor, tls)
+            self.broker = EmbeddedBroker(mqtt.host, mqtt.port, access, self.supervisor, self.connections, tls)
             await self.broker.start()
             answers = self.dispatcher.answers_or_nothing  # the broker inside slows them down by itself
         url = self.broker.own_url if self.broker else mqtt.url
@@ -220,6 +226,12 @@ class RunningCompanion:
         broker = self.app.broker
         return {"http": self.web.url, "mqtt": broker.url if broker else _without_login(self.app.settings.mqtt.url)}
 
+    def _limits(self) -> str:
+        connections = self.app.connections
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        each = connections.most_an_address
+        return f"{connections.most} connections, {each} from one address; {files} open files"
+
     def banner(self, seconds: float) -> list[str]:
         """What a person is shown once it has started, which took so many seconds."""
         app = self.app
@@ -227,10 +239,27 @@ class RunningCompanion:
             f"Engram companion {__version__}, ready in {seconds:.1f} s. Ctrl-C ends it.",
             f"  HTTP      {self.web.url}  ({self.web.url}/docs)",
             f"  MQTT      {app.mqtt_name}",
+            f"  limits    {self._limits()}",
             f"  store     {app.store_name}",
             f"  meaning   {app.embedding.status_line()}",
             f"  tokens    {'required' if app.access.requires_tokens else 'not required: only this computer reaches it'}",
         ]
+
+
+def _admitted_connections(security: SecuritySettings) -> Connections:
+    """The bound of connections, which leaves descriptors for all else."""
+    descriptors = raise_descriptor_limit()
+    most = most_connections(security.connections, descriptors)
+    _log.info("open files: %d, connections: %d", descriptors, most)
+    if most < security.connections:
+        _log.warning(
+            "only %d of %d connections (security.connections) are taken: the system's limit of open files is %d; raise it "
+            "with LimitNOFILE of systemd or `ulimit -Hn`.",
+            most,
+            security.connections,
+            descriptors,
+        )
+    return Connections(most, security.address_connections)
 
 
 def _without_login(url: str) -> str:
@@ -256,9 +285,10 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
         metrics = Metrics()
         supervisor = Supervisor(metrics.task_failed)
         embedding = EmbeddingService(store, settings.embedding, supervisor, metrics.embedder_failed)
-        app = CompanionApp(settings, store, embedding, operator, key, metrics, supervisor)
+        connections = _admitted_connections(settings.security)
+        app = CompanionApp(settings, store, embedding, operator, key, metrics, supervisor, connections)
         async with app.running():
-            web = WebServer(make_app(app), http.host, http.port, supervisor, tls)
+            web = WebServer(make_app(app), http.host, http.port, supervisor, connections, tls)
             await web.start()
             try:
                 yield RunningCompanion(app, web)
