@@ -150,7 +150,7 @@ class AuthMiddleware:
             state[CONNECTION].mark_known()
         self._at_work += 1
         try:
-            await self._app(scope, _Body(receive), send)
+            await self._app(scope, _Body(receive), _with_local_redirects(send))
         finally:
             self._at_work -= 1
 
@@ -202,6 +202,25 @@ def _token(headers: Headers) -> str:
         except (binascii.Error, UnicodeDecodeError):
             return ""
     return ""
+
+
+def _with_local_redirects(send: Send) -> Send:
+    """Send answers whose redirects name a path only: a client is not led to whatever host its request named."""
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] // 100 == 3:
+            message["headers"] = [
+                (name, _path_of(value) if name.lower() == b"location" else value) for name, value in message["headers"]
+            ]
+        await send(message)
+
+    return sent
+
+
+def _path_of(location: bytes) -> bytes:
+    parts = _split(location.decode("latin-1"))
+    path = "/" + parts.path.lstrip("/")
+    return (f"{path}?{parts.query}" if parts.query else path).encode("latin-1")
 
 
 def check_framing(headers: Headers) -> None:
