@@ -74,6 +74,7 @@ RUN_HERE: dict[str, tuple[Callable[[Scene], Words], str]] = {
     "device remove": (lambda scene: scene.with_token(), '"removed": true'),
     "device list": (lambda scene: scene.with_token()[1:], "attic"),
     "device mosquitto": (lambda scene: (scene.folder / "files", *scene.with_token()[1:]), "files"),
+    "board erase": (lambda scene: (*scene.with_token(), "--yes"), '"erased": "attic"'),
 }
 """The words that a command is run with here, after its name, and what its answer has to hold."""
 
@@ -114,6 +115,7 @@ FAILS: dict[str, tuple[Words, int]] = {
     "device remove": (("nobody",), NOT_FOUND),
     "device list": (("--home", "/dev/null/none"), WRONG_USAGE),
     "device mosquitto": (("/dev/null/none",), WRONG_USAGE),
+    "board erase": (("nobody", "--yes"), NOT_FOUND),
     "board image": (("--board", "PICO"), WRONG_USAGE),
     "board package": (("--board", "PICO"), WRONG_USAGE),
     "board flash": (("--board", "ESP32_GENERIC", "--firmware", "none.bin"), NOT_FOUND),

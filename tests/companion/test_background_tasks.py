@@ -22,6 +22,7 @@ from engram import log_line
 from engram_host.cli import companion_checks as checks
 from engram_host.companion import app, search_service, supervisor
 from engram_host.companion.embedding import batch
+from engram_host.companion.replication import expiry
 from engram_host.companion.settings import read_settings
 from engram_host.companion.supervisor import TASKS
 from engram_host.fake_llm import serving
@@ -87,9 +88,22 @@ async def warms(companion: Served) -> None:
     await soon("the index is made before anybody asks", is_warm)
 
 
+async def expires(companion: Served) -> None:
+    database = companion.running.app.store.database
+    counts = "SELECT count(*) FROM device_use WHERE device = 'long-ago'"
+    add = "INSERT INTO device_use (day, device, lines, bytes, epochs) VALUES (1, 'long-ago', 1, 1, 1)"
+    await asyncio.to_thread(database.write, lambda rows: rows.run(add))
+
+    async def is_gone() -> bool:
+        return await asyncio.to_thread(database.read, lambda rows: rows.run(counts)) == [(0,)]
+
+    await soon("what is too old is removed", is_gone)
+
+
 WORKS = {
     "broker": hears_over_mqtt,
     "embedding": embeds,
+    "expiry": expires,
     "folders": reads_folders,
     "http": copies,
     "mqtt": hears_over_mqtt,
@@ -119,6 +133,9 @@ def test_a_task_that_is_killed_comes_back_and_health_shows_it(
 ):
     monkeypatch.setattr(search_service, "LARGE", 1)
     monkeypatch.setattr(app, "_WARM_AFTER_SECONDS", 2.0 if name == "warming" else 0.0)
+    if name == "expiry":
+        monkeypatch.setattr(expiry, "FIRST_SECONDS", 0.1)
+        monkeypatch.setattr(expiry, "EVERY_SECONDS", 0.1)
 
     async def play(companion: Served) -> None:
         works = WORKS[name]
@@ -236,7 +253,7 @@ def test_lines_that_the_writer_held_when_it_was_killed_are_refused_and_those_beh
         take, is_taking, may_end = store.store_batches, asyncio.Event(), threading.Event()
         loop = asyncio.get_running_loop()
 
-        def slow(batches: Any, now: int) -> Any:
+        def slow(batches: Any, now: int, quota: Any) -> Any:
             monkeypatch.setattr(store, "store_batches", take)
             loop.call_soon_threadsafe(is_taking.set)
             may_end.wait(SECONDS)

@@ -1,18 +1,27 @@
-"""`engram board`: what `make flash` and the other targets for a board do. None of it needs a companion."""
+"""`engram board`: what `make flash` and the other targets for a board do, and what erases a board at the companion."""
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from engram_host.boards.errors import option_name, under_make
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
-from engram_host.cli.exit_status import CommandInterrupted, WrongUsage
-from engram_host.cli.options import JSON, PORT, Context, takes
+from engram_host.cli.exit_status import CommandError, CommandInterrupted, NotFound, WrongUsage
+from engram_host.cli.options import HOME, JSON, PORT, Context, takes
 
-app = typer.Typer(help="Manage a board on a serial port: flash, deploy, chat, Wi-Fi, backup.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from engram_host.companion.store import CompanionStore
+    from engram_host.companion.store.erasure import BoardContents
+
+app = typer.Typer(
+    help="Manage a board on a serial port: flash, deploy, chat, Wi-Fi, backup. Erase one at the companion.",
+    no_args_is_help=True,
+)
 
 Kind = Annotated[str, typer.Option("--board", help="kind of board, such as ESP32_GENERIC_S3_OCT")]
 Config = Annotated[Path | None, typer.Option(help="config.json with your settings")]
@@ -200,3 +209,87 @@ def _do(work: Callable[[Progress], object], context: Context) -> None:
         progress.close()
     if context.json:
         output.print_json({"done": True, "told": progress.sentences})
+
+
+# --- engram board erase
+
+
+_REMAINS = (
+    "backups and exports that were made before: delete them; restoring one brings the board back.",
+    "the board itself: its flash, its own backups. If it connects again, the companion copies it again.",
+    "the services that were sent texts of it: the one that makes vectors, and the LLM behind the gateway.",
+)
+"""Where a board's memory may be that no database of the companion has any more."""
+
+
+@app.command()
+@takes(HOME, JSON)
+def erase(
+    context: Context,
+    name: Annotated[str, typer.Argument(help="the board's name at the companion")],
+    yes: Annotated[bool, typer.Option("--yes", help="erase it; without this, only say what there is")] = False,
+) -> None:
+    """Erase a board at the companion: its lines, archive, vectors, events and token. This cannot be undone.
+
+    The companion may keep running. Stop the board first, or it sends everything again.
+
+    Example: engram board erase kitchen --yes
+    """
+    with _companion_store(context.home) as store:
+        if not yes:
+            raise CommandError(
+                f"{name} has {_described(store.board_contents(name))}: repeat with --yes to erase it for good."
+            )
+        erased = store.erase_board(name)
+        remains = [*_scrubbed(store), *_REMAINS]
+    if context.json:
+        output.print_json({"erased": name, **asdict(erased), "remains": remains})
+        return
+    output.print_line(f"{name} is erased: {_described(erased)}.")
+    output.print_line("Its memory may still be in")
+    for place in remains:
+        output.print_line(f"- {place}")
+
+
+def _scrubbed(store: "CompanionStore") -> list[str]:
+    """Take the erased bytes out of the database's files; where some may be left."""
+    from engram_host.companion.errors import StoreUnavailable
+
+    try:
+        return store.database.scrub()
+    except StoreUnavailable as problem:
+        return [
+            f"the database's files, which could not be rewritten: {problem} Then run VACUUM FULL, with SQLite VACUUM."
+        ]
+
+
+def _described(contents: "BoardContents") -> str:
+    from engram_host.wording import counted, listed
+
+    archived = f" ({contents.archived} archived here only)" if contents.archived else ""
+    return listed(
+        [
+            counted(contents.lines, "line", "lines") + archived,
+            counted(contents.aside, "set-aside line", "set-aside lines"),
+            counted(contents.vectors, "vector", "vectors"),
+            counted(contents.events, "event", "events"),
+            "a token" if contents.has_token else "no token",
+        ]
+    )
+
+
+@contextlib.contextmanager
+def _companion_store(home: Path) -> "Iterator[CompanionStore]":
+    """The store of a companion, which may run; NotFound if none ever did."""
+    from engram_host.companion.settings import database_file, read_settings, store_url
+    from engram_host.companion.store import open_store
+
+    settings = read_settings(home, {})
+    file = database_file(settings)
+    if file and not file.exists():
+        raise NotFound(f"there is no database {file}: no companion has run in this folder yet.")
+    store = open_store(store_url(settings.store, settings.home))
+    try:
+        yield store
+    finally:
+        store.close()

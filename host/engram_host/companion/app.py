@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import resource
 import time
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,7 @@ from engram_host import __version__
 from engram_host.companion.api.app import make_app
 from engram_host.companion.api.server import WebServer
 from engram_host.companion.auth.broker_secrets import GROUP, broker_secret
+from engram_host.companion.auth.connections import Connections, most_connections, raise_descriptor_limit
 from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners, tokens_required
 from engram_host.companion.auth.failed_logins import FailedLogins
 from engram_host.companion.auth.identity import CallerLookup
@@ -29,9 +31,18 @@ from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess, EmbeddedBroker
+from engram_host.companion.replication.expiry import ExpirySweep
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.search_service import SearchService
-from engram_host.companion.settings import Settings, make_folder, read_settings, store_url
+from engram_host.companion.settings import (
+    SecuritySettings,
+    Settings,
+    line_quota,
+    make_folder,
+    read_settings,
+    retention_limits,
+    store_url,
+)
 from engram_host.companion.store import CompanionStore, open_store
 from engram_host.companion.supervisor import Supervisor
 
@@ -58,6 +69,7 @@ class CompanionApp:
         gateway_key: ApiKey,
         metrics: Metrics,
         supervisor: Supervisor,
+        connections: Connections,
     ):
         """`operator` is the operator's token. SettingError."""
         self.settings = settings
@@ -75,7 +87,9 @@ class CompanionApp:
         self.embedding = embedding
         self.metrics = metrics
         self.supervisor = supervisor
-        self.replication = Replication(store, embedding.wake, supervisor, metrics)
+        self.connections = connections
+        self.replication = Replication(store, embedding.wake, supervisor, metrics, line_quota(settings.store))
+        self.expiry = ExpirySweep(store, retention_limits(settings.store), supervisor)
         self.folders = FolderService(store, settings.folders, settings.home, supervisor, embedding.wake)
         self.search = SearchService(store, settings.search, embedding, self.folders, metrics)
         answers = self.search.answer_board, self.search.answer_get
@@ -111,6 +125,7 @@ class CompanionApp:
         """The figures that stand now, by the names in metrics.GAUGES. Blocks some ms: call it in a thread."""
         found: dict[str, float] = {
             "engram_up_seconds": time.monotonic() - self._began,
+            "engram_connections": self.connections.count,
             "engram_waiting_batches": self.replication.waiting,
             "engram_index_bytes": self.search.index_bytes,
             "engram_backlog_lines": self.embedding.changes_left,
@@ -135,7 +150,7 @@ class CompanionApp:
         """Take messages and answer searches; the store is open before, and closed after."""
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
-            for part in (self.embedding, self.gateway, self.folders, self.replication):
+            for part in (self.embedding, self.gateway, self.folders, self.expiry, self.replication):
                 part.start()
                 stack.push_async_callback(part.stop)
             stack.push_async_callback(self._stop_mqtt)
@@ -173,7 +188,7 @@ class CompanionApp:
             access = BrokerAccess(
                 http.callers, http.requires_tokens, self._rate_limiter, login.password, http.failed_logins
             )
-            self.broker = EmbeddedBroker(mqtt.host, mqtt.port, access, self.supervisor, tls)
+            self.broker = EmbeddedBroker(mqtt.host, mqtt.port, access, self.supervisor, self.connections, tls)
             await self.broker.start()
             answers = self.dispatcher.answers_or_nothing  # the broker inside slows them down by itself
         url = self.broker.own_url if self.broker else mqtt.url
@@ -219,6 +234,12 @@ class RunningCompanion:
         broker = self.app.broker
         return {"http": self.web.url, "mqtt": broker.url if broker else _without_login(self.app.settings.mqtt.url)}
 
+    def _limits(self) -> str:
+        connections = self.app.connections
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        each = connections.most_an_address
+        return f"{connections.most} connections, {each} from one address; {files} open files"
+
     def banner(self, seconds: float) -> list[str]:
         """What a person is shown once it has started, which took so many seconds."""
         app = self.app
@@ -226,10 +247,27 @@ class RunningCompanion:
             f"Engram companion {__version__}, ready in {seconds:.1f} s. Ctrl-C ends it.",
             f"  HTTP      {self.web.url}  ({self.web.url}/docs)",
             f"  MQTT      {app.mqtt_name}",
+            f"  limits    {self._limits()}",
             f"  store     {app.store_name}",
             f"  meaning   {app.embedding.status_line()}",
             f"  tokens    {'required' if app.access.requires_tokens else 'not required: only this computer reaches it'}",
         ]
+
+
+def _admitted_connections(security: SecuritySettings) -> Connections:
+    """The bound of connections, which leaves descriptors for all else."""
+    descriptors = raise_descriptor_limit()
+    most = most_connections(security.connections, descriptors)
+    _log.info("open files: %d, connections: %d", descriptors, most)
+    if most < security.connections:
+        _log.warning(
+            "only %d of %d connections (security.connections) are taken: the system's limit of open files is %d; raise it "
+            "with LimitNOFILE of systemd or `ulimit -Hn`.",
+            most,
+            security.connections,
+            descriptors,
+        )
+    return Connections(most, security.address_connections)
 
 
 def _without_login(url: str) -> str:
@@ -255,9 +293,10 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
         metrics = Metrics()
         supervisor = Supervisor(metrics.task_failed)
         embedding = EmbeddingService(store, settings.embedding, supervisor, metrics.embedder_failed)
-        app = CompanionApp(settings, store, embedding, operator, key, metrics, supervisor)
+        connections = _admitted_connections(settings.security)
+        app = CompanionApp(settings, store, embedding, operator, key, metrics, supervisor, connections)
         async with app.running():
-            web = WebServer(make_app(app), http.host, http.port, supervisor, tls)
+            web = WebServer(make_app(app), http.host, http.port, supervisor, connections, tls)
             await web.start()
             try:
                 yield RunningCompanion(app, web)

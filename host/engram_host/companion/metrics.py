@@ -131,6 +131,7 @@ class Gauges(Protocol):
 GAUGES = {
     "engram_up_seconds": "Since the companion started.",
     "engram_waiting_batches": "Batches of lines that wait for the next transaction.",
+    "engram_connections": "Open connections, over HTTP and to the broker inside.",
     "engram_devices": "Boards that have been here.",
     "engram_index_bytes": "Memory of the search indexes, about.",
     "engram_backlog_lines": "Changes of lines that the embedder has still to look at.",

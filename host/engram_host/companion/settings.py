@@ -13,6 +13,7 @@ from engram import text
 from engram.memory import ALL
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings_reader import read_file, read_section, secrets_in, setting
+from engram_host.companion.types import LineQuota, RetentionLimits
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,15 @@ class MqttSettings:
 
 @dataclass(frozen=True)
 class StoreSettings:
-    """The database."""
+    """The database, the quotas of what a board adds to it on a day, and how long it keeps what boards have no more."""
 
     backend: str = setting("auto", "ENGRAM_STORE", one_of=("auto", "sqlite", "postgres"))
     url: str = setting("", "ENGRAM_STORE_URL", high=500, secret=True)
+    device_lines: int = setting(200000, "ENGRAM_STORE_DEVICE_LINES", low=0, high=1 << 40)
+    device_megabytes: int = setting(64, "ENGRAM_STORE_DEVICE_MEGABYTES", low=0, high=1 << 20)
+    former_days: int = setting(365, "ENGRAM_STORE_FORMER_DAYS", low=0, high=36500)
+    former_megabytes: int = setting(256, "ENGRAM_STORE_FORMER_MEGABYTES", low=0, high=1 << 20)
+    turn_days: int = setting(0, "ENGRAM_STORE_TURN_DAYS", low=0, high=36500)
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,8 @@ class SecuritySettings:
     hosts: str = setting("", "ENGRAM_HOSTS", high=1000)
     messages_a_second: float = setting(200.0, "ENGRAM_MESSAGES_A_SECOND", low=0, high=100000)
     messages_at_once: int = setting(2000, "ENGRAM_MESSAGES_AT_ONCE", low=1, high=100000)
+    connections: int = setting(4096, "ENGRAM_CONNECTIONS", low=8, high=1000000)
+    address_connections: int = setting(1024, "ENGRAM_ADDRESS_CONNECTIONS", low=0, high=1000000)
 
 
 @dataclass(frozen=True)
@@ -309,6 +317,16 @@ def secrets_in_file(home: Path) -> list[str]:
     """The dotted names of the secret settings that stand in companion.toml. SettingError."""
     tables = read_file(home)
     return [f"{name}.{each}" for name, kind in _KINDS.items() for each in secrets_in(kind, tables.get(name, {}))]
+
+
+def line_quota(settings: StoreSettings) -> LineQuota:
+    """How many lines a board may add on a day."""
+    return LineQuota(settings.device_lines, settings.device_megabytes << 20)
+
+
+def retention_limits(settings: StoreSettings) -> RetentionLimits:
+    """How long is kept what no board has any more."""
+    return RetentionLimits(settings.former_days, settings.former_megabytes << 20, settings.turn_days)
 
 
 def store_url(settings: StoreSettings, home: Path) -> str:

@@ -137,7 +137,7 @@ class SetAsideLine:
 @dataclass(frozen=True)
 class Device:
     """A board that the companion knows. `heard` is Unix seconds, `zone` minutes east of Greenwich, `version` that of its newest
-    change; `logs` are those of the present epochs.
+    change; `logs` are those of the present epochs. `generation` differs from that of an erased board of this name.
     """
 
     name: str
@@ -147,6 +147,28 @@ class Device:
     version: int
     logs: dict[LogName, LogState]
     have: dict[LogName, int]
+    generation: int = 0
+
+
+@dataclass(frozen=True)
+class LineQuota:
+    """How many lines, and bytes of lines, a board may add to its copy on a day; 0 is no limit."""
+
+    lines: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True)
+class RetentionLimits:
+    """How long, and how much, is kept of what no board has any more; 0 is for ever, or all.
+
+    `former_days` and `former_bytes` (of one board) are for copies of former epochs and for what was set aside, `turn_days`
+    for turns that have left their board.
+    """
+
+    former_days: int = 0
+    former_bytes: int = 0
+    turn_days: int = 0
 
 
 @dataclass(frozen=True)

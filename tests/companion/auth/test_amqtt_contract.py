@@ -29,6 +29,7 @@ from waiting import wait_until_async
 OVERRIDDEN = {
     "__init__": ["self", "config", "loop", "plugin_namespace"],
     "_authenticate": ["self", "session", "_"],
+    "_create_server_instance": ["self", "listener_name", "listener_type", "address", "port", "ssl_context"],
     "_create_ssl_context": ["listener"],
     "_initialize_client_session": ["self", "reader", "writer", "remote_address", "remote_port"],
     "_topic_filtering": ["self", "session", "topic", "action"],

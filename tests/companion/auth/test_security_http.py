@@ -14,6 +14,7 @@ import trustme
 from cli_case import engram, fine
 from device_tokens import make_tokens
 from engram_host.companion.auth import tokens
+from engram_host.companion.auth.connections import Connections
 from engram_host.companion.auth.exposure import Listener, check_exposure, is_loopback, tokens_required
 from engram_host.companion.auth.middleware import DECLARED, MOST_BODY, Role
 from engram_host.companion.errors import SettingError
@@ -220,6 +221,34 @@ def test_the_companions_own_page_and_local_names_are_taken(companion: Companion)
 # --- sizes and slow clients
 
 
+def raw_answer(companion: Companion, request: bytes) -> bytes:
+    """All that comes back to some bytes until the companion closes the connection."""
+    with socket.create_connection(("127.0.0.1", companion.http_port), SECONDS) as client:
+        client.sendall(request)
+        return b"".join(iter(lambda: client.recv(65536), b""))
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_request_with_two_lengths_is_refused_and_nothing_behind_it_is_answered(companion: Companion, order: int):
+    lengths = [b"Content-Length: 4", b"Transfer-Encoding: chunked"][::order]
+    head = [b"POST /v1/search HTTP/1.1", b"Host: 127.0.0.1", b"Content-Type: application/json", *lengths]
+    smuggled = b"GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    answer = raw_answer(companion, b"\r\n".join(head) + b"\r\n\r\n0\r\n\r\n" + smuggled)
+    assert answer.startswith(b"HTTP/1.1 400 ") and b"not both" in answer
+    assert answer.count(b"HTTP/1.1") == 1
+
+
+@pytest.mark.parametrize("path", ["/v1/health/", "/v1/devices/?limit=3", "/docs/"])
+def test_a_redirect_names_no_host(companion: Companion, path: str):
+    operator = (companion.home / tokens.OPERATOR_FILE).read_text().strip().encode()
+    head = f"GET {path} HTTP/1.1\r\nHost: localhost:666\r\nConnection: close\r\n".encode()
+    answer = raw_answer(companion, head + b"Authorization: Bearer " + operator + b"\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 307 ") and b"localhost" not in answer
+    where, _, query = path.partition("?")
+    expected = where.rstrip("/") + ("?" + query if query else "")
+    assert f"\r\nlocation: {expected}\r\n".encode() in answer
+
+
 def test_a_body_that_is_too_long_is_refused_on_every_route(strict: Strict):
     for method, path, _ in operations(strict):
         if method == "POST":
@@ -273,7 +302,7 @@ def test_a_head_that_does_not_end_is_not_waited_for(companion: Companion, monkey
     monkeypatch.setattr(server, "HEAD_SECONDS", 0.3)
 
     async def send_without_end() -> None:
-        web = WebServer(FastAPI(), "127.0.0.1", 0, Supervisor())
+        web = WebServer(FastAPI(), "127.0.0.1", 0, Supervisor(), Connections(16))
         await web.start()
         _, writer = await asyncio.open_connection("127.0.0.1", web.port)
         with pytest.raises(ConnectionError):

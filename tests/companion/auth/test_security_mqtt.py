@@ -14,6 +14,7 @@ import pytest
 import trustme
 
 from engram_host.companion.auth import failed_logins, identity, tokens
+from engram_host.companion.auth.connections import Connections
 from engram_host.companion.auth.exposure import listener_tls
 from engram_host.companion.auth.failed_logins import FailedLogins
 from engram_host.companion.auth.identity import ApiCaller, CallerLookup
@@ -422,7 +423,7 @@ def test_the_broker_has_tls_with_a_certificate(tmp_path: Path):
         door = BrokerAccess(CallerLookup(store, tokens.new_token()), True, RateLimiter(0, 1), SECRET, FailedLogins())
         supervisor = Supervisor()
         broker = EmbeddedBroker(
-            "127.0.0.1", 0, door, supervisor, listener_tls("mqtt", "both.pem", "both.pem", tmp_path)
+            "127.0.0.1", 0, door, supervisor, Connections(16), listener_tls("mqtt", "both.pem", "both.pem", tmp_path)
         )
         await broker.start()
 
@@ -459,7 +460,7 @@ def test_a_broker_of_ones_own_may_have_a_certificate_of_a_private_authority(tmp_
         door = BrokerAccess(CallerLookup(store, tokens.new_token()), True, RateLimiter(0, 1), SECRET, FailedLogins())
         supervisor = Supervisor()
         broker = EmbeddedBroker(
-            "127.0.0.1", 0, door, supervisor, listener_tls("mqtt", "both.pem", "both.pem", tmp_path)
+            "127.0.0.1", 0, door, supervisor, Connections(16), listener_tls("mqtt", "both.pem", "both.pem", tmp_path)
         )
         await broker.start()
 

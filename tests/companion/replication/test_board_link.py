@@ -132,3 +132,17 @@ def test_copying_turns_erases_nothing(tmp_path: Path):
     printed = _micropython(tmp_path, str(ROOT / "tests/support/companion/erases_board.py"), str(tmp_path / "flash.bin"))
     written, copied = (int(word) for word in printed.split()[1::2])
     assert copied == 0 < written
+
+
+def test_a_board_that_has_used_up_its_quota_keeps_its_lines_and_says_so(tmp_path: Path):
+    home = tmp_path / "companion"
+    with (
+        Companion(home, ENGRAM_STORE_DEVICE_LINES="4") as companion,
+        BoardProcess(tmp_path / "board", companion.url, "kitchen") as board,
+    ):
+        for number in range(8):
+            board.say(f"remember that the number {number} is {number * number}")
+        wait_until("the quota is used up", lambda: "its quota is 4 lines a day" in board.answered("/companion"))
+        shown = board.answered("/companion")
+        assert "refused: kitchen has sent" in shown and "The board keeps its lines" in shown
+        assert len(board.lines("records")) == 8 and not _is_copied(board, companion)

@@ -148,10 +148,10 @@ def test_an_error_that_nobody_foresaw_refuses_its_message_and_takes_the_next_one
     store = open_store(f"sqlite:///{tmp_path / 'companion.db'}")
     fails = iter([True])
 
-    def take(batches, now):
+    def take(batches, now, quota):
         if next(fails, False):
             raise KeyError("a mistake")
-        return CompanionStore.store_batches(store, batches, now)
+        return CompanionStore.store_batches(store, batches, now, quota)
 
     async def play():
         monkeypatch.setattr(store, "store_batches", take)

@@ -10,6 +10,7 @@ import aiomqtt
 from paho.mqtt.reasoncodes import ReasonCode
 
 from engram_host.companion.auth import tokens
+from engram_host.companion.auth.connections import Connections
 from engram_host.companion.auth.failed_logins import FailedLogins
 from engram_host.companion.auth.identity import CallerLookup
 from engram_host.companion.auth.rate_limit import RateLimiter
@@ -68,7 +69,7 @@ async def place(tmp_path: Path, rates: RateLimiter | None = None, *, asks: bool 
     callers = CallerLookup(store, tokens.new_token())
     door = BrokerAccess(callers, asks, rates or RateLimiter(0, 1), SECRET, FailedLogins())
     supervisor = Supervisor()
-    broker = EmbeddedBroker("127.0.0.1", 0, door, supervisor)
+    broker = EmbeddedBroker("127.0.0.1", 0, door, supervisor, Connections(1024))
     await broker.start()
     bus = MqttClient(broker.own_url, BrokerLogin(WORKER, SECRET), answers, supervisor)
     bus.start()

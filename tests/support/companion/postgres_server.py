@@ -1,6 +1,7 @@
 """A PostgreSQL for tests, which can be emptied between two of them."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from engram_host.companion.store import choose_store
@@ -56,6 +57,17 @@ class PostgresServer(PostgresProcess):
             connection.execute(_END_OTHERS)
             connection.execute("DROP SCHEMA public CASCADE")
             connection.execute("CREATE SCHEMA public")
+
+    def checkpoint(self) -> None:
+        """Write all pages to the files of the tables, and remove those of tables that were rewritten."""
+        import psycopg
+
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute("CHECKPOINT")
+
+    def table_files(self) -> list[Path]:
+        """The files of all tables and indexes; the write-ahead log is elsewhere."""
+        return [path for path in (self.folder / "data" / "base").rglob("*") if path.is_file()]
 
     def clear(self) -> None:
         """Leave Engram's tables in the database postgres, with nothing in them: making them takes a hundred times as long.

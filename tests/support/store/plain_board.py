@@ -13,7 +13,18 @@ from engram import log_line
 from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.replica import SILENCE_SECONDS
-from engram_host.companion.types import LOGS, HeldLog, Hello, LineBatch, LogName, LogState, Sender, SeqRange, Welcome
+from engram_host.companion.types import (
+    LOGS,
+    HeldLog,
+    Hello,
+    LineBatch,
+    LineQuota,
+    LogName,
+    LogState,
+    Sender,
+    SeqRange,
+    Welcome,
+)
 from sending import digest
 
 SPAN = 4
@@ -76,6 +87,7 @@ class PlainBoard:
         self.n = 0
         self.now = 1_000_000
         self.durable_seq = 0
+        self.quota = LineQuota()
         self.deliver: Callable[[Callable[[], object]], object] = lambda call: call()
 
     def flash(self) -> tuple[dict[LogName, PlainLog], int]:
@@ -151,7 +163,7 @@ class PlainBoard:
         return lambda: self._taken(batch)
 
     def _taken(self, batch: LineBatch) -> int:
-        (outcome,) = self.store.store_batches([batch], self.now)
+        (outcome,) = self.store.store_batches([batch], self.now, self.quota)
         if isinstance(outcome, (Refused, Stale)):
             raise outcome
         return outcome

@@ -12,6 +12,9 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from engram_host.companion.auth.acceptor import Acceptor, bind_socket
+from engram_host.companion.auth.connections import Connection, Connections
+from engram_host.companion.auth.middleware import CONNECTION
 from engram_host.companion.errors import CompanionError
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 
@@ -25,8 +28,11 @@ STALLED_SECONDS = 60.0
 class SlowClientProtocol(H11Protocol):
     """uvicorn's protocol, which waits for slow clients without end, with an end to it."""
 
-    def __init__(self, *args: Any, **options: Any):
+    def __init__(self, connection: Connection, *args: Any, **options: Any):
         super().__init__(*args, **options)
+        # The check of callers finds it there, and says when the client is known.
+        self.app_state = {**self.app_state, CONNECTION: connection}
+        self._connection = connection
         self._head: asyncio.TimerHandle | None = None
         self._stalled: asyncio.TimerHandle | None = None
 
@@ -56,6 +62,7 @@ class SlowClientProtocol(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is over."""
+        self._connection.release()
         self._head = _cancel(self._head)
         self._stalled = _cancel(self._stalled)
         super().connection_lost(exc)
@@ -72,9 +79,6 @@ def _cancel(timer: asyncio.TimerHandle | None) -> None:
 KEEP_ALIVE_SECONDS = 75
 """How long a silent connection stays open: longer than boards are silent between two signs of life."""
 
-MOST_AT_ONCE = 1024
-"""Requests that are answered at the same time; more get an answer that says to come back: bounds the memory."""
-
 MOST_FAILURES = 5
 """Times in a row that the server may fail. Then the process ends: nobody could ask any more how the companion is, and
 whatever runs the process can start it again.
@@ -90,6 +94,23 @@ class HttpLost(CompanionError):
 
 
 class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, connections: Connections):
+        super().__init__(config)
+        self._connections = connections
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen as uvicorn does, but accept within the bound of open connections."""
+        await super().startup(sockets=[])
+        acceptors = [Acceptor(each, self._connections, self._make_protocol, self.config.ssl) for each in sockets or ()]
+        for acceptor in acceptors:
+            acceptor.start()
+        self.servers = acceptors  # pyright: ignore[reportAttributeAccessIssue]: uvicorn only closes them
+
+    def _make_protocol(self, connection: Connection) -> asyncio.Protocol:
+        return SlowClientProtocol(
+            connection, config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Leave signals to the one who started the companion."""
@@ -110,6 +131,7 @@ class WebServer:
         host: str,
         port: int,
         supervisor: Supervisor,
+        connections: Connections,
         tls: ssl.SSLContext | None = None,
     ):
         self.host = host
@@ -122,14 +144,13 @@ class WebServer:
             access_log=False,
             lifespan="off",
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
-            limit_concurrency=MOST_AT_ONCE,
             timeout_graceful_shutdown=5,
             proxy_headers=False,
             server_header=False,
             ws="none",
             ssl_context_factory=(lambda _config, _default: tls) if tls else None,
         )
-        self._server = _Server(config)
+        self._server = _Server(config, connections)
         self._supervisor = supervisor
         self._task: BackgroundTask | None = None
         self._listener: socket.socket | None = None
@@ -143,14 +164,9 @@ class WebServer:
 
     async def start(self) -> None:
         """Listen; CannotListen if that cannot be done."""
-        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
-        # With the protocol named asyncio sends what there is at once: else each answer would wait 40 ms for the other side.
-        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listener.bind((self.host, self.port))
+            listener = bind_socket(self.host, self.port)
         except OSError as error:
-            listener.close()
             where = f"{self.host}:{self.port}"
             problem = f"the HTTP API cannot listen at {where}: {error.strerror}; set http.port to another one."
             raise CannotListen(problem) from None

@@ -86,6 +86,12 @@ def _declared_role(route: RouteContext) -> Role:
 
 _log = logging.getLogger("engram.security")
 
+MOST_AT_ONCE = 1024
+"""Requests that are answered at the same time; more get an answer that says to come back: bounds the memory."""
+
+CONNECTION = "connection"
+"""Where the HTTP server puts a request's connection into its state."""
+
 MOST_BODY = 1 << 20
 """Bytes of a request's body, where its route takes no more or less by itself."""
 
@@ -128,6 +134,7 @@ class AuthMiddleware:
         self._rules = RouteRules(api)
         self._access = access
         self._refuse = refuse
+        self._at_work = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it with a refusal."""
@@ -139,11 +146,21 @@ class AuthMiddleware:
             answer = self._refuse(scope["path"], problem.status_code, problem.detail, dict(problem.headers or {}))
             await answer(scope, receive, send)
             return
-        scope.setdefault("state", {})["caller"] = caller
-        await self._app(scope, _Body(receive), send)
+        state = scope.setdefault("state", {})
+        state["caller"] = caller
+        if CONNECTION in state and (caller.is_known or not self._access.requires_tokens):
+            state[CONNECTION].mark_known()
+        self._at_work += 1
+        try:
+            await self._app(scope, _Body(receive), _with_local_redirects(send))
+        finally:
+            self._at_work -= 1
 
     async def _checked(self, scope: Scope) -> ApiCaller:
+        if self._at_work >= MOST_AT_ONCE:
+            raise HTTPException(503, "the companion answers too many requests now: try again.", {"Retry-After": "5"})
         headers = Headers(scope=scope)
+        check_framing(headers)
         # Where a token is asked for, a page that was led here by another name has none to show.
         check_origin(headers, None if self._access.requires_tokens else self._access.names)
         who, device = self._rules.find(scope)
@@ -197,6 +214,31 @@ def _token(headers: Headers) -> str:
         except (binascii.Error, UnicodeDecodeError):
             return ""
     return ""
+
+
+def _with_local_redirects(send: Send) -> Send:
+    """Send answers whose redirects name a path only: a client is not led to whatever host its request named."""
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] // 100 == 3:
+            message["headers"] = [
+                (name, _path_of(value) if name.lower() == b"location" else value) for name, value in message["headers"]
+            ]
+        await send(message)
+
+    return sent
+
+
+def _path_of(location: bytes) -> bytes:
+    parts = _split(location.decode("latin-1"))
+    path = "/" + parts.path.lstrip("/")
+    return (f"{path}?{parts.query}" if parts.query else path).encode("latin-1")
+
+
+def check_framing(headers: Headers) -> None:
+    """Refuse a request that gives its length in two ways, of which a proxy in between may have believed the other one."""
+    if "content-length" in headers and "transfer-encoding" in headers:
+        raise HTTPException(400, "a request has Content-Length or Transfer-Encoding, not both.", _CLOSE)
 
 
 # --- browsers

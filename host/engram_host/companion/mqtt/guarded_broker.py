@@ -15,16 +15,20 @@ import secrets
 import socket
 import ssl
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from amqtt.adapters import ReaderAdapter, StreamReaderAdapter, StreamWriterAdapter, WriterAdapter
 from amqtt.broker import Broker
-from amqtt.contexts import Action, BrokerConfig, ListenerConfig
+from amqtt.contexts import Action, BrokerConfig, ListenerConfig, ListenerType
 from amqtt.errors import AMQTTError, BrokerError, MQTTError
 from amqtt.mqtt.connack import NOT_AUTHORIZED, ConnackPacket
 from amqtt.mqtt.protocol.broker_handler import BrokerProtocolHandler
 from amqtt.session import Session
 
 from engram.link.messages import MOST_BYTES
+from engram_host.companion.auth.acceptor import StreamProtocol, accept_streams, bind_socket
+from engram_host.companion.auth.connections import Connection, Connections
 from engram_host.companion.auth.failed_logins import FailedLogins
 from engram_host.companion.auth.identity import CallerLookup
 from engram_host.companion.auth.rate_limit import RateLimiter
@@ -86,9 +90,12 @@ class GuardedBroker(Broker):
     asked for. It keeps no retained messages, wills or sessions, which the boards' protocol has no use for.
     """
 
-    def __init__(self, config: BrokerConfig, access: BrokerAccess, tls: ssl.SSLContext | None):
+    def __init__(
+        self, config: BrokerConfig, access: BrokerAccess, connections: Connections, tls: ssl.SSLContext | None
+    ):
         super().__init__(config)
         self._access = access
+        self._connections = connections
         self._tls = tls
         self._worker = token_digest(access.secret)
         self._worker_session: Session | None = None
@@ -96,6 +103,18 @@ class GuardedBroker(Broker):
     def _create_ssl_context(self, listener: ListenerConfig) -> ssl.SSLContext:  # pyright: ignore[reportIncompatibleMethodOverride]
         assert self._tls, "only a listener with TLS asks for it"
         return self._tls
+
+    async def _create_server_instance(
+        self,
+        listener_name: str,
+        listener_type: ListenerType,
+        address: str | None,
+        port: int,
+        ssl_context: ssl.SSLContext | None,
+    ) -> Any:
+        """Listen as amqtt does, but accept within the bound of open connections."""
+        connected = partial(self.stream_connected, listener_name=listener_name)
+        return accept_streams(bind_socket(address or "", port), self._connections, connected, ssl_context)
 
     async def until_broken(self) -> None:
         """Wait until a task ends that the started broker needs, and raise what ended it."""
@@ -151,6 +170,7 @@ class GuardedBroker(Broker):
         if session.username == WORKER:
             self._worker_session = session
         reader.begin(session)
+        reader.connection.mark_known()
         return handler, session
 
     async def _authenticate(self, session: Session, _: ListenerConfig) -> bool:
@@ -235,6 +255,13 @@ class _Reader(StreamReaderAdapter):
         self._writer = writer
         self._session: Session | None = None
 
+    @property
+    def connection(self) -> Connection:
+        """What counts among the open ones."""
+        stream = self._writer.transport.get_protocol()
+        assert isinstance(stream, StreamProtocol), "accept_streams() makes no other"
+        return stream.connection
+
     def begin(self, session: Session) -> None:
         """From now on it is known who it is."""
         self._session = session
@@ -281,9 +308,6 @@ async def _close(writer: WriterAdapter) -> None:
 # --- start and stop
 
 
-MOST_CONNECTIONS = 4096
-"""Boards that may be connected at once: bounds the memory."""
-
 STOP_SECONDS = 5.0
 """How long clients may take to disconnect."""
 
@@ -310,11 +334,13 @@ class EmbeddedBroker:
         port: int,
         access: BrokerAccess,
         supervisor: Supervisor,
+        connections: Connections,
         tls: ssl.SSLContext | None = None,
     ):
         self.host = host
         self.port = port or _free_port(host)
         self._access = access
+        self._connections = connections
         self._tls = tls
         self._supervisor = supervisor
         self._task: BackgroundTask | None = None
@@ -357,9 +383,9 @@ class EmbeddedBroker:
         for name in ("amqtt", "transitions"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         host = f"[{self.host}]" if ":" in self.host else self.host
-        listener = ListenerConfig(bind=f"{host}:{self.port}", max_connections=MOST_CONNECTIONS, ssl=bool(self._tls))
+        listener = ListenerConfig(bind=f"{host}:{self.port}", ssl=bool(self._tls))
         config = BrokerConfig(listeners={"default": listener}, plugins={}, session_expiry_interval=300)
-        broker = GuardedBroker(config, self._access, self._tls)
+        broker = GuardedBroker(config, self._access, self._connections, self._tls)
         try:
             await broker.start()
         except (BrokerError, OSError) as error:

@@ -28,13 +28,14 @@ from engram_host.companion.replication.messages import (
     SearchHead,
     SpanHead,
 )
-from engram_host.companion.store.replica import MOST_LISTED, ReplicaWriter
+from engram_host.companion.store.replica import MOST_LISTED, NO_QUOTA, ReplicaWriter
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import (
     LOGS,
     ArchiveRange,
     Hello,
     LineBatch,
+    LineQuota,
     LogName,
     LogState,
     Sender,
@@ -75,7 +76,10 @@ class _Waiting:
 
 
 class Replication:
-    """Takes messages of boards, but for searches; `taken()` is called after lines were taken, `clock` gives Unix seconds."""
+    """Takes messages of boards, but for searches; `taken()` is called after lines were taken, `clock` gives Unix seconds.
+
+    A board may add as many lines a day as `quota` says.
+    """
 
     def __init__(
         self,
@@ -83,9 +87,11 @@ class Replication:
         taken: Callable[[], None],
         supervisor: Supervisor,
         metrics: Metrics | None = None,
+        quota: LineQuota = NO_QUOTA,
         clock=time.time,
     ):
         self._store = store
+        self._quota = quota
         self._taken = taken
         self._clock = clock
         self._metrics = metrics or Metrics()
@@ -202,7 +208,8 @@ class Replication:
             outcomes: Sequence[Outcome] = [Refused(_FAULT, AGAIN_SECONDS)] * len(together)
             try:
                 began, now = time.monotonic(), int(self._clock())
-                outcomes = await asyncio.to_thread(self._store.store_batches, [each.batch for each in together], now)
+                batches = [each.batch for each in together]
+                outcomes = await asyncio.to_thread(self._store.store_batches, batches, now, self._quota)
                 self._metrics.observe_write(time.monotonic() - began)
             except StoreUnavailable as problem:
                 _log.error("%s", problem)

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Protocol
 
-from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.errors import StoreUnavailable, UnknownDevice
 from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.tokenizer import Tokenizer
 from engram_host.companion.types import Change, Device
@@ -57,7 +57,11 @@ class IndexCache:
         UnknownDevice, StoreUnavailable. Take the index's lock before looking into it: another thread may bring it further.
         """
         self._check_open()
-        device = self._store.device(name)
+        try:
+            device = self._store.device(name)
+        except UnknownDevice:
+            self._drop(name)  # a board that was erased leaves the memory, too
+            raise
         index = self._index(device)
         with index.lock:
             if index.is_worn:
@@ -83,6 +87,11 @@ class IndexCache:
         """The boards of which an index is kept, the one used longest ago first."""
         with self._lock:
             return list(self._indexes)
+
+    def _drop(self, name: str) -> None:
+        with self._lock:
+            self._indexes.pop(name, None)
+            self._bytes.pop(name, None)
 
     def _index(self, device: Device) -> DeviceIndex:
         with self._lock:

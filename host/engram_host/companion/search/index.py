@@ -104,6 +104,7 @@ class DeviceIndex:
         self.name = device.name
         self.zone = device.zone
         self._epochs = _epochs(device)
+        self._generation = device.generation
         self.version = 0
         """Of the newest change that is in it."""
         self.identity: Identity | None = None
@@ -340,7 +341,7 @@ class DeviceIndex:
 
     def fits(self, device: Device) -> bool:
         """Whether what is in it is of the logs that the board has now, with days as they begin there now."""
-        return (self.zone, self._epochs) == (device.zone, _epochs(device))
+        return (self.zone, self._epochs, self._generation) == (device.zone, _epochs(device), device.generation)
 
     @property
     def is_worn(self) -> bool:

@@ -6,6 +6,8 @@ from urllib.parse import unquote
 
 from engram_host.companion.errors import SettingError
 from engram_host.companion.store.database import Database, reads
+from engram_host.companion.store.erasure import ErasureTable
+from engram_host.companion.store.expiry import ExpiryTable
 from engram_host.companion.store.markdown_files import FolderTables
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.replica import ReplicaReader, ReplicaWriter
@@ -16,7 +18,17 @@ _SQLITE = "sqlite:///"
 _POSTGRES = ("postgresql://", "postgres://")
 
 
-class CompanionStore(ReplicaWriter, ReplicaReader, VectorTable, TokenTable, GatewayUseTable, FolderTables, NoteTable):
+class CompanionStore(
+    ReplicaWriter,
+    ReplicaReader,
+    VectorTable,
+    TokenTable,
+    GatewayUseTable,
+    FolderTables,
+    NoteTable,
+    ExpiryTable,
+    ErasureTable,
+):
     """All tables of the companion on one database. Calls block (a few ms) and may come from any thread.
 
     Who needs only some of the tables asks for their class. What a writing call answers is on disk. Lines that a board has let

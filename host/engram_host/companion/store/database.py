@@ -115,6 +115,13 @@ class Database(ABC):
     def read(self, work: Callable[[Rows], Result]) -> Result:
         """Do work that only reads, on one state of the database; StoreUnavailable."""
 
+    @abstractmethod
+    def scrub(self) -> list[str]:
+        """Rewrite the files, so that they have no byte of what was removed; a sentence on each place that may still have some.
+
+        It takes as much room as the database has, and others that write wait for it. StoreUnavailable.
+        """
+
     def read_once(self, work: Callable[[Rows], Result]) -> Result:
         """Do work that is one SELECT; a database may spare it the transaction. StoreUnavailable."""
         return self.read(work)

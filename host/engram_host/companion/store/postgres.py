@@ -10,6 +10,7 @@ from typing import Any
 
 from engram_host.companion.errors import SettingError, StoreFull, StoreUnavailable
 from engram_host.companion.store.database import Database, Result
+from engram_host.companion.store.erasure import OF_DEVICE
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.vector_types import Vector
 from engram_host.extras import install_command
@@ -40,6 +41,9 @@ _SCHEMA_LOCK = 0x656E6772
 _OPTIONS = f"-c synchronous_commit=on -c lock_timeout={WAIT_SECONDS}s -c idle_in_transaction_session_timeout=60s"
 _WRITE = b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 _READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+_REWRITTEN = tuple(table.encode() for table in (*OF_DEVICE, "devices", "notes"))
+_SERVER_LOG = "PostgreSQL's write-ahead log, its archive and its replicas, until the server has recycled them."
 
 _TRY_AGAIN = (errors.SerializationFailure, errors.DeadlockDetected)
 _SETTINGS = (
@@ -138,6 +142,16 @@ class PostgresDatabase(Database):
     def read(self, work: Callable[[Rows], Result]) -> Result:
         """Do work that only reads, on one state of the database."""
         return self._transaction(_READ, work)
+
+    def scrub(self) -> list[str]:
+        """Rewrite the tables' files; a sentence on the server's log, which keeps bytes until it is recycled."""
+        try:
+            with self._connection() as connection:
+                for table in _REWRITTEN:
+                    connection.execute(b"VACUUM (FULL) " + table)
+        except psycopg.Error as error:
+            raise self._problem(error) from error
+        return [_SERVER_LOG]
 
     def read_once(self, work: Callable[[Rows], Result]) -> Result:
         """Do work that is one SELECT, which is a transaction by itself."""

@@ -4,6 +4,7 @@ SQL stands once, in what SQLite and PostgreSQL have in common, here or with the 
 is executed, locked and how a vector is kept. Parameters are written `?`.
 """
 
+import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -15,8 +16,9 @@ from engram_host.companion.vector_types import Vector
 EVENTS_KEPT = 1000
 """Events of one board: bounds what a board that resets again and again can fill."""
 
-_DEVICE = "name, board, link, n, heard, zone, version"
-_LOG = "device, log, epoch, is_present, have, oldest, next, rewrites, agreed"
+_DEVICE = "name, board, link, n, heard, zone, version, generation"
+_LOG = "device, log, epoch, is_present, have, oldest, next, rewrites, agreed, replaced"
+_GENERATION_BITS = 48
 OF_COPY = "device = ? AND log = ? AND epoch = ?"
 _OP = b'"op":"archive"'
 PRESENT = (
@@ -98,7 +100,8 @@ class Rows(ABC):
     def lock_or_make(self, name: str) -> DeviceRow:
         """The row of a board, made if there is none, and locked."""
         self.run(
-            f"INSERT INTO devices ({_DEVICE}) VALUES (?, '', 0, 0, 0, 0, 0) ON CONFLICT (name) DO NOTHING", (name,)
+            f"INSERT INTO devices ({_DEVICE}) VALUES (?, '', 0, 0, 0, 0, 0, ?) ON CONFLICT (name) DO NOTHING",
+            (name, secrets.randbits(_GENERATION_BITS)),
         )
         return self.lock([name])[name]
 
@@ -131,11 +134,12 @@ class Rows(ABC):
     def save_logs(self, copies: Iterable[LogRow]) -> None:
         """Write the rows of copies, new ones too; one that is present after those that are not."""
         self.run_many(
-            f"INSERT INTO logs ({_LOG}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (device, log, epoch) DO UPDATE SET "
+            f"INSERT INTO logs ({_LOG}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT (device, log, epoch) DO UPDATE SET "
             "is_present = excluded.is_present, have = excluded.have, oldest = excluded.oldest, next = excluded.next, "
-            "rewrites = excluded.rewrites, agreed = excluded.agreed",
+            "rewrites = excluded.rewrites, agreed = excluded.agreed, replaced = excluded.replaced",
             [
-                (*row.key, row.is_present, row.have, row.oldest, row.next, row.rewrites, row.agreed)
+                (*row.key, row.is_present, row.have, row.oldest, row.next, row.rewrites, row.agreed, row.replaced)
                 for row in sorted(copies, key=lambda row: row.is_present)
             ],
         )

@@ -10,6 +10,7 @@ from engram.link import messages
 from engram_host.companion.errors import Refused, Stale, UnknownDevice
 from engram_host.companion.store import replication_rules, retention
 from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
+from engram_host.companion.store.line_quota import DayUse
 from engram_host.companion.store.queries import PRESENT, Rows
 from engram_host.companion.store.replication_rules import (
     MISSING,
@@ -28,6 +29,7 @@ from engram_host.companion.types import (
     Device,
     Hello,
     LineBatch,
+    LineQuota,
     LogName,
     LogState,
     Sender,
@@ -38,6 +40,8 @@ from engram_host.companion.types import (
 
 MOST_NUMBER = (1 << 63) - 1
 """The highest number of what was set aside."""
+
+NO_QUOTA = LineQuota()
 
 _LINES_AT_ONCE = 500
 """Read at a time by lines(): bounds what is in RAM, and no transaction stays open between them."""
@@ -143,7 +147,7 @@ def _device(row: DeviceRow, copies: Sequence[LogRow]) -> Device:
         copy.log: LogState(copy.epoch, copy.oldest, copy.next, copy.rewrites) for copy in copies
     }
     have: dict[LogName, int] = {copy.log: copy.have for copy in copies}
-    return Device(row.name, row.board, row.heard, row.zone, row.version, logs, have)
+    return Device(row.name, row.board, row.heard, row.zone, row.version, logs, have, row.generation)
 
 
 SILENCE_SECONDS = 150
@@ -176,7 +180,9 @@ class ReplicaWriter(DatabaseTable):
     @writes
     def _greet(self, rows: Rows, hello: Hello, now: int) -> Welcome | Refused | Stale:
         device = rows.lock_or_make(hello.device)
-        problem = _unwelcome(device, hello.sender, now)
+        use = DayUse(rows, [device.name], now)
+        resets = _new_epochs(rows, hello)
+        problem = _unwelcome(device, hello.sender, now) or use.epoch_refusal(device.name, resets)
         if isinstance(problem, Refused):
             rows.add_event(device.name, now, str(problem))
         if problem:
@@ -188,6 +194,8 @@ class ReplicaWriter(DatabaseTable):
         device.heard, device.zone = now, hello.zone
         held = sync_copies(rows, device, hello, events, is_other, now)
         rows.save_devices([device])
+        use.add(device.name, epochs=resets)
+        use.save()
         for sentence in events:
             rows.add_event(device.name, now, sentence)
         present = rows.present_copies([device.name]).get((device.name, "records"))
@@ -196,7 +204,9 @@ class ReplicaWriter(DatabaseTable):
         return Welcome(held, tuple(events), rows.count_archived(present), retention.is_doubted(rows, present))
 
     @writes
-    def store_batches(self, rows: Rows, batches: Sequence[LineBatch], now: int) -> list[int | Refused | Stale]:
+    def store_batches(
+        self, rows: Rows, batches: Sequence[LineBatch], now: int, quota: LineQuota = NO_QUOTA
+    ) -> list[int | Refused | Stale]:
         """Take lines in one transaction, in order; for each batch the seq up to which the log is whole now, or why not.
 
         A batch that begins beyond that seq is not taken: the answer says where to go on. One that begins before it says
@@ -204,8 +214,10 @@ class ReplicaWriter(DatabaseTable):
         ones. An old line is set aside if it differs from the new one, unless that one is what compaction left of it: then
         it was forgotten. A line that is missing was forgotten too if the board has compacted the log since both sides agreed;
         if not, its flash has lost it, and it is set aside. Lines below the board's `oldest` stay as they are.
+
+        New lines of a board that has used up its `quota` of the day are refused.
         """
-        return BatchWriter(rows, {batch.span.device for batch in batches}, now).write_batches(batches)
+        return BatchWriter(rows, {batch.span.device for batch in batches}, quota, now).write_batches(batches)
 
     @writes
     def is_same(self, rows: Rows, sender: Sender, span: SeqRange, count: int, crc: str) -> bool:
@@ -269,6 +281,12 @@ class ReplicaWriter(DatabaseTable):
         """(seq, line) of archived records, for the board itself: as archived(). Refused, Stale."""
         copy = _admitted(rows, sender, device, "records", epoch)
         return rows.archived(copy, after, limit)
+
+
+def _new_epochs(rows: Rows, hello: Hello) -> int:
+    """How many logs have an epoch that was never here, beside copies of other ones."""
+    known = {log: {copy.epoch for copy in rows.copies(hello.device, log)} for log in hello.logs}
+    return sum(bool(known[log]) and state.epoch not in known[log] for log, state in hello.logs.items())
 
 
 def _unwelcome(device: DeviceRow, sender: Sender, now: int) -> Refused | Stale | None:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.store import retention
+from engram_host.companion.store.line_quota import DayUse
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
-from engram_host.companion.types import HeldLog, Hello, LineBatch, LogName, LogState, Sender
+from engram_host.companion.types import HeldLog, Hello, LineBatch, LineQuota, LogName, LogState, Sender
 from engram_host.wording import counted
 
 # --- events, as a board and its person read them
@@ -151,10 +152,10 @@ def _present_copy(rows: Rows, device: DeviceRow, log: LogName, epoch: int, event
             events.append(new_epoch(log, former.have))
     else:
         # Lines of it may have been forgotten meanwhile, here or there.
-        copy.is_present, copy.agreed = True, _UNSURE
+        copy.is_present, copy.agreed, copy.replaced = True, _UNSURE, 0
         events.append(epoch_again(log, copy.have))
     if former is not None:
-        former.is_present = False
+        former.is_present, former.replaced = False, now
         device.version += rows.show_copy(copy, former, device.version, now)
         rows.save_logs([former, copy])
     return copy
@@ -191,11 +192,13 @@ def message_refusal(device: DeviceRow | None, sender: Sender) -> Refused | Stale
 class BatchWriter:
     """Takes batches of several boards, whose rows are locked all at once."""
 
-    def __init__(self, rows: Rows, names: set[str], now: int):
+    def __init__(self, rows: Rows, names: set[str], quota: LineQuota, now: int):
         self._rows = rows
+        self._quota = quota
         self._now = now
         self._devices = rows.lock(names)
         self._copies = rows.present_copies(self._devices)
+        self._use = DayUse(rows, self._devices, now)
 
     def write_batches(self, batches: Sequence[LineBatch]) -> list[int | Refused | Stale]:
         """What became of each batch."""
@@ -212,6 +215,7 @@ class BatchWriter:
             outcomes.append(self._write_batch(device, copy, batch))
         self._rows.save_devices(devices.values())
         self._rows.save_logs(copies.values())
+        self._use.save()
         return outcomes
 
     def _locate_copy(self, batch: LineBatch) -> tuple[DeviceRow | None, LogRow | None, Refused | Stale]:
@@ -225,12 +229,17 @@ class BatchWriter:
             return None, None, problem or say_hello
         return device, copy, say_hello
 
-    def _write_batch(self, device: DeviceRow, copy: LogRow, batch: LineBatch) -> int:
+    def _write_batch(self, device: DeviceRow, copy: LogRow, batch: LineBatch) -> int | Refused:
         span = batch.span
         device.n, device.heard = batch.sender.n, self._now
         if span.after <= copy.have:
             old = dict(self._rows.lines_between(copy, span.after, span.to)) if span.after < copy.have else {}
-            _replace(self._rows, device, copy, _difference(copy, old, batch), self._now)
+            change = _difference(copy, old, batch)
+            if refused := self._use.line_refusal(device.name, self._quota) if change.come else None:
+                self._rows.add_event(device.name, self._now, str(refused))
+                return refused
+            self._use.add(device.name, len(change.come), sum(len(line) for _, line in change.come))
+            _replace(self._rows, device, copy, change, self._now)
             copy.have = max(copy.have, span.to)
             copy.next = max(copy.next, span.to + 1)
         return copy.have

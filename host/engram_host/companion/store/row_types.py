@@ -10,7 +10,7 @@ from engram_host.companion.types import LogName, Sender
 @dataclass
 class DeviceRow:
     """A board's row. `link` and `n` are those of its newest message, `heard` Unix seconds, `zone` minutes east of Greenwich;
-    `board` is empty in a row that was made just now.
+    `board` is empty in a row that was made just now. `generation` differs from that of an erased board of this name.
     """
 
     name: str
@@ -20,6 +20,7 @@ class DeviceRow:
     heard: int = 0
     zone: int = 0
     version: int = 0
+    generation: int = 0
 
     def is_ahead_of(self, sender: Sender) -> bool:
         """Whether a later message of the board was here already."""
@@ -34,7 +35,8 @@ class DeviceRow:
 @dataclass
 class LogRow:
     """The copy of a log in one epoch: whole up to `have`. `oldest`, `next` and `rewrites` are as the board last said,
-    `agreed` is the number of rewrites at which both were found equal, -1 if they have to be compared.
+    `agreed` is the number of rewrites at which both were found equal, -1 if they have to be compared. `replaced` is when
+    another epoch took its place, in Unix seconds; 0 while it is present.
     """
 
     device: str
@@ -46,6 +48,7 @@ class LogRow:
     next: int = 1
     rewrites: int = 0
     agreed: int = -1
+    replaced: int = 0
 
     @property
     def key(self) -> tuple[str, LogName, int]:

@@ -20,6 +20,11 @@ BUSY_SECONDS = 10
 READERS = 8
 """Connections for reading that are kept open; each has a page cache of about 2 MB."""
 
+_LOG_IS_READ = (
+    "the write-ahead log beside the database, which another process reads now: it is emptied at the next change, or at the "
+    "companion's next start."
+)
+
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
@@ -150,6 +155,18 @@ class SqliteDatabase(Database):
             connection.close()
         else:
             self._readers.put_nowait(connection)
+
+    def scrub(self) -> list[str]:
+        """Rewrite the file, and empty the write-ahead log; a sentence if another process reads what that still has."""
+        with self._writing:
+            if self._writer is None:
+                raise StoreUnavailable("the companion's database is closed.")
+            try:
+                self._writer.execute("VACUUM")
+            except sqlite3.DatabaseError as error:
+                raise self._problem(error) from error
+            self._wipe(self._writer)
+            return [_LOG_IS_READ] if self._has_old_bytes else []
 
     def _wipe(self, writer: sqlite3.Connection) -> None:
         """Write all of the write-ahead log to the file and empty it: it still has bytes of what was removed. While another

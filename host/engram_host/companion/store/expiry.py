@@ -1,0 +1,124 @@
+"""What leaves the store by its age or size: copies of former epochs, lines that were set aside, turns that left their board."""
+
+from collections.abc import Iterable
+
+from engram_host.companion.store.database import DatabaseTable, reads, writes
+from engram_host.companion.store.line_quota import DAY_SECONDS
+from engram_host.companion.store.queries import OF_COPY, Rows
+from engram_host.companion.store.row_types import LogRow
+from engram_host.companion.types import LogName, RetentionLimits
+from engram_host.wording import counted
+
+USE_DAYS_KEPT = 400
+"""Days of which it is kept what boards added."""
+
+_AT_ONCE = 2000
+"""Lines that are removed in one transaction: boards wait for it some ms."""
+
+_Copy = tuple[str, LogName, int]
+"""The copy of a board's log in one epoch."""
+
+
+class ExpiryTable(DatabaseTable):
+    """Removes what is older, or more, than a companion's settings keep."""
+
+    def expire(self, limits: RetentionLimits, now: int) -> int:
+        """Remove what `limits` do not keep, in many small transactions; how many lines left. StoreUnavailable."""
+        self._note_replaced(now)
+        removed = 0
+        for copy, why in self._former_to_drop(limits, now):
+            removed += self._drop_former(copy, why, now)
+        removed += self._drop_aside(limits, now)
+        if limits.turn_days:
+            for name in self._boards_with_old_turns(now - limits.turn_days * DAY_SECONDS):
+                while part := self._drop_turns(name, now - limits.turn_days * DAY_SECONDS, now):
+                    removed += part
+        return removed
+
+    @writes
+    def _note_replaced(self, rows: Rows, now: int) -> None:
+        """Let the time of copies that earlier versions replaced begin now, and forget what boards added long ago."""
+        rows.run("UPDATE logs SET replaced = ? WHERE NOT is_present AND replaced = 0", (now,))
+        rows.run("DELETE FROM device_use WHERE day < ?", (now // DAY_SECONDS - USE_DAYS_KEPT,))
+
+    @reads
+    def _former_to_drop(self, rows: Rows, limits: RetentionLimits, now: int) -> list[tuple[_Copy, str]]:
+        """The copies of former epochs that go, each with the setting that says so."""
+        sql = (
+            "SELECT device, log, epoch, replaced, (SELECT coalesce(sum(length(line)), 0) FROM lines WHERE "
+            "lines.device = logs.device AND lines.log = logs.log AND lines.epoch = logs.epoch) "
+            "FROM logs WHERE NOT is_present ORDER BY device, replaced DESC, epoch DESC"
+        )
+        if not (limits.former_days or limits.former_bytes):
+            return []
+        oldest = now - limits.former_days * DAY_SECONDS
+        sizes: dict[str, int] = {}
+        found: list[tuple[_Copy, str]] = []
+        for device, log, epoch, replaced, size in rows.run(sql):
+            sizes[device] = sizes.get(device, 0) + size
+            if limits.former_days and replaced < oldest:
+                found.append(((device, log, epoch), "store.former_days"))
+            elif limits.former_bytes and sizes[device] > limits.former_bytes:
+                found.append(((device, log, epoch), "store.former_megabytes"))
+        return found
+
+    @writes
+    def _drop_former(self, rows: Rows, key: _Copy, why: str, now: int) -> int:
+        device, log, epoch = key
+        rows.lock([device])
+        copy = next((copy for copy in rows.copies(device, log) if copy.epoch == epoch), None)
+        if copy is None or copy.is_present:
+            return 0  # the board came back to it meanwhile
+        rows.run(f"DELETE FROM vectors WHERE {OF_COPY}", key)
+        count = rows.count(f"DELETE FROM lines WHERE {OF_COPY}", key)
+        rows.run(f"DELETE FROM logs WHERE {OF_COPY}", key)
+        lines = counted(count, "line", "lines")
+        rows.add_event(device, now, f"a former copy of the board's {log}, {lines}, was removed ({why}).")
+        rows.let_go = True
+        return count
+
+    @writes
+    def _drop_aside(self, rows: Rows, limits: RetentionLimits, now: int) -> int:
+        """Remove lines that were set aside long ago, and of each board the oldest that are too many bytes."""
+        count = 0
+        if limits.former_days:
+            count += rows.count("DELETE FROM aside WHERE at < ?", (now - limits.former_days * DAY_SECONDS,))
+        if limits.former_bytes:
+            sizes = "sum(length(line)) OVER (PARTITION BY device ORDER BY number DESC) AS size"
+            beyond = f"SELECT number FROM (SELECT number, {sizes} FROM aside) AS sized WHERE size > ?"
+            count += rows.count(f"DELETE FROM aside WHERE number IN ({beyond})", (limits.former_bytes,))
+        rows.let_go |= bool(count)
+        return count
+
+    @reads
+    def _boards_with_old_turns(self, rows: Rows, before: int) -> list[str]:
+        sql = f"SELECT DISTINCT lines.device FROM lines {_OLD_TURNS}"
+        return [name for (name,) in rows.run(sql, (before,))]
+
+    @writes
+    def _drop_turns(self, rows: Rows, name: str, before: int, now: int) -> int:
+        """Remove some of a board's turns that left it, and came before a time; how many there were."""
+        device = rows.lock([name]).get(name)
+        if device is None:
+            return 0
+        sql = f"SELECT lines.epoch, lines.seq FROM lines {_OLD_TURNS} AND lines.device = ? ORDER BY lines.seq LIMIT ?"
+        found = rows.run(sql, (before, name, _AT_ONCE))
+        for epoch, seqs in _by_epoch(found).items():
+            rows.remove_lines(device, LogRow(name, "journal", epoch), seqs, now)
+        rows.save_devices([device])
+        rows.let_go |= bool(found)
+        return len(found)
+
+
+_OLD_TURNS = (
+    "JOIN logs ON logs.device = lines.device AND logs.log = lines.log AND logs.epoch = lines.epoch AND logs.is_present "
+    "WHERE lines.log = 'journal' AND lines.seq < logs.oldest AND lines.line IS NOT NULL AND lines.received < ?"
+)
+"""The lines of journals that their boards have no more, and that came before a time."""
+
+
+def _by_epoch(found: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+    seqs: dict[int, list[int]] = {}
+    for epoch, seq in found:
+        seqs.setdefault(epoch, []).append(seq)
+    return seqs

@@ -1,0 +1,76 @@
+"""What boards add to their copies on a day, by days in UTC, and the quotas of that."""
+
+from collections.abc import Iterable
+
+from engram_host.companion.errors import Refused
+from engram_host.companion.store.queries import Rows, placeholders
+from engram_host.companion.types import LineQuota
+from engram_host.wording import counted
+
+DAY_SECONDS = 86400
+
+MOST_EPOCHS = 100
+"""Times a day that a board's logs may be reset, both together: each leaves a copy of a former epoch."""
+
+AGAIN_SECONDS = 900
+"""When a board tries again whose quota is used up: until then it has no link, and its searches are its own."""
+
+
+class DayUse:
+    """What some boards have added on the day of `now`; save() writes it back. Lock the boards' rows before."""
+
+    def __init__(self, rows: Rows, names: Iterable[str], now: int):
+        self._rows = rows
+        self._now = now
+        self._day = now // DAY_SECONDS
+        wanted = sorted(set(names))
+        where = f"day = ? AND device IN ({placeholders(wanted)})"
+        sql = f"SELECT device, lines, bytes, epochs FROM device_use WHERE {where}"
+        found = rows.run(sql, (self._day, *wanted)) if wanted else []
+        self._used: dict[str, list[int]] = {name: list(counts) for name, *counts in found}
+        self._changed: set[str] = set()
+
+    def add(self, device: str, lines: int = 0, size: int = 0, epochs: int = 0) -> None:
+        """Count what a board adds."""
+        used = self._used.setdefault(device, [0, 0, 0])
+        for at, count in enumerate((lines, size, epochs)):
+            used[at] += count
+        self._changed.add(device)
+
+    def line_refusal(self, device: str, quota: LineQuota) -> Refused | None:
+        """Why a board may add no more lines today, None if it may: what it adds last may go beyond its quota."""
+        lines, size, _ = self._used.get(device, (0, 0, 0))
+        if quota.lines and lines >= quota.lines:
+            return self._refusal(f"{device} has sent {lines} new lines", f"{quota.lines} lines", "store.device_lines")
+        if quota.bytes and size >= quota.bytes:
+            have, limit = f"{size / (1 << 20):.1f} MB", f"{quota.bytes >> 20} MB"
+            return self._refusal(f"{device} has sent {have} of new lines", limit, "store.device_megabytes")
+        return None
+
+    def epoch_refusal(self, device: str, new: int) -> Refused | None:
+        """Why a board's logs may not be reset so often again today, None if they may."""
+        epochs = self._used.get(device, (0, 0, 0))[2]
+        if epochs + new <= MOST_EPOCHS:
+            return None
+        resets = counted(epochs, "time", "times")
+        why = f"the logs of {device} were reset {resets} today, and {MOST_EPOCHS} are taken: look what resets them. "
+        return Refused(f"{why}The board keeps its lines; {self._next_day}.", self._again)
+
+    def save(self) -> None:
+        """Write the counts that changed."""
+        self._rows.run_many(
+            "INSERT INTO device_use (day, device, lines, bytes, epochs) VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT (day, device) DO UPDATE SET "
+            "lines = excluded.lines, bytes = excluded.bytes, epochs = excluded.epochs",
+            [(self._day, name, *self._used[name]) for name in sorted(self._changed)],
+        )
+
+    def _refusal(self, sent: str, quota: str, name: str) -> Refused:
+        why = f"{sent} today, and its quota is {quota} a day ({name})."
+        return Refused(f"{why} The board keeps its lines; {self._next_day}.", self._again)
+
+    _next_day = "the companion takes them after midnight UTC"
+
+    @property
+    def _again(self) -> int:
+        return min(AGAIN_SECONDS, DAY_SECONDS - self._now % DAY_SECONDS)

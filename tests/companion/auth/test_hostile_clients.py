@@ -1,0 +1,99 @@
+"""Clients by the hundred, in `make soak` by the thousand, that want a companion to stop: boards with a token do not notice."""
+
+import asyncio
+import re
+import resource
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+
+import aiomqtt
+import httpx
+import pytest
+import trustme
+
+from cli_case import fine
+from extent import extent
+from hostile import HOSTILE, Target, silent_http
+from peers import Companion
+from sending import Sent
+from waiting import wait_until
+
+pytestmark = pytest.mark.shortened
+
+MOST = extent(1000, 40)
+CLIENTS = extent(4000, 120)
+"""Several times as many as there is room for."""
+
+OTHER_DESCRIPTORS = 64
+"""Of the database, the loop and the log, and of connections that are being closed."""
+
+MOST_LOG = 20_000
+"""Bytes that all of one kind may make the companion log."""
+
+
+@pytest.fixture(scope="module")
+def companion(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Companion, Target, Sent]]:
+    """A companion with TLS for MQTT that asks for tokens and takes MOST connections, and a board, kitchen."""
+    home = tmp_path_factory.mktemp("hostile") / "home"
+    home.mkdir(mode=0o700)
+    trustme.CA().issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(home / "both.pem")
+    token = fine("device", "add", "kitchen", "--home", home, "--json").json["token"]
+    settings = {
+        "ENGRAM_TOKENS": "on",
+        "ENGRAM_MQTT_CERTIFICATE": "both.pem",
+        "ENGRAM_MQTT_KEY": "both.pem",
+        "ENGRAM_CONNECTIONS": str(MOST),
+        "ENGRAM_ADDRESS_CONNECTIONS": "0",
+    }
+    with Companion(home, **settings) as running:
+        yield running, Target(running.http_port, running.mqtt_port, token), Sent(running.posted, "kitchen")
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_board_with_a_token_is_served_beside_them(companion: tuple[Companion, Target, Sent], kind: str):
+    running, where, board = companion
+    logged = len(running.printed())
+    with HOSTILE[kind](where, CLIENTS):
+        board.say("beside hostile clients")
+        board.sync()
+        asyncio.run(_connect(where))
+        assert _open_connections(running) <= MOST and _descriptors(running) < MOST + OTHER_DESCRIPTORS
+    wait_until("all have left", lambda: _open_connections(running) < 10)
+    log = running.printed()[logged:]
+    assert "Traceback" not in log and len(log) < MOST_LOG, log[:2000]
+
+
+def test_a_board_with_a_token_is_served_where_descriptors_run_out(companion: tuple[Companion, Target, Sent]):
+    running, where, _ = companion
+    logged = len(running.printed())
+    before = resource.prlimit(running.pid, resource.RLIMIT_NOFILE)
+    in_use = _descriptors(running)
+    resource.prlimit(running.pid, resource.RLIMIT_NOFILE, (in_use + 20, before[1]))
+    try:
+        with silent_http(where, 100):
+            asyncio.run(_connect(where))
+            assert httpx.get(f"{running.url}/openapi.json", timeout=20).status_code == 200
+    finally:
+        resource.prlimit(running.pid, resource.RLIMIT_NOFILE, before)
+    log = running.printed()[logged:]
+    assert "Too many open files" in log and "Traceback" not in log and len(log) < MOST_LOG, log[:2000]
+
+
+async def _connect(where: Target) -> None:
+    """Be let in by the broker as the board."""
+    context = ssl._create_unverified_context()
+    async with aiomqtt.Client(
+        "127.0.0.1", where.mqtt, username="kitchen", password=where.token, tls_context=context, timeout=20
+    ) as board:
+        await board.subscribe("engram/v1/kitchen/down", qos=1)
+
+
+def _descriptors(running: Companion) -> int:
+    return len(list(Path(f"/proc/{running.pid}/fd").iterdir()))
+
+
+def _open_connections(running: Companion) -> int:
+    found = re.search(r"^engram_connections (\S+)$", running.client.get("/metrics").text, re.MULTILINE)
+    assert found
+    return int(float(found[1]))

@@ -1,0 +1,186 @@
+"""A board that is erased leaves nothing: no row, no byte in the files, no index in memory."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engram import log_line
+from engram_host.companion.auth import tokens
+from engram_host.companion.embedding.index_state import IndexPosition, write_position
+from engram_host.companion.errors import UnknownDevice
+from engram_host.companion.search.cache import IndexCache
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.database import bundled_migrations
+from engram_host.companion.store.erasure import OF_DEVICE
+from engram_host.companion.store.sqlite import SqliteDatabase
+from engram_host.companion.types import GatewayUse, SeqRange
+from engram_host.companion.vector_types import Identity, StoredVector
+from plain_board import PlainBoard
+from postgres_server import PostgresServer
+
+LINES = 150
+SECRET = b"the-gate-opens-with-4711"
+NUMBERS = [0.125 * number + 0.015625 for number in range(64)]
+VECTOR = np.array(NUMBERS, np.float32)
+IDENTITY = Identity("test", 64, 1)
+NEVER_ERASED = {"migrations", "files", "notes", "devices"}
+"""Tables of the schema that are of no board, or that erase_board() handles by another column."""
+
+
+def turn(seq: int, text: str) -> list[tuple[str, object]]:
+    said = [("sid", "s1"), ("role", "user"), ("who", "owner"), ("text", text), ("at", 1795247156 + seq)]
+    return [("seq", seq), *said, ("prev", seq - 1), ("n", seq - 1), ("scope", "user:owner")]
+
+
+def with_everything(store: CompanionStore, name: str, secret: bytes) -> PlainBoard:
+    """A board that has rows in every table: lines of two epochs, some set aside, vectors, events, a token and counts."""
+    board = PlainBoard(store, name, f"id-of-{name}")
+    for log in ("records", "journal"):
+        for _ in range(LINES):
+            seq = board.logs[log].next
+            board.logs[log].lines[seq] = log_line.encode(turn(seq, f"{secret.decode()} {name} {log} {seq}"))
+            board.logs[log].next += 1
+    board.sync()
+    board.logs["journal"].epoch += 1_000_000
+    board.sync()
+    board.logs["journal"].lines[3] = log_line.encode([("seq", 3), ("text", "another")])
+    board.send("journal", 0, 8)
+    vectors = [StoredVector("journal", seq, bytes([seq]) * 16, VECTOR) for seq in range(1, 5)]
+    store.put_vectors(name, IDENTITY, vectors)
+    write_position(store, name, IndexPosition(str(IDENTITY), top=7))
+    store.put(f"embedding.jobs.{name}.{IDENTITY}", "{}")
+    store.add_token(tokens.stored_token(name, tokens.new_token()))
+    store.begin_call(1, name, 5, {"device": GatewayUse(0, 0), "all": GatewayUse(0, 0)})
+    return board
+
+
+def rows_of(store: CompanionStore, name: str) -> dict[str, int]:
+    """How many rows each table has in which a name stands, in any column."""
+
+    def count(rows) -> dict[str, int]:
+        tables = set(re.findall(r"^CREATE TABLE (\w+)", _schema(store), re.MULTILINE)) - {"migrations"}
+        found = {table: [str(row) for row in rows.run(f"SELECT * FROM {table}")] for table in tables}
+        return {table: sum(name in row for row in each) for table, each in found.items()}
+
+    return {table: count for table, count in store.database.read(count).items() if count}
+
+
+def _schema(store: CompanionStore) -> str:
+    return "".join(step.sql for step in bundled_migrations(store.database.dialect))
+
+
+def test_every_table_of_the_schema_that_names_a_board_is_known():
+    found = re.findall(r"^CREATE TABLE (\w+) \((.*?)^\)", _schema_of("sqlite"), re.MULTILINE | re.DOTALL)
+    with_device = {table for table, columns in found if re.search(r"^ +device ", columns, re.MULTILINE)}
+    assert with_device == set(OF_DEVICE)
+    assert {table for table, _ in found} - with_device <= NEVER_ERASED
+
+
+def _schema_of(dialect: str) -> str:
+    return "".join(step.sql for step in bundled_migrations(dialect))
+
+
+def test_an_erased_board_leaves_no_row_and_others_keep_theirs(store: CompanionStore):
+    with_everything(store, "kitchen", SECRET)
+    other = with_everything(store, "kitchen-2", b"another")
+    before = rows_of(store, "kitchen-2")
+    contents = store.erase_board("kitchen")
+    assert (contents.lines, contents.aside, contents.vectors, contents.has_token) == (3 * LINES, 1, 4, True)
+    assert (
+        rows_of(store, "'kitchen'")
+        == rows_of(store, "id-of-kitchen'")
+        == rows_of(store, "embedding.position.kitchen'")
+        == {}
+    )
+    assert rows_of(store, "kitchen-2") == before
+    assert len(list(store.lines(SeqRange("kitchen-2", "journal", other.logs["journal"].epoch, 0, 1000)))) == LINES
+
+
+def test_what_is_not_known_cannot_be_erased(store: CompanionStore):
+    for erase in (store.board_contents, store.erase_board):
+        with pytest.raises(UnknownDevice):
+            erase("nobody")
+
+
+def test_no_file_of_sqlite_has_a_byte_of_an_erased_board(tmp_path: Path):
+    store = CompanionStore(SqliteDatabase(tmp_path / "companion.db"))
+    store.open()
+    try:
+        with_everything(store, "kitchen", SECRET)
+        with_everything(store, "garden", b"another")
+        store.erase_board("kitchen")
+        assert store.database.scrub() == []
+        assert bytes_found(tmp_path.iterdir(), b"garden")
+        assert not bytes_found(tmp_path.iterdir(), SECRET, b"kitchen", b"id-of-kitchen")
+    finally:
+        store.close()
+
+
+def test_a_process_that_reads_the_file_is_told_to_keep_bytes(tmp_path: Path):
+    database = SqliteDatabase(tmp_path / "companion.db")
+    store = CompanionStore(database)
+    store.open()
+    try:
+        with_everything(store, "kitchen", SECRET)
+        reader = database._connection()
+        database._writer.execute("PRAGMA busy_timeout = 50")  # type: ignore[union-attr]
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM lines").fetchall()
+        store.erase_board("kitchen")
+        (sentence,) = database.scrub()
+        assert "another process reads" in sentence
+        reader.close()
+        assert database.scrub() == []
+        assert not bytes_found(tmp_path.iterdir(), SECRET)
+    finally:
+        store.close()
+
+
+@pytest.mark.parametrize("store_url", ["postgres"], indirect=True)
+def test_no_table_of_postgresql_has_a_byte_of_an_erased_board(store: CompanionStore, postgres: PostgresServer):
+    with_everything(store, "kitchen", SECRET)
+    with_everything(store, "garden", b"another")
+    postgres.checkpoint()
+    assert bytes_found(postgres.table_files(), SECRET)
+    store.erase_board("kitchen")
+    (sentence,) = store.database.scrub()
+    assert "write-ahead log" in sentence
+    postgres.checkpoint()
+    assert bytes_found(postgres.table_files(), b"another garden")
+    assert not bytes_found(postgres.table_files(), SECRET, b"id-of-kitchen")
+
+
+def bytes_found(files: Iterable[Path], *texts: bytes) -> set[bytes]:
+    """Which of some bytes stand in files."""
+    return {text for file in files for text in texts if text in file.read_bytes()}
+
+
+@pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
+def test_a_board_that_comes_after_an_erased_one_of_its_name_is_searched_alone(store: CompanionStore):
+    former = with_everything(store, "kitchen", SECRET)
+    cache = IndexCache(store)
+    index, _ = cache.get("kitchen", None)
+    assert len(index.rows) == LINES - 1
+    store.erase_board("kitchen")
+    board = PlainBoard(store, "kitchen")
+    board.logs["journal"].epoch = former.logs["journal"].epoch
+    board.logs["records"].epoch = former.logs["records"].epoch
+    board.logs["journal"].lines[1] = log_line.encode(turn(1, "new"))
+    board.logs["journal"].next = 2
+    board.sync()
+    index, _ = cache.get("kitchen", None)
+    assert len(index.rows) == 1
+
+
+@pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
+def test_the_index_of_an_erased_board_leaves_the_memory(store: CompanionStore):
+    with_everything(store, "kitchen", SECRET)
+    cache = IndexCache(store)
+    cache.get("kitchen", None)
+    store.erase_board("kitchen")
+    with pytest.raises(UnknownDevice):
+        cache.get("kitchen", None)
+    assert (cache.board_names, cache.nbytes) == ([], 0)
