@@ -30,7 +30,8 @@ from engram_host.companion.gateway.api_key import ApiKey, find_api_key
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
-from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess, EmbeddedBroker
+from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
+from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
 from engram_host.companion.replication.expiry import ExpirySweep
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.search_service import SearchService

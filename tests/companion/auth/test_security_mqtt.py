@@ -23,7 +23,8 @@ from engram_host.companion.auth.tls import trust_certificate
 from engram_host.companion.errors import SettingError
 from engram_host.companion.mqtt import guarded_broker
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
-from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess, EmbeddedBroker
+from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
+from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
 from engram_host.companion.settings import MqttSettings
 from engram_host.companion.store import open_store
 from engram_host.companion.supervisor import Supervisor

@@ -15,7 +15,8 @@ from engram_host.companion.auth.failed_logins import FailedLogins
 from engram_host.companion.auth.identity import CallerLookup
 from engram_host.companion.auth.rate_limit import RateLimiter
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient
-from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess, EmbeddedBroker
+from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
+from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
 from engram_host.companion.store import open_store
 from engram_host.companion.supervisor import Supervisor
 from mqtt_marks import MARK, Received, received_before_mark
