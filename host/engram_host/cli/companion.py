@@ -174,8 +174,17 @@ def _show_gateway(day: dict[str, Any]) -> None:
     output.print_line(f"usage of the gateway's limits since {output.format_time(day['begins'])}:")
     users = [("all together", day["used"], day["all_limit"])]
     users += [(one["device"], one, day["device_limit"]) for one in day["devices"]]
-    rows = [(name, *(_used_of(used[what], limit[what]) for what in ("calls", "tokens"))) for name, used, limit in users]
-    output.print_table(("", "calls", "tokens"), rows)
+    rows = [
+        (name, *(_used_of(used[what], limit[what]) for what in ("calls", "tokens")), _cost(used))
+        for name, used, limit in users
+    ]
+    output.print_table(("", "calls", "tokens", "cost"), rows)
+
+
+def _cost(used: dict[str, Any]) -> str:
+    """ "" without prices."""
+    cost = used.get("cost")
+    return "" if cost is None else f"cost {cost:.4f}"
 
 
 def _used_of(used: int, limit: int) -> str:

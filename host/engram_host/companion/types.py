@@ -163,10 +163,11 @@ class DeviceToken:
 
 @dataclass(frozen=True)
 class GatewayUse:
-    """Calls of the gateway and tokens of the model, of a day or as a limit of one."""
+    """Calls of the gateway and tokens of the model, of a day or as a limit of one; what they cost is in millionths."""
 
     calls: int
     tokens: int
+    cost: int = 0
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ OPERATIONS = (
     ("POST", "/v1/search"),
     ("GET", "/v1/gateway"),
     ("POST", "/gateway/v1/chat/completions"),
+    ("POST", "/gateway/v1/messages"),
     ("GET", "/gateway/v1/models"),
     ("GET", "/gateway/v1/models/{model}"),
     ("GET", "/v1/folders"),

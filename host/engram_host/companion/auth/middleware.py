@@ -175,7 +175,9 @@ def _is_allowed(caller: ApiCaller, who: Role, device: str) -> bool:
 
 
 def _token(headers: Headers) -> str:
-    """What stands behind `Bearer`, or is the password of `Basic`, which browsers ask a person for; "" if there is none."""
+    """What stands behind `Bearer`, is the password of `Basic`, which browsers ask a person for, or stands where clients of
+    Anthropic's API have their key; "" if there is none.
+    """
     kind, _, value = headers.get("authorization", "").partition(" ")
     if kind.lower() == "bearer":
         return value.strip()
@@ -184,7 +186,7 @@ def _token(headers: Headers) -> str:
             return base64.b64decode(value, validate=True).decode("ascii").partition(":")[2]
         except (binascii.Error, UnicodeDecodeError):
             return ""
-    return ""
+    return headers.get("x-api-key", "").strip() if not kind else ""
 
 
 # --- browsers

@@ -84,22 +84,22 @@ class GatewayUseTable(DatabaseTable):
                 return f"{name} calls"
             if limit.tokens and use.tokens >= limit.tokens:
                 return f"{name} tokens"
-        _add(rows, day, device, 1, tokens)
+        _add(rows, day, device, GatewayUse(1, tokens))
         rows.run("DELETE FROM gateway_use WHERE day < ?", (day - DAYS_KEPT,))
         return ""
 
     @writes
-    def end_call(self, rows: Rows, day: int, device: str, tokens: int) -> None:
-        """Count what a call used beyond what was set aside for it; less than 0 if it used less."""
-        _add(rows, day, device, 0, tokens)
+    def end_call(self, rows: Rows, day: int, device: str, tokens: int, cost: int = 0) -> None:
+        """Count what a call used beyond what was set aside for it, less than 0 if it used less; and what it cost."""
+        _add(rows, day, device, GatewayUse(0, tokens, cost))
 
 
 def _used(rows: Rows, day: int) -> dict[str, GatewayUse]:
-    sql = "SELECT device, calls, tokens FROM gateway_use WHERE day = ? ORDER BY device"
-    return {device: GatewayUse(calls, tokens) for device, calls, tokens in rows.run(sql, (day,))}
+    sql = "SELECT device, calls, tokens, cost FROM gateway_use WHERE day = ? ORDER BY device"
+    return {device: GatewayUse(*numbers) for device, *numbers in rows.run(sql, (day,))}
 
 
-def _add(rows: Rows, day: int, device: str, calls: int, tokens: int) -> None:
+def _add(rows: Rows, day: int, device: str, use: GatewayUse) -> None:
     for key in sorted({ALL, device}):
-        sql = "UPDATE gateway_use SET calls = calls + ?, tokens = tokens + ? WHERE day = ? AND device = ?"
-        rows.run(sql, (calls, tokens, day, key))
+        sql = "UPDATE gateway_use SET calls = calls + ?, tokens = tokens + ?, cost = cost + ? WHERE day = ? AND device = ?"
+        rows.run(sql, (use.calls, use.tokens, use.cost, day, key))
