@@ -13,6 +13,7 @@ from typing import Any
 from engram_host import __version__
 from engram_host.companion.api.app import make_app
 from engram_host.companion.api.server import WebServer
+from engram_host.companion.auth.audit import AuditLog
 from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners, tokens_required
 from engram_host.companion.auth.identity import CallerLookup
 from engram_host.companion.auth.middleware import HttpAccess
@@ -66,6 +67,7 @@ class CompanionApp:
             tokens_required(security, listeners(settings.http, settings.mqtt)),
             frozenset(security.hosts.lower().replace(",", " ").split()),
             self._rate_limiter,
+            AuditLog(store),
         )
         self.gateway = Gateway(store, settings.gateway, gateway_key, metrics)
         self.store = store

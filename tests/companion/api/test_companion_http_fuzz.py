@@ -37,6 +37,7 @@ OPERATIONS = (
     ("GET", "/gateway/v1/models/{model}"),
     ("GET", "/v1/folders"),
     ("GET", "/v1/memory"),
+    ("GET", "/v1/audit"),
 )
 
 OF_SOMEBODY = ("/v1/folders", "/v1/memory")

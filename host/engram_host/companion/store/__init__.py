@@ -9,14 +9,16 @@ from engram_host.companion.store.database import Database, reads
 from engram_host.companion.store.markdown_files import FolderTables
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.replica import ReplicaReader, ReplicaWriter
-from engram_host.companion.store.tokens import GatewayUseTable, TokenTable
+from engram_host.companion.store.tokens import AuditTable, GatewayUseTable, TokenTable
 from engram_host.companion.store.vectors import NoteTable, VectorTable
 
 _SQLITE = "sqlite:///"
 _POSTGRES = ("postgresql://", "postgres://")
 
 
-class CompanionStore(ReplicaWriter, ReplicaReader, VectorTable, TokenTable, GatewayUseTable, FolderTables, NoteTable):
+class CompanionStore(
+    ReplicaWriter, ReplicaReader, VectorTable, TokenTable, AuditTable, GatewayUseTable, FolderTables, NoteTable
+):
     """All tables of the companion on one database. Calls block (a few ms) and may come from any thread.
 
     Who needs only some of the tables asks for their class. What a writing call answers is on disk. Lines that a board has let
