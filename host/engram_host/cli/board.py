@@ -1,5 +1,8 @@
-"""`engram board`: what `make flash` and the other targets for a board do. None of it needs a companion."""
+"""`engram board`: what `make flash` and the other targets for a board do, without a companion; and the list of the boards that
+a companion knows.
+"""
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -10,9 +13,12 @@ from engram_host.boards.errors import option_name, under_make
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
 from engram_host.cli.exit_status import CommandInterrupted, WrongUsage
-from engram_host.cli.options import JSON, PORT, Context, takes
+from engram_host.cli.options import HOME, JSON, PORT, URL, Context, takes
 
-app = typer.Typer(help="Manage a board on a serial port: flash, deploy, chat, Wi-Fi, backup.", no_args_is_help=True)
+app = typer.Typer(
+    help="Manage a board on a serial port, or list all boards.",
+    no_args_is_help=True,
+)
 
 Kind = Annotated[str, typer.Option("--board", help="kind of board, such as ESP32_GENERIC_S3_OCT")]
 Config = Annotated[Path | None, typer.Option(help="config.json with your settings")]
@@ -31,6 +37,27 @@ class RecordedProgress(Progress):
         """Report something that has happened."""
         self.sentences.append(sentence)
         super().say(sentence)
+
+
+@app.command("list")
+@takes(URL, HOME, JSON)
+def list_boards(
+    context: Context,
+    limit: Annotated[int, typer.Option(min=0, help="most boards to list; 0: all")] = 0,
+    after: Annotated[str, typer.Option(help="list boards after this name")] = "",
+) -> None:
+    """List the boards that the companion knows: when each was last heard, and its copy. Needs a running companion.
+
+    Example: engram board list
+
+    Example: engram board list --limit 100 --after kitchen
+    """
+    with context.open_companion() as companion:
+        found = list(itertools.islice(companion.devices(after), limit or None))
+    if context.json:
+        output.print_json({"boards": found})
+    else:
+        output.print_devices(found)
 
 
 @app.command()

@@ -204,7 +204,7 @@ def companion(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
     try:
         with ApiClient("", settings.home, seconds=_CONNECT_SECONDS) as asked:
             health = asked.get("/v1/health")
-            heard = {each["name"]: each["heard"] for each in asked.get("/v1/devices")}
+            heard = {each["name"]: each["heard"] for each in asked.devices()}
     except CommandError as problem:
         yield wrong("companion", f"the one at {running.get('http')} does not answer", str(problem))
         return
