@@ -1,6 +1,7 @@
 """The gateway's filter, which takes the API key out of JSON: of each string, of escaped ones, and of what a stream joins."""
 
 import json
+import time
 
 import pytest
 from hypothesis import example, given
@@ -82,7 +83,7 @@ def test_an_event_waits_only_while_enough_of_a_key_may_have_begun():
 
 
 def test_what_is_held_back_is_bounded(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(key_filter, "MOST_HELD", 1000)
+    monkeypatch.setattr(key_filter, "MOST_HELD", 200)
     keys = KeyFilter(KeyPattern(KEY))
     with pytest.raises(ServiceFailed):
         for _ in range(1000):
@@ -92,6 +93,16 @@ def test_what_is_held_back_is_bounded(monkeypatch: pytest.MonkeyPatch):
 def test_a_long_run_of_backslashes_takes_no_long_time():
     KeyPattern(KEY).spans("\\" * 1_000_000)
     KeyPattern(KEY).open_start("\\" * 1_000_000)
+
+
+def test_only_the_end_of_a_long_text_is_looked_at_for_a_key_that_begins():
+    pattern = KeyPattern("s" + KEY)
+    text = "such words us " * 100_000
+    assert pattern.open_start(text + "sabca") == len(text)
+    began = time.process_time()
+    for _ in range(100):
+        pattern.open_start(text)
+    assert time.process_time() - began < 1
 
 
 # --- events

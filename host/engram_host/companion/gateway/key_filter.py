@@ -14,6 +14,9 @@ HELD_FROM = 4
 like a key begins.
 """
 
+MOST_A_LETTER = 70
+"""Characters of one of the key's, with its backslashes, where the key is in pieces: a long text is looked at from its end."""
+
 MOST_HELD = 1 << 18
 """Characters of strings in events that are held back: protects the memory from a service that never ends what looks like a
 key.
@@ -51,7 +54,8 @@ class KeyPattern:
         """Where a key begins that the end of the text cuts off, the text's length if none does."""
         if not self._whole:
             return len(text)
-        starts = (found.start() for found in self._first.finditer(text))
+        end_of_text = max(0, len(text) - MOST_A_LETTER * len(self._letters))
+        starts = (found.start() for found in self._first.finditer(text, end_of_text))
         return next((start for start in starts if self._is_open(text, start)), len(text))
 
     def _is_open(self, text: str, start: int) -> bool:
