@@ -53,6 +53,12 @@ class Scene:
         fine("device", "add", "attic", *where)
         return "attic", *where
 
+    def with_operator(self) -> tuple[str | Path, ...]:
+        """The name of an operator's token, and the folder that has it."""
+        where = ("--home", self.folder / "operators")
+        fine("token", "add", "ann", *where)
+        return "ann", *where
+
 
 Words = tuple[str | Path, ...]
 
@@ -73,6 +79,11 @@ RUN_HERE: dict[str, tuple[Callable[[Scene], Words], str]] = {
     "device rotate": (lambda scene: scene.with_token(), "token"),
     "device remove": (lambda scene: scene.with_token(), '"removed": true'),
     "device list": (lambda scene: scene.with_token()[1:], "attic"),
+    "board list": (lambda scene: scene.home, DEVICE),
+    "token add": (lambda scene: ("ann", "--read-only", "--home", scene.folder), '"read_only": true'),
+    "token remove": (lambda scene: scene.with_operator(), '"removed": true'),
+    "token list": (lambda scene: scene.with_operator()[1:], "ann"),
+    "audit": (lambda scene: scene.with_token()[1:], "device add attic"),
     "device mosquitto": (lambda scene: (scene.folder / "files", *scene.with_token()[1:]), "files"),
     "board erase": (lambda scene: (*scene.with_token(), "--yes"), '"erased": "attic"'),
 }
@@ -114,8 +125,13 @@ FAILS: dict[str, tuple[Words, int]] = {
     "device rotate": (("nobody",), NOT_FOUND),
     "device remove": (("nobody",), NOT_FOUND),
     "device list": (("--home", "/dev/null/none"), WRONG_USAGE),
+    "token add": (("operator",), WRONG_USAGE),
+    "token remove": (("nobody",), NOT_FOUND),
+    "token list": (("--home", "/dev/null/none"), WRONG_USAGE),
+    "audit": (("--limit", "0"), WRONG_USAGE),
     "device mosquitto": (("/dev/null/none",), WRONG_USAGE),
     "board erase": (("nobody", "--yes"), NOT_FOUND),
+    "board list": (NOBODY, FAILED),
     "board image": (("--board", "PICO"), WRONG_USAGE),
     "board package": (("--board", "PICO"), WRONG_USAGE),
     "board flash": (("--board", "ESP32_GENERIC", "--firmware", "none.bin"), NOT_FOUND),

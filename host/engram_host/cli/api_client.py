@@ -25,6 +25,13 @@ AUTHORITY_VARIABLE = "ENGRAM_COMPANION_AUTHORITY"
 """A PEM file with the authorities that sign certificates of companions elsewhere."""
 
 _CONNECT_SECONDS = 5.0
+
+_PAGE = 1000
+"""Boards of one answer."""
+
+_MOST_NAMED = 10
+"""Boards that a sentence names."""
+
 _NOBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """For plain HTTP: else all certificates of the system are read for nothing."""
 
@@ -90,18 +97,27 @@ class ApiClient:
         except httpx.HTTPError as error:
             raise self._unreached(error) from None
 
+    def devices(self, after: str = "") -> Iterator[dict[str, Any]]:
+        """All boards with names after one, by name, asked for in pages."""
+        while page := self.get("/v1/devices", after=after, limit=_PAGE):
+            yield from page
+            if len(page) < _PAGE:
+                return
+            after = page[-1]["name"]
+
     def device(self, name: str) -> str:
         """The board that is meant: `name`, or the only one."""
         if name:
             return name
-        names = [device["name"] for device in self.get("/v1/devices")]
+        names = [device["name"] for device in self.get("/v1/devices", limit=_MOST_NAMED + 1)]
         if len(names) == 1:
             return names[0]
         if not names:
             raise RequestRefused(
                 404, "no board has connected yet: set companion.url on a board, see docs/start/companion.md."
             )
-        raise RequestRefused(422, f"several boards are known: choose one with --device ({', '.join(names[:10])}).")
+        listed = ", ".join(names[:_MOST_NAMED]) + (", ...; `engram board list` lists all" * (len(names) > _MOST_NAMED))
+        raise RequestRefused(422, f"several boards are known: choose one with --device ({listed}).")
 
     def _ask(self, method: str, path: str, **more: Any) -> Any:
         try:

@@ -1,6 +1,9 @@
-"""`engram board`: what `make flash` and the other targets for a board do, and what erases a board at the companion."""
+"""`engram board`: what `make flash` and the other targets for a board do; the list of the boards that a companion knows, and
+what erases one there.
+"""
 
 import contextlib
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -11,15 +14,16 @@ import typer
 from engram_host.boards.errors import option_name, under_make
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
+from engram_host.cli.access.store import note_command
 from engram_host.cli.exit_status import CommandError, CommandInterrupted, NotFound, WrongUsage
-from engram_host.cli.options import HOME, JSON, PORT, Context, takes
+from engram_host.cli.options import HOME, JSON, PORT, URL, Context, takes
 
 if TYPE_CHECKING:
     from engram_host.companion.store import CompanionStore
     from engram_host.companion.store.erasure import BoardContents
 
 app = typer.Typer(
-    help="Manage a board on a serial port: flash, deploy, chat, Wi-Fi, backup. Erase one at the companion.",
+    help="Manage a board on a serial port, list all boards of a companion, or erase one there.",
     no_args_is_help=True,
 )
 
@@ -40,6 +44,27 @@ class RecordedProgress(Progress):
         """Report something that has happened."""
         self.sentences.append(sentence)
         super().say(sentence)
+
+
+@app.command("list")
+@takes(URL, HOME, JSON)
+def list_boards(
+    context: Context,
+    limit: Annotated[int, typer.Option(min=0, help="most boards to list; 0: all")] = 0,
+    after: Annotated[str, typer.Option(help="list boards after this name")] = "",
+) -> None:
+    """List the boards that the companion knows: when each was last heard, and its copy. Needs a running companion.
+
+    Example: engram board list
+
+    Example: engram board list --limit 100 --after kitchen
+    """
+    with context.open_companion() as companion:
+        found = list(itertools.islice(companion.devices(after), limit or None))
+    if context.json:
+        output.print_json({"boards": found})
+    else:
+        output.print_devices(found)
 
 
 @app.command()
@@ -215,6 +240,7 @@ def _do(work: Callable[[Progress], object], context: Context) -> None:
 
 
 _REMAINS = (
+    "the audit log, which says who erased it and when, but nothing of its memory.",
     "backups and exports that were made before: delete them; restoring one brings the board back.",
     "the board itself: its flash, its own backups. If it connects again, the companion copies it again.",
     "the services that were sent texts of it: the one that makes vectors, and the LLM behind the gateway.",
@@ -241,6 +267,7 @@ def erase(
                 f"{name} has {_described(store.board_contents(name))}: repeat with --yes to erase it for good."
             )
         erased = store.erase_board(name)
+        note_command(store, f"board erase {name}")
         remains = [*_scrubbed(store), *_REMAINS]
     if context.json:
         output.print_json({"erased": name, **asdict(erased), "remains": remains})

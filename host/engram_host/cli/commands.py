@@ -12,6 +12,7 @@ from typer.main import get_command
 
 from engram_host.cli import board, device, doctor, edit, evaluate, memory, run, transfer
 from engram_host.cli import companion as companion_commands
+from engram_host.cli.access import token
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
 from engram_host.cli.options import asks_for_json
 from engram_host.extras import DISTRIBUTION
@@ -36,7 +37,9 @@ app.command("stats")(companion_commands.stats)
 app.command("folders")(companion_commands.folders)
 app.command("eval")(evaluate.evaluate)
 app.command("doctor")(doctor.doctor)
+app.command("audit")(token.audit)
 app.add_typer(device.app, name="device")
+app.add_typer(token.app, name="token")
 app.add_typer(board.app, name="board")
 
 

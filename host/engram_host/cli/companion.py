@@ -17,7 +17,6 @@ from engram_host.companion.logs import FORMATS, LEVELS, set_up
 from engram_host.companion.settings_reader import has_password
 
 if TYPE_CHECKING:
-    from engram_host.cli.api_client import ApiClient
     from engram_host.companion.settings import Settings
 
 
@@ -107,10 +106,6 @@ async def _serve(context: Context, flags: dict[tuple[str, str], object], ready_f
 # --- engram stats
 
 
-_AT_ONCE = 1000
-"""Boards whose use of the gateway is asked for together."""
-
-_LOGS = ("records", "journal")
 _SHOWN = {
     "up_seconds": ("running for", lambda value: f"{value / 3600:.1f} h"),
     "devices": ("boards", str),
@@ -127,17 +122,22 @@ _SHOWN = {
 
 
 @takes(URL, HOME, JSON)
-def stats(context: Context) -> None:
-    """Show the state of the companion, each board's copy and the use of the LLM gateway's limits. Needs a running companion.
+def stats(
+    context: Context,
+    limit: Annotated[int, typer.Option(min=1, max=500, help="most boards to show")] = 20,
+    after: Annotated[str, typer.Option(help="show boards after this name")] = "",
+) -> None:
+    """Show the state of the companion, boards' copies and the use of the LLM gateway's limits. Needs a running companion.
 
     Example: engram stats
 
-    Example: engram stats --json
+    Example: engram stats --limit 500 --json
     """
     with context.open_companion() as companion:
         health, figures = companion.get("/v1/health"), companion.get("/v1/stats")
-        devices = companion.get("/v1/devices")
-        gateway = _gateway(companion)
+        devices = companion.get("/v1/devices", after=after, limit=limit + 1)
+        gateway = companion.get("/v1/gateway", after=after, limit=limit)
+    has_more, devices = len(devices) > limit, devices[:limit]
     if context.json:
         output.print_json({"health": health, "figures": figures, "devices": devices, "gateway": gateway})
         return
@@ -147,26 +147,12 @@ def stats(context: Context) -> None:
     for problem in health["problems"]:
         output.print_line(f"problem: {problem}")
     output.print_line("")
-    boards = [
-        (each["name"], output.format_time(each["heard"]), *(each["logs"].get(log, {}).get("have", 0) for log in _LOGS))
-        for each in devices
-    ]
-    output.print_table(
-        ("board", "heard", "records up to", "journal up to"), boards, empty="no board has connected yet."
-    )
+    output.print_devices(devices)
     if gateway["is_set_up"]:
         _show_gateway(gateway)
-
-
-def _gateway(companion: "ApiClient") -> dict[str, Any]:
-    """What is used of the gateway's limits, by all boards."""
-    day = companion.get("/v1/gateway", limit=_AT_ONCE)
-    following = day.pop("following")
-    while following:
-        page = companion.get("/v1/gateway", limit=_AT_ONCE, after=following)
-        day["devices"] += page["devices"]
-        following = page["following"]
-    return day
+    if has_more:
+        shown = f"{limit} of {figures['devices']} boards"
+        typer.echo(f"{shown}; --after {devices[-1]['name']} continues, `engram board list` lists all.", err=True)
 
 
 def _show_gateway(day: dict[str, Any]) -> None:
@@ -174,8 +160,19 @@ def _show_gateway(day: dict[str, Any]) -> None:
     output.print_line(f"usage of the gateway's limits since {output.format_time(day['begins'])}:")
     users = [("all together", day["used"], day["all_limit"])]
     users += [(one["device"], one, day["device_limit"]) for one in day["devices"]]
-    rows = [(name, *(_used_of(used[what], limit[what]) for what in ("calls", "tokens"))) for name, used, limit in users]
-    output.print_table(("", "calls", "tokens"), rows)
+    rows = [
+        (name, *(_used_of(used[what], limit[what]) for what in ("calls", "tokens")), _cost(used))
+        for name, used, limit in users
+    ]
+    output.print_table(("", "calls", "tokens", "cost"), rows)
+    if day["following"]:
+        typer.echo(f"more boards used the gateway; --after {day['following']} continues.", err=True)
+
+
+def _cost(used: dict[str, Any]) -> str:
+    """ "" without prices."""
+    cost = used.get("cost")
+    return "" if cost is None else f"cost {cost:.4f}"
 
 
 def _used_of(used: int, limit: int) -> str:

@@ -20,6 +20,7 @@ from engram_host.companion.folders.service import companion_id
 from engram_host.companion.folders.sources import folder_sources, list_files
 from engram_host.companion.gateway.api_key import FILE as KEY_FILE
 from engram_host.companion.gateway.api_key import VARIABLE, find_api_key
+from engram_host.companion.gateway.prices import Prices
 from engram_host.companion.gateway.request import service_url
 from engram_host.companion.settings import Settings, database_file, secrets_in_file
 from engram_host.companion.settings_reader import FILE
@@ -160,7 +161,7 @@ def companion(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
     try:
         with ApiClient("", settings.home, seconds=_CONNECT_SECONDS) as asked:
             health = asked.get("/v1/health")
-            heard = {each["name"]: each["heard"] for each in asked.get("/v1/devices")}
+            heard = {each["name"]: each["heard"] for each in asked.devices()}
     except CommandError as problem:
         yield wrong("companion", f"the one at {running.get('http')} does not answer", str(problem))
         return
@@ -282,6 +283,7 @@ def _tls(settings: Settings) -> Iterator[Finding]:
 
 
 def _gateway(settings: Settings) -> Iterator[Finding]:
+    Prices(settings.gateway.prices)
     if not service_url(settings.gateway):
         return
     if find_api_key(settings.home, os.environ):

@@ -4,26 +4,28 @@ These commands work on the companion's database itself, whether a companion runs
 companion that runs sees the change within seconds.
 """
 
-import contextlib
 import json
-import re
-from collections.abc import Iterator
-from datetime import UTC, datetime
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from engram_host.cli.access.store import (
+    checked_name,
+    format_day,
+    format_minute,
+    note_command,
+    opened_store,
+    read_duration,
+)
 from engram_host.cli.exit_status import CommandError, NotFound
 from engram_host.cli.options import HOME, JSON, Context, takes
 from engram_host.companion.auth import tokens
 from engram_host.companion.auth.broker_secrets import CHECKER, broker_secret
-from engram_host.companion.errors import SettingError
-from engram_host.companion.types import DEVICE_NAME
 
 if TYPE_CHECKING:
     from engram_host.companion.settings import Settings
-    from engram_host.companion.store import CompanionStore
 
 app = typer.Typer(help="Manage the tokens with which boards log in to the companion.", no_args_is_help=True)
 
@@ -37,25 +39,39 @@ def add(context: Context, name: Name) -> None:
 
     Example: engram device add kitchen
     """
-    with _store(context.home) as (store, settings):
+    with opened_store(context.home) as (store, settings):
         token = tokens.new_token()
-        if not store.add_token(tokens.stored_token(_checked(name), token)):
+        if not store.add_token(tokens.stored_token(checked_name(name), token)):
             raise CommandError(f"{name} already has a token; `engram device rotate {name}` replaces it.")
+        note_command(store, f"device add {name}")
         _show(context, name, token, settings)
 
 
 @app.command()
 @takes(HOME, JSON)
-def rotate(context: Context, name: Name) -> None:
-    """Replace a board's token; the old one stops working within seconds.
+def rotate(
+    context: Context,
+    name: Name,
+    grace: Annotated[
+        str, typer.Option(help="the old token works this much longer, such as 30m, 24h or 7d; default: not at all")
+    ] = "",
+) -> None:
+    """Replace a board's token. The old one stops working within seconds, or after the grace time.
 
     Example: engram device rotate kitchen
+
+    Example: engram device rotate kitchen --grace 24h
     """
-    with _store(context.home) as (store, settings):
+    ends = int(time.time()) + read_duration("--grace", grace) if grace else 0
+    with opened_store(context.home) as (store, settings):
         token = tokens.new_token()
-        if not store.replace_token(tokens.stored_token(_checked(name), token)):
+        if not store.replace_token(tokens.stored_token(checked_name(name), token), ends):
             raise NotFound(f"{name} has no token; `engram device add {name}` creates one.")
+        until = f"until {format_minute(ends)}" if ends else "no longer"
+        note_command(store, f"device rotate {name}, the old token is valid {until}")
         _show(context, name, token, settings)
+    if ends and not context.json:
+        typer.echo(f"\nThe old token is valid {until}; your own mosquitto knows only the new one.")
 
 
 @app.command()
@@ -65,9 +81,10 @@ def remove(context: Context, name: Name) -> None:
 
     Example: engram device remove kitchen
     """
-    with _store(context.home) as (store, _):
-        if not store.remove_token(_checked(name)):
+    with opened_store(context.home) as (store, _):
+        if not store.remove_token(checked_name(name)):
             raise NotFound(f"{name} has no token.")
+        note_command(store, f"device remove {name}")
     typer.echo(json.dumps({"device": name, "removed": True}) if context.json else f"{name} has no token now.")
 
 
@@ -78,11 +95,18 @@ def list_devices(context: Context) -> None:
 
     Example: engram device list
     """
-    with _store(context.home) as (store, _):
+    with opened_store(context.home) as (store, _):
         heard = {device.name: device.heard for device in store.devices()}
         made = {token.device: token.made for token in store.tokens()}
+        former = store.former_tokens(int(time.time()))
     found = [
-        {"device": name, "token_made": made.get(name), "heard": heard.get(name)} for name in sorted({*heard, *made})
+        {
+            "device": name,
+            "token_made": made.get(name),
+            "former_ends": former.get(name),
+            "heard": heard.get(name),
+        }
+        for name in sorted({*heard, *made})
     ]
     if context.json:
         typer.echo(json.dumps(found))
@@ -91,10 +115,10 @@ def list_devices(context: Context) -> None:
         if each is None:
             typer.echo("no board has a token yet; `engram device add NAME` creates one.")
         else:
-            status = f"token made {_day(each['token_made'])}" if each["token_made"] else "no token"
-            typer.echo(
-                f"{each['device']:32}  {status:22}  {'heard ' + _day(each['heard']) if each['heard'] else ''}".rstrip()
-            )
+            status = f"token made {format_day(each['token_made'])}" if each["token_made"] else "no token"
+            heard_on = f"heard {format_day(each['heard'])}" if each["heard"] else ""
+            grace = f"  old token until {format_minute(each['former_ends'])}" if each["former_ends"] else ""
+            typer.echo(f"{each['device']:32}  {status:22}  {heard_on:16}{grace}".rstrip())
 
 
 @app.command("mosquitto")
@@ -104,12 +128,13 @@ def write_mosquitto(context: Context, folder: Annotated[Path, typer.Argument(hel
 
     Example: engram device mosquitto build/mosquitto-files
     """
-    with _store(context.home) as (store, settings):
+    with opened_store(context.home) as (store, settings):
         login = tokens.MosquittoUser(
             settings.mqtt.username or tokens.MOSQUITTO_USER, settings.mqtt.password or tokens.new_token()
         )
         checker = tokens.MosquittoUser(tokens.MOSQUITTO_CHECKER, broker_secret(store, CHECKER))
         written = tokens.write_mosquitto_files(folder.expanduser(), store.tokens(), login, checker)
+        note_command(store, "device mosquitto")
     is_new = not settings.mqtt.password
     if context.json:
         status = {"files": [str(path) for path in written]}
@@ -122,29 +147,6 @@ def write_mosquitto(context: Context, folder: Annotated[Path, typer.Argument(hel
         typer.echo(f'password = "{login.password}"')
 
 
-@contextlib.contextmanager
-def _store(home: Path) -> "Iterator[tuple[CompanionStore, Settings]]":
-    """The companion's store."""
-    from engram_host.companion.settings import make_folder, read_settings, store_url
-    from engram_host.companion.store import open_store
-
-    settings = read_settings(home, {})
-    make_folder(settings.home)
-    store = open_store(store_url(settings.store, settings.home))
-    try:
-        yield store, settings
-    finally:
-        store.close()
-
-
-def _checked(name: str) -> str:
-    if not re.fullmatch(DEVICE_NAME, name):
-        raise SettingError(
-            repr(name[:40]), "is not a board name: use lowercase letters, digits and -, at most 32 characters."
-        )
-    return name
-
-
 def _show(context: Context, name: str, token: str, settings: "Settings") -> None:
     if context.json:
         typer.echo(json.dumps({"device": name, "token": token}))
@@ -154,7 +156,3 @@ def _show(context: Context, name: str, token: str, settings: "Settings") -> None
     typer.echo(f"The token of {name}, which is not shown again:\n\n  {token}\n")
     typer.echo(f"On the board, in config.json (HOST is this computer):\n\n  {json.dumps(config)}\n")
     typer.echo(f"and in secrets.json:\n\n  {json.dumps({'companion': {'token': token}})}")
-
-
-def _day(seconds: object) -> str:
-    return datetime.fromtimestamp(float(str(seconds)), UTC).strftime("%Y-%m-%d")

@@ -65,8 +65,8 @@ def search(
     output.print_table(columns, rows, empty=f"nothing found: {answer['why_empty']}")
     if explain:
         _explain(answer["hits"])
-    if answer["degraded"]:
-        typer.echo(output.printable_line(f"note: {answer['degraded']}"), err=True)
+    for note in filter(None, [answer["degraded"], *(f"left out: {each}." for each in answer["left_out"])]):
+        typer.echo(output.printable_line(f"note: {note}"), err=True)
 
 
 @takes(DEVICE, URL, HOME, JSON)

@@ -78,13 +78,18 @@ _COMPLETION_SECONDS = 0.7
 """How long a shell waits for names of boards."""
 
 
+_MOST_COMPLETED = 200
+"""Names that a shell gets: nobody reads more."""
+
+
 def _device_names(ctx: typer.Context, incomplete: str) -> list[str]:
     """The names of boards for a shell, of the companion that the command would ask; none if it does not answer at once."""
     with contextlib.suppress(Exception):  # a shell that completes has no place for an error
         # While a shell completes, what is not typed yet has neither its default nor what its variable says.
         given = {option.name: ctx.params.get(option.name) for option in (URL, HOME)}
         with read_context(given).open_companion(seconds=_COMPLETION_SECONDS) as companion:
-            names = [device["name"] for device in companion.get("/v1/devices")]
+            # What begins with a text stands right behind it; and whole names need no completion.
+            names = [device["name"] for device in companion.get("/v1/devices", after=incomplete, limit=_MOST_COMPLETED)]
         return [name for name in names if name.startswith(incomplete)]
     return []
 

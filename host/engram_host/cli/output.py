@@ -38,6 +38,18 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], empty: st
             sys.stdout.write(_PLAIN_GAP.join(cells).rstrip() + "\n")
 
 
+_LOGS = ("records", "journal")
+
+
+def print_devices(devices: Iterable[dict[str, Any]]) -> None:
+    """Print boards, as GET /v1/devices answers them."""
+    rows = (
+        (each["name"], format_time(each["heard"]), *(each["logs"].get(log, {}).get("have", 0) for log in _LOGS))
+        for each in devices
+    )
+    print_table(("board", "heard", "records up to", "journal up to"), rows, empty="no board has connected yet.")
+
+
 def _rich(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich.console import Console
     from rich.table import Table

@@ -14,6 +14,7 @@ from typing import Any
 from engram_host import __version__
 from engram_host.companion.api.app import make_app
 from engram_host.companion.api.server import WebServer
+from engram_host.companion.auth.audit import AuditLog
 from engram_host.companion.auth.broker_secrets import GROUP, broker_secret
 from engram_host.companion.auth.connections import Connections, most_connections, raise_descriptor_limit
 from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners, tokens_required
@@ -82,6 +83,7 @@ class CompanionApp:
             frozenset(security.hosts.lower().replace(",", " ").split()),
             self._rate_limiter,
             FailedLogins(metrics.login_failed),
+            AuditLog(store),
         )
         self.gateway = Gateway(store, settings.gateway, gateway_key, metrics)
         self.store = store

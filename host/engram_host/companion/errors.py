@@ -14,7 +14,7 @@
       EmbedderError      no vector was made
         EmbedderUnavailable   trying later may help
         EmbedderRefused       it does not: a key, a model's name, a size (status)
-      GatewayRefused     the gateway does not do what it is asked (status, code, headers); stands in gateway/request.py
+      GatewayRefused     the gateway does not do what it is asked (status, code, headers); stands in gateway/errors.py
 
 str(error) is one sentence for a person: what is wrong, and what to do.
 """

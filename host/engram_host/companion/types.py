@@ -184,11 +184,37 @@ class DeviceToken:
 
 
 @dataclass(frozen=True)
+class OperatorToken:
+    """A named token of an operator as it is kept; `made` and `ends` are Unix seconds, 0 for no end."""
+
+    name: str
+    digest: bytes = field(repr=False)
+    is_read_only: bool
+    made: int
+    ends: int = 0
+
+
+@dataclass(frozen=True)
+class AuditEntry:
+    """Who did what, when (Unix seconds) and from which address; `number` is higher for what was done later, 0 if it is not
+    kept yet.
+    """
+
+    at: int
+    who: str
+    action: str
+    outcome: str
+    address: str = ""
+    number: int = 0
+
+
+@dataclass(frozen=True)
 class GatewayUse:
-    """Calls of the gateway and tokens of the model, of a day or as a limit of one."""
+    """Calls of the gateway and tokens of the model, of a day or as a limit of one; what they cost is in millionths."""
 
     calls: int
     tokens: int
+    cost: int = 0
 
 
 @dataclass(frozen=True)

@@ -32,10 +32,12 @@ OPERATIONS = (
     ("POST", "/v1/search"),
     ("GET", "/v1/gateway"),
     ("POST", "/gateway/v1/chat/completions"),
+    ("POST", "/gateway/v1/messages"),
     ("GET", "/gateway/v1/models"),
     ("GET", "/gateway/v1/models/{model}"),
     ("GET", "/v1/folders"),
     ("GET", "/v1/memory"),
+    ("GET", "/v1/audit"),
 )
 
 OF_SOMEBODY = ("/v1/folders", "/v1/memory")

@@ -411,7 +411,8 @@ def test_a_route_that_declares_nothing_is_the_operators_in_a_router_too():
     rules = RouteRules(app)
 
     def found(path: str) -> tuple[Role, str]:
-        return rules.find({"type": "http", "method": "GET", "path": path})
+        rule = rules.find({"type": "http", "method": "GET", "path": path})
+        return rule.role, rule.device
 
     assert found("/v1/devices/kitchen/undeclared") == (Role.OPERATOR, "kitchen")
     assert found("/v1/devices/kitchen/declared") == (Role.OWN_DEVICE, "kitchen")

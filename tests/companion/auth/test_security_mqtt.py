@@ -220,6 +220,10 @@ class Clock:
     def __init__(self) -> None:
         self.now = 1000.0
 
+    def time(self) -> float:
+        """The same, as Unix seconds."""
+        return self.now
+
     def monotonic(self) -> float:
         """The seconds that a test sets."""
         return self.now

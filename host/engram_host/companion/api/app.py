@@ -5,6 +5,7 @@ from typing import Protocol
 from fastapi import FastAPI
 
 from engram_host import __version__
+from engram_host.companion.api.access import make_audit_router
 from engram_host.companion.api.devices import make_device_router, make_message_router
 from engram_host.companion.api.docs_page import add_docs_route
 from engram_host.companion.api.entries import make_entry_router
@@ -52,6 +53,7 @@ def make_app(companion: ApiBackend) -> FastAPI:
         make_entry_router(companion.store),
         make_gateway_router(companion.gateway),
         make_folder_router(companion.folders),
+        make_audit_router(companion.store),
     ):
         # An included router stands as one entry, and makes each of its routes a second time: most of a start.
         app.router.routes.extend(router.routes)

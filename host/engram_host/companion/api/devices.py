@@ -2,6 +2,7 @@
 
 import asyncio
 from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, Field
@@ -58,9 +59,18 @@ def make_device_router(store: ReplicaReader) -> APIRouter:
     rules: dict[str, Any] = {"responses": NO_DEVICE, "openapi_extra": requires(Role.OPERATOR)}
 
     @router.get("", openapi_extra=requires(Role.OPERATOR))
-    async def devices() -> list[DeviceShown]:
-        """All boards that have been here, by name."""
-        return [_shown(device) for device in await asyncio.to_thread(store.devices)]
+    async def devices(
+        request: Request,
+        response: Response,
+        after: Annotated[str, Query(max_length=64, description="the name to go on after")] = "",
+        limit: Limit = 100,
+    ) -> list[DeviceShown]:
+        """Boards that have been here, by name. The header Link names the next page, if there is one."""
+        found = await asyncio.to_thread(store.devices_after, after, limit + 1)
+        if len(found) > limit:
+            following = urlencode({"after": found[limit - 1].name, "limit": limit})
+            response.headers["Link"] = f'<{request.url.path}?{following}>; rel="next"'
+        return [_shown(device) for device in found[:limit]]
 
     @router.get("/{device}", **rules)
     async def one_device(device: DeviceName) -> DeviceShown:

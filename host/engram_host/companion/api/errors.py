@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from engram.errors import EngramError
 from engram_host.companion.auth.identity import STRANGER, ApiCaller
 from engram_host.companion.errors import CompanionError, NoSuchFile, StoreUnavailable, UnknownDevice, UnknownEntry
-from engram_host.companion.gateway.request import PREFIX, refusal
+from engram_host.companion.gateway.dialects import PREFIX, refuse_in_form_of
 
 _MOST_PROBLEMS = 5
 """Problems of one request that its refusal names."""
@@ -57,7 +57,7 @@ NO_FILE: Responses = {
 def refuse(path: str, status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
     """Make the answer to a refused request, in the form that clients of the path know."""
     if path.startswith(PREFIX):
-        return refusal(status, sentence, headers, "rate_limit_exceeded" if status == 429 else None)
+        return refuse_in_form_of(path, status, sentence, headers)
     return JSONResponse({"problem": sentence}, status, headers)
 
 

@@ -1,4 +1,4 @@
-"""The gateway over HTTP: OpenAI's API at /gateway/v1, and for the operator what is used of its limits."""
+"""The gateway over HTTP: OpenAI's and Anthropic's API at /gateway/v1, and for the operator what is used of its limits."""
 
 from typing import Annotated, Any
 
@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from engram_host.companion.api.errors import REFUSALS, responses
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires
+from engram_host.companion.gateway.dialects import ANTHROPIC, OPENAI
+from engram_host.companion.gateway.prices import MILLIONTHS
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.types import GatewayUse
 
@@ -20,7 +22,13 @@ class Use(BaseModel):
     tokens: int
 
 
-class UseOfDevice(Use):
+class UseAndCost(Use):
+    """Calls and tokens that were used, and what they cost."""
+
+    cost: float | None = Field(description="by gateway.prices, in their currency; null without prices")
+
+
+class UseOfDevice(UseAndCost):
     """What a board used."""
 
     device: str = Field(description="its name; the operator's own calls are counted as $operator")
@@ -33,7 +41,7 @@ class GatewayDay(BaseModel):
     begins: int = Field(description="when the day began, in Unix seconds: midnight UTC")
     device_limit: Use = Field(description="of each board")
     all_limit: Use = Field(description="of all together")
-    used: Use = Field(description="by all together")
+    used: UseAndCost = Field(description="by all together")
     devices: list[UseOfDevice] = Field(description="those that have asked on the day, by name")
     following: str = Field(description="the name to go on after, empty if there is none")
 
@@ -53,6 +61,20 @@ class GatewayProblem(BaseModel):
     error: GatewayError
 
 
+class AnthropicError(BaseModel):
+    """What went wrong, as Anthropic's API has it."""
+
+    type: str
+    message: str
+
+
+class AnthropicProblem(BaseModel):
+    """An answer of Anthropic's API that is an error."""
+
+    type: str = "error"
+    error: AnthropicError
+
+
 class ModelShown(BaseModel):
     """A model that may be asked for, as OpenAI's API has it; the service may say more of it."""
 
@@ -68,33 +90,32 @@ class ModelList(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """What the gateway looks at in a request; all else is passed on to the service as it is."""
+    """What the gateway looks at in a request; the other parameters that it passes on are those of docs/guides/gateway.md."""
 
     model_config = ConfigDict(extra="allow")
 
     model: str | None = Field(None, max_length=200, description="one of the models that may be asked for")
-    messages: list[Any] = Field(description="as OpenAI's API has them")
+    messages: list[Any] = Field(description="as OpenAI's or Anthropic's API has them")
 
 
-_REFUSALS = responses(
-    GatewayProblem,
-    {
-        400: "the request cannot be read",
-        401: "a token is asked for",
-        403: "the page that asks may not do this",
-        408: "the request took too long to arrive",
-        413: "the request is too long",
-        422: "something in the request is not as it should be",
-        404: "there is no such model",
-        429: "a limit of the day is reached, or too many calls are under way",
-        499: "the client has gone",
-        502: "the model's service failed, or refuses the gateway's key",
-        503: "the gateway is not set up, or the database cannot be used now",
-        504: "the model's service did not answer in time",
-        "4XX": "the model's service refuses the request",
-        "5XX": "the model's service failed",
-    },
-)
+_STATUSES: dict[int | str, str] = {
+    400: "the request cannot be read",
+    401: "a token is asked for",
+    403: "the page that asks may not do this",
+    408: "the request took too long to arrive",
+    413: "the request is too long",
+    422: "something in the request is not as it should be",
+    404: "there is no such model",
+    429: "a limit of the day is reached, or too many calls are under way",
+    499: "the client has gone",
+    502: "the model's service failed, or refuses the gateway's key",
+    503: "the gateway is not set up, or the database cannot be used now",
+    504: "the model's service did not answer in time",
+    "4XX": "the model's service refuses the request",
+    "5XX": "the model's service failed",
+}
+_REFUSALS = responses(GatewayProblem, _STATUSES)
+_ANTHROPIC_REFUSALS = responses(AnthropicProblem, _STATUSES)
 Model = Annotated[str, Path(max_length=200, description="a model's name, in which slashes may stand")]
 _BODY = {"required": True, "content": {"application/json": {"schema": ChatRequest.model_json_schema()}}}
 
@@ -102,6 +123,10 @@ _BODY = {"required": True, "content": {"application/json": {"schema": ChatReques
 def make_gateway_router(gateway: Gateway) -> APIRouter:
     """Make the gateway's routes. What they take and give is OpenAI's, and described there."""
     router = APIRouter(responses=REFUSALS)
+
+    def used(use: GatewayUse) -> UseAndCost:
+        cost = use.cost / MILLIONTHS if gateway.has_prices else None
+        return UseAndCost(calls=use.calls, tokens=use.tokens, cost=cost)
 
     @router.post(
         "/gateway/v1/chat/completions",
@@ -113,8 +138,19 @@ def make_gateway_router(gateway: Gateway) -> APIRouter:
     async def chat(request: Request, caller: RequestCaller) -> Response:
         """Ask the model behind the gateway; streamed if the request says so."""
         # Parsed by hand (parse_request): what the model above has no field for must reach the service unchanged, and a
-        # refusal has OpenAI's form. The answer is the service's bytes, passed on as they come.
-        return await gateway.chat(request, caller)
+        # refusal has OpenAI's form. The answer is the service's, passed on as it comes.
+        return await gateway.ask(request, caller, OPENAI)
+
+    @router.post(
+        "/gateway/v1/messages",
+        response_class=Response,
+        responses=_ANTHROPIC_REFUSALS
+        | {200: {"description": "the model's answer", "content": {"application/json": {}, "text/event-stream": {}}}},
+        openapi_extra=requires(Role.GATEWAY) | {"requestBody": _BODY},
+    )
+    async def messages(request: Request, caller: RequestCaller) -> Response:
+        """Ask the model behind the gateway by Anthropic's API, if gateway.api says so; streamed if the request says so."""
+        return await gateway.ask(request, caller, ANTHROPIC)
 
     @router.get("/v1/gateway", openapi_extra=requires(Role.OPERATOR))
     async def today(
@@ -124,13 +160,13 @@ def make_gateway_router(gateway: Gateway) -> APIRouter:
         """How much of the limits is used on the day that is now, by all and by each board."""
         day = await gateway.today()
         devices = [(name, use) for name, use in day.of_devices if name > after]
-        shown = [UseOfDevice(device=name, calls=use.calls, tokens=use.tokens) for name, use in devices[:limit]]
+        shown = [UseOfDevice(device=name, **used(use).model_dump()) for name, use in devices[:limit]]
         return GatewayDay(
             is_set_up=gateway.is_set_up,
             begins=day.begins,
             device_limit=_use(day.limits["device"]),
             all_limit=_use(day.limits["all"]),
-            used=_use(day.used),
+            used=used(day.used),
             devices=shown,
             following=shown[-1].device if len(devices) > limit else "",
         )

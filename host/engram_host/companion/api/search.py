@@ -117,7 +117,7 @@ def make_search_router(searching: SearchService) -> APIRouter:
     """Make the route that searches boards and Markdown folders."""
     router = APIRouter(responses=REFUSALS)
 
-    @router.post("/v1/search", responses=NO_DEVICE, openapi_extra=requires(Role.DEVICE))
+    @router.post("/v1/search", responses=NO_DEVICE, openapi_extra=requires(Role.DEVICE, reads=True))
     async def search(question: SearchQuery, caller: RequestCaller) -> SearchAnswer:
         """Find what boards remember and what stands in Markdown folders, by words and by meaning.
 

@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN, token_digest
+from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN, OPERATOR_NAME, token_digest
 from engram_host.companion.store.tokens import TokenTable
 
 SECONDS_KEPT = 2.0
@@ -18,10 +18,14 @@ MOST_KEPT = 4096
 
 @dataclass(frozen=True)
 class ApiCaller:
-    """Who asks: the operator, a board, or neither (somebody without a token, or with one that is not known)."""
+    """Who asks: an operator, a board, or neither (somebody without a token, or with one that is not known). `name` is that of
+    an operator's token.
+    """
 
     device: str = ""
     is_operator: bool = False
+    name: str = ""
+    is_read_only: bool = False
 
     @property
     def is_known(self) -> bool:
@@ -34,16 +38,17 @@ class ApiCaller:
 
 
 STRANGER = ApiCaller()
-OPERATOR = ApiCaller(is_operator=True)
+OPERATOR = ApiCaller(is_operator=True, name=OPERATOR_NAME)
+"""Whoever has the token of the file operator.token."""
 
 
 class CallerLookup:
-    """Knows callers by their tokens, with the database and the operator's token."""
+    """Knows callers by their tokens, with the database and the token of the file operator.token."""
 
     def __init__(self, tokens: TokenTable, operator: str):
         self._tokens = tokens
         self._operator = token_digest(operator)
-        self._kept: OrderedDict[bytes, tuple[float, str]] = OrderedDict()
+        self._kept: OrderedDict[bytes, tuple[float, ApiCaller]] = OrderedDict()
 
     async def by_token(self, token: str) -> ApiCaller:
         """Who a token belongs to, STRANGER if to nobody. StoreUnavailable."""
@@ -53,11 +58,19 @@ class CallerLookup:
         """Who the token with a digest belongs to, STRANGER if to nobody. StoreUnavailable."""
         if hmac.compare_digest(digest, self._operator):
             return OPERATOR
-        until, device = self._kept.get(digest, (0.0, ""))
+        until, caller = self._kept.get(digest, (0.0, STRANGER))
         if until <= time.monotonic():
-            device = await asyncio.to_thread(self._tokens.device_of, digest)
-            self._kept[digest] = (time.monotonic() + SECONDS_KEPT, device)
+            caller = await asyncio.to_thread(self._look_up, digest)
+            self._kept[digest] = (time.monotonic() + SECONDS_KEPT, caller)
             self._kept.move_to_end(digest)
             while len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
-        return ApiCaller(device)
+        return caller
+
+    def _look_up(self, digest: bytes) -> ApiCaller:
+        now = int(time.time())
+        if device := self._tokens.device_of(digest, now):
+            return ApiCaller(device)
+        if token := self._tokens.operator_of(digest, now):
+            return ApiCaller(is_operator=True, name=token.name, is_read_only=token.is_read_only)
+        return STRANGER

@@ -23,6 +23,7 @@ from starlette.responses import Response
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from engram_host.companion.auth.audit import ALLOWED, REFUSED, AuditLog
 from engram_host.companion.auth.failed_logins import FailedLogins
 from engram_host.companion.auth.identity import STRANGER, ApiCaller, CallerLookup
 from engram_host.companion.auth.rate_limit import RateLimiter
@@ -30,6 +31,12 @@ from engram_host.companion.errors import StoreUnavailable
 
 DECLARED = "x-may"
 """The field of a route's description in which the rule stands."""
+
+READS = "x-reads"
+"""The field of a route that only reads, though its method is none that says so."""
+
+_FIGURES = frozenset({"/v1/health", "/v1/alive", "/v1/stats", "/metrics", "/docs", "/openapi.json"})
+"""Routes that show nothing of what boards remember, and are asked for all the time: they are not in the audit log."""
 
 
 class Role(StrEnum):
@@ -52,9 +59,21 @@ _DESCRIPTION = "/openapi.json"
 """What FastAPI adds by itself: the API's description, the same for everybody."""
 
 
-def requires(who: Role) -> dict[str, Any]:
-    """What a route's `openapi_extra` says of who may use it."""
-    return {DECLARED: str(who)}
+def requires(who: Role, *, reads: bool = False) -> dict[str, Any]:
+    """What a route's `openapi_extra` says of who may use it; `reads` of one that is no GET, and yet changes nothing."""
+    return {DECLARED: str(who)} | ({READS: True} if reads else {})
+
+
+@dataclass(frozen=True)
+class RouteRule:
+    """What is known of the route of a request: who may use it, the board that its path names ("" if none), whether it only
+    reads, and its path, "" if there is none.
+    """
+
+    role: Role
+    device: str = ""
+    reads: bool = True
+    path: str = ""
 
 
 class RouteRules:
@@ -62,23 +81,24 @@ class RouteRules:
 
     def __init__(self, app: FastAPI):
         # app.routes has an included router as one entry, which hides what its routes declare.
-        self._rules = [(route, _declared_role(route)) for route in iter_route_contexts(app.routes)]
+        self._routes = [(route, _declared(route)) for route in iter_route_contexts(app.routes)]
 
-    def find(self, scope: Scope) -> tuple[Role, str]:
-        """Find the role that a request needs, and the board that its path names ("" if none)."""
+    def find(self, scope: Scope) -> RouteRule:
+        """Find what holds for a request."""
         if scope["path"] == _DESCRIPTION:
-            return Role.ANYBODY, ""
-        for route, role in self._rules:
+            return RouteRule(Role.ANYBODY)
+        for route, extra in self._routes:
             match, found = route.matches(scope)
             if match is not Match.NONE:
-                return role, found.get("path_params", {}).get("device", "")
+                device = found.get("path_params", {}).get("device", "")
+                reads = scope["method"] in ("GET", "HEAD") or extra.get(READS, False)
+                return RouteRule(Role(extra.get(DECLARED, Role.OPERATOR)), device, reads, route.path or "")
         # There is nothing at this path; that, too, is said only to those who have a token.
-        return Role.DEVICE, ""
+        return RouteRule(Role.DEVICE)
 
 
-def _declared_role(route: RouteContext) -> Role:
-    extra = getattr(route, "openapi_extra", None) or {}
-    return Role(extra.get(DECLARED, Role.OPERATOR))
+def _declared(route: RouteContext) -> dict[str, Any]:
+    return getattr(route, "openapi_extra", None) or {}
 
 
 # --- the check
@@ -113,6 +133,7 @@ class HttpAccess:
     rate_limiter: RateLimiter
     """How often a board may come, over HTTP and MQTT together."""
     failed_logins: FailedLogins
+    audit: AuditLog
 
     def check_rate(self, device: str) -> None:
         """Count one request of a board; HTTPException if it comes too soon after the others."""
@@ -163,24 +184,36 @@ class AuthMiddleware:
         check_framing(headers)
         # Where a token is asked for, a page that was led here by another name has none to show.
         check_origin(headers, None if self._access.requires_tokens else self._access.names)
-        who, device = self._rules.find(scope)
+        rule = self._rules.find(scope)
         try:
             caller = await self._access.callers.by_token(_token(headers))
+            await self._note(caller, rule, scope)
         except StoreUnavailable as problem:
             _log.warning("a token could not be looked up: %s", problem)
             raise HTTPException(503, problem.public, {"Retry-After": "15"}) from None
         if caller.device:
             self._access.check_rate(caller.device)
-        if who is Role.ANYBODY or not (self._access.requires_tokens or who is Role.GATEWAY):
+        if caller.is_read_only and not _is_allowed(caller, rule):
+            raise HTTPException(403, f"the token {caller.name} may only read what boards remember.")
+        if rule.role is Role.ANYBODY or not (self._access.requires_tokens or rule.role is Role.GATEWAY):
             return caller
         if not caller.is_known:
-            await self._note_refusal(scope, device, has_token=bool(_token(headers)))
+            await self._note_refusal(scope, rule.device, has_token=bool(_token(headers)))
             raise HTTPException(401, _NO_TOKEN, {"WWW-Authenticate": "Bearer"})
-        if not _is_allowed(caller, who, device):
+        if not _is_allowed(caller, rule):
             line = "%s %r refused to %s"
             _log.warning(line, scope["method"], scope["path"][:200], caller.device)
             raise HTTPException(403, f"the token is that of {caller.device}, which may not do this.")
         return caller
+
+    async def _note(self, caller: ApiCaller, rule: RouteRule, scope: Scope) -> None:
+        """Note what an operator asks for. The path is the route's, without ids of entries."""
+        if not caller.is_operator or not rule.path or rule.path in _FIGURES:
+            return
+        action = f"{scope['method']} {rule.path.replace('{device}', rule.device)}"
+        client = scope.get("client")
+        outcome = ALLOWED if _is_allowed(caller, rule) else REFUSED
+        await self._access.audit.note(caller, action, outcome, client[0] if client else "")
 
     async def _note_refusal(self, scope: Scope, device: str, *, has_token: bool) -> None:
         address = (scope.get("client") or ("an unknown address", 0))[0]
@@ -197,14 +230,19 @@ _NO_TOKEN = (
 )
 
 
-def _is_allowed(caller: ApiCaller, who: Role, device: str) -> bool:
+def _is_allowed(caller: ApiCaller, rule: RouteRule) -> bool:
+    if caller.is_read_only:
+        return rule.reads and rule.role is not Role.GATEWAY
     if caller.is_operator:
         return True
-    return who in (Role.DEVICE, Role.GATEWAY) or (who is Role.OWN_DEVICE and caller.may_act_for(device))
+    is_own = rule.role is Role.OWN_DEVICE and caller.may_act_for(rule.device)
+    return rule.role in (Role.DEVICE, Role.GATEWAY) or is_own
 
 
 def _token(headers: Headers) -> str:
-    """What stands behind `Bearer`, or is the password of `Basic`, which browsers ask a person for; "" if there is none."""
+    """What stands behind `Bearer`, is the password of `Basic`, which browsers ask a person for, or stands where clients of
+    Anthropic's API have their key; "" if there is none.
+    """
     kind, _, value = headers.get("authorization", "").partition(" ")
     if kind.lower() == "bearer":
         return value.strip()
@@ -213,7 +251,7 @@ def _token(headers: Headers) -> str:
             return base64.b64decode(value, validate=True).decode("ascii").partition(":")[2]
         except (binascii.Error, UnicodeDecodeError):
             return ""
-    return ""
+    return headers.get("x-api-key", "").strip() if not kind else ""
 
 
 def _with_local_redirects(send: Send) -> Send:

@@ -16,9 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engram_host.companion.errors import SettingError
-from engram_host.companion.types import DeviceToken
+from engram_host.companion.types import DeviceToken, OperatorToken
 
 OPERATOR_FILE = "operator.token"
+
+OPERATOR_NAME = "operator"
+"""The name of that file's token in the audit log; no other token can be called so."""
 
 LOOKS_LIKE_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
@@ -39,6 +42,12 @@ def token_digest(token: str) -> bytes:
 def stored_token(device: str, token: str) -> DeviceToken:
     """What the database keeps of a device's new token."""
     return DeviceToken(device, token_digest(token), mosquitto_hash(token), int(time.time()))
+
+
+def operator_token_entry(name: str, token: str, is_read_only: bool, seconds: int) -> OperatorToken:
+    """What the database keeps of an operator's new token, which ends after so many seconds, 0 for never."""
+    now = int(time.time())
+    return OperatorToken(name, token_digest(token), is_read_only, now, now + seconds if seconds else 0)
 
 
 def mosquitto_hash(token: str) -> str:

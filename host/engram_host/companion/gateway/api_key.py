@@ -4,9 +4,12 @@ import logging
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from engram_host.companion.auth.tokens import read_secret
 from engram_host.companion.errors import SettingError
+from engram_host.companion.gateway.dialects import OPENAI, ModelApi
+from engram_host.companion.gateway.key_filter import KeyPattern
 
 _log = logging.getLogger("engram.gateway")
 
@@ -21,10 +24,12 @@ _KEY = re.compile(r"[!-~]{1,4096}")
 class ApiKey:
     """A key that shows itself to nobody by mistake; an empty one is none."""
 
-    __slots__ = ("_value",)
+    __slots__ = ("_value", "pattern")
 
     def __init__(self, value: str = ""):
         self._value = value
+        self.pattern = KeyPattern(value)
+        """Finds it in what the service sends."""
 
     def __repr__(self) -> str:
         return "ApiKey(set)" if self._value else "ApiKey(none)"
@@ -32,46 +37,13 @@ class ApiKey:
     def __bool__(self) -> bool:
         return bool(self._value)
 
-    def headers(self) -> dict[str, str]:
-        """The header that shows it to the service."""
-        return {"Authorization": f"Bearer {self._value}"} if self._value else {}
-
-    def redactor(self) -> "Redactor":
-        """Takes it out of what the service sends."""
-        return Redactor(self._value.encode())
+    def headers(self, api: ModelApi = OPENAI, asked: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+        """Headers that show it to a service with an API; `asked` are those of the request that is passed on."""
+        return api.key_headers(self._value, asked)
 
     def redact(self, text: str) -> str:
         """A text without it."""
-        return text.replace(self._value, "[key]") if self._value else text
-
-
-class Redactor:
-    """Takes a key out of bytes that come in pieces, also where it stands across two. What can be no part of it goes on at
-    once.
-    """
-
-    def __init__(self, key: bytes):
-        self._key = key
-        self._held = b""
-
-    def feed(self, piece: bytes) -> bytes:
-        """What can be passed on after this piece."""
-        if not self._key:
-            return piece
-        data = (self._held + piece).replace(self._key, b"[key]")
-        kept = next(
-            (size for size in range(min(len(self._key) - 1, len(data)), 0, -1) if self._ends_with(data, size)), 0
-        )
-        self._held = data[len(data) - kept :]
-        return data[: len(data) - kept]
-
-    def end(self) -> bytes:
-        """What was held back, when nothing more comes."""
-        held, self._held = self._held, b""
-        return held
-
-    def _ends_with(self, data: bytes, size: int) -> bool:
-        return data.endswith(self._key[:size])
+        return self.pattern.redact(text)
 
 
 def find_api_key(home: Path, environment: Mapping[str, str]) -> ApiKey:

@@ -4,12 +4,14 @@ import asyncio
 import json
 import logging
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from engram_host.companion.auth.identity import ApiCaller
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.gateway.request import LimitReached, estimate_tokens
+from engram_host.companion.gateway.errors import LimitReached
+from engram_host.companion.gateway.request import estimate_tokens
 from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store.tokens import ALL, GatewayUseTable
 from engram_host.companion.types import GatewayUse
@@ -26,18 +28,29 @@ class TokenCounter:
     def __init__(self, prompt: int):
         self._prompt = prompt
         self._answer = 0
-        self._told = -1
+        self._told_input: int | None = None
+        self._told_output: int | None = None
         self._line = bytearray()
         self._skipped = 0
 
     @property
     def used(self) -> int:
-        """Tokens as the service counted them, or as estimated."""
-        return self._told if self._told >= 0 else self._prompt + self._answer
+        """Tokens of request and answer."""
+        return self.used_input + self.used_output
+
+    @property
+    def used_input(self) -> int:
+        """Tokens of the request, as the service counted them, or as estimated."""
+        return self._prompt if self._told_input is None else self._told_input
+
+    @property
+    def used_output(self) -> int:
+        """Tokens of the answer, as the service counted them, or as estimated."""
+        return self._answer if self._told_output is None else self._told_output
 
     def mark_unused(self) -> None:
         """The service did not take the request."""
-        self._told = 0
+        self._told_input = self._told_output = 0
 
     def feed(self, piece: bytes) -> None:
         """Take a piece of a stream of events."""
@@ -75,27 +88,57 @@ class TokenCounter:
         if not isinstance(answer, dict):
             return
         self._note_usage(answer.get("usage"))
-        choices = answer.get("choices")
-        for choice in choices if isinstance(choices, list) else ():
-            if isinstance(choice, dict):
-                self._answer += sum(
-                    estimate_tokens(part) for part in _texts(choice.get("delta", choice.get("message")))
-                )
+        self._answer += sum(estimate_tokens(text) for text in _written(answer))
+        begun = answer.get("message")  # how a stream of Anthropic's begins: with a guess of its answer
+        if isinstance(begun, dict) and isinstance(begun.get("usage"), dict):
+            self._note_usage({**begun["usage"], "output_tokens": None})
 
     def _note_usage(self, usage: Any) -> None:
         if not isinstance(usage, dict):
             return
-        parts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
-        total = usage.get("total_tokens")
-        numbers = [part for part in parts if isinstance(part, int) and not isinstance(part, bool) and part >= 0]
-        if isinstance(total, int) and not isinstance(total, bool) and total >= 0:
-            numbers = [max(total, sum(numbers))]
-        if numbers:
-            self._told = min(sum(numbers), _MOST_TOKENS)
+        asked, answered = _sum(usage, _INPUT), _sum(usage, _OUTPUT)
+        total = _count(usage.get("total_tokens"))
+        if total is not None:
+            # What is in the total alone, such as thinking, is the answer's.
+            asked = min(total, self._prompt) if asked is None else asked
+            answered = max(total - asked, answered or 0)
+        if asked is not None:
+            self._told_input = min(asked, _MOST_TOKENS)
+        if answered is not None:
+            self._told_output = min(answered, _MOST_TOKENS)
+
+
+_INPUT = ("prompt_tokens", "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+_OUTPUT = ("completion_tokens", "output_tokens")
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _sum(usage: dict[str, Any], names: tuple[str, ...]) -> int | None:
+    found = [count for name in names if (count := _count(usage.get(name))) is not None]
+    return sum(found) if found else None
+
+
+def _written(answer: dict[str, Any]) -> Iterator[str]:
+    """All that a model wrote in an answer or an event, of either API."""
+    choices, blocks = answer.get("choices"), answer.get("content")
+    for choice in choices if isinstance(choices, list) else ():
+        if isinstance(choice, dict):
+            yield from _texts(choice.get("delta", choice.get("message")))
+    for block in (answer.get("delta"), answer.get("content_block"), *(blocks if isinstance(blocks, list) else ())):
+        if isinstance(block, dict):
+            yield from (block[name] for name in _BLOCK_TEXTS if isinstance(block.get(name), str))
+            if block.get("input"):
+                yield json.dumps(block["input"])
+
+
+_BLOCK_TEXTS = ("text", "thinking", "partial_json", "name")
 
 
 def _texts(message: Any) -> list[str]:
-    """All that a model wrote in a message or a part of one."""
+    """All that a model wrote in a message of OpenAI's API, or a part of one."""
     if not isinstance(message, dict):
         return []
     found = [message.get("content"), message.get("refusal"), message.get("reasoning_content")]
@@ -174,9 +217,9 @@ class QuotaCall:
         self._name = name
         self._aside = aside
 
-    async def end(self, used: int) -> None:
-        """Count what it used in place of what was set aside."""
+    async def end(self, used: int, cost: int = 0) -> None:
+        """Count the tokens that it used in place of those that were set aside, and its cost in millionths."""
         try:
-            await asyncio.to_thread(self._store.end_call, self._day, self._name, used - self._aside)
+            await asyncio.to_thread(self._store.end_call, self._day, self._name, used - self._aside, cost)
         except StoreUnavailable as problem:
             _log.warning("a call of %s stays counted as estimated: %s", self._name, problem)

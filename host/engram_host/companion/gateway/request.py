@@ -1,84 +1,23 @@
-"""A request to the gateway: parsed, bounded, made what the service gets; and refusals in OpenAI's form."""
+"""A request to the gateway: parsed, bounded, and made what the service gets."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from starlette.responses import JSONResponse
-
 from engram import text
-from engram_host.companion.errors import CompanionError, SettingError
+from engram_host.companion.errors import SettingError
+from engram_host.companion.gateway.dialects import ModelApi
+from engram_host.companion.gateway.errors import GatewayRefused
 from engram_host.companion.settings import GatewaySettings
-
-PREFIX = "/gateway/"
-"""Paths below it answer in OpenAI's form."""
-
-_TYPES = {401: "authentication_error", 403: "permission_error", 429: "requests"}
-
-_QUOTA = "insufficient_quota"
-
-
-class GatewayRefused(CompanionError):
-    """The gateway does not do what it is asked: a status, a sentence, and OpenAI's code.
-
-    `why` is what it counts as: limit, busy, request or service (see metrics.py), or "" if nobody is there to be refused.
-    """
-
-    why = "request"
-
-    def __init__(self, status: int, why: str, code: str, headers: Mapping[str, str] | None = None):
-        super().__init__(why)
-        self.status = status
-        self.code = code
-        self.headers = dict(headers or {})
-
-    def response(self) -> JSONResponse:
-        """The answer that says so."""
-        return refusal(self.status, str(self), self.headers, self.code)
-
-
-class LimitReached(GatewayRefused):
-    """A limit of the day is reached."""
-
-    why = "limit"
-
-
-class Busy(GatewayRefused):
-    """Too many calls are under way."""
-
-    why = "busy"
-
-
-class ServiceFailed(GatewayRefused):
-    """The service behind the gateway refuses, fails, or is not there."""
-
-    why = "service"
-
-
-class ClientGone(GatewayRefused):
-    """Nobody waits for the answer any more."""
-
-    why = ""
-
-
-def refusal(status: int, why: str, headers: Mapping[str, str] | None = None, code: str | None = None) -> JSONResponse:
-    """An error as OpenAI's API has it."""
-    kind = _TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
-    if code == _QUOTA:
-        kind = _QUOTA
-    error: dict[str, Any] = {"message": why, "type": kind, "param": None, "code": code}
-    return JSONResponse({"error": error}, status, dict(headers or {}))
-
-
-# --- requests
-
 
 _ANSWER_TOKENS = 1024
 """What is set aside for an answer whose length the request does not bound."""
 
 _MOST_ANSWER_TOKENS = 1 << 20
+
+_MOST_SHOWN = 60
+"""Characters of a parameter's name that a refusal repeats."""
 
 
 @dataclass(frozen=True)
@@ -86,13 +25,14 @@ class GatewayRequest:
     """A request as the service gets it; `prompt` is about how many tokens it has, `aside` what is set aside for the call."""
 
     body: bytes = field(repr=False)
+    model: str
     prompt: int
     aside: int
 
 
 def allowed_models(settings: GatewaySettings) -> list[str]:
     """The models that may be asked for; empty: any."""
-    listed = [name.strip() for name in settings.models.split(",") if name.strip()]
+    listed = _words(settings.models)
     return list(dict.fromkeys([settings.model, *listed] if settings.model else listed))
 
 
@@ -112,24 +52,44 @@ def service_url(settings: GatewaySettings) -> str:
     return url.rstrip("/")
 
 
-def parse_request(data: bytes, settings: GatewaySettings) -> GatewayRequest:
+def parse_request(data: bytes, settings: GatewaySettings, api: ModelApi) -> GatewayRequest:
     """The request in a body; GatewayRefused."""
     try:
-        body = json.loads(data, parse_constant=_no_constant)
+        body = json.loads(data, parse_constant=refuse_constant)
     except (ValueError, RecursionError):
         raise GatewayRefused(400, "the request is not valid JSON.", "invalid_json") from None
     if not isinstance(body, dict) or not isinstance(body.get("messages"), list):
         raise GatewayRefused(400, "the request has to be an object with a list of messages.", "invalid_request")
+    _check_parameters(body, settings, api)
+    _check_tools(body.get("tools"), api)
     body["model"] = _model(body.get("model"), settings)
     # Written again, so that the service reads what was checked here: of a name that stands there twice, too.
     sent = json.dumps(body).encode()
-    prompt = estimate_tokens(json.dumps([body["messages"], body.get("tools")], ensure_ascii=False))
-    return GatewayRequest(sent, prompt, prompt + _answer_tokens(body))
+    asked = [body["messages"], body.get("tools"), body.get("functions"), body.get("system")]
+    prompt = estimate_tokens(json.dumps([each for each in asked if each is not None], ensure_ascii=False))
+    return GatewayRequest(sent, body["model"], prompt, prompt + _answer_tokens(body))
 
 
 def estimate_tokens(content: str) -> int:
     """About how many tokens a text is."""
     return text.tokens(content.encode("utf-8", "replace").decode())
+
+
+def _check_parameters(body: dict[str, Any], settings: GatewaySettings, api: ModelApi) -> None:
+    for name in body:
+        if name not in api.parameters and name not in _words(settings.parameters):
+            shown = text.printable(name.encode("utf-8", "replace").decode()[:_MOST_SHOWN])
+            why = (
+                f"the gateway does not pass {shown} on; whoever runs the companion can allow it in gateway.parameters."
+            )
+            raise GatewayRefused(400, why, "unsupported_parameter", parameter=shown)
+
+
+def _check_tools(tools: Any, api: ModelApi) -> None:
+    for tool in tools if isinstance(tools, list) else ():
+        if not isinstance(tool, dict) or tool.get("type") not in api.function_types:
+            why = "the gateway passes only functions on as tools: those that the service runs cost money of their own."
+            raise GatewayRefused(400, why, "unsupported_tool", parameter="tools")
 
 
 def _model(name: Any, settings: GatewaySettings) -> str:
@@ -152,5 +112,10 @@ def _answer_tokens(body: dict[str, Any]) -> int:
     return min(each * (count if isinstance(count, int) and count > 0 else 1), _MOST_ANSWER_TOKENS)
 
 
-def _no_constant(name: str) -> None:
+def _words(listed: str) -> list[str]:
+    return [name.strip() for name in listed.split(",") if name.strip()]
+
+
+def refuse_constant(name: str) -> None:
+    """Refuse NaN and Infinity, which Python's JSON has; for json.loads."""
     raise ValueError(f"{name} is no JSON")

@@ -11,7 +11,7 @@ from engram_host.companion.store.expiry import ExpiryTable
 from engram_host.companion.store.markdown_files import FolderTables
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.replica import ReplicaReader, ReplicaWriter
-from engram_host.companion.store.tokens import GatewayUseTable, TokenTable
+from engram_host.companion.store.tokens import AuditTable, GatewayUseTable, TokenTable
 from engram_host.companion.store.vectors import NoteTable, VectorTable
 
 _SQLITE = "sqlite:///"
@@ -23,6 +23,7 @@ class CompanionStore(
     ReplicaReader,
     VectorTable,
     TokenTable,
+    AuditTable,
     GatewayUseTable,
     FolderTables,
     NoteTable,

@@ -6,7 +6,17 @@ from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
 
-OF_DEVICE = ("lines", "vectors", "aside", "events", "logs", "device_tokens", "gateway_use", "device_use")
+OF_DEVICE = (
+    "lines",
+    "vectors",
+    "aside",
+    "events",
+    "logs",
+    "device_tokens",
+    "former_tokens",
+    "gateway_use",
+    "device_use",
+)
 """The tables whose rows are of one board, named in their column `device`; `devices` has one row of each."""
 
 _NOTES = "name = ? OR name LIKE ?"

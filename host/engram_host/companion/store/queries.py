@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine, crc_of
-from engram_host.companion.types import LogName
+from engram_host.companion.types import FOLDER, LogName
 from engram_host.companion.vector_types import Vector
 
 EVENTS_KEPT = 1000
@@ -116,6 +116,12 @@ class Rows(ABC):
         """The rows of all boards by name, or of one."""
         where, values = ("WHERE name = ?", (name,)) if name else ("", ())
         return [DeviceRow(*row) for row in self.run(f"SELECT {_DEVICE} FROM devices {where} ORDER BY name", values)]
+
+    def devices_after(self, name: str, limit: int) -> list[DeviceRow]:
+        """The rows of boards with names after one, by name; none of Markdown folders."""
+        where = f"name > ? AND substr(name, 1, {len(FOLDER)}) <> ?"
+        sql = f"SELECT {_DEVICE} FROM devices WHERE {where} ORDER BY name LIMIT ?"
+        return [DeviceRow(*row) for row in self.run(sql, (name, FOLDER, limit))]
 
     def copies(self, device: str, log: LogName) -> list[LogRow]:
         """The copies of a log in all epochs."""

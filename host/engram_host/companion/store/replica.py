@@ -60,6 +60,11 @@ class ReplicaReader(DatabaseTable):
         return [device for device in self.sources() if not device.name.startswith(FOLDER)]
 
     @reads
+    def devices_after(self, rows: Rows, name: str, limit: int) -> list[Device]:
+        """Boards with names after one, by name, at most so many."""
+        return _with_copies(rows, rows.devices_after(name, limit))
+
+    @reads
     def device(self, rows: Rows, name: str) -> Device:
         """One board; UnknownDevice."""
         found = _devices(rows, name) if name else []
@@ -137,7 +142,10 @@ class ReplicaReader(DatabaseTable):
 
 
 def _devices(rows: Rows, name: str = "") -> list[Device]:
-    devices = rows.devices(name)
+    return _with_copies(rows, rows.devices(name))
+
+
+def _with_copies(rows: Rows, devices: Sequence[DeviceRow]) -> list[Device]:
     copies = rows.present_copies(row.name for row in devices)
     return [_device(row, [copies[row.name, log] for log in LOGS if (row.name, log) in copies]) for row in devices]
 

@@ -1,14 +1,20 @@
-"""What the database keeps of who may come and how much they used: tokens of boards, and the gateway's counts of each day."""
+"""What the database keeps of who may come and how much they used: tokens, what operators did, and the gateway's counts of each
+day.
+"""
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.types import DeviceToken, GatewayUse
+from engram_host.companion.types import AuditEntry, DeviceToken, GatewayUse, OperatorToken
 
 DAYS_KEPT = 400
 """Days of which the gateway's counts are kept."""
+
+ENTRIES_KEPT = 10000
+"""Entries of the audit log: protects the database from whoever has a token and asks without end."""
 
 ALL = ""
 """Stands for all boards together."""
@@ -17,7 +23,7 @@ _TOKEN = "device, digest, mosquitto, made"
 
 
 class TokenTable(DatabaseTable):
-    """The token of each board, as its digest."""
+    """The token of each board, and those of operators, as their digests."""
 
     @writes
     def add_token(self, rows: Rows, token: DeviceToken) -> bool:
@@ -28,14 +34,21 @@ class TokenTable(DatabaseTable):
         return _device_of(rows, token.digest) == token.device  # true also when it is done again
 
     @writes
-    def replace_token(self, rows: Rows, token: DeviceToken) -> bool:
-        """Put a token in the place of a device's old one; whether there was one."""
+    def replace_token(self, rows: Rows, token: DeviceToken, former_ends: int = 0) -> bool:
+        """Put a token in the place of a device's old one, which is taken until `former_ends`; whether there was one."""
+        is_new = _device_of(rows, token.digest) != token.device  # false when it is done again
+        if is_new:
+            rows.run("DELETE FROM former_tokens WHERE device = ?", (token.device,))
+        if is_new and former_ends:
+            old = "SELECT device, digest, ? FROM device_tokens WHERE device = ?"
+            rows.run(f"INSERT INTO former_tokens (device, digest, ends) {old}", (former_ends, token.device))
         values = (token.digest, token.mosquitto, token.made, token.device)
         return rows.count("UPDATE device_tokens SET digest = ?, mosquitto = ?, made = ? WHERE device = ?", values) == 1
 
     @writes
     def remove_token(self, rows: Rows, device: str) -> bool:
-        """Forget the token of a board; whether there was one."""
+        """Forget the tokens of a board; whether there was one."""
+        rows.run("DELETE FROM former_tokens WHERE device = ?", (device,))
         return rows.count("DELETE FROM device_tokens WHERE device = ?", (device,)) == 1
 
     @reads
@@ -44,16 +57,86 @@ class TokenTable(DatabaseTable):
         return [DeviceToken(*row) for row in rows.run(f"SELECT {_TOKEN} FROM device_tokens ORDER BY device")]
 
     @reads
-    def device_of(self, rows: Rows, digest: bytes) -> str:
-        """The board that has the token with a SHA-256, "" if none has."""
-        return _device_of(rows, digest)
+    def former_tokens(self, rows: Rows, now: int) -> dict[str, int]:
+        """The boards whose former token is still taken, and until when."""
+        return dict(rows.run("SELECT device, ends FROM former_tokens WHERE ends > ?", (now,)))
+
+    @reads
+    def device_of(self, rows: Rows, digest: bytes, now: int = 0) -> str:
+        """The board that has the token with a SHA-256, or had it before and may still use it `now`; "" if none has."""
+        return _device_of(rows, digest) or (_former_device_of(rows, digest, now) if now else "")
+
+    # --- operators
+
+    @writes
+    def add_operator_token(self, rows: Rows, token: OperatorToken) -> bool:
+        """Keep a token under a name that no other one has; whether none had it."""
+        values = (token.name, token.digest, int(token.is_read_only), token.made, token.ends)
+        sql = f"INSERT INTO operator_tokens ({_OPERATOR}) VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING"
+        rows.run(sql, values)
+        kept = _operator_of(rows, token.digest)
+        return kept is not None and kept.name == token.name  # true also when it is done again
+
+    @writes
+    def remove_operator_token(self, rows: Rows, name: str) -> bool:
+        """Forget the token with a name; whether there was one."""
+        return rows.count("DELETE FROM operator_tokens WHERE name = ?", (name,)) == 1
+
+    @reads
+    def operator_tokens(self, rows: Rows) -> list[OperatorToken]:
+        """The tokens of operators, by name."""
+        return [_operator(row) for row in rows.run(f"SELECT {_OPERATOR} FROM operator_tokens ORDER BY name")]
+
+    @reads
+    def operator_of(self, rows: Rows, digest: bytes, now: int) -> OperatorToken | None:
+        """The operator's token with a SHA-256, None if there is none, or it has ended `now`."""
+        token = _operator_of(rows, digest)
+        return None if token and token.ends and token.ends <= now else token
+
+
+_OPERATOR = "name, digest, is_read_only, made, ends"
 
 
 def _device_of(rows: Rows, digest: bytes) -> str:
-    for device, kept in rows.run("SELECT device, digest FROM device_tokens WHERE digest = ?", (digest,)):
-        if hmac.compare_digest(bytes(kept), digest):
-            return device
-    return ""
+    return _holder(rows.run("SELECT device, digest FROM device_tokens WHERE digest = ?", (digest,)), digest)
+
+
+def _former_device_of(rows: Rows, digest: bytes, now: int) -> str:
+    sql = "SELECT device, digest FROM former_tokens WHERE digest = ? AND ends > ?"
+    return _holder(rows.run(sql, (digest, now)), digest)
+
+
+def _holder(found: Iterable[Sequence[Any]], digest: bytes) -> str:
+    return next((device for device, kept in found if hmac.compare_digest(bytes(kept), digest)), "")
+
+
+def _operator_of(rows: Rows, digest: bytes) -> OperatorToken | None:
+    found = map(_operator, rows.run(f"SELECT {_OPERATOR} FROM operator_tokens WHERE digest = ?", (digest,)))
+    return next((token for token in found if hmac.compare_digest(token.digest, digest)), None)
+
+
+def _operator(row: Sequence[Any]) -> OperatorToken:
+    name, digest, is_read_only, made, ends = row
+    return OperatorToken(name, bytes(digest), bool(is_read_only), made, ends)
+
+
+class AuditTable(DatabaseTable):
+    """Who did what."""
+
+    @writes
+    def add_audit(self, rows: Rows, entry: AuditEntry) -> None:
+        """Keep an entry; the oldest beyond ENTRIES_KEPT go."""
+        values = (entry.at, entry.who, entry.action, entry.outcome, entry.address)
+        rows.run("INSERT INTO audit (at, who, action, outcome, address) VALUES (?, ?, ?, ?, ?)", values)
+        sql = "DELETE FROM audit WHERE number <= (SELECT number FROM audit ORDER BY number DESC LIMIT 1 OFFSET ?)"
+        rows.run(sql, (ENTRIES_KEPT,))
+
+    @reads
+    def audit(self, rows: Rows, limit: int, before: int = 0) -> list[AuditEntry]:
+        """Entries, newest first; with `before` those with lower numbers."""
+        where, values = ("WHERE number < ?", (before,)) if before else ("", ())
+        sql = f"SELECT at, who, action, outcome, address, number FROM audit {where} ORDER BY number DESC LIMIT ?"
+        return [AuditEntry(*row) for row in rows.run(sql, (*values, limit))]
 
 
 class GatewayUseTable(DatabaseTable):
@@ -84,22 +167,22 @@ class GatewayUseTable(DatabaseTable):
                 return f"{name} calls"
             if limit.tokens and use.tokens >= limit.tokens:
                 return f"{name} tokens"
-        _add(rows, day, device, 1, tokens)
+        _add(rows, day, device, GatewayUse(1, tokens))
         rows.run("DELETE FROM gateway_use WHERE day < ?", (day - DAYS_KEPT,))
         return ""
 
     @writes
-    def end_call(self, rows: Rows, day: int, device: str, tokens: int) -> None:
-        """Count what a call used beyond what was set aside for it; less than 0 if it used less."""
-        _add(rows, day, device, 0, tokens)
+    def end_call(self, rows: Rows, day: int, device: str, tokens: int, cost: int = 0) -> None:
+        """Count what a call used beyond what was set aside for it, less than 0 if it used less; and what it cost."""
+        _add(rows, day, device, GatewayUse(0, tokens, cost))
 
 
 def _used(rows: Rows, day: int) -> dict[str, GatewayUse]:
-    sql = "SELECT device, calls, tokens FROM gateway_use WHERE day = ? ORDER BY device"
-    return {device: GatewayUse(calls, tokens) for device, calls, tokens in rows.run(sql, (day,))}
+    sql = "SELECT device, calls, tokens, cost FROM gateway_use WHERE day = ? ORDER BY device"
+    return {device: GatewayUse(*numbers) for device, *numbers in rows.run(sql, (day,))}
 
 
-def _add(rows: Rows, day: int, device: str, calls: int, tokens: int) -> None:
+def _add(rows: Rows, day: int, device: str, use: GatewayUse) -> None:
     for key in sorted({ALL, device}):
-        sql = "UPDATE gateway_use SET calls = calls + ?, tokens = tokens + ? WHERE day = ? AND device = ?"
-        rows.run(sql, (calls, tokens, day, key))
+        sql = "UPDATE gateway_use SET calls = calls + ?, tokens = tokens + ?, cost = cost + ? WHERE day = ? AND device = ?"
+        rows.run(sql, (use.calls, use.tokens, use.cost, day, key))

@@ -1,0 +1,39 @@
+"""The audit log over HTTP."""
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from engram import log_line
+from engram_host.companion.auth.middleware import Role, requires
+from engram_host.companion.store.tokens import AuditTable
+
+_MOST_ENTRIES = 1000
+
+
+class AuditEntryShown(BaseModel):
+    """Who did what."""
+
+    number: int = Field(description="higher for what was done later")
+    at: int = Field(description="in Unix seconds")
+    who: str = Field(description="the name of an operator's token, or the user of a command")
+    action: str = Field(description="method and path of a request, or a command")
+    outcome: str = Field(description="allowed or refused, of a request; done, of a command")
+    address: str = Field(description="where a request came from; empty for a command")
+
+
+def make_audit_router(store: AuditTable) -> APIRouter:
+    """Make the route that shows the audit log."""
+    router = APIRouter()
+
+    @router.get("/v1/audit", openapi_extra=requires(Role.OPERATOR))
+    async def audit(
+        before: Annotated[int, Query(ge=0, le=log_line.MAX_SEQ, description="continue below this number")] = 0,
+        limit: Annotated[int, Query(ge=1, le=_MOST_ENTRIES)] = 100,
+    ) -> list[AuditEntryShown]:
+        """What operators did, newest first."""
+        return [AuditEntryShown(**vars(each)) for each in await asyncio.to_thread(store.audit, limit, before)]
+
+    return router

@@ -1,0 +1,186 @@
+"""The two APIs that the gateway offers, OpenAI's chat completions and Anthropic's messages: what differs between them."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from starlette.responses import JSONResponse
+
+PREFIX = "/gateway/"
+"""Paths below it answer in the form of one of the APIs."""
+
+ANTHROPIC_PATH = "/gateway/v1/messages"
+
+_QUOTA = "insufficient_quota"
+
+
+def _names(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+class ModelApi(Protocol):
+    """An API of a model's service."""
+
+    name: str
+    """As in the setting gateway.api."""
+
+    title: str
+    """As people call it."""
+
+    path: str
+    """Of a call, after the service's base URL."""
+
+    parameters: frozenset[str]
+    """Fields of a request that are passed on: others may cost more than tokens, keep what was said, or choose other models."""
+
+    function_types: tuple[str | None, ...]
+    """Kinds of tools that the client runs itself; those of others are run, and paid for, at the service."""
+
+    def key_headers(self, key: str, asked: Mapping[str, str]) -> dict[str, str]:
+        """Headers of a request to the service, with the API key if there is one."""
+        ...
+
+    def is_answer(self, value: Any) -> bool:
+        """Whether a JSON value is a whole answer."""
+        ...
+
+    def is_end(self, data: bytes) -> bool:
+        """Whether an event's data is the last one of a stream."""
+        ...
+
+    def model_list(self, names: list[str]) -> dict[str, Any]:
+        """A list of models."""
+        ...
+
+    def refusal(
+        self, status: int, why: str, headers: Mapping[str, str] | None, code: str | None, parameter: str | None = None
+    ) -> JSONResponse:
+        """An error."""
+        ...
+
+    def error_event(self, why: str, code: str) -> bytes:
+        """An error in a stream."""
+        ...
+
+
+_OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "requests"}
+
+
+class OpenAiApi:
+    """OpenAI's chat completions."""
+
+    name = "openai"
+    title = "OpenAI's API"
+    path = "/chat/completions"
+    parameters: frozenset[str] = _names(
+        "model messages stream stream_options tools tool_choice parallel_tool_calls functions function_call max_tokens "
+        "max_completion_tokens temperature top_p top_k min_p n stop seed frequency_penalty presence_penalty "
+        "repetition_penalty logit_bias logprobs top_logprobs response_format reasoning_effort verbosity user"
+    )
+    function_types: tuple[str | None, ...] = ("function", "custom")
+
+    def key_headers(self, key: str, asked: Mapping[str, str]) -> dict[str, str]:
+        """Headers of a request to the service, with the API key if there is one."""
+        return {"Authorization": f"Bearer {key}"} if key else {}
+
+    def is_answer(self, value: Any) -> bool:
+        """Whether a JSON value is a whole answer."""
+        return isinstance(value, dict) and isinstance(value.get("choices"), list)
+
+    def is_end(self, data: bytes) -> bool:
+        """Whether an event's data is the last one of a stream."""
+        return data.strip() == b"[DONE]"
+
+    def model_list(self, names: list[str]) -> dict[str, Any]:
+        """A list of models."""
+        data = [{"id": name, "object": "model", "created": 0, "owned_by": "gateway"} for name in names]
+        return {"object": "list", "data": data}
+
+    def refusal(
+        self, status: int, why: str, headers: Mapping[str, str] | None, code: str | None, parameter: str | None = None
+    ) -> JSONResponse:
+        """An error."""
+        kind = _OPENAI_TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
+        error = {"message": why, "type": _QUOTA if code == _QUOTA else kind, "param": parameter, "code": code}
+        return JSONResponse({"error": error}, status, dict(headers or {}))
+
+    def error_event(self, why: str, code: str) -> bytes:
+        """An error in a stream."""
+        error = {"message": why, "type": "server_error", "param": None, "code": code}
+        return b"data: " + encode_json({"error": error}) + b"\n\n"
+
+
+_ANTHROPIC_TYPES = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
+_VERSION = re.compile(r"\d{4}-\d\d-\d\d")
+_DEFAULT_VERSION = "2023-06-01"
+
+
+class AnthropicApi:
+    """Anthropic's messages."""
+
+    name = "anthropic"
+    title = "Anthropic's API"
+    path = "/messages"
+    parameters: frozenset[str] = _names(
+        "model messages system max_tokens stream stop_sequences temperature top_k top_p tools tool_choice thinking "
+        "metadata"
+    )
+    function_types: tuple[str | None, ...] = (None, "custom")
+
+    def key_headers(self, key: str, asked: Mapping[str, str]) -> dict[str, str]:
+        """Headers of a request to the service, with the API key if there is one."""
+        version = asked.get("anthropic-version", "")
+        headers = {"anthropic-version": version if _VERSION.fullmatch(version) else _DEFAULT_VERSION}
+        return headers | ({"x-api-key": key} if key else {})
+
+    def is_answer(self, value: Any) -> bool:
+        """Whether a JSON value is a whole answer."""
+        return isinstance(value, dict) and isinstance(value.get("content"), list)
+
+    def is_end(self, data: bytes) -> bool:
+        """Whether an event's data is the last one of a stream: here it is an event as others."""
+        return False
+
+    def model_list(self, names: list[str]) -> dict[str, Any]:
+        """A list of models."""
+        created = "1970-01-01T00:00:00Z"
+        data = [{"type": "model", "id": name, "display_name": name, "created_at": created} for name in names]
+        return {"data": data, "has_more": False, "first_id": names[0], "last_id": names[-1]}
+
+    def refusal(
+        self, status: int, why: str, headers: Mapping[str, str] | None, code: str | None, parameter: str | None = None
+    ) -> JSONResponse:
+        """An error."""
+        return JSONResponse(self._error(status, why), status, dict(headers or {}))
+
+    def error_event(self, why: str, code: str) -> bytes:
+        """An error in a stream."""
+        return b"event: error\ndata: " + encode_json(self._error(502, why)) + b"\n\n"
+
+    def _error(self, status: int, why: str) -> dict[str, Any]:
+        kind = _ANTHROPIC_TYPES.get(status, "invalid_request_error" if status < 500 else "api_error")
+        return {"type": "error", "error": {"type": kind, "message": why}}
+
+
+OPENAI, ANTHROPIC = OpenAiApi(), AnthropicApi()
+APIS: dict[str, ModelApi] = {api.name: api for api in (OPENAI, ANTHROPIC)}
+
+
+def refuse_in_form_of(path: str, status: int, why: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """Make the answer to a refused request, in the form of the API that a path belongs to."""
+    api = ANTHROPIC if path == ANTHROPIC_PATH else OPENAI
+    return api.refusal(status, why, headers, "rate_limit_exceeded" if status == 429 else None)
+
+
+def encode_json(value: Any) -> bytes:
+    """A value as JSON in UTF-8: MicroPython reads pairs of escaped surrogates wrongly."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

@@ -1,0 +1,249 @@
+"""The service behind the gateway, asked over HTTP. What it answers is JSON that was read, searched for the API key, and written
+again; all else is a failure of the service.
+"""
+
+import contextlib
+import json
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from engram_host.companion.gateway import request as gateway_request
+from engram_host.companion.gateway.api_key import ApiKey
+from engram_host.companion.gateway.dialects import APIS, encode_json
+from engram_host.companion.gateway.errors import BUSY_HEADERS, ServiceFailed
+from engram_host.companion.gateway.events import EventParser, ServerEvent
+from engram_host.companion.gateway.key_filter import KeyFilter
+from engram_host.companion.gateway.quota import TokenCounter
+from engram_host.companion.settings import GatewaySettings
+
+if TYPE_CHECKING:  # a companion without a gateway starts without it
+    import httpx
+
+_log = logging.getLogger("engram.gateway")
+
+MOST_WHOLE = 8 << 20
+"""Bytes of an answer that is not a stream."""
+
+MOST_ERROR = 1 << 16
+"""Bytes of an error that are read."""
+
+_CONNECT_SECONDS = 10.0
+_SECRET_STATUS = (401, 403, 407)
+
+
+class ModelService:
+    """`start` and `stop` it; without gateway.url it answers that it is not set up."""
+
+    def __init__(self, settings: GatewaySettings, key: ApiKey, most_at_once: int):
+        self.api = APIS[settings.api]
+        self._settings = settings
+        self._key = key
+        self._most_at_once = most_at_once
+        self._base = gateway_request.service_url(settings)
+        self._client: httpx.AsyncClient | None = None
+
+    @property
+    def is_set_up(self) -> bool:
+        """Whether there is a service."""
+        return bool(self._base)
+
+    def start(self) -> None:
+        """Get ready to ask the service."""
+        if not self._base:
+            return
+        import httpx
+
+        for name in ("httpx", "httpcore"):  # they log each request
+            logging.getLogger(name).setLevel(logging.WARNING)
+        timeout = httpx.Timeout(self._settings.timeout_seconds, connect=_CONNECT_SECONDS)
+        limits = httpx.Limits(max_connections=self._most_at_once + 8, max_keepalive_connections=16)
+        # Without TLS there is no certificate to check, and reading all authorities takes longer than the rest of a start.
+        has_tls = urlsplit(self._base).scheme != "http"
+        self._client = httpx.AsyncClient(verify=has_tls, timeout=timeout, limits=limits, follow_redirects=False)
+
+    async def stop(self) -> None:
+        """Let the connections go."""
+        if self._client:
+            await self._client.aclose()
+
+    def client(self) -> "httpx.AsyncClient":
+        """What asks it; ServiceFailed if there is no service."""
+        if not self._client:
+            raise ServiceFailed(
+                503, "the gateway is not set up: whoever runs the companion has to set gateway.url.", "not_set_up"
+            )
+        return self._client
+
+    # --- calls
+
+    async def ask(self, body: bytes, asked: Mapping[str, str], stack: AsyncExitStack) -> "httpx.Response":
+        """The answer to a request with these headers, as soon as its head is there; ServiceFailed if it is no success."""
+        headers = {**self._headers(asked), "Content-Type": "application/json", "Accept-Encoding": "identity"}
+        outgoing = self.client().build_request("POST", self._base + self.api.path, content=body, headers=headers)
+        return await self._send(outgoing, stack)
+
+    async def list_models(self, asked: Mapping[str, str], stack: AsyncExitStack) -> dict[str, Any]:
+        """The service's models."""
+        outgoing = self.client().build_request("GET", f"{self._base}/models", headers=self._headers(asked))
+        value, _ = await self._read_json(await self._send(outgoing, stack))
+        if not isinstance(value, dict) or not isinstance(value.get("data"), list):
+            raise _bad_answer("what is no list of models")
+        return value
+
+    async def whole(self, answer: "httpx.Response", count: TokenCounter) -> dict[str, Any]:
+        """An answer that is not a stream, without the key; ServiceFailed."""
+        value, body = await self._read_json(answer)
+        if not self.api.is_answer(value):
+            message, code = _error_fields(body)
+            if message:  # some services say 200 to all
+                message = self._key.redact(message)[:1000]
+                raise ServiceFailed(502, message, self._key.redact(code)[:100] or "upstream_failed")
+            raise _bad_answer("what is no answer of a model")
+        count.count_body(body)
+        return value
+
+    async def events(self, answer: "httpx.Response", count: TokenCounter) -> AsyncIterator[bytes]:
+        """The events of a stream as they come, without the key; ServiceFailed when it breaks, or has none."""
+        keys, is_empty = KeyFilter(self._key.pattern), True
+        async with contextlib.aclosing(self._parsed(answer, count)) as events:
+            async for event in events:
+                if self.api.is_end(event.data or b""):
+                    break
+                is_empty = is_empty and event.data is None
+                for passed in self._without_key(event, keys):
+                    yield passed
+            else:
+                event = None
+        if is_empty:
+            raise _bad_answer("a stream without an event")
+        for passed in _encoded(keys.end()):
+            yield passed
+        if event:
+            yield event.encode()
+
+    @staticmethod
+    async def _parsed(answer: "httpx.Response", count: TokenCounter) -> AsyncGenerator[ServerEvent]:
+        import httpx
+
+        parser = EventParser()
+        try:
+            async for piece in answer.aiter_bytes():
+                count.feed(piece)
+                for event in parser.feed(piece):
+                    yield event
+        except httpx.HTTPError as error:
+            raise _connection_failure(error) from None
+        for event in parser.end():
+            yield event
+
+    @staticmethod
+    def _without_key(event: ServerEvent, keys: KeyFilter) -> list[bytes]:
+        """What can be passed on after an event: it, and those that waited for it."""
+        if event.data is None:
+            return [event.encode()]
+        try:
+            return _encoded(keys.feed([event.name, _decode_json(event.data)]))
+        except (ValueError, RecursionError):
+            raise _bad_answer("an event that is no JSON") from None
+
+    # --- answers
+
+    def _headers(self, asked: Mapping[str, str]) -> dict[str, str]:
+        return self._key.headers(self.api, asked)
+
+    async def _send(self, outgoing: "httpx.Request", stack: AsyncExitStack) -> "httpx.Response":
+        import httpx
+
+        try:
+            answer = await self.client().send(outgoing, stream=True)
+            stack.push_async_callback(answer.aclose)
+            if answer.status_code == 200:
+                return answer
+            body = await _read_at_most(answer, MOST_ERROR)
+        except httpx.HTTPError as error:
+            raise _connection_failure(error) from None
+        raise self._passed_error(answer, body)
+
+    async def _read_json(self, answer: "httpx.Response") -> tuple[Any, bytes]:
+        """The JSON value of a body without the key, and the body as it came."""
+        import httpx
+
+        try:
+            body = await _read_at_most(answer, MOST_WHOLE + 1)
+        except httpx.HTTPError as error:
+            raise _connection_failure(error) from None
+        if len(body) > MOST_WHOLE:
+            raise _bad_answer("more than is taken")
+        keys = KeyFilter(self._key.pattern)
+        try:
+            passed = keys.feed(_decode_json(body)) + keys.end()
+        except (ValueError, RecursionError):
+            raise _bad_answer("what is no JSON") from None
+        return passed[0], body
+
+    def _passed_error(self, answer: "httpx.Response", body: bytes) -> ServiceFailed:
+        """The service's error, as far as its form is known, without the key."""
+        status = answer.status_code
+        message, code = _error_fields(body)
+        message = self._key.redact(message)[:1000]
+        _log.warning("the service behind the gateway answered %d", status)
+        headers = {"Retry-After": wait} if (wait := answer.headers.get("retry-after", "")).isdigit() else {}
+        if status in _SECRET_STATUS:
+            why = "the model's service refuses the gateway's key; whoever runs the companion has to look at it."
+            return ServiceFailed(502, why, "upstream_refused_key", {"X-Should-Retry": "false"})
+        if not 400 <= status <= 599:
+            why = f"the model's service answered with status {status}, which is not followed; check gateway.url."
+            return ServiceFailed(502, why, "upstream_failed", {"X-Should-Retry": "false"})
+        why = message or f"the model's service answered with status {status}."
+        return ServiceFailed(status, why, self._key.redact(code)[:100] or "upstream_failed", headers)
+
+
+def _bad_answer(what: str) -> ServiceFailed:
+    _log.warning("the service behind the gateway answered with %s", what)
+    why = f"the model's service answered with {what}; whoever runs the companion should check gateway.url."
+    return ServiceFailed(502, why, "upstream_failed")
+
+
+def _connection_failure(error: "httpx.HTTPError") -> ServiceFailed:
+    import httpx
+
+    what = "did not answer in time" if isinstance(error, httpx.TimeoutException) else "cannot be reached"
+    _log.warning("the service behind the gateway %s: %s", what, type(error).__name__)
+    status = 504 if isinstance(error, httpx.TimeoutException) else 502
+    return ServiceFailed(status, f"the model's service {what}.", "upstream_unreachable", BUSY_HEADERS)
+
+
+def _decode_json(data: bytes) -> Any:
+    """ValueError, RecursionError."""
+    return json.loads(data, parse_constant=gateway_request.refuse_constant)
+
+
+def _encoded(events: list[Any]) -> list[bytes]:
+    return [ServerEvent(name, encode_json(value)).encode() for name, value in events]
+
+
+async def _read_at_most(answer: "httpx.Response", most: int) -> bytes:
+    body = bytearray()
+    async for piece in answer.aiter_bytes():
+        body += piece
+        if len(body) >= most:
+            break
+    return bytes(body[:most])
+
+
+def _error_fields(body: bytes) -> tuple[str, str]:
+    """Message and code of an error in the form of either API, empty where it is none."""
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return "", ""
+    error = value.get("error") if isinstance(value, dict) else None
+    if isinstance(error, str):
+        return error, ""
+    if not isinstance(error, dict):
+        return "", ""
+    message, code = error.get("message"), error.get("code") or error.get("type")
+    return message if isinstance(message, str) else "", code if isinstance(code, str) else ""

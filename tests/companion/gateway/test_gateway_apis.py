@@ -1,0 +1,223 @@
+"""What the gateway passes on of both APIs: for Anthropic's own client, parameters and tools that it refuses; and prices."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from cli_case import engram
+from device_tokens import make_tokens
+from driving import Home, say
+from engram_host.companion.errors import SettingError
+from engram_host.companion.gateway.dialects import ANTHROPIC, OPENAI
+from engram_host.companion.gateway.prices import Prices
+from engram_host.companion.gateway.quota import TokenCounter
+from engram_host.fake_llm import Serving, serving
+from official_clients import anthropic
+from peers import ROOT, Companion
+from waiting import wait_until
+
+KEY = "sk-the-services-own-key-0123456789"
+
+
+class Gate:
+    """A companion with a gateway, and a board's token."""
+
+    def __init__(self, companion: Companion, token: str):
+        self.companion = companion
+        self.token = token
+
+    def post(self, path: str, **body: Any) -> httpx.Response:
+        """What it answers to a request of an API."""
+        whole = {"model": "m", "messages": [{"role": "user", "content": "hi"}], **body}
+        headers = {"Authorization": f"Bearer {self.token}"}
+        return httpx.post(f"{self.companion.url}/gateway/v1/{path}", headers=headers, json=whole)
+
+    def client(self, token: str = "") -> "anthropic.Anthropic":
+        """Anthropic's client."""
+        return anthropic.Anthropic(
+            base_url=f"{self.companion.url}/gateway", api_key=token or self.token, max_retries=0, timeout=10
+        )
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[Serving]:
+    with serving() as running:
+        running.add({"when": {"equals": "hi"}, "reply": "hello", "usage": {"input": 700, "output": 33}}, first=True)
+        running.add({"when": {"equals": "fail"}, "fault": "500"}, first=True)
+        yield running
+
+
+def _opened(home: Path, service: Serving, **variables: str) -> Iterator[Gate]:
+    made = make_tokens(home, "kitchen")
+    url = service.url + "/v1"
+    with Companion(home, ENGRAM_GATEWAY_URL=url, ENGRAM_GATEWAY_KEY=KEY, **variables) as companion:
+        yield Gate(companion, made["kitchen"])
+
+
+@pytest.fixture(scope="module")
+def gate(service: Serving, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gate]:
+    home = tmp_path_factory.mktemp("openai") / "home"
+    yield from _opened(
+        home, service, ENGRAM_GATEWAY_PARAMETERS="store, x", ENGRAM_GATEWAY_PRICES="m 1.5 10, dear 100 1000"
+    )
+
+
+@pytest.fixture(scope="module")
+def claude(service: Serving, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gate]:
+    yield from _opened(tmp_path_factory.mktemp("anthropic") / "home", service, ENGRAM_GATEWAY_API="anthropic")
+
+
+def _messages(text: str) -> Any:
+    return [{"role": "user", "content": text}]
+
+
+# --- Anthropic's API
+
+
+def test_anthropics_client_gets_a_whole_answer(claude: Gate, service: Serving):
+    answer: Any = claude.client().messages.create(model="m", max_tokens=50, messages=_messages("hi"))
+    assert answer.content[0].text == "hello" and answer.usage.output_tokens == 33
+    seen = service.requests[-1]
+    assert seen.headers["x-api-key"] == KEY and claude.token.encode() not in seen.head + seen.raw
+
+
+def test_anthropics_client_gets_a_stream(claude: Gate):
+    with claude.client().messages.stream(model="m", max_tokens=50, messages=_messages("hi")) as stream:
+        assert "".join(stream.text_stream) == "hello"
+
+
+def test_a_call_of_anthropics_api_is_counted_as_the_service_says(claude: Gate):
+    before = claude.companion.client.get("/v1/gateway").json()["used"]["tokens"]
+    with claude.client().messages.stream(model="m", max_tokens=50, messages=_messages("hi")) as stream:
+        list(stream)
+    wait_until(
+        "it is counted", lambda: claude.companion.client.get("/v1/gateway").json()["used"]["tokens"] == before + 733
+    )
+
+
+def test_anthropics_client_knows_the_gateways_errors(claude: Gate):
+    with pytest.raises(anthropic.AuthenticationError, match="token"):
+        claude.client("A" * 43).messages.create(model="m", max_tokens=50, messages=_messages("hi"))
+    with pytest.raises(anthropic.InternalServerError):
+        claude.client().messages.create(model="m", max_tokens=50, messages=_messages("fail"))
+    with pytest.raises(anthropic.BadRequestError, match="service_tier"):
+        claude.client().messages.create(model="m", max_tokens=50, messages=_messages("hi"), service_tier="auto")
+
+
+def test_anthropics_client_lists_models(claude: Gate):
+    assert [model.id for model in claude.client().models.list()] == ["scripted"]
+
+
+def test_a_board_with_anthropics_api_uses_the_gateway(claude: Gate, service: Serving, tmp_path: Path):
+    service.add({"when": {"contains": "good evening"}, "reply": "Good evening from the model."}, first=True)
+    url = f"{claude.companion.url}/gateway/v1"
+    board = Home(tmp_path / "board").knowing(
+        ENGRAM_LLM_URL=url, ENGRAM_LLM_MODEL="m", ENGRAM_LLM_API="anthropic", ENGRAM_LLM_KEY=claude.token
+    )
+    assert "Good evening from the model." in say(board, "good evening").printed
+
+
+def test_an_api_that_the_service_does_not_have_is_refused_in_its_form(gate: Gate, claude: Gate):
+    answer = gate.post("messages", max_tokens=5)
+    assert answer.status_code == 404 and answer.json()["type"] == "error"
+    assert "OpenAI" in answer.json()["error"]["message"]
+    answer = claude.post("chat/completions")
+    assert answer.status_code == 404 and answer.json()["error"]["code"] == "wrong_api"
+
+
+# --- parameters
+
+
+@pytest.mark.parametrize("name", ["models", "service_tier", "web_search_options", "plugins", "provider", "a\x1b[1m"])
+def test_a_parameter_that_is_not_listed_is_refused_by_its_name(gate: Gate, service: Serving, name: str):
+    before = len(service.requests)
+    answer = gate.post("chat/completions", **{name: ["dear"]})
+    assert answer.status_code == 400 and answer.json()["error"]["code"] == "unsupported_parameter"
+    assert name[0] in answer.json()["error"]["param"] and "\x1b" not in answer.text
+    assert len(service.requests) == before
+
+
+def test_the_settings_allow_more_parameters(gate: Gate, service: Serving):
+    assert gate.post("chat/completions", store=False, temperature=0.5).status_code == 200
+    assert json.loads(service.requests[-1].raw)["store"] is False
+
+
+@pytest.mark.parametrize("tool", [{"type": "web_search"}, {"type": "mcp", "server_url": "http://x"}, "web_search", {}])
+def test_a_tool_that_the_service_would_run_is_refused(gate: Gate, tool: Any):
+    answer = gate.post("chat/completions", tools=[tool])
+    assert answer.status_code == 400 and answer.json()["error"]["code"] == "unsupported_tool"
+
+
+def test_a_tool_of_anthropics_service_is_refused(claude: Gate):
+    tool = {"type": "web_search_20250305", "name": "web_search"}
+    answer = claude.post("messages", max_tokens=5, tools=[tool])
+    assert answer.status_code == 400 and "functions" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("api", [OPENAI, ANTHROPIC])
+def test_the_docs_list_the_parameters(api: Any):
+    page = (ROOT / "docs/guides/gateway.md").read_text()
+    [row] = [line for line in page.splitlines() if line.startswith(f"| {api.title.removesuffix(' API')} |")]
+    assert row.split("|")[2].strip() == ", ".join(f"`{name}`" for name in sorted(api.parameters))
+
+
+# --- prices
+
+
+def test_the_cost_of_a_day_is_shown(gate: Gate):
+    def cost() -> float:
+        return gate.companion.client.get("/v1/gateway").json()["used"]["cost"]
+
+    before = cost()
+    assert gate.post("chat/completions").status_code == 200
+    asked_and_answered = (700 * 1.5 + 33 * 10) / 1e6
+    wait_until("it is counted", lambda: cost() == pytest.approx(before + asked_and_answered))
+    shown = engram("stats", "--url", gate.companion.url, "--home", gate.companion.home).out
+    assert f"cost {cost():.4f}" in shown
+
+
+def test_without_prices_there_is_no_cost(claude: Gate):
+    assert claude.companion.client.get("/v1/gateway").json()["used"]["cost"] is None
+
+
+def test_a_model_without_a_price_costs_as_much_as_the_dearest():
+    prices = Prices("small 0.15 0.60, large 2.5 10")
+    assert prices.cost("small", 1000, 100) == 210
+    assert prices.cost("unknown", 1000, 100) == prices.cost("large", 1000, 100) == 3500
+    assert Prices("").cost("small", 1000, 100) == 0
+
+
+@pytest.mark.parametrize("listed", ["small", "small 1", "small 1 2 3", "small -1 2", "small 1 nan", "small x y"])
+def test_prices_that_are_none_are_refused(listed: str):
+    with pytest.raises(SettingError, match=r"gateway\.prices"):
+        Prices(listed)
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        ({"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}, (7, 3)),
+        ({"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 15}, (7, 8)),
+        ({"total_tokens": 20}, (5, 15)),
+        ({"input_tokens": 2, "cache_read_input_tokens": 40, "output_tokens": 3}, (42, 3)),
+        ({"prompt_tokens": -1, "completion_tokens": True}, (5, 0)),
+    ],
+)
+def test_usage_is_split_into_request_and_answer(usage: dict[str, Any], expected: tuple[int, int]):
+    count = TokenCounter(5)
+    count.count_body(json.dumps({"usage": usage}).encode())
+    assert (count.used_input, count.used_output) == expected
+
+
+def test_a_stream_of_anthropics_that_breaks_is_estimated_as_far_as_it_came():
+    count = TokenCounter(5)
+    for event in (
+        {"type": "message_start", "message": {"content": [], "usage": {"input_tokens": 9, "output_tokens": 1}}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "word " * 100}},
+    ):
+        count.feed(b"event: x\ndata: " + json.dumps(event).encode() + b"\n\n")
+    assert count.used_input == 9 and 100 <= count.used_output <= 200
