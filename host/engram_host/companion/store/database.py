@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -10,7 +11,10 @@ from importlib import resources
 from typing import Concatenate, ParamSpec, TypeVar
 
 from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.store.damage import Found, mark_damaged
 from engram_host.companion.store.queries import Rows
+
+_log = logging.getLogger("engram.store")
 
 # --- migrations
 
@@ -139,6 +143,27 @@ class DatabaseTable:
         self.database = database
 
 
+def _run(
+    database: Database, transaction: Callable[[Callable[[Rows], Result]], Result], work: Callable[[Rows], Result]
+) -> Result:
+    """Do work in a transaction, and mark in another one the lines that it found damaged."""
+    found: set[Found] = set()
+
+    def noting(rows: Rows) -> Result:
+        rows.damaged = found
+        return work(rows)
+
+    result = transaction(noting)
+    if found:
+        try:
+            for sentence in database.write(lambda rows: mark_damaged(rows, found, int(time.time()))):
+                _log.warning("%s", sentence)
+        except StoreUnavailable as problem:
+            # What was asked for is done. Whoever reads these lines next finds them again.
+            _log.warning("damaged lines could not be marked: %s", problem)
+    return result
+
+
 def reads(
     method: Callable[Concatenate[AnyTable, Rows, Options], Result],
 ) -> Callable[Concatenate[AnyTable, Options], Result]:
@@ -146,7 +171,7 @@ def reads(
 
     @functools.wraps(method)
     def call(self: AnyTable, *args: Options.args, **options: Options.kwargs) -> Result:
-        return self.database.read(lambda rows: method(self, rows, *args, **options))
+        return _run(self.database, self.database.read, lambda rows: method(self, rows, *args, **options))
 
     return call
 
@@ -158,7 +183,7 @@ def reads_once(
 
     @functools.wraps(method)
     def call(self: AnyTable, *args: Options.args, **options: Options.kwargs) -> Result:
-        return self.database.read_once(lambda rows: method(self, rows, *args, **options))
+        return _run(self.database, self.database.read_once, lambda rows: method(self, rows, *args, **options))
 
     return call
 
@@ -170,6 +195,6 @@ def writes(
 
     @functools.wraps(method)
     def call(self: AnyTable, *args: Options.args, **options: Options.kwargs) -> Result:
-        return self.database.write(lambda rows: method(self, rows, *args, **options))
+        return _run(self.database, self.database.write, lambda rows: method(self, rows, *args, **options))
 
     return call
