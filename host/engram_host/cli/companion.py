@@ -119,6 +119,7 @@ _SHOWN = {
     "waiting_batches": ("batches waiting", str),
     "backlog_lines": ("lines without a vector yet", str),
     "index_bytes": ("indexes in memory", output.format_size),
+    "damaged_lines": ("damaged lines in the database", str),
     "archived_records": ("memories archived here", str),
     "folder_files": ("Markdown files", str),
     "folder_passages": ("passages in these files", str),

@@ -65,7 +65,8 @@ def _findings(home: Path) -> Iterator[Finding]:
         companion.files(settings),
         companion.starting(settings),
         companion.ports(settings, running),
-        [companion.database(settings), companion.broker(settings)],
+        companion.database(settings),
+        [companion.broker(settings)],
         companion.companion(settings, running),
     ]
     yield from itertools.chain.from_iterable(found)

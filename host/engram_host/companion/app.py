@@ -123,6 +123,7 @@ class CompanionApp:
             found["engram_devices"] = len(self.store.devices())
             found["engram_archived_records"] = self.store.count_archived()
             found["engram_database_bytes"] = self.store.size()
+            found["engram_damaged_lines"] = sum(lines.count for lines in self.store.damaged())
         except StoreUnavailable:
             pass  # /v1/health shows it; the other figures are worth showing
         return found

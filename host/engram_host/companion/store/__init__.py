@@ -1,6 +1,7 @@
 """Where the companion keeps lines and vectors: one set of tables and rules, and two databases under it."""
 
 import logging
+import time
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -13,6 +14,7 @@ from engram_host.companion.store.tokens import GatewayUseTable, TokenTable
 from engram_host.companion.store.vectors import NoteTable, VectorTable
 
 _SQLITE = "sqlite:///"
+_TABLES = ("devices", "logs", "lines", "aside", "vectors", "events", "files", "device_tokens", "gateway_use")
 _POSTGRES = ("postgresql://", "postgres://")
 
 
@@ -32,6 +34,20 @@ class CompanionStore(ReplicaWriter, ReplicaReader, VectorTable, TokenTable, Gate
     def close(self) -> None:
         """Let all connections go."""
         self.database.close()
+
+    def probe(self) -> list[str]:
+        """Write a little and read a row of each table, as all that is served needs; sentences on what will not last.
+
+        StoreUnavailable if that fails.
+        """
+        self.put("probe", str(int(time.time())))
+        self._read_each()
+        return [*self.database.warnings(), *(lines.sentence for lines in self.damaged())]
+
+    @reads
+    def _read_each(self, rows: Rows) -> None:
+        for table in _TABLES:
+            rows.run(f"SELECT * FROM {table} LIMIT 1")
 
     @reads
     def size(self, rows: Rows) -> int:

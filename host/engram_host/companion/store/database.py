@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Concatenate, ParamSpec, TypeVar
 
-from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.errors import StoreDamaged, StoreUnavailable
 from engram_host.companion.store.damage import Found, mark_damaged
 from engram_host.companion.store.queries import Rows
 
@@ -102,6 +102,25 @@ class Database(ABC):
 
     dialect = ""
     """The folder of its migrations."""
+
+    damage = ""
+    """What any transaction found damaged; nothing is written from then on, until the companion is started again."""
+
+    def require_undamaged(self) -> None:
+        """StoreDamaged once a transaction has found damage."""
+        if self.damage:
+            raise StoreDamaged(self.damage)
+
+    def note_damage(self, what: str) -> StoreDamaged:
+        """Note that the database is damaged; the error to raise."""
+        if not self.damage:
+            self.damage = what
+            _log.error("%s", StoreDamaged(what))
+        return StoreDamaged(what)
+
+    def warnings(self) -> list[str]:
+        """What will soon keep the database from working, a sentence each."""
+        return []
 
     @abstractmethod
     def connect(self) -> None:

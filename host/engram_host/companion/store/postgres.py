@@ -42,6 +42,10 @@ _WRITE = b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 _READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 _TRY_AGAIN = (errors.SerializationFailure, errors.DeadlockDetected)
+_DAMAGED = (errors.DataCorrupted, errors.IndexCorrupted)
+_SAYS_DAMAGED = ("could not open file", "could not read block", "invalid memory alloc", "chunk")
+"""Parts of other errors by which the server reports damage: those of lengths and of long values have no code of their own."""
+
 _SETTINGS = (
     errors.InsufficientPrivilege,
     errors.FeatureNotSupported,
@@ -133,6 +137,7 @@ class PostgresDatabase(Database):
 
     def write(self, work: Callable[[Rows], Result]) -> Result:
         """Do work in one transaction that is on disk at the end."""
+        self.require_undamaged()
         return self._transaction(_WRITE, work)
 
     def read(self, work: Callable[[Rows], Result]) -> Result:
@@ -217,6 +222,8 @@ class PostgresDatabase(Database):
             return StoreFull(
                 "the disk of the PostgreSQL server is full: make room there; boards keep what is not copied."
             )
+        if isinstance(error, _DAMAGED) or any(part in said for part in _SAYS_DAMAGED):
+            return self.note_damage(f"PostgreSQL has found its files damaged ({said})")
         if isinstance(error, errors.UndefinedTable):
             return StoreUnavailable("the database has lost the companion's tables: restart the companion.")
         if isinstance(error, _SETTINGS):

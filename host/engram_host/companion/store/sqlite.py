@@ -1,5 +1,6 @@
 """One SQLite file: write-ahead log, synced at every commit, one writer at a time."""
 
+import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
@@ -17,10 +18,23 @@ from engram_host.companion.vector_types import Vector
 BUSY_SECONDS = 10
 """How long a call waits for another process that writes."""
 
+LEAST_FREE = 16 << 20
+"""Bytes on the database's disk below which a person is warned: a write-ahead log may take 4 MB, and a batch of lines some."""
+
 READERS = 8
 """Connections for reading that are kept open; each has a page cache of about 2 MB."""
 
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_UNREADABLE = (
+    sqlite3.SQLITE_IOERR_READ,
+    sqlite3.SQLITE_IOERR_SHORT_READ,
+    sqlite3.SQLITE_IOERR_DATA,
+    sqlite3.SQLITE_IOERR_CORRUPTFS,
+)
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+_UNDECODABLE = "Could not decode to UTF-8"
+"""How Python's own error begins where a text of the database has become something else."""
 
 
 class SqliteRows(Rows):
@@ -120,6 +134,7 @@ class SqliteDatabase(Database):
         with self._writing:
             if self._writer is None:
                 raise StoreUnavailable("the companion's database is closed.")
+            self.require_undamaged()
             rows = SqliteRows(self._writer)
             try:
                 result = _transaction(self._writer, rows, "BEGIN IMMEDIATE", work)
@@ -161,16 +176,25 @@ class SqliteDatabase(Database):
             is_busy = True  # what was asked for is committed; the next change will report that the disk is full
         self._has_old_bytes = bool(is_busy)
 
+    def warnings(self) -> list[str]:
+        """Whether its disk is nearly full."""
+        try:
+            free = shutil.disk_usage(self.path.parent).free
+        except OSError as error:
+            return [f"the disk of {self.path} cannot be looked at: {error.strerror}."]
+        if free >= LEAST_FREE:
+            return []
+        return [f"the disk of {self.path} has only {free >> 20} MB left: make room; boards keep what is not copied."]
+
     def _problem(self, error: sqlite3.DatabaseError) -> Exception:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        extended = getattr(error, "sqlite_errorcode", 0)
+        code = extended & 0xFF
         if code == sqlite3.SQLITE_FULL:
             return StoreFull(f"the disk of {self.path} is full: make room there; boards keep what is not copied.")
         if code in _BUSY:
             return StoreUnavailable(f"{self.path} is locked by another program: close that, or wait until it is done.")
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            return StoreUnavailable(
-                f"{self.path} is damaged, or no database: put it aside, and boards will send again what they have."
-            )
+        if code in _DAMAGED or extended in _UNREADABLE or _UNDECODABLE in str(error):
+            return self.note_damage(f"{self.path} is damaged, or no database ({error})")
         if isinstance(error, (sqlite3.IntegrityError, sqlite3.ProgrammingError)):
             return error  # a mistake in this code, not in the database
         return StoreUnavailable(f"{self.path} cannot be used: {error}. Look at its disk and its permissions.")
