@@ -107,7 +107,7 @@ class StoreDamaged(StoreUnavailable):
     """Pages of the database are damaged. `what` names it, with what was found."""
 
     def __init__(self, what: str):
-        super().__init__(f"{what}: nothing is written to it any more, and nothing acknowledged. {IF_DAMAGED}")
+        super().__init__(f"{what}. {IF_DAMAGED}")
 
 
 class EmbedderError(CompanionError):

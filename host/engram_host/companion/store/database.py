@@ -114,9 +114,9 @@ class Database(ABC):
     def note_damage(self, what: str) -> StoreDamaged:
         """Note that the database is damaged; the error to raise."""
         if not self.damage:
-            self.damage = what
-            _log.error("%s", StoreDamaged(what))
-        return StoreDamaged(what)
+            self.damage = f"{what}: nothing is written to it any more, and nothing acknowledged"
+            _log.error("%s", StoreDamaged(self.damage))
+        return StoreDamaged(self.damage)
 
     def warnings(self) -> list[str]:
         """What will soon keep the database from working, a sentence each."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from engram_host.companion.errors import StoreFull, StoreUnavailable
+from engram_host.companion.store.backup import DAMAGED
 from engram_host.companion.store.database import Database, Result
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.vector_types import Vector
@@ -24,7 +25,6 @@ LEAST_FREE = 16 << 20
 READERS = 8
 """Connections for reading that are kept open; each has a page cache of about 2 MB."""
 
-_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _UNREADABLE = (
     sqlite3.SQLITE_IOERR_READ,
     sqlite3.SQLITE_IOERR_SHORT_READ,
@@ -193,7 +193,7 @@ class SqliteDatabase(Database):
             return StoreFull(f"the disk of {self.path} is full: make room there; boards keep what is not copied.")
         if code in _BUSY:
             return StoreUnavailable(f"{self.path} is locked by another program: close that, or wait until it is done.")
-        if code in _DAMAGED or extended in _UNREADABLE or _UNDECODABLE in str(error):
+        if code in DAMAGED or extended in _UNREADABLE or _UNDECODABLE in str(error):
             return self.note_damage(f"{self.path} is damaged, or no database ({error})")
         if isinstance(error, (sqlite3.IntegrityError, sqlite3.ProgrammingError)):
             return error  # a mistake in this code, not in the database
