@@ -18,10 +18,12 @@ import aiomqtt
 import pytest
 
 import get_mosquitto
+from damaging import harm_line
 from engram import log_line
 from engram_host.cli import companion_checks as checks
 from engram_host.companion import app, search_service, supervisor
 from engram_host.companion.embedding import batch
+from engram_host.companion.replication import store_check
 from engram_host.companion.settings import read_settings
 from engram_host.companion.supervisor import TASKS
 from engram_host.fake_llm import serving
@@ -87,8 +89,20 @@ async def warms(companion: Served) -> None:
     await soon("the index is made before anybody asks", is_warm)
 
 
+async def checks_the_database(companion: Served) -> None:
+    await copies(companion)
+    store = companion.running.app.store
+    harm_line(store, "kitchen", "journal", companion.count)
+
+    async def is_found() -> bool:
+        return [lines.count for lines in store.damaged()] == [companion.count]
+
+    await soon("the damaged line is found before anybody reads it", is_found)
+
+
 WORKS = {
     "broker": hears_over_mqtt,
+    "checking": checks_the_database,
     "embedding": embeds,
     "folders": reads_folders,
     "http": copies,
@@ -119,6 +133,9 @@ def test_a_task_that_is_killed_comes_back_and_health_shows_it(
 ):
     monkeypatch.setattr(search_service, "LARGE", 1)
     monkeypatch.setattr(app, "_WARM_AFTER_SECONDS", 2.0 if name == "warming" else 0.0)
+    if name == "checking":
+        monkeypatch.setattr(store_check, "AFTER_SECONDS", 0.05)
+        monkeypatch.setattr(store_check, "EVERY_SECONDS", 0.05)
 
     async def play(companion: Served) -> None:
         works = WORKS[name]

@@ -28,6 +28,7 @@ from engram_host.companion.metrics import Metrics
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess, EmbeddedBroker
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
+from engram_host.companion.replication.store_check import StoreCheck
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import Settings, make_folder, read_settings, store_url
 from engram_host.companion.store import CompanionStore, open_store
@@ -73,6 +74,7 @@ class CompanionApp:
         self.metrics = metrics
         self.supervisor = supervisor
         self.replication = Replication(store, embedding.wake, supervisor, metrics)
+        self.checking = StoreCheck(store, supervisor)
         self.folders = FolderService(store, settings.folders, settings.home, supervisor, embedding.wake)
         self.search = SearchService(store, settings.search, embedding, self.folders, metrics)
         answers = self.search.answer_board, self.search.answer_get
@@ -133,7 +135,7 @@ class CompanionApp:
         """Take messages and answer searches; the store is open before, and closed after."""
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
-            for part in (self.embedding, self.gateway, self.folders, self.replication):
+            for part in (self.embedding, self.gateway, self.folders, self.checking, self.replication):
                 part.start()
                 stack.push_async_callback(part.stop)
             stack.push_async_callback(self._stop_mqtt)

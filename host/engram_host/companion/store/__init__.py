@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -43,6 +44,18 @@ class CompanionStore(ReplicaWriter, ReplicaReader, VectorTable, TokenTable, Gate
         self.put("probe", str(int(time.time())))
         self._read_each()
         return [*self.database.warnings(), *(lines.sentence for lines in self.damaged())]
+
+    def check(self, pause: Callable[[], None] = lambda: None) -> None:
+        """Look at all pages, and at all lines of the present copies: those that are damaged are counted from then on.
+
+        `pause()` is called after each some thousand lines. StoreDamaged, StoreUnavailable.
+        """
+        self.database.check()
+        for device in self.sources():
+            version = 0
+            while changes := self.changes(device.name, version):
+                version = changes[-1].version
+                pause()
 
     @reads
     def _read_each(self, rows: Rows) -> None:

@@ -118,6 +118,10 @@ class Database(ABC):
             _log.error("%s", StoreDamaged(self.damage))
         return StoreDamaged(self.damage)
 
+    def check(self) -> None:
+        """Look at all pages, where a database does not do that by itself as they are read; StoreDamaged."""
+        return
+
     def warnings(self) -> list[str]:
         """What will soon keep the database from working, a sentence each."""
         return []
