@@ -48,8 +48,8 @@ _UNREADABLE = (
 )
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
-_UNDECODABLE = "Could not decode to UTF-8"
-"""How Python's own error begins where a text of the database has become something else."""
+_SAYS_DAMAGED = ("Could not decode to UTF-8", "already exists")
+"""Parts of other errors that damage makes: a text has become something else, or the list of migrations is lost."""
 
 
 class SqliteRows(Rows):
@@ -265,7 +265,7 @@ class SqliteDatabase(Database):
             return StoreFull(f"the disk of {self.path} is full: make room there; boards keep what is not copied.")
         if code in _BUSY:
             return StoreUnavailable(f"{self.path} is locked by another program: close that, or wait until it is done.")
-        if code in DAMAGED or extended in _UNREADABLE or _UNDECODABLE in str(error):
+        if code in DAMAGED or extended in _UNREADABLE or any(part in str(error) for part in _SAYS_DAMAGED):
             return self.note_damage(f"{self.path} is damaged, or no database ({error})")
         return StoreUnavailable(f"{self.path} cannot be used: {error}. Look at its disk and its permissions.")
 
