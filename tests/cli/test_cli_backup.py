@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 
 from cli_case import engram, fine
+from damaging import harm_line, overwrite_page, tree_pages
 from engram_host.companion.store import CompanionStore, backup, choose_store
 from engram_host.companion.store.sqlite import SqliteDatabase
 from peers import Companion
+from plain_board import PlainBoard
 from postgres_process import binaries
 from postgres_server import PostgresServer
 from sending import Sent
@@ -110,6 +112,54 @@ def test_a_backup_takes_the_place_of_another_file_only_where_that_is_said(tmp_pa
     assert ran.status == 1 and "--replace" in ran.err and file.read_text() == "a thesis"
     fine("backup", file, "--home", home, "--replace")
     assert file.read_bytes().startswith(b"SQLite format 3")
+
+
+def _hundred_lines(home: Path) -> CompanionStore:
+    """The open store of a companion with a hundred lines of a board."""
+    store = choose_store("auto", "", home)
+    store.open()
+    board = PlainBoard(store)
+    board.logs["journal"].append(100)
+    board.sync()
+    return store
+
+
+@pytest.mark.parametrize("tree", ["lines", "lines_by_version"])
+def test_a_damaged_database_is_refused_and_takes_the_place_of_no_backup(tmp_path: Path, tree: str):
+    home, file = tmp_path / "home", tmp_path / "saved.db"
+    _hundred_lines(home).close()
+    fine("backup", file, "--home", home)
+    good = file.read_bytes()
+    overwrite_page(home / "companion.db", tree_pages(home / "companion.db")[tree][-1])
+    for words in (("--replace",), ("--keep", "3")):
+        ran = engram("backup", file, "--home", home, *words)
+        assert ran.status == 1 and "no backup was made" in ran.err
+        assert ran.err.index("engram restore") < ran.err.index("engram repair")
+        assert file.read_bytes() == good and [path.name for path in tmp_path.glob("saved*")] == ["saved.db"]
+
+
+def test_a_database_with_damaged_lines_is_saved_but_in_the_place_of_no_backup(tmp_path: Path):
+    home, file = tmp_path / "home", tmp_path / "saved.db"
+    store = _hundred_lines(home)
+    fine("backup", file, "--home", home)
+    harm_line(store, "kitchen", "journal", 5)
+    store.close()
+    good = file.read_bytes()
+    ran = engram("backup", file, "--home", home, "--replace")
+    assert ran.status == 1 and "damaged lines (1)" in ran.err and file.read_bytes() == good
+    assert fine("backup", tmp_path / "other.db", "--home", home, "--json").json["damaged_lines"] == 1
+
+
+def test_so_many_backups_are_kept_as_is_said(tmp_path: Path):
+    home, file = tmp_path / "home", tmp_path / "saved.db"
+    store = choose_store("auto", "", home)
+    store.open()
+    for number in range(5):
+        store.put("said", str(number))
+        fine("backup", file, "--home", home, "--keep", "3")
+    store.close()
+    assert sorted(path.name for path in tmp_path.glob("saved*")) == ["saved.db", "saved.db.1", "saved.db.2"]
+    assert [_said(file.with_name(name)) for name in ("saved.db", "saved.db.1", "saved.db.2")] == ["4", "3", "2"]
 
 
 @pytest.mark.parametrize("name", ["companion.db", "companion.db-wal", "companion.db-shm", "soft", "hard"])

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from cli_case import Ran, engram, fine
+from damaging import overwrite_page, tree_pages
 from engram_host.cli import checks
 from engram_host.cli import companion as companion_commands
 from engram_host.companion.auth import tokens
 from engram_host.companion.store import choose_store
 from peers import Companion, free_port
+from plain_board import PlainBoard
 
 
 @pytest.fixture
@@ -48,6 +50,34 @@ def test_where_all_is_well_nothing_is_wrong(home: Path):
 def test_nothing_is_made_where_no_companion_was(tmp_path: Path):
     engram("doctor", "--home", tmp_path / "none")
     assert not (tmp_path / "none").exists()
+
+
+def _hundred_lines(home: Path) -> Path:
+    """The database of a companion with a board's hundred lines."""
+    store = choose_store("auto", "", home)
+    store.open()
+    board = PlainBoard(store)
+    board.logs["journal"].append(100)
+    board.sync()
+    store.close()
+    return home / "companion.db"
+
+
+def test_a_damaged_page_is_found_and_the_advice_is_to_restore_or_repair(home: Path):
+    path = _hundred_lines(home)
+    overwrite_page(path, tree_pages(path)["lines"][-1])
+    advice = _wrong(_doctor(home))["database"]["do"]
+    assert advice.index("engram restore") < advice.index("engram repair") < advice.index("archive")
+
+
+def test_lines_that_were_found_damaged_are_told_of(home: Path):
+    path = _hundred_lines(home)
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE lines SET crc = '' WHERE seq IN (3, 7)")
+    ran = _doctor(home)
+    assert ran.status == 0
+    (told,) = [check for check in ran.json["checks"] if check["name"] == "database" and check["state"] == "watch"]
+    assert told["told"] == "board kitchen: 2 lines in it found damaged"
 
 
 def test_a_wrong_setting(home: Path):

@@ -41,6 +41,11 @@ class Scene:
         fine("backup", self.folder / "saved.db", *self.home)
         return self.folder / "saved.db"
 
+    def restored(self) -> Path:
+        """A folder with a database that nobody has open."""
+        fine("restore", self.saved(), "--home", self.folder / "other")
+        return self.folder / "other"
+
     def memories(self) -> Path:
         """A file with a memory."""
         file = self.folder / "one.jsonl"
@@ -72,6 +77,7 @@ RUN_HERE: dict[str, tuple[Callable[[Scene], Words], str]] = {
     "import": (lambda scene: (scene.memories(), *scene.sim), '"stored": 1'),
     "backup": (lambda scene: (scene.folder / "saved.db", *scene.home), "saved.db"),
     "restore": (lambda scene: (scene.saved(), "--home", scene.folder / "other"), "saved.db"),
+    "repair": (lambda scene: ("--home", scene.restored()), DEVICE),
     "stats": (lambda scene: scene.home, DEVICE),
     "folders": (lambda scene: scene.home, "notes"),
     "doctor": (lambda scene: scene.home, '"well": true'),
@@ -117,6 +123,7 @@ FAILS: dict[str, tuple[Words, int]] = {
     "import": (("none.jsonl", "--sim", "none"), NOT_FOUND),
     "backup": (("saved.db",), NOT_FOUND),
     "restore": (("none.db",), NOT_FOUND),
+    "repair": ((), NOT_FOUND),
     "stats": (NOBODY, FAILED),
     "folders": (NOBODY, FAILED),
     "eval": (("no-such-folder",), NOT_FOUND),

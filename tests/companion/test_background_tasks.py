@@ -18,11 +18,12 @@ import aiomqtt
 import pytest
 
 import get_mosquitto
+from damaging import harm_line
 from engram import log_line
 from engram_host.cli import companion_checks as checks
 from engram_host.companion import app, search_service, supervisor
 from engram_host.companion.embedding import batch
-from engram_host.companion.replication import expiry
+from engram_host.companion.replication import expiry, store_check
 from engram_host.companion.settings import read_settings
 from engram_host.companion.supervisor import TASKS
 from engram_host.fake_llm import serving
@@ -100,8 +101,20 @@ async def expires(companion: Served) -> None:
     await soon("what is too old is removed", is_gone)
 
 
+async def checks_the_database(companion: Served) -> None:
+    await copies(companion)
+    store = companion.running.app.store
+    harm_line(store, "kitchen", "journal", companion.count)
+
+    async def is_found() -> bool:
+        return [lines.count for lines in store.damaged()] == [companion.count]
+
+    await soon("the damaged line is found before anybody reads it", is_found)
+
+
 WORKS = {
     "broker": hears_over_mqtt,
+    "checking": checks_the_database,
     "embedding": embeds,
     "expiry": expires,
     "folders": reads_folders,
@@ -136,6 +149,9 @@ def test_a_task_that_is_killed_comes_back_and_health_shows_it(
     if name == "expiry":
         monkeypatch.setattr(expiry, "FIRST_SECONDS", 0.1)
         monkeypatch.setattr(expiry, "EVERY_SECONDS", 0.1)
+    if name == "checking":
+        monkeypatch.setattr(store_check, "AFTER_SECONDS", 0.05)
+        monkeypatch.setattr(store_check, "EVERY_SECONDS", 0.05)
 
     async def play(companion: Served) -> None:
         works = WORKS[name]

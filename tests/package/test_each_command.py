@@ -36,6 +36,7 @@ CASES = {
     "import": Case(("notes.md", "--out", "notes.jsonl"), FINE, "1 written"),
     "backup": Case(("saved.db",), NOT_INSTALLED, COMPANION),
     "restore": Case(("saved.db",), NOT_INSTALLED, COMPANION),
+    "repair": Case((), NOT_INSTALLED, COMPANION),
     "stats": Case(ELSEWHERE, FAILED, NOBODY),
     "folders": Case(ELSEWHERE, FAILED, NOBODY),
     "eval": Case(("sets",), NOT_INSTALLED, COMPANION),

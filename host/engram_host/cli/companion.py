@@ -1,9 +1,10 @@
-"""`engram serve`, `stats`, `folders`, `backup` and `restore`: run a companion, look at it, save its database."""
+"""`engram serve`, `stats`, `folders`, `backup`, `restore` and `repair`: run a companion, look at it, save its database."""
 
 import json
 import signal
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -114,6 +115,7 @@ _SHOWN = {
     "waiting_batches": ("batches waiting", str),
     "backlog_lines": ("lines without a vector yet", str),
     "index_bytes": ("indexes in memory", output.format_size),
+    "damaged_lines": ("damaged lines in the database", str),
     "archived_records": ("memories archived here", str),
     "folder_files": ("Markdown files", str),
     "folder_passages": ("passages in these files", str),
@@ -238,35 +240,46 @@ def backup(
     context: Context,
     file: Annotated[Path, typer.Argument(help="output file")],
     replace: Annotated[bool, typer.Option("--replace", help="overwrite an existing file")] = False,
+    keep: Annotated[
+        int, typer.Option(min=0, max=1000, help="keep so many backups: FILE, FILE.1, FILE.2 and so on")
+    ] = 0,
 ) -> None:
     """Save the companion's database to a file: copies of all boards, tokens and vectors.
 
-    The companion may keep running. Settings and the operator's token are not included: they are files in its folder.
+    The companion may keep running. Settings and the operator's token are not included: they are files in its folder. The
+    backup is checked before it replaces anything; a damaged database is refused.
 
     Example: engram backup companion-2026-11-22.db
+
+    Example: engram backup companion.db --keep 7
     """
     from engram_host.companion.store.backup import ToolMissing, save_postgres, save_sqlite
 
     settings = _settings(context.home)
     if not file.parent.is_dir():
         raise NotFound(f"there is no folder {file.parent} to write {file.name} to.")
-    if file.exists() and not replace:
-        raise CommandError(f"{file} exists: name another file, or give --replace to overwrite it.")
+    if file.exists() and not (replace or keep):
+        raise CommandError(f"{file} exists: name another file, or give --replace to overwrite it, or --keep.")
+    damaged, keep = 0, max(keep, 1)
     progress = Progress()
     try:
         if path := _sqlite(settings):
             if not path.exists():
                 raise NotFound(f"there is no database {path}: no companion has run in this folder yet.")
-            save_sqlite(path, file, lambda done, total: progress.step("Saving the database", done, total))
+            damaged = save_sqlite(
+                path, file, lambda done, total: progress.step("Saving the database", done, total), keep
+            )
         else:
             progress.step("Saving the database")
-            save_postgres(settings.store.url, file)
+            save_postgres(settings.store.url, file, keep)
     except ToolMissing as missing:
         raise NotInstalled(str(missing)) from None
     size = file.stat().st_size
     progress.say(f"{file}: {output.format_size(size)}")
+    if damaged:
+        progress.say(f"{damaged} of its lines are damaged: `engram serve` asks their boards for them again.")
     if context.json:
-        output.print_json({"file": str(file), "bytes": size})
+        output.print_json({"file": str(file), "bytes": size, "damaged_lines": damaged})
 
 
 @takes(HOME, JSON)
@@ -302,6 +315,38 @@ def restore(
         output.print_json({"restored": str(file)})
     else:
         output.print_line(f"{file} is the companion's database now.")
+
+
+@takes(HOME, JSON)
+def repair(context: Context) -> None:
+    """Save what can be read of a damaged database, in its place. Stop the companion first. The damaged one is kept beside it.
+
+    Restore a backup instead if you have a recent one. Boards send again what they still have; what was archived is kept where
+    it can be read.
+
+    Example: engram repair
+    """
+    from engram_host.companion.lockfile import lock_home
+    from engram_host.companion.store.repair import repair_sqlite
+
+    settings = _settings(context.home)
+    path = _sqlite(settings)
+    if path is None:
+        raise CommandError(
+            "only an SQLite database can be repaired: restore a backup with `engram restore`, or ask PostgreSQL's own tools."
+        )
+    if not path.exists():
+        raise NotFound(f"there is no database {path}: `engram restore` puts a backup there.")
+    kept = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+    with lock_home(settings.home, alone=True):
+        done = repair_sqlite(path, kept)
+    if context.json:
+        boards = {name: asdict(board) for name, board in sorted(done.boards.items())}
+        output.print_json({"kept": str(kept), "boards": boards, "tables": done.tables})
+        return
+    for sentence in done.sentences:
+        output.print_line(sentence)
+    output.print_line(f"The damaged database is kept as {kept}: remove it once all boards have connected.")
 
 
 def _settings(home: Path) -> "Settings":

@@ -15,7 +15,7 @@ from engram_host.cli.output import format_time
 from engram_host.companion.auth.broker_secrets import CHECKER
 from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners, tokens_required
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
-from engram_host.companion.errors import CompanionError, SettingError
+from engram_host.companion.errors import IF_DAMAGED, CompanionError, SettingError
 from engram_host.companion.folders.service import companion_id
 from engram_host.companion.folders.sources import folder_sources, list_files
 from engram_host.companion.gateway.api_key import FILE as KEY_FILE
@@ -24,6 +24,7 @@ from engram_host.companion.gateway.prices import Prices
 from engram_host.companion.gateway.request import service_url
 from engram_host.companion.settings import Settings, database_file, secrets_in_file
 from engram_host.companion.settings_reader import FILE
+from engram_host.companion.store.damage import MARKED
 from engram_host.companion.store.database import bundled_migrations
 from engram_host.companion.types import FOLDER
 from engram_host.wording import counted
@@ -35,6 +36,8 @@ MOST_TOLD = 20
 """Boards that are listed one by one."""
 
 _CONNECT_SECONDS = 5.0
+_CHECK_SECONDS = 10.0
+"""How long the pages of a database are looked at: a large one takes longer, and `engram backup` looks at all of them."""
 
 
 def files(settings: Settings) -> Iterator[Finding]:
@@ -89,32 +92,63 @@ def ports(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
 # --- the database
 
 
-def database(settings: Settings) -> Finding:
-    """Whether the database is there, and has a schema that this version knows. Nothing is made or changed."""
-    from engram_host.companion.errors import CompanionError
-    from engram_host.companion.settings import database_file
-
+def database(settings: Settings) -> Iterator[Finding]:
+    """Whether the database is there, is whole, and has a schema that this version knows. Nothing is made or changed."""
     try:
         path = database_file(settings)
-        return _sqlite(path) if path else _postgres(settings.store.url)
+        if path and path.exists():
+            yield from _sqlite(path)
+        else:
+            yield (
+                well("database", f"{path} will be created at the first start")
+                if path
+                else _postgres(settings.store.url)
+            )
     except CompanionError as problem:
-        return wrong("database", "cannot be used", str(problem))
+        yield wrong("database", "cannot be used", str(problem))
 
 
-def _sqlite(path: Path) -> Finding:
-    if not path.exists():
-        return well("database", f"{path} will be created at the first start")
+def _sqlite(path: Path) -> Iterator[Finding]:
     try:
         uri = f"{path.absolute().as_uri()}?mode=ro"
         with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=_CONNECT_SECONDS)) as opened:
             applied = opened.execute("SELECT number, checksum FROM migrations").fetchall()
+            verdict = _verdict(opened)
+            damaged = _damaged_lines(opened)
     except sqlite3.Error as error:
-        return wrong(
-            "database",
-            f"{path}: {error}",
-            "move it away: boards then send their memory again; or use `engram restore`.",
-        )
-    return _of_schema(f"{path}", "sqlite", applied)
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        is_busy = code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+        advice = "close the other program that uses it, and look again." if is_busy else IF_DAMAGED
+        yield wrong("database", f"{path}: {error}", advice)
+        return
+    if verdict != "ok":
+        yield wrong("database", f"{path}: {verdict}", IF_DAMAGED)
+        return
+    yield _of_schema(f"{path}", "sqlite", applied)
+    for lines in damaged:
+        yield watch("database", f"{lines} in it found damaged", "run `engram serve`: it asks the boards for them.")
+
+
+def _verdict(opened: sqlite3.Connection) -> str:
+    """What SQLite finds wrong with the pages, "ok" if nothing, as far as it gets in a few seconds."""
+    until = time.monotonic() + _CHECK_SECONDS
+    opened.set_progress_handler(lambda: time.monotonic() > until, 10_000)
+    try:
+        return opened.execute("PRAGMA quick_check(1)").fetchall()[0][0]
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
+            return "ok"
+        raise
+    finally:
+        opened.set_progress_handler(None, 0)
+
+
+def _damaged_lines(opened: sqlite3.Connection) -> list[str]:
+    """The boards of which lines were found damaged, each with their number."""
+    if not opened.execute("SELECT 1 FROM sqlite_master WHERE name = 'damaged_lines'").fetchall():
+        return []
+    sql = f"SELECT device, count(*) FROM lines WHERE {MARKED} GROUP BY device ORDER BY device"
+    return [f"board {name}: {counted(count, 'line', 'lines')}" for name, count in opened.execute(sql).fetchall()]
 
 
 def _postgres(url: str) -> Finding:
@@ -151,7 +185,7 @@ def _of_schema(name: str, dialect: str, applied: list[Any]) -> Finding:
 
 def companion(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
     """What a companion that runs says of itself, and when each board was last heard."""
-    from engram_host.cli.api_client import ApiClient
+    from engram_host.cli.api_client import ApiClient, RequestRefused
     from engram_host.cli.exit_status import CommandError
 
     if not running:
@@ -162,6 +196,9 @@ def companion(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
         with ApiClient("", settings.home, seconds=_CONNECT_SECONDS) as asked:
             health = asked.get("/v1/health")
             heard = {each["name"]: each["heard"] for each in asked.devices()}
+    except RequestRefused as problem:
+        yield wrong("companion", f"the one at {running.get('http')} cannot serve", str(problem))
+        return
     except CommandError as problem:
         yield wrong("companion", f"the one at {running.get('http')} does not answer", str(problem))
         return

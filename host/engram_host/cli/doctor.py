@@ -66,7 +66,7 @@ def _findings(home: Path) -> Iterator[Finding]:
         companion.files(settings),
         companion.starting(settings),
         companion.ports(settings, running),
-        [companion.database(settings)],
+        companion.database(settings),
         broker(settings, companion.checker_password(settings)),
         companion.companion(settings, running),
     ]

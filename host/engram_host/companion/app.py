@@ -35,6 +35,7 @@ from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
 from engram_host.companion.replication.expiry import ExpirySweep
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
+from engram_host.companion.replication.store_check import StoreCheck
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import (
     SecuritySettings,
@@ -93,6 +94,7 @@ class CompanionApp:
         self.connections = connections
         self.replication = Replication(store, embedding.wake, supervisor, metrics, line_quota(settings.store))
         self.expiry = ExpirySweep(store, retention_limits(settings.store), supervisor)
+        self.checking = StoreCheck(store, supervisor)
         self.folders = FolderService(store, settings.folders, settings.home, supervisor, embedding.wake)
         self.search = SearchService(store, settings.search, embedding, self.folders, metrics)
         answers = self.search.answer_board, self.search.answer_get
@@ -144,6 +146,7 @@ class CompanionApp:
             found["engram_devices"] = len(self.store.devices())
             found["engram_archived_records"] = self.store.count_archived()
             found["engram_database_bytes"] = self.store.size()
+            found["engram_damaged_lines"] = sum(lines.count for lines in self.store.damaged())
         except StoreUnavailable:
             pass  # /v1/health shows it; the other figures are worth showing
         return found
@@ -153,7 +156,7 @@ class CompanionApp:
         """Take messages and answer searches; the store is open before, and closed after."""
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
-            for part in (self.embedding, self.gateway, self.folders, self.expiry, self.replication):
+            for part in (self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication):
                 part.start()
                 stack.push_async_callback(part.stop)
             stack.push_async_callback(self._stop_mqtt)

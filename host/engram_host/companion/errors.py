@@ -11,6 +11,7 @@
       UnknownEntry       a board's copy has no memory or turn of that id (id)
       StoreUnavailable   the database cannot be read or written now: nothing was acknowledged
         StoreFull        its disk is full
+        StoreDamaged     its pages are damaged: nothing is written any more
       EmbedderError      no vector was made
         EmbedderUnavailable   trying later may help
         EmbedderRefused       it does not: a key, a model's name, a size (status)
@@ -18,6 +19,12 @@
 
 str(error) is one sentence for a person: what is wrong, and what to do.
 """
+
+IF_DAMAGED = (
+    "Stop the companion; then `engram restore` puts a backup back, or `engram repair` saves what can be read. Keep it until "
+    "then: what boards gave to the archive is nowhere else. What they still have they send again."
+)
+"""What to do about a damaged database."""
 
 
 class CompanionError(Exception):
@@ -101,6 +108,13 @@ class StoreFull(StoreUnavailable):
     """The database's disk is full."""
 
     public = "the disk of the companion's database is full."
+
+
+class StoreDamaged(StoreUnavailable):
+    """Pages of the database are damaged. `what` names it, with what was found."""
+
+    def __init__(self, what: str):
+        super().__init__(f"{what}. {IF_DAMAGED}")
 
 
 class EmbedderError(CompanionError):

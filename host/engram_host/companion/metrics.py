@@ -139,6 +139,7 @@ GAUGES = {
     "engram_folder_files": "Files of Markdown folders.",
     "engram_folder_passages": "Passages of these files that searches go through.",
     "engram_archived_records": "Memories that boards have archived here.",
+    "engram_damaged_lines": "Lines that were found damaged in the database and have not come again.",
     "engram_tasks_down": "Background tasks that failed and do not run now.",
     "engram_broker_connected": "1 if the MQTT broker is reached, 0 if not; absent while MQTT is off.",
 }

@@ -22,7 +22,7 @@ from engram_host.companion.logs import without_controls, without_secrets
 
 _log = logging.getLogger("engram.supervisor")
 
-TASKS = ("broker", "embedding", "expiry", "folders", "http", "mqtt", "replication", "warming")
+TASKS = ("broker", "checking", "embedding", "expiry", "folders", "http", "mqtt", "replication", "warming")
 """All background tasks by name; docs/design/companion.md says what each does."""
 
 FIRST_PAUSE = 0.25

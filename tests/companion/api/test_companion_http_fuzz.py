@@ -16,6 +16,7 @@ SHORT, LONG = 10, 200
 """Examples for each operation."""
 
 OPERATIONS = (
+    ("GET", "/v1/alive"),
     ("GET", "/v1/health"),
     ("GET", "/v1/stats"),
     ("GET", "/metrics"),

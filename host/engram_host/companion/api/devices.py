@@ -13,6 +13,7 @@ from engram_host.companion.api.errors import NO_DEVICE, REFUSALS, refuse
 from engram_host.companion.auth.middleware import HttpAccess, RequestCaller, Role, requires
 from engram_host.companion.replication.protocol import MessageDispatcher
 from engram_host.companion.store.replica import ReplicaReader
+from engram_host.companion.store.row_types import fields_of
 from engram_host.companion.types import DEVICE_NAME, LOGS, Device, LogName, SeqRange
 
 _MOST_LINES = 1000
@@ -99,7 +100,7 @@ def make_device_router(store: ReplicaReader) -> APIRouter:
         """The memories that the board has archived here, as it wrote them, by the seq of the line."""
         await asyncio.to_thread(store.device, device)
         found = await asyncio.to_thread(store.archived, device, after, limit)
-        return [LogLine(seq=seq, line=log_line.decode(line)) for seq, line in found]
+        return [LogLine(seq=seq, line=fields) for seq, line in found if (fields := fields_of(line))]
 
     return router
 
@@ -108,7 +109,8 @@ def _read_lines(store: ReplicaReader, name: str, log: LogName, after: int, limit
     device = store.device(name)
     found: list[LogLine] = []
     for seq, line in store.lines(SeqRange(name, log, device.logs[log].epoch, after, log_line.MAX_SEQ)):
-        found.append(LogLine(seq=seq, line=log_line.decode(line)))
+        if fields := fields_of(line):
+            found.append(LogLine(seq=seq, line=fields))
         if len(found) == limit:
             break
     return found

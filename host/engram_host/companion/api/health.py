@@ -1,18 +1,24 @@
 """The companion's state over HTTP: /v1/health, /v1/stats, and /metrics for Prometheus."""
 
 import asyncio
-from dataclasses import asdict
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
 from typing import Literal, Protocol
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Response, status
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from engram_host import __version__
 from engram_host.companion.api.errors import REFUSALS
 from engram_host.companion.auth.middleware import HttpAccess, RequestCaller, Role, requires
 from engram_host.companion.embedding.embedding_service import EmbeddingService
+from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.replication.protocol import Replication
+from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import State, Supervisor
 
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
@@ -31,7 +37,10 @@ class Task(BaseModel):
 class Health(BaseModel):
     """Whether all works; a board gets the status and the version only."""
 
-    status: Literal["well", "degraded"]
+    status: Literal["well", "degraded", "down"] = Field(
+        description="down: the database cannot be used; the status is 503"
+    )
+    problem: str | None = Field(default=None, description="why it is down")
     version: str
     problems: list[str] | None = None
     store: str | None = None
@@ -55,6 +64,9 @@ class Stats(BaseModel):
     folder_files: int = Field(description="of Markdown folders")
     folder_passages: int = Field(description="of these files, that searches go through")
     archived_records: int | None = Field(None, description="memories that boards have archived here")
+    damaged_lines: int | None = Field(
+        None, description="found damaged in the database; boards are asked for them again"
+    )
     broker_connected: float | None = None
 
 
@@ -63,6 +75,7 @@ class HealthSource(Protocol):
 
     access: HttpAccess
     metrics: Metrics
+    store: CompanionStore
     supervisor: Supervisor
     replication: Replication
     embedding: EmbeddingService
@@ -86,19 +99,100 @@ class HealthSource(Protocol):
         ...
 
 
+KEPT_SECONDS = 1.0
+"""How long what a look found holds: bounds what asking for the health costs, whoever asks however often."""
+
+LOOK_SECONDS = 3.0
+"""How long a look may take: a database that is slower is not able to serve."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a look at the database found: `down` says why it cannot be used, `problems` are what works nevertheless."""
+
+    down: str = ""
+    problems: tuple[str, ...] = ()
+
+
+class StoreLook:
+    """Looks at the database: one look at a time, in a thread of its own, and none more than once a second."""
+
+    def __init__(self, probe: Callable[[], list[str]]):
+        """`probe()` writes and reads; it gives sentences, or raises."""
+        self._probe = probe
+        # Not among the threads that wait for the database: if all of these hang, it is this that has to say so.
+        self._thread = ThreadPoolExecutor(1, "health")
+        self._under_way: asyncio.Future[Look] | None = None
+        self._began = 0.0
+        self._until = 0.0
+        self._found = Look()
+
+    async def look(self) -> Look:
+        """What was found within the last second."""
+        now = time.monotonic()
+        if now < self._until:
+            return self._found
+        if self._under_way is None or self._under_way.done():
+            self._began = now
+            self._under_way = asyncio.get_running_loop().run_in_executor(self._thread, self._look)
+        done, _ = await asyncio.wait([self._under_way], timeout=max(self._began + LOOK_SECONDS - now, 0))
+        self._found = done.pop().result() if done else Look(_SLOW)
+        self._until = time.monotonic() + KEPT_SECONDS
+        return self._found
+
+    def _look(self) -> Look:
+        try:
+            return Look(problems=tuple(self._probe()))
+        except StoreUnavailable as problem:
+            return Look(str(problem))
+        except Exception as error:  # noqa: BLE001 - a database that answers nonsense is what is looked for
+            return Look(f"the database answers what it should not ({type(error).__name__}: {error}): look at the log.")
+
+
+_SLOW = f"the database did not answer within {LOOK_SECONDS:.0f} s: look at its disk, and at other programs that use it."
+_DOWN = "the companion cannot serve now: its operator sees why."
+
+
 def make_health_router(companion: HealthSource) -> APIRouter:
     """Make the routes that report the state of a companion."""
     router = APIRouter(responses=REFUSALS)
 
-    @router.get("/v1/health", response_model_exclude_none=True, openapi_extra=requires(Role.DEVICE))
-    async def health(caller: RequestCaller) -> Health:
+    store = StoreLook(companion.store.probe)
+
+    @router.get(
+        "/v1/alive",
+        response_class=Response,
+        status_code=status.HTTP_204_NO_CONTENT,
+        responses={503: {"description": "it cannot serve now"}},
+        openapi_extra=requires(Role.ANYBODY),
+    )
+    async def alive() -> Response:
+        """Whether the companion can serve: 204 or 503, for whoever watches over it. It tells nothing else."""
+        is_down = (await store.look()).down
+        return Response(status_code=status.HTTP_503_SERVICE_UNAVAILABLE if is_down else status.HTTP_204_NO_CONTENT)
+
+    @router.get(
+        "/v1/health",
+        response_model=Health,
+        response_model_exclude_none=True,
+        responses={503: {"model": Health, "description": "the database cannot be used: `problem` says why"}},
+        openapi_extra=requires(Role.DEVICE),
+    )
+    async def health(caller: RequestCaller) -> Health | Response:
         """Whether all works. The operator also gets what does not: folders and the broker are named in that."""
-        problems = companion.problems()
-        status = "degraded" if problems else "well"
-        if not companion.access.may_use_all(caller):
-            return Health(status=status, version=__version__)
+        look = await store.look()
+        shown = _health(look, companion.access.may_use_all(caller))
+        return JSONResponse(shown.model_dump(exclude_none=True), status_code=503) if look.down else shown
+
+    def _health(look: Look, is_operator: bool) -> Health:
+        down = [look.down] if look.down else []
+        problems = [*down, *look.problems, *companion.problems()]
+        state = "down" if down else "degraded" if problems else "well"
+        if not is_operator:
+            return Health(status=state, problem=_DOWN if down else None, version=__version__)
         return Health(
-            status=status,
+            status=state,
+            problem=look.down or None,
             version=__version__,
             problems=problems,
             store=companion.store_name,

@@ -22,6 +22,7 @@ from engram_host.companion.entries.embedding_text import describe_line
 from engram_host.companion.entries.lifecycle import EntryState, EntryStates
 from engram_host.companion.errors import UnknownEntry
 from engram_host.companion.store.replica import ReplicaReader
+from engram_host.companion.store.row_types import fields_of
 from engram_host.companion.types import Device, LogName, SeqRange
 
 STATES = ("live", "superseded", "expired", "archived")
@@ -160,9 +161,9 @@ class LogCopy:
         before = 0
         span = SeqRange(self.device.name, self._log, state.epoch, 0, log_line.MAX_SEQ)
         for seq, line in heapq.merge(self._store.lines(span), self._archive()):
-            if seq > before:
+            if seq > before and (fields := fields_of(line)):
                 before = seq
-                yield seq, log_line.decode(line)
+                yield seq, fields
 
     def _archive(self) -> Iterator[tuple[int, bytes]]:
         """The lines of what is archived, some of which the board's log may have still."""
@@ -178,7 +179,7 @@ class LogCopy:
         """Some lines by their seqs."""
         state = self.device.logs[self._log]
         found = self._store.lines_at(self.device.name, self._log, state.epoch, list(seqs), archived=True)
-        return {seq: log_line.decode(line) for seq, line in found.items()}
+        return {seq: fields for seq, line in found.items() if (fields := fields_of(line))}
 
 
 # --- export

@@ -1,6 +1,8 @@
 """Where the companion keeps lines and vectors: one set of tables and rules, and two databases under it."""
 
 import logging
+import time
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -15,6 +17,7 @@ from engram_host.companion.store.tokens import AuditTable, GatewayUseTable, Toke
 from engram_host.companion.store.vectors import NoteTable, VectorTable
 
 _SQLITE = "sqlite:///"
+_TABLES = ("devices", "logs", "lines", "aside", "vectors", "events", "files", "device_tokens", "gateway_use")
 _POSTGRES = ("postgresql://", "postgres://")
 
 
@@ -45,6 +48,32 @@ class CompanionStore(
     def close(self) -> None:
         """Let all connections go."""
         self.database.close()
+
+    def probe(self) -> list[str]:
+        """Write a little and read a row of each table, as all that is served needs; sentences on what will not last.
+
+        StoreUnavailable if that fails.
+        """
+        self.put("probe", str(int(time.time())))
+        self._read_each()
+        return [*self.database.warnings(), *(lines.sentence for lines in self.damaged())]
+
+    def check(self, pause: Callable[[], None] = lambda: None) -> None:
+        """Look at all pages, and at all lines of the present copies: those that are damaged are counted from then on.
+
+        `pause()` is called after each some thousand lines. StoreDamaged, StoreUnavailable.
+        """
+        self.database.check()
+        for device in self.sources():
+            version = 0
+            while changes := self.changes(device.name, version):
+                version = changes[-1].version
+                pause()
+
+    @reads
+    def _read_each(self, rows: Rows) -> None:
+        for table in _TABLES:
+            rows.run(f"SELECT * FROM {table} LIMIT 1")
 
     @reads
     def size(self, rows: Rows) -> int:

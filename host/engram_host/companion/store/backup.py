@@ -11,16 +11,20 @@ import shutil
 import sqlite3
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from engram_host.companion.errors import CompanionError, SettingError, StoreUnavailable
+from engram_host.companion.errors import CompanionError, SettingError, StoreDamaged, StoreUnavailable
 from engram_host.companion.store.database import bundled_migrations
+from engram_host.companion.store.row_types import is_intact, line_bytes
 
 PAGES_AT_ONCE = 512
 """Pages that are copied before others may write again: 2 MB, some ms."""
 
-_BESIDE = ("-wal", "-shm", "-journal")
+DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+"""Errors by which SQLite says that a file is damaged."""
+
+BESIDE = ("-wal", "-shm", "-journal")
 """Endings of the files that SQLite keeps beside a database."""
 
 ReportProgress = Callable[[int, int], None]
@@ -29,6 +33,10 @@ ReportProgress = Callable[[int, int], None]
 
 class BadBackup(CompanionError):
     """A file is no backup of a companion that this version can take."""
+
+
+class NotReplaced(CompanionError):
+    """A backup is not good enough to take the place of an earlier one."""
 
 
 class NotOverwritten(CompanionError):
@@ -43,18 +51,50 @@ class ToolMissing(CompanionError):
         self.name = name
 
 
-def save_sqlite(path: Path, out: Path, report: ReportProgress) -> None:
-    """Copy a database to a file, whole or not at all; NotOverwritten if that is the database itself. StoreUnavailable."""
+def kept_files(out: Path, keep: int) -> list[Path]:
+    """The files of so many backups, the newest first: FILE, FILE.1 and so on."""
+    return [out, *(out.with_name(f"{out.name}.{number}") for number in range(1, keep))]
+
+
+def save_sqlite(path: Path, out: Path, report: ReportProgress, keep: int = 1) -> int:
+    """Copy a database to a file, whole or not at all; how many of its lines are damaged.
+
+    The copy is checked before it takes the place of anything; `keep` as in kept_files(). NotOverwritten if that is the
+    database itself, StoreDamaged if the database is damaged, NotReplaced if only lines of it are and another backup is there.
+    StoreUnavailable.
+    """
     if not path.exists():
         raise StoreUnavailable(f"there is no database {path}: no companion has run there yet.")
-    if any(_is_same(out, path.with_name(path.name + ending)) for ending in ("", *_BESIDE)):
-        raise NotOverwritten(f"{out} is the database itself, or a file beside it: name another file for the backup.")
-    with _draft(out) as draft, _opened(path, "ro") as source, _opened(draft, "rw") as target:
+    for file in kept_files(out, keep):
+        if any(_is_same(file, path.with_name(path.name + ending)) for ending in ("", *BESIDE)):
+            raise NotOverwritten(
+                f"{file} is the database itself, or a file beside it: name another file for the backup."
+            )
+    with _draft(out, keep) as draft:
         try:
-            source.backup(target, pages=PAGES_AT_ONCE, progress=lambda _, left, total: report(total - left, total))
-            target.execute("PRAGMA journal_mode = DELETE")
+            with opened(path, "ro") as source, opened(draft, "rw") as target:
+                source.backup(target, pages=PAGES_AT_ONCE, progress=lambda _, left, total: report(total - left, total))
+                target.execute("PRAGMA journal_mode = DELETE")
+                verdict = target.execute("PRAGMA integrity_check(1)").fetchall()[0][0]
+                damaged = _count_damaged(target) if verdict == "ok" else 0
         except sqlite3.Error as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGED:
+                raise StoreDamaged(f"{path} is damaged ({error}), so no backup was made and none replaced") from None
             raise StoreUnavailable(f"{path} could not be copied to {out}: {error}.") from None
+        if verdict != "ok":
+            raise StoreDamaged(f"{path} is damaged ({verdict}), so no backup was made and none replaced")
+        if damaged and out.exists():
+            raise NotReplaced(
+                f"{path} has damaged lines ({damaged}), and {out} may have them whole: it stays. Run `engram serve` until the "
+                "boards have sent them again, or save to another file."
+            )
+    return damaged
+
+
+def _count_damaged(database: sqlite3.Connection) -> int:
+    """How many lines are not as their boards wrote them."""
+    rows = database.execute("SELECT seq, crc, line FROM lines WHERE line IS NOT NULL")
+    return sum(not (crc and is_intact(seq, crc, line_bytes(line))) for seq, crc, line in rows)
 
 
 def _is_same(one: Path, other: Path) -> bool:
@@ -66,7 +106,7 @@ def check_sqlite(path: Path) -> None:
     """BadBackup if a file is no whole database of a companion, or one of a newer version. It is not changed."""
     steps = {step.number: step.checksum for step in bundled_migrations("sqlite")}
     try:
-        with _opened(path, "ro") as database:
+        with opened(path, "ro") as database:
             ((verdict,),) = database.execute("PRAGMA quick_check(1)").fetchall()
             applied = database.execute("SELECT number, checksum FROM migrations ORDER BY number").fetchall()
     except sqlite3.Error as error:
@@ -89,7 +129,7 @@ def restore_sqlite(saved: Path, path: Path) -> None:
             os.fsync(file.fileno())
         # What was written and is not in the file yet would be taken for the new one's.
         _empty_log(path)
-        for ending in _BESIDE:
+        for ending in BESIDE:
             path.with_name(path.name + ending).unlink(missing_ok=True)
         draft.replace(path)
     except OSError as error:
@@ -100,15 +140,19 @@ def restore_sqlite(saved: Path, path: Path) -> None:
 
 def _empty_log(path: Path) -> None:
     """Bring what stands in the log beside a database into its file; one that is damaged, or is none, goes anyway."""
-    with contextlib.suppress(sqlite3.Error), _opened(path, "rw") as database:
+    with contextlib.suppress(sqlite3.Error), opened(path, "rw") as database:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         database.execute("PRAGMA journal_mode = DELETE")
 
 
-def save_postgres(url: str, out: Path) -> None:
-    """Save a database by pg_dump to a file, whole or not at all. ToolMissing, StoreUnavailable."""
-    with _draft(out) as draft:
+def save_postgres(url: str, out: Path, keep: int = 1) -> None:
+    """Save a database by pg_dump to a file, whole or not at all. ToolMissing, StoreUnavailable.
+
+    What was written is read again before it takes the place of anything.
+    """
+    with _draft(out, keep) as draft:
         _run(url, "pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--file={draft}")
+        _run(url, "pg_restore", f"--file={os.devnull}", str(draft))
 
 
 def restore_postgres(saved: Path, url: str) -> None:
@@ -160,22 +204,39 @@ def _environment(url: str) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def _opened(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
+def opened(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
+    """A connection to a database: `ro` to read, `rw` to write."""
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     with contextlib.closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=10)) as database:
         yield database
 
 
 @contextlib.contextmanager
-def _draft(out: Path) -> Iterator[Path]:
+def _draft(out: Path, keep: int) -> Iterator[Path]:
     """A file for its owner alone beside `out`, which takes its place when the block ends well."""
     draft = out.with_name(out.name + ".part")
     try:
         draft.unlink(missing_ok=True)
         draft.touch(mode=0o600)
         yield draft
+        with draft.open("rb") as file:
+            os.fsync(file.fileno())
+        _make_room(kept_files(out, keep))
         draft.replace(out)
     except OSError as error:
         raise StoreUnavailable(f"{out} cannot be written: {error.strerror}.") from None
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _make_room(files: Sequence[Path]) -> None:
+    """Let each backup move to the next name, the oldest out. The newest keeps its own until another one has taken it."""
+    for older, newer in zip(reversed(files[2:]), reversed(files[1:-1]), strict=True):
+        if newer.exists():
+            newer.replace(older)
+    if len(files) > 1 and files[0].exists():
+        files[1].unlink(missing_ok=True)
+        try:
+            files[1].hardlink_to(files[0])
+        except OSError:  # not every file system has such links
+            shutil.copy2(files[0], files[1])

@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -9,8 +10,11 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Concatenate, ParamSpec, TypeVar
 
-from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.errors import StoreDamaged, StoreUnavailable
+from engram_host.companion.store.damage import Found, mark_damaged
 from engram_host.companion.store.queries import Rows
+
+_log = logging.getLogger("engram.store")
 
 # --- migrations
 
@@ -99,6 +103,29 @@ class Database(ABC):
     dialect = ""
     """The folder of its migrations."""
 
+    damage = ""
+    """What any transaction found damaged; nothing is written from then on, until the companion is started again."""
+
+    def require_undamaged(self) -> None:
+        """StoreDamaged once a transaction has found damage."""
+        if self.damage:
+            raise StoreDamaged(self.damage)
+
+    def note_damage(self, what: str) -> StoreDamaged:
+        """Note that the database is damaged; the error to raise."""
+        if not self.damage:
+            self.damage = f"{what}: nothing is written to it any more, and nothing acknowledged"
+            _log.error("%s", StoreDamaged(self.damage))
+        return StoreDamaged(self.damage)
+
+    def check(self) -> None:
+        """Look at all pages, where a database does not do that by itself as they are read; StoreDamaged."""
+        return
+
+    def warnings(self) -> list[str]:
+        """What will soon keep the database from working, a sentence each."""
+        return []
+
     @abstractmethod
     def connect(self) -> None:
         """Make sure that there is a database; StoreUnavailable."""
@@ -146,6 +173,27 @@ class DatabaseTable:
         self.database = database
 
 
+def _run(
+    database: Database, transaction: Callable[[Callable[[Rows], Result]], Result], work: Callable[[Rows], Result]
+) -> Result:
+    """Do work in a transaction, and mark in another one the lines that it found damaged."""
+    found: set[Found] = set()
+
+    def noting(rows: Rows) -> Result:
+        rows.damaged = found
+        return work(rows)
+
+    result = transaction(noting)
+    if found:
+        try:
+            for sentence in database.write(lambda rows: mark_damaged(rows, found, int(time.time()))):
+                _log.warning("%s", sentence)
+        except StoreUnavailable as problem:
+            # What was asked for is done. Whoever reads these lines next finds them again.
+            _log.warning("damaged lines could not be marked: %s", problem)
+    return result
+
+
 def reads(
     method: Callable[Concatenate[AnyTable, Rows, Options], Result],
 ) -> Callable[Concatenate[AnyTable, Options], Result]:
@@ -153,7 +201,7 @@ def reads(
 
     @functools.wraps(method)
     def call(self: AnyTable, *args: Options.args, **options: Options.kwargs) -> Result:
-        return self.database.read(lambda rows: method(self, rows, *args, **options))
+        return _run(self.database, self.database.read, lambda rows: method(self, rows, *args, **options))
 
     return call
 
@@ -165,7 +213,7 @@ def reads_once(
 
     @functools.wraps(method)
     def call(self: AnyTable, *args: Options.args, **options: Options.kwargs) -> Result:
-        return self.database.read_once(lambda rows: method(self, rows, *args, **options))
+        return _run(self.database, self.database.read_once, lambda rows: method(self, rows, *args, **options))
 
     return call
 
@@ -177,6 +225,6 @@ def writes(
 
     @functools.wraps(method)
     def call(self: AnyTable, *args: Options.args, **options: Options.kwargs) -> Result:
-        return self.database.write(lambda rows: method(self, rows, *args, **options))
+        return _run(self.database, self.database.write, lambda rows: method(self, rows, *args, **options))
 
     return call

@@ -104,6 +104,9 @@ def _put_file(rows: Rows, device: DeviceRow, copy: LogRow, file: NewFile, now: i
     """Bring the lines of a file to what it says now; how many passages are new."""
     before = _read_kept_file(rows, device.name, file.path)
     old = _lines(rows, copy, [seq for seq, _, _ in before.places] if before else [])
+    if before:
+        # Damaged passages; what they said is written anew if the file says it still.
+        rows.remove_lines(device, copy, [seq for seq, _, _ in before.places if seq not in old], now)
     same, new = _matched(old, file.passages)
     free = sorted(old.keys() - {seq for seq, _ in same})
     places: Places = [(seq, passage.first, passage.last) for seq, passage in same]

@@ -46,6 +46,10 @@ _REWRITTEN = tuple(table.encode() for table in (*OF_DEVICE, "devices", "notes"))
 _SERVER_LOG = "PostgreSQL's write-ahead log, its archive and its replicas, until the server has recycled them."
 
 _TRY_AGAIN = (errors.SerializationFailure, errors.DeadlockDetected)
+_DAMAGED = (errors.DataCorrupted, errors.IndexCorrupted)
+_SAYS_DAMAGED = ("could not open file", "could not read block", "invalid memory alloc", "chunk")
+"""Parts of other errors by which the server reports damage: those of lengths and of long values have no code of their own."""
+
 _SETTINGS = (
     errors.InsufficientPrivilege,
     errors.FeatureNotSupported,
@@ -137,6 +141,7 @@ class PostgresDatabase(Database):
 
     def write(self, work: Callable[[Rows], Result]) -> Result:
         """Do work in one transaction that is on disk at the end."""
+        self.require_undamaged()
         return self._transaction(_WRITE, work)
 
     def read(self, work: Callable[[Rows], Result]) -> Result:
@@ -231,6 +236,10 @@ class PostgresDatabase(Database):
             return StoreFull(
                 "the disk of the PostgreSQL server is full: make room there; boards keep what is not copied."
             )
+        if isinstance(error, _DAMAGED) or any(part in said for part in _SAYS_DAMAGED):
+            return self.note_damage(f"PostgreSQL has found its files damaged ({said})")
+        if isinstance(error, errors.DuplicateTable):
+            return self.note_damage(f"the PostgreSQL database has lost its list of migrations ({said})")
         if isinstance(error, errors.UndefinedTable):
             return StoreUnavailable("the database has lost the companion's tables: restart the companion.")
         if isinstance(error, _SETTINGS):

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine, crc_of
+from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine, crc_of, is_intact, line_bytes
 from engram_host.companion.types import FOLDER, LogName
 from engram_host.companion.vector_types import Vector
 
@@ -40,6 +40,8 @@ class Rows(ABC):
         self._waiting: list[tuple[Any, ...]] = []
         self.let_go = False
         """Whether bytes of lines left the tables."""
+        self.damaged: set[tuple[str, LogName, int, int]] = set()
+        """(board, log, epoch, seq) of the lines that were read, are damaged, and were not known to be."""
 
     @abstractmethod
     def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -80,8 +82,10 @@ class Rows(ABC):
             self.run_many(
                 "INSERT INTO lines (device, log, epoch, seq, version, received, crc, line) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
                 "ON CONFLICT (device, log, epoch, seq) DO UPDATE SET version = excluded.version, "
-                "received = excluded.received, crc = excluded.crc, line = excluded.line, archive = 0, "
-                "beyond = excluded.beyond",
+                "received = excluded.received, crc = excluded.crc, line = excluded.line, archive = "
+                # What was damaged comes again: it is as archived as it was.
+                "CASE WHEN lines.crc = '' AND lines.line IS NOT NULL AND excluded.line IS NOT NULL THEN lines.archive "
+                "ELSE 0 END, beyond = excluded.beyond",
                 rows,
             )
 
@@ -163,27 +167,46 @@ class Rows(ABC):
     ) -> list[tuple[int, bytes]]:
         """The lines of a copy with seqs after `after` up to `to`, in order; only those with some bytes, if these are given.
 
-        With `archived` also what the board has no more: else the lines are those of the board.
+        With `archived` also what the board has no more: else the lines are those of the board. Damaged ones are among them.
         """
+        return [(seq, line) for seq, _, line in self.checks_between(copy, after, to, limit, part, archived)]
+
+    def checks_between(
+        self, copy: LogRow, after: int, to: int, limit: int = 1 << 30, part: bytes = b"", archived: bool = False
+    ) -> list[tuple[int, str, bytes]]:
+        """(seq, check, line) of the lines that lines_between() gives, for intact()."""
         self.flush()
         having, values = (f" AND {self.contains}", (part,)) if part else ("", ())
         having += "" if archived else " AND NOT beyond"
         where = f"{OF_COPY} AND seq > ? AND seq <= ? AND line IS NOT NULL{having}"
-        sql = f"SELECT seq, line FROM lines WHERE {where} ORDER BY seq LIMIT ?"
-        return [(seq, bytes(line)) for seq, line in self.run(sql, (*copy.key, after, to, *values, limit))]
+        sql = f"SELECT seq, crc, line FROM lines WHERE {where} ORDER BY seq LIMIT ?"
+        found = self.run(sql, (*copy.key, after, to, *values, limit))
+        return [(seq, crc, line_bytes(line)) for seq, crc, line in found]
+
+    def intact(self, copy: LogRow, found: Iterable[tuple[int, str, bytes]]) -> list[tuple[int, bytes]]:
+        """(seq, line) of those of some (seq, check, line) that are not damaged; the others are noted in `damaged`."""
+        return [(seq, line) for seq, crc, line in found if self.is_intact(copy.key, seq, crc, line)]
+
+    def is_intact(self, key: tuple[str, LogName, int], seq: int, crc: str, line: bytes) -> bool:
+        """Whether a line of a copy is as its board wrote it; one that is not is noted in `damaged`."""
+        if crc and is_intact(seq, crc, line):
+            return True
+        if crc:
+            self.damaged.add((*key, seq))
+        return False
 
     def lines_at(self, copy: LogRow, seqs: Sequence[int], archived: bool = True) -> list[tuple[int, bytes]]:
-        """The lines of a copy with these seqs, in order; `archived` as in held()."""
+        """The lines of a copy with these seqs, in order, without damaged ones; `archived` as in lines_between()."""
         if not seqs:
             return []
         self.flush()
         having = "" if archived else " AND NOT beyond"
         where = f"{OF_COPY} AND seq IN ({placeholders(seqs)}) AND line IS NOT NULL{having}"
-        found = self.run(f"SELECT seq, line FROM lines WHERE {where} ORDER BY seq", (*copy.key, *seqs))
-        return [(seq, bytes(line)) for seq, line in found]
+        found = self.run(f"SELECT seq, crc, line FROM lines WHERE {where} ORDER BY seq", (*copy.key, *seqs))
+        return self.intact(copy, ((seq, crc, line_bytes(line)) for seq, crc, line in found))
 
     def crcs_between(self, copy: LogRow, after: int, to: int) -> list[str]:
-        """The checks of the lines that held() would give."""
+        """The checks of the lines that lines_between() would give, "" for a damaged one."""
         self.flush()
         where = f"{OF_COPY} AND seq > ? AND seq <= ? AND line IS NOT NULL AND NOT beyond"
         return [row[0] for row in self.run(f"SELECT crc FROM lines WHERE {where} ORDER BY seq", (*copy.key, after, to))]
@@ -272,13 +295,22 @@ class Rows(ABC):
         which, values = ("archive = ?", (number,)) if number is not None else ("archive <> 0", ())
         sql = f"SELECT seq, archive, beyond, line FROM lines WHERE {OF_COPY} AND {which} AND archive <> 0"
         found = self.run(f"{sql} AND line IS NOT NULL ORDER BY seq", (*copy.key, *values))
-        return [(seq, archive, bool(beyond), bytes(line)) for seq, archive, beyond, line in found]
+        return [(seq, archive, bool(beyond), line_bytes(line)) for seq, archive, beyond, line in found]
 
     def archived(self, copy: LogRow, after: int, limit: int) -> list[tuple[int, bytes]]:
-        """The lines of archived records with a seq after `after`, in order."""
+        """The lines of archived records with a seq after `after`, in order; damaged ones are passed over."""
         self.flush()
-        sql = f"SELECT seq, line FROM lines WHERE {OF_COPY} AND {self._of_archive} AND seq > ? ORDER BY seq LIMIT ?"
-        return [(seq, bytes(line)) for seq, line in self.run(sql, (*copy.key, _OP, after, limit))]
+        sql = (
+            f"SELECT seq, crc, line FROM lines WHERE {OF_COPY} AND {self._of_archive} AND seq > ? ORDER BY seq LIMIT ?"
+        )
+        found: list[tuple[int, bytes]] = []
+        wanted = limit
+        while wanted:
+            part = self.run(sql, (*copy.key, _OP, after, wanted))
+            found += self.intact(copy, ((seq, crc, line_bytes(line)) for seq, crc, line in part))
+            is_end = len(part) < wanted
+            after, wanted = (0, 0) if is_end else (part[-1][0], limit - len(found))
+        return found
 
     def archived_numbers(self, copy: LogRow) -> set[int]:
         """The numbers of the records that are archived."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from engram.link import messages
 from engram_host.companion.errors import Refused, Stale, UnknownDevice
 from engram_host.companion.store import replication_rules, retention
+from engram_host.companion.store.damage import DamagedLines, count_damaged
 from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
 from engram_host.companion.store.line_quota import DayUse
 from engram_host.companion.store.queries import PRESENT, Rows
@@ -20,7 +21,7 @@ from engram_host.companion.store.replication_rules import (
     sync_copies,
 )
 from engram_host.companion.store.retention import Line
-from engram_host.companion.store.row_types import DeviceRow, LogRow
+from engram_host.companion.store.row_types import DeviceRow, LogRow, line_bytes
 from engram_host.companion.types import (
     FOLDER,
     LOGS,
@@ -76,33 +77,36 @@ class ReplicaReader(DatabaseTable):
     def changes(self, rows: Rows, device: str, after: int, limit: int = 2000) -> list[Change]:
         """What has changed in the copies of the present epochs since a version, oldest first, at most `limit`.
 
-        A line of which there are several versions comes once, as it is now.
+        A line of which there are several versions comes once, as it is now; one that is damaged comes as one that has gone.
         """
         # Nobody finds what was promised and not archived once the board has dropped it.
         line = "CASE WHEN lines.beyond AND lines.archive < 0 THEN NULL ELSE lines.line END"
-        sql = f"SELECT lines.version, lines.log, lines.seq, {line} FROM lines {PRESENT.format('lines')}"
-        found = rows.run(f"{sql} ORDER BY lines.version LIMIT ?", (device, after, limit))
-        return [Change(version, log, seq, None if line is None else bytes(line)) for version, log, seq, line in found]
+        columns = f"lines.version, lines.log, lines.epoch, lines.seq, lines.crc, {line}"
+        sql = f"SELECT {columns} FROM lines {PRESENT.format('lines')} ORDER BY lines.version LIMIT ?"
+        return [_change(rows, device, *row) for row in rows.run(sql, (device, after, limit))]
 
     def lines(self, span: SeqRange, archived: bool = False) -> Iterator[tuple[int, bytes]]:
-        """The lines of a span, in order, as the board has them; with `archived` also those that only the archive has."""
+        """The lines of a span, in order, as the board has them; with `archived` also those that only the archive has.
+
+        Damaged lines are passed over.
+        """
         after = span.after
-        while part := self._lines(span, after, archived):
+        while after < span.to:
+            part, after = self._lines(span, after, archived)
             yield from part
-            if len(part) < _LINES_AT_ONCE:
-                return
-            after = part[-1][0]
 
     @reads
-    def _lines(self, rows: Rows, span: SeqRange, after: int, archived: bool) -> list[tuple[int, bytes]]:
+    def _lines(self, rows: Rows, span: SeqRange, after: int, archived: bool) -> tuple[list[tuple[int, bytes]], int]:
+        """Some lines, and the seq up to which they are all."""
         copy = LogRow(span.device, span.log, span.epoch)
-        return rows.lines_between(copy, after, span.to, _LINES_AT_ONCE, archived=archived)
+        found = rows.checks_between(copy, after, span.to, _LINES_AT_ONCE, archived=archived)
+        return rows.intact(copy, found), found[-1][0] if len(found) == _LINES_AT_ONCE else span.to
 
     @reads_once
     def lines_at(
         self, rows: Rows, device: str, log: LogName, epoch: int, seqs: Sequence[int], archived: bool = False
     ) -> dict[int, bytes]:
-        """Those of some lines that there are, by seq; `archived` as in lines()."""
+        """Those of some lines that there are and are not damaged, by seq; `archived` as in lines()."""
         copy = LogRow(device, log, epoch)
         found: dict[int, bytes] = {}
         for start in range(0, len(seqs), _LINES_AT_ONCE):
@@ -124,6 +128,11 @@ class ReplicaReader(DatabaseTable):
         return rows.run(f"SELECT count(*) FROM ({found}) AS found")[0][0]
 
     @reads
+    def damaged(self, rows: Rows) -> list[DamagedLines]:
+        """The lines that were found damaged, by board and log: what was not read since is not known."""
+        return count_damaged(rows)
+
+    @reads
     def events(self, rows: Rows, device: str, limit: int = 100) -> list[tuple[int, str]]:
         """What has happened to a board's copies, newest first: [(Unix seconds, sentence), ...]."""
         return rows.events(device, limit)
@@ -136,9 +145,17 @@ class ReplicaReader(DatabaseTable):
         sql = "SELECT log, epoch, seq, at, why, line, number FROM aside WHERE device = ? AND number < ?"
         found = rows.run(f"{sql} ORDER BY number DESC LIMIT ?", (device, before, limit))
         return [
-            SetAsideLine(log, epoch, seq, at, why, bytes(line), number)
+            SetAsideLine(log, epoch, seq, at, why, line_bytes(line), number)
             for log, epoch, seq, at, why, line, number in found
         ]
+
+
+def _change(
+    rows: Rows, device: str, version: int, log: LogName, epoch: int, seq: int, crc: str, line: bytes | None
+) -> Change:
+    data = None if line is None else line_bytes(line)
+    is_whole = data is not None and rows.is_intact((device, log, epoch), seq, crc, data)
+    return Change(version, log, seq, data if is_whole else None)
 
 
 def _devices(rows: Rows, name: str = "") -> list[Device]:

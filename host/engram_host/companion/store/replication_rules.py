@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.store import retention
+from engram_host.companion.store.damage import damaged_seqs, has_damaged
 from engram_host.companion.store.line_quota import DayUse
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
@@ -88,6 +89,12 @@ def left_before(log: LogName, first: int, last: int) -> str:
     return f"the board's {log} had dropped lines {first} to {last} before they were copied: there is no copy of them."
 
 
+def damaged_and_gone(log: LogName, seqs: Sequence[int]) -> str:
+    """Damaged lines that the board has no more."""
+    lines = counted(len(seqs), "damaged line", "damaged lines")
+    return f"the board has no more what {lines} of its {log} said, from line {seqs[0]} on: the copy has let go of it."
+
+
 # --- reasons why lines are set aside
 
 
@@ -136,7 +143,8 @@ def _sync_copy(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, eve
     retention.drop_unarchived_promises(rows, device, copy, now)
     rows.save_logs([copy])
     crcs = rows.crcs_between(copy, copy.have - 1, copy.have)
-    return HeldLog(copy.have, crcs[0] if crcs else "", copy.agreed)
+    # What is damaged comes again when the board compares all: the rewrites that are agreed on hold nevertheless.
+    return HeldLog(copy.have, crcs[0] if crcs else "", _UNSURE if has_damaged(rows, copy) else copy.agreed)
 
 
 def _present_copy(rows: Rows, device: DeviceRow, log: LogName, epoch: int, events: list[str], now: int) -> LogRow:
@@ -233,8 +241,12 @@ class BatchWriter:
         span = batch.span
         device.n, device.heard = batch.sender.n, self._now
         if span.after <= copy.have:
-            old = dict(self._rows.lines_between(copy, span.after, span.to)) if span.after < copy.have else {}
-            change = _difference(copy, old, batch)
+            if span.after < copy.have:
+                old = dict(self._rows.intact(copy, self._rows.checks_between(copy, span.after, span.to)))
+                damaged = damaged_seqs(self._rows, copy, span.after, span.to)
+            else:
+                old, damaged = {}, set[int]()
+            change = _difference(copy, old, batch, damaged)
             if refused := self._use.line_refusal(device.name, self._quota) if change.come else None:
                 self._rows.add_event(device.name, self._now, str(refused))
                 return refused
@@ -256,15 +268,19 @@ def _batch_refusal(batch: LineBatch) -> Refused | None:
 
 @dataclass
 class _Difference:
-    """What a batch changes: lines that come, the old ones in whose place they come, and lines that are missing."""
+    """What a batch changes: lines that come, the old ones in whose place they come, and lines that are missing.
+
+    `damaged` are the seqs of lines that are damaged in the copy, and that the board has no more.
+    """
 
     come: list[tuple[int, bytes]]
     differ: list[tuple[int, bytes]]
     forgotten: list[tuple[int, bytes]]
     missing: list[tuple[int, bytes]]
+    damaged: list[int]
 
 
-def _difference(copy: LogRow, old: dict[int, bytes], batch: LineBatch) -> _Difference:
+def _difference(copy: LogRow, old: dict[int, bytes], batch: LineBatch, damaged: set[int]) -> _Difference:
     come = [(seq, line) for seq, line in batch.lines if old.get(seq) != line]
     replaced = [(seq, old[seq], retention.is_redaction(line, old[seq])) for seq, line in come if seq in old]
     new = {seq for seq, _ in batch.lines}
@@ -275,6 +291,7 @@ def _difference(copy: LogRow, old: dict[int, bytes], batch: LineBatch) -> _Diffe
         differ=[(seq, was) for seq, was, is_rest in replaced if not is_rest],
         forgotten=[(seq, was) for seq, was, is_rest in replaced if is_rest],
         missing=missing,
+        damaged=sorted(damaged - new),
     )
 
 
@@ -282,6 +299,7 @@ def _replace(rows: Rows, device: DeviceRow, copy: LogRow, change: _Difference, n
     rows.put_lines(copy, [NewLine(seq, device.next_version(), line) for seq, line in change.come], now)
     if copy.log == "records":
         retention.apply_archive_lines(rows, device, copy, change.come, now)
+    _drop_damaged(rows, device, copy, change.damaged, now)
     if not (change.differ or change.forgotten or change.missing):
         return
     rows.let_go = True
@@ -298,6 +316,16 @@ def _replace(rows: Rows, device: DeviceRow, copy: LogRow, change: _Difference, n
     forgotten = [*missing, *elsewhere]
     rows.remove_lines(device, copy, [seq for seq, _ in forgotten], now)
     rows.forget_equals(copy, forgotten)
+
+
+def _drop_damaged(rows: Rows, device: DeviceRow, copy: LogRow, seqs: Sequence[int], now: int) -> None:
+    """Let damaged lines go that the board has no more, but for those of the archive, which a backup may have."""
+    archived, lost = retention.split_retained(rows, copy, [(seq, b"") for seq in seqs], promises=True)
+    retention.put_beyond(rows, device, copy, archived)
+    rows.remove_lines(device, copy, [seq for seq, _ in lost], now)
+    if lost:
+        rows.let_go = True
+        rows.add_event(device.name, now, damaged_and_gone(copy.log, [seq for seq, _ in lost]))
 
 
 def _set_lost_aside(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence[tuple[int, bytes]], now: int) -> int:

@@ -94,6 +94,8 @@ def _end_doubt(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[Archi
     # The one whose line is the newest has the fewest places for the line that archives it.
     for seq, mark, is_beyond, line in reversed(marked):
         fields = fields_of(line)
+        if not fields:
+            continue  # it is damaged: what it was about only a backup can say
         number = _number(fields)
         is_archived = "content" in fields and _is_held(held, number, fields)
         if mark > 0 and is_beyond and not is_archived and "content" in fields:

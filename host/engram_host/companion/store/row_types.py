@@ -65,9 +65,30 @@ class NewLine:
     line: bytes | None
 
 
+def line_bytes(value: object) -> bytes:
+    """The bytes of a line as the database gives it: of any type, where the row is damaged."""
+    if isinstance(value, (bytes, memoryview)):
+        return bytes(value)
+    return str(value).encode("utf-8", "replace")
+
+
 def crc_of(line: bytes) -> str:
     """The check that a line ends with (see engram.log_line)."""
     return line[-11:-3].decode("ascii", "replace")
+
+
+def is_intact(seq: int, crc: str, line: bytes) -> bool:
+    """Whether a line is as its board wrote it, and the one that a row with this seq and check is for."""
+    return log_line.check(line) and crc_of(line) == crc and (_begins_with(line, seq) or _seq_of(line) == seq)
+
+
+def _begins_with(line: bytes, seq: int) -> bool:
+    """Whether a line has this seq, as far as that can be seen without parsing it: boards write it first."""
+    return line.startswith(b'{"seq":%d,' % seq)
+
+
+def _seq_of(line: bytes) -> int | None:
+    return fields_of(line).get("seq")
 
 
 def fields_of(line: bytes) -> dict[str, Any]:

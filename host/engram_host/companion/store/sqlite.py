@@ -1,7 +1,10 @@
 """One SQLite file: write-ahead log, synced at every commit, one writer at a time."""
 
+import contextlib
+import shutil
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from queue import Empty, LifoQueue
@@ -9,13 +12,30 @@ from typing import Any
 
 import numpy as np
 
-from engram_host.companion.errors import StoreFull, StoreUnavailable
+from engram_host.companion.errors import StoreDamaged, StoreFull, StoreUnavailable
+from engram_host.companion.store.backup import DAMAGED
 from engram_host.companion.store.database import Database, Result
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.vector_types import Vector
 
 BUSY_SECONDS = 10
 """How long a call waits for another process that writes."""
+
+LEAST_FREE = 16 << 20
+"""Bytes on the database's disk below which a person is warned: a write-ahead log may take 4 MB, and a batch of lines some."""
+
+_MISTAKES = (sqlite3.IntegrityError, sqlite3.ProgrammingError)
+_FAILURES = (sqlite3.DatabaseError, TypeError, ValueError, AttributeError)
+"""Of a transaction. The last three are mistakes in this code, or come of values that no column of ours can have."""
+
+_LOOK_SECONDS, _LOOK_EVERY = 5.0, 60.0
+"""How long the pages are looked at after such an error, and how often at most."""
+
+_CHECK_STEPS = 5000
+"""Steps of SQLite, some tenths of a millisecond, between two looks whether a check is in the way of others."""
+
+_CHECK_TRIES, _CHECK_PAUSE = 20, 0.5
+"""How often a check of one table begins again after it was in the way, and the seconds between."""
 
 READERS = 8
 """Connections for reading that are kept open; each has a page cache of about 2 MB."""
@@ -25,7 +45,19 @@ _LOG_IS_READ = (
     "companion's next start."
 )
 
+_BEGIN_TRIES, _BEGIN_PAUSE = 50, 0.1
+"""How often a new file is asked to have a write-ahead log while others begin it too, and the seconds between."""
+
+_UNREADABLE = (
+    sqlite3.SQLITE_IOERR_READ,
+    sqlite3.SQLITE_IOERR_SHORT_READ,
+    sqlite3.SQLITE_IOERR_DATA,
+    sqlite3.SQLITE_IOERR_CORRUPTFS,
+)
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+_SAYS_DAMAGED = ("Could not decode to UTF-8", "already exists")
+"""Parts of other errors that damage makes: a text has become something else, or the list of migrations is lost."""
 
 
 class SqliteRows(Rows):
@@ -83,6 +115,8 @@ class SqliteDatabase(Database):
         self._writing = threading.Lock()
         self._writer: sqlite3.Connection | None = None
         self._readers: LifoQueue[sqlite3.Connection] = LifoQueue(READERS)
+        self._is_wiping = False
+        self._next_look = 0.0
         self._has_old_bytes = True  # in the write-ahead log; a process that was killed may have left some
 
     def connect(self) -> None:
@@ -114,8 +148,9 @@ class SqliteDatabase(Database):
         try:
             connection = sqlite3.connect(self.path, BUSY_SECONDS, isolation_level=None, check_same_thread=False)
             # Bytes of what is deleted are overwritten with zeros, in the file and in all that is written from now on.
-            for pragma in ("secure_delete = ON", "journal_mode = WAL", "synchronous = FULL"):
+            for pragma in ("secure_delete = ON", "synchronous = FULL"):
                 connection.execute(f"PRAGMA {pragma}").fetchall()
+            _use_write_ahead_log(connection)
         except sqlite3.DatabaseError as error:
             raise self._problem(error) from error
         return connection
@@ -125,10 +160,11 @@ class SqliteDatabase(Database):
         with self._writing:
             if self._writer is None:
                 raise StoreUnavailable("the companion's database is closed.")
+            self.require_undamaged()
             rows = SqliteRows(self._writer)
             try:
                 result = _transaction(self._writer, rows, "BEGIN IMMEDIATE", work)
-            except sqlite3.DatabaseError as error:
+            except _FAILURES as error:
                 raise self._problem(error) from error
             self._has_old_bytes |= rows.let_go
             if self._has_old_bytes:
@@ -145,7 +181,7 @@ class SqliteDatabase(Database):
             connection = self._connection()
         try:
             return _transaction(connection, SqliteRows(connection), "BEGIN", work)
-        except sqlite3.DatabaseError as error:
+        except _FAILURES as error:
             raise self._problem(error) from error
         finally:
             self._give_back(connection)
@@ -172,24 +208,86 @@ class SqliteDatabase(Database):
         """Write all of the write-ahead log to the file and empty it: it still has bytes of what was removed. While another
         process reads that is not possible, and is done after a later change.
         """
+        self._is_wiping = True
         try:
             (is_busy, _, _) = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        except sqlite3.OperationalError:
-            is_busy = True  # what was asked for is committed; the next change will report that the disk is full
+        except sqlite3.DatabaseError:
+            is_busy = True  # what was asked for is committed; the next change will report what is wrong
+        finally:
+            self._is_wiping = False
         self._has_old_bytes = bool(is_busy)
 
-    def _problem(self, error: sqlite3.DatabaseError) -> Exception:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    def check(self) -> None:
+        """Look at all pages and indexes, table by table; StoreDamaged, StoreUnavailable."""
+        if self._writer is None:
+            raise StoreUnavailable("the companion's database is closed.")
+        with contextlib.closing(self._connection()) as connection:
+            try:
+                connection.set_progress_handler(self._must_yield, _CHECK_STEPS)
+                names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+                for (name,) in names:
+                    self._check_table(connection, name)
+            except sqlite3.DatabaseError as error:
+                raise self._problem(error) from error
+
+    def _must_yield(self) -> bool:
+        """Whether a check has to let the log beside the file be emptied, or the database be closed."""
+        return self._is_wiping or self._writer is None
+
+    def _check_table(self, connection: sqlite3.Connection, name: str) -> None:
+        for again in reversed(range(_CHECK_TRIES)):
+            try:
+                ((verdict, *_), *_) = connection.execute(f"PRAGMA integrity_check({name})").fetchall()
+            except sqlite3.OperationalError as error:
+                if (
+                    getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_INTERRUPT
+                    or not again
+                    or self._writer is None
+                ):
+                    raise
+                time.sleep(_CHECK_PAUSE)
+                continue
+            if verdict != "ok":
+                raise self.note_damage(f"{self.path} is damaged ({verdict})")
+            return
+
+    def _damage_behind(self) -> StoreDamaged | None:
+        """What is damaged, as far as a look of some seconds, once a minute, can tell."""
+        if time.monotonic() < self._next_look:
+            return None
+        self._next_look = time.monotonic() + _LOOK_EVERY
+        until = time.monotonic() + _LOOK_SECONDS
+        try:
+            with contextlib.closing(sqlite3.connect(self.path, BUSY_SECONDS)) as connection:
+                connection.set_progress_handler(lambda: time.monotonic() > until, _CHECK_STEPS)
+                ((verdict, *_), *_) = connection.execute("PRAGMA quick_check(1)").fetchall()
+        except sqlite3.DatabaseError:
+            return None  # it took too long, or says what it has to say to the next one who asks
+        return self.note_damage(f"{self.path} is damaged ({verdict})") if verdict != "ok" else None
+
+    def warnings(self) -> list[str]:
+        """Whether its disk is nearly full."""
+        try:
+            free = shutil.disk_usage(self.path.parent).free
+        except OSError as error:
+            return [f"the disk of {self.path} cannot be looked at: {error.strerror}."]
+        if free >= LEAST_FREE:
+            return []
+        return [f"the disk of {self.path} has only {free >> 20} MB left: make room; boards keep what is not copied."]
+
+    def _problem(self, error: Exception) -> Exception:
+        """The error for a caller; one that is a mistake in this code stays what it is."""
+        if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, _MISTAKES):
+            # Rows that are not as any transaction leaves them make such errors, too.
+            return self._damage_behind() or error
+        extended = getattr(error, "sqlite_errorcode", 0)
+        code = extended & 0xFF
         if code == sqlite3.SQLITE_FULL:
             return StoreFull(f"the disk of {self.path} is full: make room there; boards keep what is not copied.")
         if code in _BUSY:
             return StoreUnavailable(f"{self.path} is locked by another program: close that, or wait until it is done.")
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            return StoreUnavailable(
-                f"{self.path} is damaged, or no database: put it aside, and boards will send again what they have."
-            )
-        if isinstance(error, (sqlite3.IntegrityError, sqlite3.ProgrammingError)):
-            return error  # a mistake in this code, not in the database
+        if code in DAMAGED or extended in _UNREADABLE or any(part in str(error) for part in _SAYS_DAMAGED):
+            return self.note_damage(f"{self.path} is damaged, or no database ({error})")
         return StoreUnavailable(f"{self.path} cannot be used: {error}. Look at its disk and its permissions.")
 
 
@@ -208,3 +306,15 @@ def _transaction(
             connection.execute("ROLLBACK")
         raise
     return result
+
+
+def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """Two that begin a database at once may find it locked: SQLite does not wait for the other one here."""
+    for again in reversed(range(_BEGIN_TRIES)):
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchall()
+            return
+        except sqlite3.OperationalError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or not again:
+                raise
+            time.sleep(_BEGIN_PAUSE)

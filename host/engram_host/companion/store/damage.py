@@ -1,0 +1,105 @@
+"""Lines that the database gives back damaged: passed over, counted, and asked for again from their board.
+
+Each line ends with its own check, so whoever reads one sees what a failing disk, or a foreign hand, made of it. What is found
+is marked by an empty `crc`. A hello is then answered as if both sides had to be compared, and the board sends the line again.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from engram_host.companion.store.queries import OF_COPY, Rows, placeholders
+from engram_host.companion.store.row_types import LogRow, is_intact, line_bytes
+from engram_host.companion.types import FOLDER, LogName
+from engram_host.wording import counted
+
+MARKED = "lines.crc = '' AND lines.line IS NOT NULL"
+"""The condition that a line was found damaged: that of its index."""
+
+_AT_ONCE = 500
+"""Seqs in one statement."""
+
+Found = tuple[str, LogName, int, int]
+"""A damaged line: (board, log, epoch, seq)."""
+
+
+@dataclass(frozen=True)
+class DamagedLines:
+    """The damaged lines of a board's log: `lost` are those that the board cannot send again."""
+
+    device: str
+    log: LogName
+    count: int
+    lost: int
+
+    @property
+    def sentence(self) -> str:
+        """What a person is told of them."""
+        lines = counted(self.count, "line", "lines")
+        start = f"{self.device}: {lines} of its {self.log} in the database {'is' if self.count == 1 else 'are'} damaged"
+        if not self.lost:
+            return f"{start} and passed over; the board is asked to send what it still has."
+        lost = f"{self.lost} of these the board has no more" if self.lost < self.count else "the board has no more"
+        what = "it" if self.count == 1 else "them"
+        if self.lost == self.count:
+            lost = f"the board does not have {what} any more"
+        return f"{start} and passed over; {lost}: `engram restore` a backup, or `engram repair` drops what is lost."
+
+
+def mark_damaged(rows: Rows, found: Iterable[Found], now: int) -> list[str]:
+    """Mark lines that were found damaged and still are; a sentence for each log of which any was marked."""
+    by_copy: dict[tuple[str, LogName, int], list[int]] = defaultdict(list)
+    for device, log, epoch, seq in found:
+        by_copy[device, log, epoch].append(seq)
+    sentences: list[str] = []
+    for key, seqs in sorted(by_copy.items()):
+        device, log, _ = key
+        rows.lock([device])
+        marked = [seq for start in range(0, len(seqs), _AT_ONCE) for seq in _mark(rows, key, seqs[start:][:_AT_ONCE])]
+        if not marked:
+            continue
+        if device.startswith(FOLDER):
+            # Its files are read again, which writes the passages anew.
+            rows.run("UPDATE files SET stamp = '' WHERE folder = ?", (device,))
+        lines = counted(len(marked), "line", "lines")
+        sentence = f"{lines} of the {log} were found damaged in the database, the first is line {min(marked)}."
+        rows.add_event(device, now, sentence)
+        sentences.append(f"{device}: {sentence}")
+    return sentences
+
+
+def _mark(rows: Rows, key: tuple[str, LogName, int], seqs: Sequence[int]) -> list[int]:
+    where = f"{OF_COPY} AND seq IN ({placeholders(seqs)}) AND line IS NOT NULL AND crc <> ''"
+    found = rows.run(f"SELECT seq, crc, line FROM lines WHERE {where}", (*key, *seqs))
+    marked = [seq for seq, crc, line in found if not is_intact(seq, crc, line_bytes(line))]
+    rows.run_many(f"UPDATE lines SET crc = '' WHERE {OF_COPY} AND seq = ?", [(*key, seq) for seq in marked])
+    return marked
+
+
+def has_damaged(rows: Rows, copy: LogRow) -> bool:
+    """Whether a line of a copy is damaged that the board may still have."""
+    return bool(_damaged(rows, copy, max(copy.oldest - 1, 0), copy.have, 1))
+
+
+def damaged_seqs(rows: Rows, copy: LogRow, after: int, to: int) -> set[int]:
+    """The seqs of damaged lines of a span that the board may still have."""
+    return set(_damaged(rows, copy, max(after, copy.oldest - 1), to, 1 << 30))
+
+
+def _damaged(rows: Rows, copy: LogRow, after: int, to: int, limit: int) -> list[int]:
+    rows.flush()
+    # The sum of texts keeps SQLite from going through all lines of the copy by the primary key.
+    where = f"{MARKED} AND device || log = ? AND epoch = ? AND seq > ? AND seq <= ? AND NOT beyond"
+    values = (copy.device + copy.log, copy.epoch, after, to, limit)
+    return [seq for (seq,) in rows.run(f"SELECT seq FROM lines WHERE {where} LIMIT ?", values)]
+
+
+def count_damaged(rows: Rows) -> list[DamagedLines]:
+    """The lines that were found damaged, by board and log; a line is here until its board has sent it again."""
+    lost = "CASE WHEN logs.is_present AND lines.seq >= logs.oldest AND NOT lines.beyond THEN 0 ELSE 1 END"
+    sql = (
+        f"SELECT lines.device, lines.log, count(*), sum({lost}) FROM lines JOIN logs ON logs.device = lines.device AND "
+        f"logs.log = lines.log AND logs.epoch = lines.epoch WHERE {MARKED} GROUP BY lines.device, lines.log "
+        "ORDER BY lines.device, lines.log"
+    )
+    return [DamagedLines(device, log, count, int(gone)) for device, log, count, gone in rows.run(sql)]

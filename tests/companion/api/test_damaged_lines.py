@@ -1,0 +1,46 @@
+"""What the API and the commands show of a board of which the database has a damaged line."""
+
+import sqlite3
+
+import pytest
+
+from cli_case import fine
+from peers import Companion
+from sending import Sent
+
+
+@pytest.fixture(scope="module")
+def kitchen(companion: Companion) -> Sent:
+    """A board with three turns and three memories; the second of each is damaged, that of the turns has become a text."""
+    board = Sent(companion.posted, "kitchen")
+    for number in range(3):
+        board.say(f"turn {number}")
+        board.keep(f"memory {number}")
+    board.sync()
+    with sqlite3.connect(companion.home / "companion.db") as database:
+        for log, kind in (("journal", "TEXT"), ("records", "BLOB")):
+            damaged = f"CAST(replace(line, 'e', 'i') AS {kind})"
+            sql = f"UPDATE lines SET line = {damaged} WHERE device = 'kitchen' AND log = ? AND seq = 2"
+            database.execute(sql, (log,))
+    return board
+
+
+@pytest.mark.parametrize(
+    ("path", "count"),
+    [("lines?log=journal", 2), ("lines?log=records", 2), ("archive", 0), ("aside", 0)],
+)
+def test_lists_of_a_board_pass_over_a_damaged_line(companion: Companion, kitchen: Sent, path: str, count: int):
+    answer = companion.client.get(f"/v1/devices/{kitchen.device}/{path}")
+    assert answer.status_code == 200 and len(answer.json()) == count
+
+
+@pytest.mark.parametrize("log", ["records", "journal"])
+def test_entries_pass_over_a_damaged_line(companion: Companion, kitchen: Sent, log: str):
+    answer = companion.client.get(f"/v1/devices/{kitchen.device}/entries?log={log}")
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["total"] == 2
+
+
+def test_engram_list_shows_the_other_memories(companion: Companion, kitchen: Sent):
+    out = fine("list", "--device", kitchen.device, "--url", companion.url, "--home", companion.home).out
+    assert "memory 0" in out and "memory 2" in out and "mimory" not in out

@@ -1,0 +1,217 @@
+"""/v1/health and /v1/alive look at the database: they are quick whatever it does, and say so where it cannot serve."""
+
+import asyncio
+import shutil
+import sqlite3
+import threading
+import time
+from collections import namedtuple
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from cli_case import engram
+from damaging import overwrite_page, tree_pages
+from device_tokens import make_tokens
+from engram_host.companion.api import health
+from engram_host.companion.api.health import Look, StoreLook
+from engram_host.companion.errors import StoreDamaged, StoreUnavailable
+from engram_host.companion.store import CompanionStore, choose_store
+from engram_host.companion.store.sqlite import SqliteDatabase
+from peers import Companion
+from plain_board import PlainBoard
+from sending import Sent
+from waiting import wait_until
+
+# --- looks
+
+
+def test_a_look_holds_for_a_second_whoever_asks(monkeypatch: pytest.MonkeyPatch):
+    now = 100.0
+    monkeypatch.setattr(health.time, "monotonic", lambda: now)
+    looks: list[int] = []
+    store = StoreLook(lambda: looks.append(1) or [])
+
+    async def ask() -> None:
+        nonlocal now
+        await asyncio.gather(*(store.look() for _ in range(50)))
+        now = 100.9
+        await store.look()
+        assert len(looks) == 1
+        now = 101.1
+        await store.look()
+        assert len(looks) == 2
+
+    asyncio.run(ask())
+
+
+def test_a_database_that_hangs_cannot_serve_and_is_asked_once(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(health, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(health, "KEPT_SECONDS", 0.0)
+    is_free = threading.Event()
+    looks: list[int] = []
+
+    def probe() -> list[str]:
+        looks.append(1)
+        is_free.wait(30)
+        return []
+
+    async def ask() -> None:
+        store = StoreLook(probe)
+        assert "did not answer" in (await store.look()).down
+        began = time.monotonic()
+        assert "did not answer" in (await store.look()).down
+        assert time.monotonic() - began < 5 and len(looks) == 1
+        is_free.set()
+        assert store._under_way
+        await store._under_way
+        assert (await store.look()).down == ""
+
+    asyncio.run(ask())
+
+
+@pytest.mark.parametrize("error", [StoreUnavailable("it is gone."), ValueError("nonsense")])
+def test_a_look_that_fails_says_why(error: Exception):
+    def probe() -> list[str]:
+        raise error
+
+    assert str(error) in asyncio.run(StoreLook(probe).look()).down
+
+
+def test_what_will_not_last_does_not_keep_it_from_serving():
+    assert asyncio.run(StoreLook(lambda: ["a sentence."]).look()) == Look("", ("a sentence.",))
+
+
+# --- what is looked at
+
+
+def test_a_look_writes_and_reads(store: CompanionStore):
+    assert store.probe() == []
+    assert store.get("probe")
+
+
+def test_a_disk_that_is_nearly_full_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    store = CompanionStore(SqliteDatabase(tmp_path / "companion.db"))
+    store.open()
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(100, 100, 5 << 20))
+    (sentence,) = store.probe()
+    assert "only 5 MB left: make room" in sentence
+    store.close()
+
+
+def test_a_look_at_a_database_that_is_closed_fails(store: CompanionStore):
+    store.close()
+    with pytest.raises(StoreUnavailable):
+        store.probe()
+
+
+# --- damage
+
+
+def _damaged(path: Path) -> None:
+    """A database with a board's hundred lines, of which the last page is damaged."""
+    store = CompanionStore(SqliteDatabase(path))
+    store.open()
+    board = PlainBoard(store)
+    board.logs["journal"].append(100)
+    board.sync()
+    store.close()
+    overwrite_page(path, tree_pages(path)["lines"][-1])
+
+
+def test_a_damaged_database_acknowledges_nothing_more(tmp_path: Path):
+    path = tmp_path / "companion.db"
+    _damaged(path)
+    store = choose_store(f"sqlite:///{path}")
+    store.open()
+    other = PlainBoard(store, "garden", "board-2")
+    other.logs["journal"].append(1)
+    other.sync()  # nobody has seen the damage yet
+    with pytest.raises(StoreDamaged):
+        store.changes("kitchen", 0)
+    other.logs["journal"].append(1)
+    with pytest.raises(StoreDamaged, match="nothing acknowledged"):
+        other.sync()
+    with pytest.raises(StoreDamaged):
+        store.probe()
+    store.close()
+
+
+def test_the_advice_is_to_restore_or_to_repair_and_names_the_archive_before_what_boards_send_again():
+    said = str(StoreDamaged("companion.db is damaged"))
+    places = [said.index(part) for part in ("engram restore", "engram repair", "archive", "send again")]
+    assert places == sorted(places) and "put it aside" not in said
+
+
+@pytest.fixture(scope="module")
+def damaged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
+    """A companion that has found its database damaged, and asks for tokens."""
+    home = tmp_path_factory.mktemp("damaged") / "home"
+    made = make_tokens(home, "kitchen")
+    _damaged(home / "companion.db")
+    with Companion(home, ENGRAM_TOKENS="on") as companion:
+        companion.client.headers["X-Device"] = made["kitchen"]
+        assert companion.client.get("/v1/devices/kitchen/lines?log=journal&limit=1000").status_code == 503
+        wait_until("a look", lambda: httpx.get(f"{companion.url}/v1/alive").status_code == 503)
+        yield companion
+
+
+def test_health_of_a_damaged_database_is_503_and_tells_the_operator_why(damaged: Companion):
+    operator = {"Authorization": damaged.client.headers["Authorization"]}
+    answer = httpx.get(f"{damaged.url}/v1/health", headers=operator)
+    assert answer.status_code == 503 and answer.json()["status"] == "down"
+    assert "is damaged" in answer.json()["problem"] and "engram restore" in answer.json()["problems"][0]
+
+
+def test_health_of_a_damaged_database_tells_a_board_nothing_of_it(damaged: Companion):
+    board = {"Authorization": f"Bearer {damaged.client.headers['X-Device']}"}
+    answer = httpx.get(f"{damaged.url}/v1/health", headers=board)
+    assert answer.status_code == 503 and set(answer.json()) == {"status", "problem", "version"}
+    assert "companion.db" not in answer.text
+
+
+def test_alive_is_503_without_a_word(damaged: Companion):
+    answer = httpx.get(f"{damaged.url}/v1/alive")
+    assert answer.status_code == 503 and answer.content == b""
+
+
+def test_a_board_gets_no_acknowledgement_of_a_damaged_database(damaged: Companion):
+    board = Sent(damaged.posted, "kitchen")
+    board.say("something")
+    answer = board.hello()
+    assert answer["op"] == "refused"
+
+
+@pytest.mark.parametrize("command", ["stats", "doctor"])
+def test_commands_tell_of_a_damaged_database(damaged: Companion, command: str):
+    ran = engram(command, "--home", damaged.home)
+    assert ran.status == 1 and "engram restore" in ran.out + ran.err
+
+
+# --- where all is well
+
+
+def test_alive_tells_nobody_anything_but_that(companion: Companion):
+    answer = httpx.get(f"{companion.url}/v1/alive")
+    assert answer.status_code == 204 and answer.content == b""
+
+
+def test_health_tells_of_damaged_lines_and_serves(companion: Companion):
+    board = Sent(companion.posted, "damaged-board")
+    board.say("a turn that will be damaged")
+    board.sync()
+    with sqlite3.connect(companion.home / "companion.db") as database:
+        database.execute("UPDATE lines SET line = x'00' WHERE device = 'damaged-board'")
+    assert companion.client.get("/v1/devices/damaged-board/lines?log=journal").json() == []
+
+    def told() -> bool:
+        answer = companion.client.get("/v1/health")
+        assert answer.status_code == 200
+        return "damaged-board: 1 line of its journal" in str(answer.json()["problems"])
+
+    wait_until("health tells of it", told)
+    assert companion.client.get("/v1/health").json()["status"] == "degraded"
+    assert companion.client.get("/v1/stats").json()["damaged_lines"] >= 1
