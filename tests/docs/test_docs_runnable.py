@@ -26,6 +26,8 @@ MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 VARIABLES = set(re.findall(r"^([A-Z_]+) \?=", MAKEFILE, re.MULTILINE)) | {"ARGS"}
 OF_RUN = {"ENGRAM_HOME", "ENGRAM_LLM_URL", "ENGRAM_LLM_MODEL", "ENGRAM_LLM_API", "ENGRAM_LLM_KEY", "LLM", "REPL"}
 """Variables of the environment that `make run` takes, too; a test of the settings compares them with the code."""
+OF_CLONE = ".venv/bin/engram"
+"""Where `make` puts the command, see tests/tools/test_bootstrap.py."""
 OF_TESTS = {"E2E_BOARD", "TEST_SETS"}
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
 
@@ -87,6 +89,8 @@ def _problem(words: list[str], environment: dict[str, str]) -> str:
     if unknown or missing:
         return f"there is no {', '.join([*unknown, *missing])}"
     name, *rest = words
+    if name == OF_CLONE:
+        return _of_engram(rest)
     if Path(name).name in ("python", "python3"):
         return _of_python(rest)
     return PROGRAMS[name](rest) if name in PROGRAMS else _of_file(name, rest)
@@ -194,6 +198,7 @@ def test_each_command_of_a_page_can_be_run(page: str):
         "engram gone",
         "engram device gone kitchen",
         "engram list --gone",
+        ".venv/bin/engram gone",
         "pip install '.[gone]'",
         "python3 tools/gone.py",
         "python3 -m engram_host_gone",
