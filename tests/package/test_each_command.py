@@ -40,6 +40,7 @@ CASES = {
     "folders": Case(ELSEWHERE, FAILED, NOBODY),
     "eval": Case(("sets",), NOT_INSTALLED, COMPANION),
     "doctor": Case((), FAILED, COMPANION),
+    "tls": Case(("companion.lan",), NOT_INSTALLED, COMPANION),
     "device add": Case(("kitchen",), NOT_INSTALLED, COMPANION),
     "device rotate": Case(("kitchen",), NOT_INSTALLED, COMPANION),
     "device remove": Case(("kitchen",), NOT_INSTALLED, COMPANION),
