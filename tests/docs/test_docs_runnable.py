@@ -173,14 +173,24 @@ def _help(program: tuple[str, ...]) -> str:
     return done.stdout
 
 
+def _of_sudo(words: list[str]) -> str:
+    rest = words[2:] if words[0] == "-u" else words
+    return _problem(rest, {})
+
+
+OF_SYSTEM = ("cp", "docker", "install", "journalctl", "systemctl", "usermod", "useradd")
+"""Programs of a server, which the page on operating shows; this computer need not have them."""
+
 PROGRAMS: dict[str, Callable[[list[str]], str]] = {
     "make": _of_make,
     "engram": _of_engram,
     "pip": _of_pip,
     "keyring": lambda words: "",
     "mpremote": lambda words: "",
+    "sudo": _of_sudo,
+    **{name: lambda words: "" for name in OF_SYSTEM},
 }
-"""What is checked of a program; the last two come with extras of the project's."""
+"""What is checked of a program; keyring and mpremote come with extras of the project's."""
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -199,6 +209,7 @@ def test_each_command_of_a_page_can_be_run(page: str):
         "engram device gone kitchen",
         "engram list --gone",
         ".venv/bin/engram gone",
+        "sudo -u engram engram gone",
         "pip install '.[gone]'",
         "python3 tools/gone.py",
         "python3 -m engram_host_gone",
