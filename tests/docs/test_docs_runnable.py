@@ -28,6 +28,8 @@ OF_RUN = {"ENGRAM_HOME", "ENGRAM_LLM_URL", "ENGRAM_LLM_MODEL", "ENGRAM_LLM_API",
 """Variables of the environment that `make run` takes, too; a test of the settings compares them with the code."""
 OF_CLONE = ".venv/bin/engram"
 """Where `make` puts the command, see tests/tools/test_bootstrap.py."""
+OF_SERVER = "/opt/engram/bin/"
+"""Where the page on operating installs it."""
 OF_TESTS = {"E2E_BOARD", "TEST_SETS"}
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
 
@@ -89,6 +91,7 @@ def _problem(words: list[str], environment: dict[str, str]) -> str:
     if unknown or missing:
         return f"there is no {', '.join([*unknown, *missing])}"
     name, *rest = words
+    name = name.removeprefix(OF_SERVER)
     if name == OF_CLONE:
         return _of_engram(rest)
     if Path(name).name in ("python", "python3"):
