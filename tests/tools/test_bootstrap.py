@@ -1,9 +1,12 @@
 """What `make` puts into .venv beside the locked packages."""
 
+import hashlib
 import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 import bootstrap
 
@@ -27,3 +30,16 @@ def test_the_command_is_written_once(tmp_path: Path):
     before = (tmp_path / "engram").stat()
     bootstrap.write_command(tmp_path, Path(sys.executable))
     assert (tmp_path / "engram").stat() == before
+
+
+def test_a_venv_of_an_earlier_clone_gets_the_command_without_an_installation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "bin").mkdir()
+    wanted = hashlib.sha256(bootstrap.LOCK.read_bytes() + sys.version.encode()).hexdigest()
+    (tmp_path / "lock.sha256").write_text(wanted)
+    monkeypatch.setattr(bootstrap, "VENV", tmp_path)
+    monkeypatch.setattr(bootstrap, "STAMP", tmp_path / "lock.sha256")
+    monkeypatch.setattr(sys, "argv", ["bootstrap.py"])
+    assert bootstrap.main() == 0
+    assert os.access(tmp_path / "bin" / "engram", os.X_OK)
