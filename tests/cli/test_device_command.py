@@ -3,10 +3,12 @@
 import asyncio
 import json
 import os
+import pwd
 import shutil
 import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import aiomqtt
@@ -14,6 +16,8 @@ import pytest
 
 from cli_case import engram
 from engram.link import messages
+from engram_host.companion.auth import broker_files
+from engram_host.companion.auth.broker_files import FileAccess
 from engram_host.companion.auth.broker_secrets import GROUP, broker_secret
 from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN, MOSQUITTO_USER
 from engram_host.companion.store import open_store
@@ -86,10 +90,10 @@ def test_a_companion_that_runs_sees_tokens_come_change_and_go(tmp_path: Path):
 class GuardedBroker(Broker):
     """mosquitto with the files of `engram device mosquitto`."""
 
-    def __init__(self, files: Path):
+    def __init__(self, files: Path, user: str = "root"):
         super().__init__()
-        # It gives up root's rights unless told otherwise, and the files are their owner's alone.
-        user = "user root\n" if os.getuid() == 0 else ""
+        # It gives up root's rights unless told otherwise.
+        user = f"user {user}\n" if os.getuid() == 0 else ""
         text = (files / "engram.conf").read_text()
         self._config.write_text(f"per_listener_settings false\n{user}listener {self.port} 127.0.0.1\n{text}")
 
@@ -158,6 +162,58 @@ def test_mosquitto_gives_each_device_its_own_topics_only(guarded):
             assert await received_before_mark(board) == [("engram/v1/kitchen/down", b"for the kitchen")]
 
     asyncio.run(work())
+
+
+# --- who reads the files
+
+
+def test_mosquitto_reads_the_files_as_its_own_user_and_the_companions_password_stays(tmp_path: Path):
+    if os.getuid() != 0:
+        pytest.skip("only root starts mosquitto as another user")
+    home = tmp_path / "home"
+    words = {"kitchen": made(home, "kitchen")}
+    with tempfile.TemporaryDirectory(prefix="engram-mosquitto-") as folder:
+        Path(folder).chmod(0o755)
+        files = Path(folder) / "files"
+        first, second = (_written(home, files, "--user", "nobody") for _ in range(2))
+        assert first["password"] == second["password"] and "advice" not in second
+        with GuardedBroker(files, "nobody") as broker:
+            asyncio.run(_log_in((broker.port, words), "kitchen"))
+            asyncio.run(_log_in((broker.port, {MOSQUITTO_USER: first["password"]}), MOSQUITTO_USER))
+
+
+def _written(home: Path, files: Path, *words: str) -> dict[str, str]:
+    status, told, _ = device(home, "mosquitto", str(files), *words, "--json")
+    assert status == 0
+    return json.loads(told)
+
+
+async def _log_in(guarded, name: str) -> None:
+    async with _client(guarded, name):
+        pass
+
+
+def test_files_that_mosquitto_cannot_read_come_with_what_to_do(tmp_path: Path):
+    tmp_path.chmod(0o700)
+    home, files = tmp_path / "home", tmp_path / "files"
+    status, _, problem = device(home, "mosquitto", str(files), "--user", "nobody")
+    assert status == 0 and "nobody" in problem and ("cannot open" in problem or "sudo chown" in problem)
+    status, _, problem = device(home, "mosquitto", str(files), "--user", "no-such-user")
+    assert status == 0 and "there is no user no-such-user" in problem
+
+
+@pytest.mark.parametrize(
+    ("uid", "groups", "access"),
+    [
+        (0, {0}, FileAccess(0o600, 901, 902)),
+        (901, {902}, FileAccess(0o600)),
+        (1000, {1000, 902}, FileAccess(0o640, -1, 902)),
+    ],
+    ids=["root", "mosquitto itself", "one of its group"],
+)
+def test_the_files_are_for_mosquittos_user_alone(uid: int, groups: set[int], access: FileAccess):
+    mosquitto = pwd.struct_passwd(("mosquitto", "x", 901, 902, "", "/", "/bin/false"))
+    assert broker_files._access(mosquitto, uid, groups, Path("/etc/mosquitto/engram")) == access
 
 
 # --- shared subscriptions, which mosquitto's access list does not check

@@ -9,6 +9,10 @@ import pytest
 from pages import PAGES, ROOT, fences, headings, read, without_fences
 
 _LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
+OPERATING = "docs/guides/operating.md"
+_OF_SERVER = re.compile(r"/(?:var/lib|var/backups|opt)/engram\b|/var/log/engram\.log|/tmp/drill\b")
+"""Where the files of deploy/ put a service, on every server alike."""
+
 _MACHINE = re.compile(r"(?<![\w.~])/(?:work|home|root|tmp|usr|opt|var|mnt|Users)\b")
 INDEX = "docs/README.md"
 _UNFINISHED = re.compile(r"\b(?:TODO|FIXME|XXX|TBD)\b")
@@ -53,5 +57,6 @@ def test_python_examples_are_python(page):
 
 def test_nothing_of_one_machine_and_nothing_unfinished_is_left(page):
     for number, line in enumerate(read(page).splitlines(), 1):
-        assert not _MACHINE.search(line), f"{page}:{number}: {line}"
+        own = _OF_SERVER.sub("", line) if page == OPERATING else line
+        assert not _MACHINE.search(own), f"{page}:{number}: {line}"
         assert not _UNFINISHED.search(line), f"{page}:{number}: {line}"

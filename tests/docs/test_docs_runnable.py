@@ -26,6 +26,10 @@ MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 VARIABLES = set(re.findall(r"^([A-Z_]+) \?=", MAKEFILE, re.MULTILINE)) | {"ARGS"}
 OF_RUN = {"ENGRAM_HOME", "ENGRAM_LLM_URL", "ENGRAM_LLM_MODEL", "ENGRAM_LLM_API", "ENGRAM_LLM_KEY", "LLM", "REPL"}
 """Variables of the environment that `make run` takes, too; a test of the settings compares them with the code."""
+OF_CLONE = ".venv/bin/engram"
+"""Where `make` puts the command, see tests/tools/test_bootstrap.py."""
+OF_SERVER = "/opt/engram/bin/"
+"""Where the page on operating installs it."""
 OF_TESTS = {"E2E_BOARD", "TEST_SETS"}
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
 
@@ -87,6 +91,9 @@ def _problem(words: list[str], environment: dict[str, str]) -> str:
     if unknown or missing:
         return f"there is no {', '.join([*unknown, *missing])}"
     name, *rest = words
+    name = name.removeprefix(OF_SERVER)
+    if name == OF_CLONE:
+        return _of_engram(rest)
     if Path(name).name in ("python", "python3"):
         return _of_python(rest)
     return PROGRAMS[name](rest) if name in PROGRAMS else _of_file(name, rest)
@@ -169,14 +176,24 @@ def _help(program: tuple[str, ...]) -> str:
     return done.stdout
 
 
+def _of_sudo(words: list[str]) -> str:
+    rest = words[2:] if words[0] == "-u" else words
+    return _problem(rest, {})
+
+
+OF_SYSTEM = ("cp", "docker", "install", "journalctl", "systemctl", "usermod", "useradd")
+"""Programs of a server, which the page on operating shows; this computer need not have them."""
+
 PROGRAMS: dict[str, Callable[[list[str]], str]] = {
     "make": _of_make,
     "engram": _of_engram,
     "pip": _of_pip,
     "keyring": lambda words: "",
     "mpremote": lambda words: "",
+    "sudo": _of_sudo,
+    **{name: lambda words: "" for name in OF_SYSTEM},
 }
-"""What is checked of a program; the last two come with extras of the project's."""
+"""What is checked of a program; keyring and mpremote come with extras of the project's."""
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -194,6 +211,8 @@ def test_each_command_of_a_page_can_be_run(page: str):
         "engram gone",
         "engram device gone kitchen",
         "engram list --gone",
+        ".venv/bin/engram gone",
+        "sudo -u engram engram gone",
         "pip install '.[gone]'",
         "python3 tools/gone.py",
         "python3 -m engram_host_gone",

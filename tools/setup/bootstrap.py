@@ -2,7 +2,7 @@
 """Make .venv with exactly the packages of requirements.lock, also where python3 comes without pip and venv's pip.
 
 Debian's python3 has neither; then pip is taken from Debian's own package and run from build/.
-Does nothing when .venv is of this lock file already.
+Installs nothing when .venv is of this lock file already. The command `engram` of this clone is put into .venv/bin.
 """
 
 import argparse
@@ -18,6 +18,19 @@ ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
 LOCK = ROOT / "requirements.lock"
 STAMP = VENV / "lock.sha256"
+
+_COMMAND = """\
+#!{python}
+# `engram` of the clone in {root}; made by tools/setup/bootstrap.py.
+import sys
+
+sys.pycache_prefix = {pycache!r}
+sys.path.insert(0, {host!r})
+
+from engram_host.__main__ import main
+
+main()
+"""
 
 
 def pip_command() -> list[str]:
@@ -55,11 +68,24 @@ def make_venv() -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(VENV)], check=True)
 
 
+def write_command(folder: Path, python: Path) -> None:
+    """Write the command `engram` into a folder: it runs this clone's code as it is, with that Python."""
+    path = folder / "engram"
+    text = _COMMAND.format(python=python, root=ROOT, pycache=str(ROOT / "build" / "pycache"), host=str(ROOT / "host"))
+    if path.exists() and path.read_text() == text:
+        return
+    draft = folder / "engram.new"
+    draft.write_text(text)
+    draft.chmod(0o755)
+    draft.replace(path)
+
+
 def main() -> int:
     """Bring .venv in line with the lock file; status 1 with a sentence when that cannot be done."""
     argparse.ArgumentParser(description="Make .venv with the packages of requirements.lock.").parse_args()
     wanted = hashlib.sha256(LOCK.read_bytes() + sys.version.encode()).hexdigest()
     if STAMP.exists() and STAMP.read_text() == wanted:
+        write_command(VENV / "bin", VENV / "bin" / "python")
         return 0
     print("python: installing the locked packages into .venv ...", file=sys.stderr, flush=True)
     try:
@@ -72,6 +98,7 @@ def main() -> int:
     except subprocess.CalledProcessError as problem:
         print(f"python: {problem.cmd[0]} failed with status {problem.returncode}, see above.", file=sys.stderr)
         return 1
+    write_command(VENV / "bin", VENV / "bin" / "python")
     STAMP.write_text(wanted)
     return 0
 

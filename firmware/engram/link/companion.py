@@ -48,7 +48,7 @@ class Companion:
         """The transfer that gives memories to the companion; None where that is switched off."""
         within_ms = config.get("companion.timeout_ms")
         self.ask = RemoteSearch(self._exchange, self._sync, config.get("companion.search"), within_ms, archived)
-        self.is_connected = False
+        self.is_connected = None  # a bool once there was a link
         self._problem = ""
         self._refusal = ""
         self._pause_ms = 0  # until the next try
@@ -109,7 +109,7 @@ class Companion:
             reader = asyncio.create_task(interruptible(self._read()))
             await self._sync.run()
         finally:
-            self.is_connected = False
+            self.is_connected = self.is_connected and False
             if self.archive:
                 self.archive.disconnected()
             self._exchange.close(LinkError("the link has ended"))
@@ -164,10 +164,13 @@ class Companion:
             yield "not connected to %s: %s" % (way, self._problem or "not tried yet")
             if self._pause_ms > 0:
                 yield "  next try in %d s" % ((self._pause_ms + 999) // 1000)
+        # What was acknowledged is written seldom: before the first link, the companion may have more than the board knows.
+        least = "at least " if self.is_connected is None else ""
         doubt = "" if self.is_connected else " at the last contact"
         for name, raw in self.logs:
             last = raw.store.next_seq - 1
-            yield "  %-9s acknowledged up to %d of %d%s" % (name, last - self._missing(name, raw), last, doubt)
+            have = last - self._missing(name, raw)
+            yield "  %-9s acknowledged up to %s%d of %d%s" % (name, least, have, last, doubt)
         status = self.archive.status() if self.archive else ""
         if status:
             yield "  %-9s %s with the companion%s" % ("archive", status, self.unreachable())

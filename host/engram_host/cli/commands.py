@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from engram_host.cli import board, device, doctor, edit, evaluate, memory, run, transfer
+from engram_host.cli import board, device, doctor, edit, evaluate, memory, run, tls, transfer
 from engram_host.cli import companion as companion_commands
 from engram_host.cli.access import token
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
@@ -39,6 +39,7 @@ app.command("folders")(companion_commands.folders)
 app.command("eval")(evaluate.evaluate)
 app.command("doctor")(doctor.doctor)
 app.command("audit")(token.audit)
+app.command("tls")(tls.tls)
 app.add_typer(device.app, name="device")
 app.add_typer(token.app, name="token")
 app.add_typer(board.app, name="board")

@@ -35,6 +35,11 @@ SILENT_SECONDS = 24 * 3600
 MOST_TOLD = 20
 """Boards that are listed one by one."""
 
+RENEW_SECONDS = 30 * 24 * 3600
+"""How long before a certificate ends a person may want to know."""
+
+RENEW = "renew it, with `engram tls` if that made it, and restart the companion."
+
 _CONNECT_SECONDS = 5.0
 _CHECK_SECONDS = 10.0
 """How long the pages of a database are looked at: a large one takes longer, and `engram backup` looks at all of them."""
@@ -314,9 +319,21 @@ def _rows_of_postgres(url: str, sql: str) -> list[Any] | None:
 def _tls(settings: Settings) -> Iterator[Finding]:
     http, mqtt = settings.http, settings.mqtt
     if listener_tls("http", http.certificate, http.key, settings.home):
-        yield well("tls", "on for the HTTP API")
+        yield _certificate("the HTTP API", settings.home / Path(http.certificate).expanduser())
     if mqtt.on and not mqtt.url and listener_tls("mqtt", mqtt.certificate, mqtt.key, settings.home):
-        yield well("tls", "on for the built-in broker")
+        yield _certificate("the built-in broker", settings.home / Path(mqtt.certificate).expanduser())
+
+
+def _certificate(what: str, path: Path) -> Finding:
+    from engram_host.companion.auth.certificates import certificate_end  # takes long to load
+
+    end = certificate_end(path)
+    detail = f"on for {what}; its certificate ends {format_time(end)[:10]}"
+    if end < time.time():
+        return wrong("tls", detail.replace("ends", "ended"), RENEW)
+    if end < time.time() + RENEW_SECONDS:
+        return watch("tls", detail, RENEW)
+    return well("tls", detail)
 
 
 def _gateway(settings: Settings) -> Iterator[Finding]:

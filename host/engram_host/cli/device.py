@@ -22,7 +22,8 @@ from engram_host.cli.access.store import (
 from engram_host.cli.exit_status import CommandError, NotFound
 from engram_host.cli.options import HOME, JSON, Context, takes
 from engram_host.companion.auth import tokens
-from engram_host.companion.auth.broker_secrets import CHECKER, broker_secret
+from engram_host.companion.auth.broker_files import MOSQUITTO_SYSTEM_USER, access_for
+from engram_host.companion.auth.broker_secrets import CHECKER, COMPANION, broker_secret
 
 if TYPE_CHECKING:
     from engram_host.companion.settings import Settings
@@ -123,26 +124,37 @@ def list_devices(context: Context) -> None:
 
 @app.command("mosquitto")
 @takes(HOME, JSON)
-def write_mosquitto(context: Context, folder: Annotated[Path, typer.Argument(help="output folder")]) -> None:
+def write_mosquitto(
+    context: Context,
+    folder: Annotated[Path, typer.Argument(help="output folder")],
+    user: Annotated[str, typer.Option(help="user of this computer as whom mosquitto runs")] = MOSQUITTO_SYSTEM_USER,
+) -> None:
     """Write the files for your own mosquitto broker: passwords, topic access and configuration.
+
+    The companion's own password in them stays the same until you set mqtt.password.
 
     Example: engram device mosquitto build/mosquitto-files
     """
     with opened_store(context.home) as (store, settings):
         login = tokens.MosquittoUser(
-            settings.mqtt.username or tokens.MOSQUITTO_USER, settings.mqtt.password or tokens.new_token()
+            settings.mqtt.username or tokens.MOSQUITTO_USER, settings.mqtt.password or broker_secret(store, COMPANION)
         )
         checker = tokens.MosquittoUser(tokens.MOSQUITTO_CHECKER, broker_secret(store, CHECKER))
-        written = tokens.write_mosquitto_files(folder.expanduser(), store.tokens(), login, checker)
+        where = folder.expanduser().absolute()
+        access = access_for(user, where)
+        written = tokens.write_mosquitto_files(where, store.tokens(), login, checker, access)
         note_command(store, "device mosquitto")
-    is_new = not settings.mqtt.password
+    is_set = bool(settings.mqtt.password)
     if context.json:
         status = {"files": [str(path) for path in written]}
-        typer.echo(json.dumps(status | ({"username": login.name, "password": login.password} if is_new else {})))
+        status |= {} if is_set else {"username": login.name, "password": login.password}
+        typer.echo(json.dumps(status | ({"advice": access.advice} if access.advice else {})))
         return
     for path in written:
         typer.echo(str(path))
-    if is_new:
+    if access.advice:
+        typer.echo(access.advice, err=True)
+    if not is_set:
         typer.echo(f'\nIn companion.toml:\n[mqtt]\nurl = "mqtt://HOST:1883"\nusername = "{login.name}"')
         typer.echo(f'password = "{login.password}"')
 

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
 
 import typer
 
-from engram_host.cli import ANSWER_SECONDS, API_VARIABLE, HOME_VARIABLE
+from engram_host.cli import ANSWER_SECONDS, API_VARIABLE
+from engram_host.companion.lockfile import DEFAULT_HOME, HOME_VARIABLE
 
 if TYPE_CHECKING:
     from engram_host.cli.api_client import ApiClient
 
-
-DEFAULT_HOME = Path("~/.engram/companion")
 
 _JSON_FLAG = "--json"
 

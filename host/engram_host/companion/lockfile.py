@@ -10,6 +10,12 @@ from pathlib import Path
 
 from engram_host.companion.errors import SettingError, StoreUnavailable
 
+DEFAULT_HOME = Path("~/.engram/companion")
+"""The folder, unless a person names another one."""
+
+HOME_VARIABLE = "ENGRAM_COMPANION_HOME"
+"""That folder, in the environment."""
+
 LISTENING = "listening.json"
 _LOCK = "lock"
 _LOOKS, _LOOK_SECONDS = 10, 0.05

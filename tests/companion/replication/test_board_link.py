@@ -102,6 +102,16 @@ def test_a_companion_that_is_not_there_is_reported_and_the_board_answers(tmp_pat
         assert "the companion is not connected: only the board was searched." in board.answered("/recall zebra")
 
 
+def test_after_a_restart_a_board_does_not_say_that_the_companion_has_less_than_it_has(tmp_path: Path):
+    companion = Companion(tmp_path / "companion")
+    with companion, BoardProcess(tmp_path / "board", companion.url, "kitchen") as board:
+        board.say("remember that my bike is green")
+        wait_until("the copy is the log", lambda: board.lines("records") and _is_copied(board, companion))
+    with BoardProcess(tmp_path / "board", companion.url, "kitchen") as board:
+        told = board.answered("/companion")
+        assert "not connected" in told and "records   acknowledged up to at least " in told
+
+
 def test_a_companion_that_comes_later_is_found(tmp_path: Path):
     companion = Companion(tmp_path / "companion")
     with BoardProcess(tmp_path / "board", companion.mqtt_url, "kitchen") as board:

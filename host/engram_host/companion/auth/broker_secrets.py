@@ -9,6 +9,9 @@ from engram_host.companion.auth.tokens import new_token
 GROUP = "mqtt.group"
 """The name of the group in which workers share a subscription. Who knows it can take messages of others."""
 
+COMPANION = "mqtt.companion"
+"""The password of the companion itself in the files that `engram device mosquitto` writes."""
+
 CHECKER = "mqtt.checker"
 """The password of the user with which `engram doctor` finds out what a broker lets boards do."""
 

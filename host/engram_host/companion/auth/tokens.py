@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from engram_host.companion.auth.broker_files import FileAccess
 from engram_host.companion.errors import SettingError
 from engram_host.companion.types import DeviceToken, OperatorToken
 
@@ -130,9 +131,13 @@ class MosquittoUser:
 
 
 def write_mosquitto_files(
-    folder: Path, devices: Sequence[DeviceToken], companion: MosquittoUser, checker: MosquittoUser
+    folder: Path,
+    devices: Sequence[DeviceToken],
+    companion: MosquittoUser,
+    checker: MosquittoUser,
+    access: FileAccess,
 ) -> list[Path]:
-    """Write the three files to a folder, for their owner alone; their paths. SettingError."""
+    """Write the three files to a folder, for whom `access` says; their paths. SettingError."""
     lines = [f"{user.name}:{mosquitto_hash(user.password)}" for user in (companion, checker)]
     lines += [f"{token.device}:{token.mosquitto}" for token in devices]
     where = folder.absolute()
@@ -147,6 +152,7 @@ def write_mosquitto_files(
             draft = where / f"{name}.new"
             with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
                 file.write(text)
+                access.apply(file.fileno())
             draft.replace(where / name)
     except OSError as error:
         raise SettingError(str(folder), f"the files cannot be written there: {error.strerror}.") from None

@@ -192,8 +192,8 @@ class EmbeddingService:
 
     @property
     def problem(self) -> str:
-        """What does not work, or why searches go by words only; "" if all is well."""
-        if self._is_off:
+        """What does not work, or why searches go by words only; "" if all is well, and while the embedder starts."""
+        if self._is_off or self._backlog.is_starting:
             return ""
         return self._backlog.trouble or self._embedder.reason or self._backlog.refusal or self._backlog.paused
 

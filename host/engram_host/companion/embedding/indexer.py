@@ -113,7 +113,9 @@ class EmbeddingIndexer:
         self._embedded = 0
         self._refused = 0
         self._per_second = 0.0
-        self.paused = "the embedder has not started yet: searches go by words only."
+        self.is_starting = True
+        """Whether the embedder is being loaded for the first time, and nothing is wrong yet."""
+        self.paused = "the embedder is starting: searches go by words only until it has."
         self.trouble = ""
         self.refusal = ""
 
@@ -144,6 +146,7 @@ class EmbeddingIndexer:
                 has_worked = await self.run_round()
             except (EmbedderError, StoreUnavailable) as error:
                 self.trouble = str(error)
+                self.is_starting = False
                 if isinstance(error, EmbedderError):
                     self._failed()
                 wait = min(_MOST_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2 ** min(failures, 16))
@@ -169,6 +172,7 @@ class EmbeddingIndexer:
         if is_keeper and index.made != identity:
             index = await self._begin_index(identity, index)
         self._follow(identity, index)
+        self.is_starting = False
         if not is_keeper:
             await self._drop_ended_job(identity)
             await self._end_job()  # the keeper takes it up from its notes; here it would write beside that one

@@ -1,0 +1,168 @@
+"""The page on operating and the files of deploy/: units that systemd takes, metrics and settings that there are, a drill."""
+
+import re
+import shlex
+import shutil
+import subprocess
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import yaml
+from prometheus_client.parser import text_string_to_metric_families
+
+from cli_case import engram
+from engram_host.companion import settings
+from engram_host.companion.metrics import GAUGES, Metrics
+from pages import ROOT, in_backticks, plain, read, rows, section
+from peers import Companion
+from sending import Sent
+
+PAGE = "docs/guides/operating.md"
+DEPLOY = ROOT / "deploy"
+INSTALLED = "/opt/engram/bin/engram"
+UNITS = sorted(path.name for path in DEPLOY.glob("engram*.*") if path.suffix in (".service", ".timer"))
+WORST_EXPOSURE = 20
+"""Of 100, in tenths of what `systemd-analyze security` prints: it found 1.4 when this was written."""
+
+MOST_CONNECTIONS = 4096
+"""Over HTTP and over MQTT, each."""
+
+
+def _directives(unit: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in re.findall(r"^(\w+)=(.*)$", (DEPLOY / unit).read_text(), re.MULTILINE):
+        found.setdefault(name, []).append(value)
+    return found
+
+
+# --- systemd
+
+
+@pytest.fixture
+def units(tmp_path: Path) -> Path:
+    """The units, with a command that is there in the place of the installed one."""
+    if not shutil.which("systemd-analyze"):
+        pytest.skip("systemd-analyze is not on this machine")
+    for unit in UNITS:
+        (tmp_path / unit).write_text((DEPLOY / unit).read_text().replace(INSTALLED, "/bin/true"))
+    return tmp_path
+
+
+def test_systemd_takes_the_units(units: Path):
+    done = subprocess.run(
+        ["systemd-analyze", "verify", *(units / name for name in UNITS)], capture_output=True, text=True
+    )
+    assert len(UNITS) == 3 and (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_the_service_may_do_little(units: Path):
+    command = [
+        "systemd-analyze",
+        "security",
+        "--offline=yes",
+        f"--threshold={WORST_EXPOSURE}",
+        units / "engram.service",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if "unrecognized option" in done.stderr:
+        pytest.skip("this systemd-analyze judges no unit that is not installed")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_service_has_descriptors_for_all_connections():
+    assert int(_directives("engram.service")["LimitNOFILE"][0]) >= 2 * MOST_CONNECTIONS + 1024
+
+
+@pytest.mark.parametrize("unit", [unit for unit in UNITS if unit.endswith(".service")])
+def test_a_unit_runs_a_command_that_there_is(unit: str):
+    (line,) = _directives(unit)["ExecStart"]
+    words = shlex.split(line[line.index(INSTALLED) :].rstrip("'"))
+    shown = engram(words[1], "--help").out
+    assert all(word in shown for word in words if word.startswith("--"))
+    assert "ENGRAM_COMPANION_HOME=/var/lib/engram" in _directives(unit)["Environment"]
+
+
+# --- compose
+
+
+def _variables() -> set[str]:
+    sections = [
+        each for each in vars(settings).values() if isinstance(each, type) and each.__name__.endswith("Settings")
+    ]
+    return {each.metadata.get("environment", "") for kind in sections for each in fields(kind)}
+
+
+def test_the_compose_file_sets_what_there_is_and_builds_what_is_beside_it():
+    service = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]["companion"]
+    assert set(service["environment"]) <= _variables()
+    assert service["environment"]["ENGRAM_TOKENS"] == "on"
+    dockerfile = (DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]).read_text()
+    copied = {name for line in re.findall(r"^COPY (.+)$", dockerfile, re.MULTILINE) for name in line.split()[:-1]}
+    assert {"host", "firmware", "boards", "pyproject.toml"} <= copied
+    assert [name for name in copied if not (ROOT / name).exists()] == []
+    assert service["ulimits"]["nofile"] == int(_directives("engram.service")["LimitNOFILE"][0])
+    assert all(port.startswith("${ENGRAM_BIND:-127.0.0.1}:") for port in service["ports"])
+
+
+# --- alarms
+
+
+def _known_metrics() -> set[str]:
+    families = text_string_to_metric_families(Metrics().render().decode())
+    series = {sample.name for family in families for sample in family.samples}
+    return series | {name.removesuffix("_bucket") for name in series} | set(GAUGES)
+
+
+def _rules() -> dict[str, str]:
+    groups = yaml.safe_load((DEPLOY / "alerts.yaml").read_text())["groups"]
+    return {rule["alert"]: rule["expr"] for group in groups for rule in group["rules"]}
+
+
+def _metrics_in(text: str) -> set[str]:
+    return set(re.findall(r"\bengram_\w+", text))
+
+
+def test_each_alarm_looks_at_metrics_that_there_are():
+    unknown = {name: _metrics_in(rule) - _known_metrics() for name, rule in _rules().items()}
+    assert unknown and not any(unknown.values()), unknown
+
+
+def test_the_table_of_alarms_is_the_file():
+    table = {plain(row[0]): set(in_backticks(row[1])) for row in rows(section(read(PAGE), "## Alarms"))}
+    wanted = {name: {each.removesuffix("_bucket") for each in _metrics_in(rule)} for name, rule in _rules().items()}
+    assert {name: metrics - {"up"} for name, metrics in table.items()} == wanted
+
+
+def test_the_page_names_metrics_that_there_are():
+    assert _metrics_in(section(read(PAGE), "## Alarms")) <= _known_metrics()
+
+
+# --- the restore drill
+
+
+def _shown(name: str) -> list[list[str]]:
+    """The words of the commands that the page shows under a heading, without sudo."""
+    lines = re.findall(r"^    sudo -u engram (engram .+)$", section(read(PAGE), name), re.MULTILINE)
+    return [shlex.split(line) for line in lines]
+
+
+def test_the_drill_of_the_page_shows_what_was_saved(tmp_path: Path):
+    home, drill, saved = tmp_path / "home", tmp_path / "drill", tmp_path / "saved.backup"
+    with Companion(home) as companion:
+        board = Sent(companion.posted, "kitchen")
+        board.hello()
+        board.keep("my bike is green")
+        board.send("records")
+        assert engram("backup", saved, "--home", home).status == 0
+    commands = [
+        [str(drill) if word == "/tmp/drill" else str(saved) if word.endswith(".backup") else word for word in words]
+        for words in _shown("## Backups")
+        if "/tmp/drill" in words
+    ]
+    assert [words[1] for words in commands] == ["restore", "device", "serve", "list", "search"]
+    restore, devices, _, *asked = commands
+    assert engram(*restore[1:]).status == 0 and "kitchen" in engram(*devices[1:]).out
+    with Companion(drill):
+        for words in asked:
+            assert "my bike is green" in engram(*words[1:]).out, words

@@ -1,0 +1,45 @@
+"""What `make` puts into .venv beside the locked packages."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bootstrap
+
+
+def test_make_puts_the_command_engram_of_this_clone_where_the_pages_use_it(tmp_path: Path):
+    bootstrap.write_command(tmp_path, Path(sys.executable))
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        [tmp_path / "engram", "doctor", "--home", tmp_path / "none", "--json"],
+        env=kept,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stderr == "" and done.stdout.startswith('{"well": ')
+
+
+def test_the_command_is_written_once(tmp_path: Path):
+    bootstrap.write_command(tmp_path, Path(sys.executable))
+    before = (tmp_path / "engram").stat()
+    bootstrap.write_command(tmp_path, Path(sys.executable))
+    assert (tmp_path / "engram").stat() == before
+
+
+def test_a_venv_of_an_earlier_clone_gets_the_command_without_an_installation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "bin").mkdir()
+    wanted = hashlib.sha256(bootstrap.LOCK.read_bytes() + sys.version.encode()).hexdigest()
+    (tmp_path / "lock.sha256").write_text(wanted)
+    monkeypatch.setattr(bootstrap, "VENV", tmp_path)
+    monkeypatch.setattr(bootstrap, "STAMP", tmp_path / "lock.sha256")
+    monkeypatch.setattr(sys, "argv", ["bootstrap.py"])
+    assert bootstrap.main() == 0
+    assert os.access(tmp_path / "bin" / "engram", os.X_OK)
