@@ -1,6 +1,7 @@
 """The layers: the arrows that the page draws are the imports that the code has."""
 
 import ast
+import re
 from functools import cache
 
 import pytest
@@ -82,3 +83,9 @@ def test_every_file_of_the_store_is_drawn():
     drawn = {path for row in rows(section(read(PAGE), "## The store")) for path in in_backticks(row[0])}
     files = {path.relative_to(FIRMWARE / "store").as_posix() for path in (FIRMWARE / "store").rglob("*.py")}
     assert {file for file in files if not file.endswith("__init__.py")} == drawn
+
+
+def test_the_number_of_files_of_the_host_is_the_pages():
+    files = sorted((ROOT / "host" / "engram_host").rglob("*.py"))
+    said = re.search(r"`engram_host` has (\d+) files", read(PAGE))
+    assert said and int(said[1]) == len(files)
