@@ -16,7 +16,13 @@ from engram_host.cli.board import app
 
 PAGE = (ROOT / "docs" / "start" / "boards.md").read_text(encoding="utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-COMMANDS = [command.callback.__name__ for command in app.registered_commands if command.callback]
+AT_THE_COMPANION = {"list_boards", "erase"}
+"""Commands for boards that a companion knows, with which make has nothing to do."""
+COMMANDS = [
+    command.callback.__name__
+    for command in app.registered_commands
+    if command.callback and command.callback.__name__ not in AT_THE_COMPANION
+]
 TYPED = "Home\n\nkey\n"
 """A network without a password, and a key: what `wifi` asks for before it looks for a board."""
 

@@ -188,7 +188,14 @@ def _waits_for(path: Path, pid: int) -> bool:
 def test_ctrl_c_ends_a_command_cleanly(tmp_path: Path):
     fifo = tmp_path / "slow.jsonl"
     os.mkfifo(fifo)
-    process = subprocess.Popen([*COMMAND, "import", str(fifo)], env=VARIABLES, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [*COMMAND, "import", str(fifo)],
+        env=VARIABLES,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell starts what runs in its background with Ctrl-C ignored, these tests as well.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     with fifo.open("w"):
         wait_until("it waits for the file's first line", lambda: _waits_for(fifo, process.pid))
         process.send_signal(signal.SIGINT)
