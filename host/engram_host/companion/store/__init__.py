@@ -17,7 +17,22 @@ from engram_host.companion.store.tokens import AuditTable, GatewayUseTable, Toke
 from engram_host.companion.store.vectors import NoteTable, VectorTable
 
 _SQLITE = "sqlite:///"
-_TABLES = ("devices", "logs", "lines", "aside", "vectors", "events", "files", "device_tokens", "gateway_use")
+_TABLES = (
+    "devices",
+    "logs",
+    "lines",
+    "aside",
+    "vectors",
+    "events",
+    "files",
+    "device_tokens",
+    "former_tokens",
+    "operator_tokens",
+    "audit",
+    "gateway_use",
+    "device_use",
+)
+"""Those of which a look reads a row."""
 _POSTGRES = ("postgresql://", "postgres://")
 
 

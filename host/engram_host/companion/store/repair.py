@@ -26,8 +26,10 @@ from engram_host.companion.store.sqlite_pages import FoundRow, SqlitePages
 from engram_host.companion.types import FOLDER, LOGS, LogName
 from engram_host.wording import counted
 
-_MADE_AGAIN = ("lines", "vectors", "files", "migrations")
-"""Tables that are not taken as they are; lines have rules of their own."""
+_MADE_AGAIN = ("lines", "vectors", "files", "migrations", "device_use", "gateway_use")
+"""Tables that are not taken as they are; lines have rules of their own. The last two are a day's counts, whose rows look alike
+in a damaged file: they begin again.
+"""
 
 _NOTES_OF_VECTORS = "embedding."
 _LINE_COLUMNS = 8
