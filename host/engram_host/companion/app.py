@@ -142,7 +142,10 @@ class CompanionApp:
         read = [one.progress for one in self.folders.standings]
         found["engram_folder_files"] = sum(progress.total for progress in read)
         found["engram_folder_passages"] = sum(progress.passages for progress in read)
+        found["engram_database_usable"] = 0.0
         try:
+            self.store.probe()
+            found["engram_database_usable"] = 1.0
             found["engram_devices"] = len(self.store.devices())
             found["engram_archived_records"] = self.store.count_archived()
             found["engram_database_bytes"] = self.store.size()

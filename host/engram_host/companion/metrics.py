@@ -136,6 +136,7 @@ GAUGES = {
     "engram_index_bytes": "Memory of the search indexes, about.",
     "engram_backlog_lines": "Changes of lines that the embedder has still to look at.",
     "engram_database_bytes": "The database on disk.",
+    "engram_database_usable": "1 if the database can be read and written, 0 if not.",
     "engram_folder_files": "Files of Markdown folders.",
     "engram_folder_passages": "Passages of these files that searches go through.",
     "engram_archived_records": "Memories that boards have archived here.",

@@ -185,6 +185,10 @@ def test_a_board_gets_no_acknowledgement_of_a_damaged_database(damaged: Companio
     assert answer["op"] == "refused"
 
 
+def test_metrics_tell_of_a_damaged_database(damaged: Companion):
+    assert "\nengram_database_usable 0.0\n" in damaged.client.get("/metrics").text
+
+
 @pytest.mark.parametrize("command", ["stats", "doctor"])
 def test_commands_tell_of_a_damaged_database(damaged: Companion, command: str):
     ran = engram(command, "--home", damaged.home)
@@ -197,6 +201,10 @@ def test_commands_tell_of_a_damaged_database(damaged: Companion, command: str):
 def test_alive_tells_nobody_anything_but_that(companion: Companion):
     answer = httpx.get(f"{companion.url}/v1/alive")
     assert answer.status_code == 204 and answer.content == b""
+
+
+def test_metrics_tell_of_a_usable_database(companion: Companion):
+    assert "\nengram_database_usable 1.0\n" in companion.client.get("/metrics").text
 
 
 def test_health_tells_of_damaged_lines_and_serves(companion: Companion):
