@@ -13,6 +13,7 @@ from typing import Any
 
 from engram_host import __version__
 from engram_host.companion.api.app import make_app
+from engram_host.companion.api.health import StoreLook
 from engram_host.companion.api.server import WebServer
 from engram_host.companion.auth.audit import AuditLog
 from engram_host.companion.auth.broker_secrets import GROUP, broker_secret
@@ -88,6 +89,7 @@ class CompanionApp:
         )
         self.gateway = Gateway(store, settings.gateway, gateway_key, metrics)
         self.store = store
+        self.look = StoreLook(store.probe)
         self.embedding = embedding
         self.metrics = metrics
         self.supervisor = supervisor
@@ -142,10 +144,8 @@ class CompanionApp:
         read = [one.progress for one in self.folders.standings]
         found["engram_folder_files"] = sum(progress.total for progress in read)
         found["engram_folder_passages"] = sum(progress.passages for progress in read)
-        found["engram_database_usable"] = 0.0
+        found["engram_database_usable"] = float(self.look.is_usable)
         try:
-            self.store.probe()
-            found["engram_database_usable"] = 1.0
             found["engram_devices"] = len(self.store.devices())
             found["engram_archived_records"] = self.store.count_archived()
             found["engram_database_bytes"] = self.store.size()

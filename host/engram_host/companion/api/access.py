@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from engram import log_line
+from engram_host.companion.api.errors import REFUSALS
 from engram_host.companion.auth.middleware import Role, requires
 from engram_host.companion.store.tokens import AuditTable
 
@@ -26,7 +27,7 @@ class AuditEntryShown(BaseModel):
 
 def make_audit_router(store: AuditTable) -> APIRouter:
     """Make the route that shows the audit log."""
-    router = APIRouter()
+    router = APIRouter(responses=REFUSALS)
 
     @router.get("/v1/audit", openapi_extra=requires(Role.OPERATOR))
     async def audit(

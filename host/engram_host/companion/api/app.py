@@ -19,11 +19,13 @@ from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.replication.protocol import MessageDispatcher
 from engram_host.companion.search_service import SearchService
+from engram_host.companion.store import CompanionStore
 
 
 class ApiBackend(HealthSource, Protocol):
     """What the routes ask of a companion; CompanionApp is one."""
 
+    store: CompanionStore
     dispatcher: MessageDispatcher
     search: SearchService
     gateway: Gateway

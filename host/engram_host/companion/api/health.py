@@ -18,7 +18,6 @@ from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.replication.protocol import Replication
-from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import State, Supervisor
 
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
@@ -75,7 +74,7 @@ class HealthSource(Protocol):
 
     access: HttpAccess
     metrics: Metrics
-    store: CompanionStore
+    look: "StoreLook"
     supervisor: Supervisor
     replication: Replication
     embedding: EmbeddingService
@@ -140,6 +139,11 @@ class StoreLook:
         self._until = time.monotonic() + KEPT_SECONDS
         return self._found
 
+    @property
+    def is_usable(self) -> bool:
+        """Whether the last look found that the database can be used."""
+        return not self._found.down
+
     def _look(self) -> Look:
         try:
             return Look(problems=tuple(self._probe()))
@@ -157,8 +161,6 @@ def make_health_router(companion: HealthSource) -> APIRouter:
     """Make the routes that report the state of a companion."""
     router = APIRouter(responses=REFUSALS)
 
-    store = StoreLook(companion.store.probe)
-
     @router.get(
         "/v1/alive",
         response_class=Response,
@@ -168,7 +170,7 @@ def make_health_router(companion: HealthSource) -> APIRouter:
     )
     async def alive() -> Response:
         """Whether the companion can serve: 204 or 503, for whoever watches over it. It tells nothing else."""
-        is_down = (await store.look()).down
+        is_down = (await companion.look.look()).down
         return Response(status_code=status.HTTP_503_SERVICE_UNAVAILABLE if is_down else status.HTTP_204_NO_CONTENT)
 
     @router.get(
@@ -180,7 +182,7 @@ def make_health_router(companion: HealthSource) -> APIRouter:
     )
     async def health(caller: RequestCaller) -> Health | Response:
         """Whether all works. The operator also gets what does not: folders and the broker are named in that."""
-        look = await store.look()
+        look = await companion.look.look()
         shown = _health(look, companion.access.may_use_all(caller))
         return JSONResponse(shown.model_dump(exclude_none=True), status_code=503) if look.down else shown
 
@@ -210,6 +212,7 @@ def make_health_router(companion: HealthSource) -> APIRouter:
     )
     async def metrics() -> Response:
         """What the companion does and how long it takes, for Prometheus; no board is named."""
+        await companion.look.look()
         return Response(await asyncio.to_thread(companion.metrics.render), media_type=METRICS)
 
     @router.get("/v1/stats", openapi_extra=requires(Role.OPERATOR))

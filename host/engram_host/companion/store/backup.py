@@ -129,13 +129,18 @@ def restore_sqlite(saved: Path, path: Path) -> None:
             os.fsync(file.fileno())
         # What was written and is not in the file yet would be taken for the new one's.
         _empty_log(path)
-        for ending in BESIDE:
-            path.with_name(path.name + ending).unlink(missing_ok=True)
+        remove_beside(path)
         draft.replace(path)
     except OSError as error:
         raise StoreUnavailable(f"{path} cannot be written: {error.strerror}.") from None
     finally:
         draft.unlink(missing_ok=True)
+
+
+def remove_beside(path: Path) -> None:
+    """Remove the files that SQLite keeps beside a database; nobody may have it open."""
+    for ending in BESIDE:
+        path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
 def _empty_log(path: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store import retention
-from engram_host.companion.store.backup import BESIDE, check_sqlite, opened
+from engram_host.companion.store.backup import BESIDE, check_sqlite, opened, remove_beside
 from engram_host.companion.store.damage import Found
 from engram_host.companion.store.database import Database
 from engram_host.companion.store.queries import Rows
@@ -103,8 +103,7 @@ def repair_sqlite(path: Path, kept: Path) -> Repair:
                 shutil.copy2(source, kept.with_name(kept.name + ending))
         # Whoever ends this here leaves what there was, all of it in one file.
         _write_log(path, pages)
-        for ending in BESIDE:
-            path.with_name(path.name + ending).unlink(missing_ok=True)
+        remove_beside(path)
         draft.replace(path)
     except OSError as error:
         raise StoreUnavailable(f"{path} cannot be repaired: {error.strerror}. Look at its disk and its room.") from None
@@ -114,8 +113,8 @@ def repair_sqlite(path: Path, kept: Path) -> Repair:
 
 
 def _remove(draft: Path) -> None:
-    for ending in ("", *BESIDE):
-        draft.with_name(draft.name + ending).unlink(missing_ok=True)
+    draft.unlink(missing_ok=True)
+    remove_beside(draft)
 
 
 def _write_log(path: Path, pages: SqlitePages) -> None:
