@@ -89,10 +89,18 @@ def test_logs_that_are_reset_again_and_again_are_refused_for_the_day(store: Comp
     board.hello()
 
 
-def test_a_log_that_goes_back_to_a_former_epoch_is_no_reset(store: CompanionStore):
+def test_logs_that_switch_between_known_epochs_are_refused_for_the_day(store: CompanionStore):
     board = board_with(store, 1, LineQuota())
     board.sync()
     first = board.logs["journal"].epoch
-    for number in range(2 * MOST_EPOCHS):
-        board.logs["journal"].epoch = first + 1_000_000 * (number % 2)
+    for number in range(MOST_EPOCHS):
+        board.logs["journal"].epoch = first + 1_000_000 * (number % 2 == 0)
         board.hello()
+    board.logs["journal"].epoch = first + 1_000_000
+    with pytest.raises(Refused, match=f"were reset {MOST_EPOCHS} times today"):
+        board.hello()
+    board.logs["journal"].epoch = first  # the epoch of the copy in use is no switch
+    board.hello()
+    board.now = MIDNIGHT
+    board.logs["journal"].epoch = first + 1_000_000
+    board.hello()

@@ -10,7 +10,9 @@ from engram_host.wording import counted
 DAY_SECONDS = 86400
 
 MOST_EPOCHS = 100
-"""Times a day that a board's logs may be reset, both together: each leaves a copy of a former epoch."""
+"""Times a day that a board's logs may be reset or switched to a former epoch, both together: each leaves a copy or writes as
+much.
+"""
 
 AGAIN_SECONDS = 900
 """When a board tries again whose quota is used up: until then it has no link, and its searches are its own."""

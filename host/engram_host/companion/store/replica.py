@@ -206,7 +206,7 @@ class ReplicaWriter(DatabaseTable):
     def _greet(self, rows: Rows, hello: Hello, now: int) -> Welcome | Refused | Stale:
         device = rows.lock_or_make(hello.device)
         use = DayUse(rows, [device.name], now)
-        resets = _new_epochs(rows, hello)
+        resets = _count_resets(rows, hello)
         problem = _unwelcome(device, hello.sender, now) or use.epoch_refusal(device.name, resets)
         if isinstance(problem, Refused):
             rows.add_event(device.name, now, str(problem))
@@ -308,10 +308,12 @@ class ReplicaWriter(DatabaseTable):
         return rows.archived(copy, after, limit)
 
 
-def _new_epochs(rows: Rows, hello: Hello) -> int:
-    """How many logs have an epoch that was never here, beside copies of other ones."""
-    known = {log: {copy.epoch for copy in rows.copies(hello.device, log)} for log in hello.logs}
-    return sum(bool(known[log]) and state.epoch not in known[log] for log, state in hello.logs.items())
+def _count_resets(rows: Rows, hello: Hello) -> int:
+    """How many logs are in another epoch than the copy in use. One that was here before counts as well: each change of
+    copies writes as much as a reset does.
+    """
+    epochs = {copy.log: copy.epoch for copy in rows.present_copies([hello.device]).values()}
+    return sum(epochs.get(log, state.epoch) != state.epoch for log, state in hello.logs.items())
 
 
 def _unwelcome(device: DeviceRow, sender: Sender, now: int) -> Refused | Stale | None:
