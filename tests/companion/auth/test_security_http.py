@@ -17,13 +17,14 @@ from engram_host.companion.auth import tokens
 from engram_host.companion.auth.connections import Connections
 from engram_host.companion.auth.exposure import Listener, check_exposure, is_loopback, tokens_required
 from engram_host.companion.auth.middleware import DECLARED, MOST_BODY, Role
-from engram_host.companion.errors import SettingError
+from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.settings import SecuritySettings
-from engram_host.companion.store import open_store
+from engram_host.companion.store import CompanionStore, open_store
 from engram_host.companion.supervisor import Supervisor
 from peers import Companion
 from sending import Sent
 from serve_process import FREE, failed_start, start_serve
+from served_companion import Served, run
 from server_process import PLAIN
 from waiting import SECONDS, wait_until
 
@@ -180,6 +181,29 @@ def test_failed_logins_are_one_line_with_their_address_and_the_boards_name(quiet
     assert quiet.companion.printed().count(line) == 1
     metrics = quiet.ask("GET", "/metrics", OPERATOR).text
     assert 'engram_failed_logins_total{way="HTTP"} 10.0' in metrics
+
+
+def test_an_outage_of_the_database_is_no_failed_login_over_http(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    home = tmp_path / "home"
+    token = make_tokens(home, "kitchen")["kitchen"]
+
+    def fail(*_: object) -> str:
+        raise StoreUnavailable("the disk of database.example is full")
+
+    async def play(served: Served) -> None:
+        headers = {"Authorization": f"Bearer {token}"}
+        with monkeypatch.context() as outage:
+            outage.setattr(CompanionStore, "device_of", fail)
+            for _ in range(5):
+                answer = await served.client.get("/v1/health", headers=headers)
+                assert answer.status_code == 503 and answer.headers["Retry-After"] == "15"
+                assert "database.example" not in answer.text
+        assert (await served.client.get("/v1/health", headers=headers)).status_code == 200
+        operator = {"Authorization": f"Bearer {(home / tokens.OPERATOR_FILE).read_text().strip()}"}
+        figures = await served.client.get("/metrics", headers=operator)
+        assert 'engram_failed_logins_total{way="HTTP"} 0.0' in figures.text
+
+    assert run(home, play, {("security", "tokens"): "on"}) == []
 
 
 def test_a_stranger_forges_no_line_of_the_log(quiet: Strict):

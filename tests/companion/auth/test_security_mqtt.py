@@ -20,7 +20,7 @@ from engram_host.companion.auth.failed_logins import FailedLogins
 from engram_host.companion.auth.identity import ApiCaller, CallerLookup
 from engram_host.companion.auth.rate_limit import RateLimiter
 from engram_host.companion.auth.tls import trust_certificate
-from engram_host.companion.errors import SettingError
+from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.mqtt import guarded_broker
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
 from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
@@ -398,6 +398,57 @@ def test_failed_logins_are_counted_logged_by_address_and_name_and_slowed_down(
     assert {record.getMessage() for record in lines} == {"a login over MQTT from 127.0.0.1 as 'kitchen' failed."}
     assert len(lines) == 5 and {vars(record)["repeat"] for record in lines} == {"MQTT 127.0.0.1 kitchen"}
     assert UNKNOWN not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "one, other, are_one",
+    [
+        ("2001:db8::1", "2001:db8::ffff:2", True),
+        ("::ffff:10.0.0.1", "10.0.0.1", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("10.0.0.1", "10.0.0.2", False),
+    ],
+)
+def test_failed_logins_of_one_network_are_slowed_down_together(
+    one: str, other: str, are_one: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    monkeypatch.setattr(failed_logins.asyncio, "sleep", sleep)
+    failed = FailedLogins(limiter=RateLimiter(0.001, 1, Clock().monotonic))
+    for address in (one, other):
+        asyncio.run(failed.note("MQTT", address, "kitchen"))
+    assert waits == [failed_logins.SLOW_SECONDS] * are_one
+    assert one in caplog.text and other in caplog.text  # a person sees the whole address
+
+
+def test_an_outage_of_the_database_is_no_failed_login(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr(failed_logins, "FREE", 1)
+    monkeypatch.setattr(failed_logins, "REFILL", 0.001)
+    monkeypatch.setattr(failed_logins, "SLOW_SECONDS", 3600)
+
+    async def fail(_: bytes) -> ApiCaller:
+        raise StoreUnavailable("the disk of database.example is full")
+
+    async def work(where: Place) -> None:
+        right = connect("kitchen", where.tokens["kitchen"])
+        with monkeypatch.context() as outage:
+            outage.setattr(where.callers, "by_digest", fail)
+            for _ in range(5):
+                assert await raw(where, right) == b"\x20\x02\x00\x03"  # server unavailable
+        # Nothing was counted: the first wrong token is still answered at once, and the right one comes in.
+        assert await raw(where, connect("kitchen", UNKNOWN)) == b"\x20\x02\x00\x05"
+        async with where.client("kitchen") as board:
+            await board.subscribe("engram/v1/kitchen/down", qos=1)
+
+    run(tmp_path, work)
+    failed = [record for record in caplog.records if record.name == "engram.security"]
+    assert len(failed) == 1 and "database.example" in caplog.text
 
 
 def test_a_board_has_one_rate_limit_over_mqtt_and_http(tmp_path: Path):

@@ -78,7 +78,7 @@ class Connections:
 
     def admit(self, address: str) -> Connection | None:
         """A place for a client that has connected; None if there is none, and its connection has to be closed."""
-        group = _group(address)
+        group = address_group(address)
         if self._counts[group] >= self.most_an_address and not self._evict(self._unknown_of.get(group, {})):
             _log.warning(
                 "a connection from %s is refused: %d are open from there (security.address_connections)",
@@ -140,8 +140,8 @@ class Connections:
         return True
 
 
-def _group(address: str) -> str:
-    """What connections are counted by: an IPv4 address, or the network of an IPv6 address."""
+def address_group(address: str) -> str:
+    """What connections and failed logins are counted by: an IPv4 address, or the network of an IPv6 address."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

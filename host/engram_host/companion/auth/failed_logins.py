@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable
 from typing import Literal
 
+from engram_host.companion.auth.connections import address_group
 from engram_host.companion.auth.rate_limit import RateLimiter
 
 _log = logging.getLogger("engram.security")
@@ -31,10 +32,14 @@ class FailedLogins:
         self._limiter = limiter or RateLimiter(REFILL, FREE)
 
     async def note(self, way: Way, address: str, name: str) -> None:
-        """Log a failed login, once a minute for each address and name, and wait before it is answered if there were many."""
+        """Log a failed login, once a minute for each address and name, and wait before it is answered if there were many.
+
+        Of IPv6 a network is one address: its clients have as many as they like.
+        """
         self._count(way)
         name = name[:_LONGEST_NAME]
-        fields = {"repeat": f"{way} {address} {name}", "address": address, "device": name}
+        group = address_group(address)
+        fields = {"repeat": f"{way} {group} {name}", "address": address, "device": name}
         _log.warning("a login over %s from %s as %r failed.", way, address, name, extra=fields)
-        if self._limiter.wait_seconds(address):
+        if self._limiter.wait_seconds(group):
             await asyncio.sleep(SLOW_SECONDS)

@@ -20,7 +20,7 @@ from amqtt.adapters import ReaderAdapter, StreamReaderAdapter, StreamWriterAdapt
 from amqtt.broker import Broker
 from amqtt.contexts import Action, BrokerConfig, ListenerConfig, ListenerType
 from amqtt.errors import AMQTTError, MQTTError
-from amqtt.mqtt.connack import NOT_AUTHORIZED, ConnackPacket
+from amqtt.mqtt.connack import NOT_AUTHORIZED, SERVER_UNAVAILABLE, ConnackPacket
 from amqtt.mqtt.protocol.broker_handler import BrokerProtocolHandler
 from amqtt.session import Session
 
@@ -142,9 +142,8 @@ class GuardedBroker(Broker):
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 handler, session = await BrokerProtocolHandler.init_from_connect(reader, writer, self.plugins_manager)
-                if not await self._authenticate(session, self.listeners_config["default"]):
-                    await self._access.failed_logins.note("MQTT", remote_address, session.username or "")
-                    await ConnackPacket.build(0, NOT_AUTHORIZED).to_stream(writer)
+                if answer := await self._login_refusal(session, remote_address):
+                    await ConnackPacket.build(0, answer).to_stream(writer)
                     raise MQTTError("refused")
         except (
             AMQTTError,
@@ -169,6 +168,19 @@ class GuardedBroker(Broker):
         reader.connection.mark_known()
         return handler, session
 
+    async def _login_refusal(self, session: Session, address: str) -> int:
+        """The code that refuses a client, 0 if it may come in. Whose token it has is not known while the database is down:
+        that is no failed login, or each outage would slow down the boards that connect again.
+        """
+        try:
+            if await self._authenticate(session, self.listeners_config["default"]):
+                return 0
+        except StoreUnavailable as problem:
+            _log_outage(problem)
+            return SERVER_UNAVAILABLE
+        await self._access.failed_logins.note("MQTT", address, session.username or "")
+        return NOT_AUTHORIZED
+
     async def _authenticate(self, session: Session, _: ListenerConfig) -> bool:
         name, password = session.username or "", session.password or ""
         digest = token_digest(password)
@@ -179,15 +191,11 @@ class GuardedBroker(Broker):
         return await self._is_let_in(session)
 
     async def _is_let_in(self, session: Session) -> bool:
-        """Whether a client's token is still that of the board which it says it is."""
+        """Whether a client's token is still that of the board which it says it is. StoreUnavailable."""
         name = session.attributes.get("name", "")
         if name == WORKER or not self._access.requires_tokens:
             return True
-        try:
-            caller = await self._access.callers.by_digest(session.attributes["digest"])
-        except StoreUnavailable as problem:
-            _log.warning("a board was not let in: %s", problem)
-            return False
+        caller = await self._access.callers.by_digest(session.attributes["digest"])
         return bool(name) and caller.device == name
 
     # --- topics
@@ -198,7 +206,11 @@ class GuardedBroker(Broker):
             return True
         if action is Action.RECEIVE and not self._keeps_up(session):
             return False  # boards ask again
-        if not await self._is_let_in(session):
+        try:
+            if not await self._is_let_in(session):
+                return False
+        except StoreUnavailable as problem:
+            _log_outage(problem)
             return False
         if self._access.requires_tokens:
             own = "up" if action is Action.PUBLISH else "down"
@@ -231,6 +243,10 @@ class GuardedBroker(Broker):
         qos: int | None = None,
     ) -> None:
         """Keep nothing: amqtt would give it to everybody who connects."""
+
+
+def _log_outage(problem: StoreUnavailable) -> None:
+    _log.warning("a board was not let in: %s", problem, extra={"repeat": "outage"})
 
 
 def _board_of(topic: str) -> str:
