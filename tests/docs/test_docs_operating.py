@@ -1,13 +1,16 @@
 """The page on operating and the files of deploy/: units that systemd takes, metrics and settings that there are, a drill."""
 
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
+import trustme
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -17,6 +20,7 @@ from engram_host.companion.metrics import GAUGES, Metrics
 from pages import ROOT, in_backticks, plain, read, rows, section
 from peers import Companion
 from sending import Sent
+from waiting import wait_until
 
 PAGE = "docs/guides/operating.md"
 DEPLOY = ROOT / "deploy"
@@ -25,8 +29,11 @@ UNITS = sorted(path.name for path in DEPLOY.glob("engram*.*") if path.suffix in 
 WORST_EXPOSURE = 20
 """Of 100, in tenths of what `systemd-analyze security` prints: it found 1.4 when this was written."""
 
-MOST_CONNECTIONS = 4096
-"""Over HTTP and over MQTT, each."""
+MOST_CONNECTIONS = settings.SecuritySettings().connections
+"""Over HTTP and MQTT together."""
+
+OTHER_DESCRIPTORS = 1024
+"""Of the database, folders, services and logs, with room to spare."""
 
 
 def _directives(unit: str) -> dict[str, list[str]]:
@@ -71,7 +78,7 @@ def test_the_service_may_do_little(units: Path):
 
 
 def test_the_service_has_descriptors_for_all_connections():
-    assert int(_directives("engram.service")["LimitNOFILE"][0]) >= 2 * MOST_CONNECTIONS + 1024
+    assert int(_directives("engram.service")["LimitNOFILE"][0]) >= MOST_CONNECTIONS + OTHER_DESCRIPTORS
 
 
 @pytest.mark.parametrize("unit", [unit for unit in UNITS if unit.endswith(".service")])
@@ -103,6 +110,31 @@ def test_the_compose_file_sets_what_there_is_and_builds_what_is_beside_it():
     assert [name for name in copied if not (ROOT / name).exists()] == []
     assert service["ulimits"]["nofile"] == int(_directives("engram.service")["LimitNOFILE"][0])
     assert all(port.startswith("${ENGRAM_BIND:-127.0.0.1}:") for port in service["ports"])
+
+
+@pytest.mark.parametrize("has_tls", [False, True])
+def test_the_health_check_of_the_compose_file_asks_as_the_companion_listens(tmp_path: Path, has_tls: bool):
+    service = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]["companion"]
+    kind, python, *words = service["healthcheck"]["test"]
+    assert (kind, python) == ("CMD", "python")
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    trustme.CA().issue_cert("companion.example").private_key_and_cert_chain_pem.write_to_path(home / "both.pem")
+    tls = {"ENGRAM_HTTP_CERTIFICATE": "both.pem", "ENGRAM_HTTP_KEY": "both.pem"} if has_tls else {}
+    variables = os.environ | {"ENGRAM_COMPANION_HOME": str(home), "https_proxy": "http://127.0.0.1:1"}
+
+    def check() -> int:
+        return subprocess.run([sys.executable, *words], env=variables, capture_output=True, timeout=60).returncode
+
+    assert check() == 1
+    companion = Companion(home, ENGRAM_TOKENS="on", **tls)
+    companion.begin()
+    try:
+        wait_until("it is healthy", lambda: check() == 0)
+        assert f"http{'s' * has_tls}://127.0.0.1:{companion.http_port}" in companion.printed()
+    finally:
+        companion.kill()
+    assert check() == 1
 
 
 # --- alarms
