@@ -1,5 +1,7 @@
 """GET /metrics as Prometheus reads it: figures that move with what happens, and no series for a board's name."""
 
+import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -7,6 +9,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from archiving_board import ArchivingBoard
+from engram_host.companion.app import LAST_BACKUP
 from engram_host.companion.auth.tokens import new_token, operator_token
 from engram_host.companion.store import open_store
 from engram_host.fake_llm import serving
@@ -51,6 +54,16 @@ def test_lines_messages_and_searches_are_counted(companion: Companion, board: Ca
     assert rose("engram_devices") == 1
     assert after[("engram_database_bytes",)] > 0 and after[("engram_waiting_batches",)] == 0
     assert after[("engram_broker_connected",)] == 1
+
+
+def test_free_bytes_of_the_disk_and_the_time_of_the_last_backup_are_shown(companion: Companion):
+    figures = _figures(companion)
+    free = shutil.disk_usage(companion.home).free
+    assert figures["engram_disk_free_bytes",] == pytest.approx(free, rel=0.1)
+    assert figures["engram_last_backup_timestamp_seconds",] == 0
+    (companion.home / LAST_BACKUP).touch()
+    os.utime(companion.home / LAST_BACKUP, (1.8e9, 1.8e9))
+    assert _figures(companion)["engram_last_backup_timestamp_seconds",] == 1.8e9
 
 
 def test_refusals_are_counted(companion: Companion, board: Callable[..., Sent]):

@@ -16,6 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from cli_case import engram
 from engram_host.companion import settings
+from engram_host.companion.app import LAST_BACKUP
 from engram_host.companion.metrics import GAUGES, Metrics
 from pages import ROOT, in_backticks, plain, read, rows, section
 from peers import Companion
@@ -60,7 +61,7 @@ def test_systemd_takes_the_units(units: Path):
     done = subprocess.run(
         ["systemd-analyze", "verify", *(units / name for name in UNITS)], capture_output=True, text=True
     )
-    assert len(UNITS) == 3 and (done.returncode, done.stdout + done.stderr) == (0, "")
+    assert len(UNITS) == 4 and (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
 def test_the_service_may_do_little(units: Path):
@@ -81,13 +82,34 @@ def test_the_service_has_descriptors_for_all_connections():
     assert int(_directives("engram.service")["LimitNOFILE"][0]) >= MOST_CONNECTIONS + OTHER_DESCRIPTORS
 
 
-@pytest.mark.parametrize("unit", [unit for unit in UNITS if unit.endswith(".service")])
+@pytest.mark.parametrize("unit", [unit for unit in UNITS if INSTALLED in (DEPLOY / unit).read_text()])
 def test_a_unit_runs_a_command_that_there_is(unit: str):
     (line,) = _directives(unit)["ExecStart"]
     words = shlex.split(line[line.index(INSTALLED) :].rstrip("'"))
     shown = engram(words[1], "--help").out
     assert all(word in shown for word in words if word.startswith("--"))
     assert "ENGRAM_COMPANION_HOME=/var/lib/engram" in _directives(unit)["Environment"]
+
+
+def test_a_backup_that_succeeded_is_noted_where_the_companion_looks():
+    (command,) = _directives("engram-backup.service")["ExecStartPost"]
+    assert command.split() == ["/bin/touch", f"/var/lib/engram/{LAST_BACKUP}"]
+
+
+@pytest.mark.parametrize("has_hook", [False, True])
+def test_a_backup_that_failed_is_reported(tmp_path: Path, has_hook: bool):
+    (reporter,) = _directives("engram-backup.service")["OnFailure"]
+    assert reporter == "engram-failed@%n.service"
+    (line,) = _directives("engram-failed@.service")["ExecStart"]
+    hook = tmp_path / "on-failure"
+    if has_hook:
+        hook.write_text('#!/bin/sh\necho "mail: $1"\n')
+        hook.chmod(0o755)
+    # As systemd reads it: the name of the unit that failed for %i, and one dollar for two.
+    line = line.replace("/etc/engram/on-failure", str(hook)).replace("%i", "engram-backup.service").replace("$$", "$")
+    done = subprocess.run(shlex.split(line), capture_output=True, text=True, check=True)
+    said = "<2>engram-backup.service failed: look at journalctl -u engram-backup.service\n"
+    assert done.stdout == ("mail: engram-backup.service\n" if has_hook else said)
 
 
 # --- compose
@@ -158,6 +180,8 @@ def _metrics_in(text: str) -> set[str]:
 def test_each_alarm_looks_at_metrics_that_there_are():
     unknown = {name: _metrics_in(rule) - _known_metrics() for name, rule in _rules().items()}
     assert unknown and not any(unknown.values()), unknown
+    looked_at = {metric for rule in _rules().values() for metric in _metrics_in(rule)}
+    assert {"engram_disk_free_bytes", "engram_last_backup_timestamp_seconds"} <= looked_at
 
 
 def test_the_table_of_alarms_is_the_file():

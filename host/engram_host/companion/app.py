@@ -5,6 +5,7 @@ import contextlib
 import logging
 import os
 import resource
+import shutil
 import time
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -59,6 +60,10 @@ _BROKER_SECONDS = 10.0
 _WARM_AFTER_SECONDS = 5.0
 _MOST_WARMINGS = 3
 """Times that indexes are made ahead if that fails: it takes seconds of a core, and each search makes what it needs."""
+
+
+LAST_BACKUP = "last-backup"
+"""A file in the companion's folder whose time is that of the last backup that succeeded: who makes backups touches it."""
 
 
 class CompanionApp:
@@ -136,6 +141,8 @@ class CompanionApp:
             "engram_waiting_batches": self.replication.waiting,
             "engram_index_bytes": self.search.index_bytes,
             "engram_backlog_lines": self.embedding.changes_left,
+            "engram_disk_free_bytes": shutil.disk_usage(self.settings.home).free,
+            "engram_last_backup_timestamp_seconds": _last_backup(self.settings.home),
         }
         states = [status.state for status in self.supervisor.statuses()]
         found["engram_tasks_down"] = states.count("restarting") + states.count("failed")
@@ -217,6 +224,13 @@ class CompanionApp:
 
 
 # --- start
+
+
+def _last_backup(home: Path) -> float:
+    try:
+        return (home / LAST_BACKUP).stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 class RunningCompanion:

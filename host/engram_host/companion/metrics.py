@@ -136,6 +136,8 @@ GAUGES = {
     "engram_index_bytes": "Memory of the search indexes, about.",
     "engram_backlog_lines": "Changes of lines that the embedder has still to look at.",
     "engram_database_bytes": "The database on disk.",
+    "engram_disk_free_bytes": "Free on the disk of the companion's folder.",
+    "engram_last_backup_timestamp_seconds": "When the last backup succeeded, in Unix seconds; 0 if none did.",
     "engram_database_usable": "1 if the database can be read and written, 0 if not.",
     "engram_folder_files": "Files of Markdown folders.",
     "engram_folder_passages": "Passages of these files that searches go through.",
