@@ -1,0 +1,191 @@
+"""A search for secrets and other boards' words in all that a companion writes while hostile clients try to get at them."""
+
+import asyncio
+import base64
+import contextlib
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import aiomqtt
+import httpx
+import pytest
+
+from cli_case import fine
+from device_tokens import make_tokens
+from engram_host.companion.auth.broker_secrets import CHECKER, COMPANION, GROUP, broker_secret
+from engram_host.companion.auth.tokens import OPERATOR_FILE
+from engram_host.companion.store import open_store
+from extent import extent
+from leak_search import Attacked, hostile_listener, hostile_requests, places_of
+from leaky_service import LeakyService
+from peers import Broker, Companion
+from sending import Sent
+
+pytestmark = pytest.mark.shortened
+
+CLIENTS = extent(2000, 60)
+"""Over HTTP; each asks several times."""
+
+LISTENERS = extent(300, 20)
+"""Over MQTT, at the same time."""
+
+KEY = "sk-the-services-key-0123456789abcdef"
+PASSWORD = "the-companions-password-at-its-broker"
+PLANTED = "planted-canary-5f0c"
+
+
+class Talkative(Companion):
+    """A companion that logs all it can."""
+
+    def command(self) -> tuple[list[str], dict[str, str]]:
+        words, variables = super().command()
+        return ["debug" if word == "info" else word for word in words], variables
+
+
+class Trial:
+    """What a companion wrote during the trial, by where it stands, and what may be in none of it."""
+
+    def __init__(self) -> None:
+        self.written: dict[str, bytes] = {}
+        self.secrets: dict[str, str] = {}
+
+
+@pytest.fixture(scope="module", params=["broker inside", "own broker"])
+def trial(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trial]:
+    """Both boards keep their words and look for them, beside the hostile clients."""
+    home = tmp_path_factory.mktemp("leaks") / "home"
+    tokens = make_tokens(home, "kitchen", "garden", "mallory")
+    trial = Trial()
+    trial.secrets |= {f"token of {name}": token for name, token in tokens.items()}
+    viewer = fine("token", "add", "viewer", "--read-only", "--home", home, "--json").json["token"]
+    trial.secrets |= {"token of a viewer": viewer, "key of the service": KEY, "password": PASSWORD}
+    settings = {"ENGRAM_TOKENS": "on", "ENGRAM_GATEWAY_KEY": KEY, "ENGRAM_GATEWAY_DEVICE_CALLS": "0"}
+    settings |= {"ENGRAM_GATEWAY_ALL_CALLS": "0", "ENGRAM_MESSAGES_A_SECOND": "0", "ENGRAM_ADDRESS_CONNECTIONS": "0"}
+    is_own = request.param == "own broker"
+    with contextlib.ExitStack() as stack:
+        service = stack.enter_context(LeakyService())
+        url = stack.enter_context(Broker()).url if is_own else ""
+        if is_own:
+            settings |= {"ENGRAM_MQTT_USERNAME": "companion", "ENGRAM_MQTT_PASSWORD": PASSWORD}
+        companion = stack.enter_context(Talkative(home, url, ENGRAM_GATEWAY_URL=service.url, **settings))
+        trial.secrets["operator's token"] = (home / OPERATOR_FILE).read_text().strip()
+        where = Attacked(companion.http_port, companion.mqtt_port, tokens["mallory"])
+        words = {name: f"canary-of-{name}-7b1e" for name in where.victims}
+        trial.secrets |= {f"words of {name}": word for name, word in words.items()}
+        assert httpx.get(f"{companion.url}/v1/{PLANTED}").status_code == 401  # it is in the log
+        boards = {name: _filled(companion, name, tokens[name], word) for name, word in words.items()}
+        trial.written["answers over HTTP"] = _attack_over_http(where, companion)
+        if not is_own:
+            asyncio.run(_ask_beside_listeners(trial, where, boards["kitchen"], tokens["kitchen"]))
+        _collect(trial, companion, viewer, tokens["mallory"])
+        companion.stop()
+        trial.written["log"] = Path(companion._output.name).read_bytes()
+    _collect_files(trial, home)
+    yield trial
+
+
+def _filled(companion: Companion, name: str, token: str, word: str) -> Sent:
+    """A board that keeps a word, as memory and turn, and finds it again."""
+
+    def post(device: str, message: bytes) -> bytes:
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/octet-stream"}
+        answer = httpx.post(f"{companion.url}/v1/devices/{device}/messages", content=message, headers=headers)
+        answer.raise_for_status()
+        return answer.content
+
+    board = Sent(post, name, f"board-{name}")
+    board.keep(f"the hidden word is {word}")
+    board.say(f"my hidden word is {word}")
+    board.sync()
+    found = companion.client.post("/v1/search", json={"query": word, "devices": [name]})
+    assert word in found.text, "the words have to be there to be stolen"
+    return board
+
+
+def _attack_over_http(where: Attacked, companion: Companion) -> bytes:
+    paths = companion.client.get("/openapi.json").json()["paths"]
+    with ThreadPoolExecutor(16) as threads:
+        answers = threads.map(lambda seed: hostile_requests(where, paths, seed), range(CLIENTS))
+        found = [answer for each in answers for answer in each]
+    assert len(found) > 5 * CLIENTS and sum(b'"problem"' in answer for answer in found) > CLIENTS
+    return b"\n".join(found)
+
+
+async def _ask_beside_listeners(trial: Trial, where: Attacked, board: Sent, token: str) -> None:
+    """Let a board get its words over MQTT while others listen, and keep all that they are sent."""
+    sent: list[bytes] = []
+    board.post = lambda _device, message: sent.append(message) or b""
+    with contextlib.ExitStack() as stack:
+        listeners = [stack.enter_context(hostile_listener(where, seed)) for seed in range(LISTENERS)]
+        async with asyncio.timeout(60), _client(where, token) as client:
+            await client.subscribe("engram/v1/kitchen/down", qos=1)
+            board.hello()
+            caller = {"principal": "owner", "group": False, "workspace": ""}
+            board.ask("get", id="m1", **caller)
+            for message in sent:
+                await client.publish("engram/v1/kitchen/up", message, qos=1)
+            async for answer in client.messages:
+                assert isinstance(answer.payload, bytes)
+                if trial.secrets["words of kitchen"].encode() in answer.payload:
+                    break
+    trial.written["answers over MQTT"] = b"\n".join(part for got in listeners for part in got)
+    assert trial.written["answers over MQTT"].count(b"\x20\x02\x00\x00") > LISTENERS // 4, "some came in"
+
+
+def _client(where: Attacked, token: str) -> aiomqtt.Client:
+    return aiomqtt.Client("127.0.0.1", where.mqtt, username="kitchen", password=token)
+
+
+def _collect(trial: Trial, companion: Companion, viewer: str, mallory: str) -> None:
+    """All that the companion tells of itself."""
+    headers = {"Authorization": f"Bearer {viewer}"}
+    assert companion.client.get(f"/v1/devices/{PLANTED}", headers=headers).status_code == 404  # it is in the audit log
+    for path in ("/metrics", "/v1/health", "/v1/stats", "/v1/audit", "/v1/gateway", "/v1/devices/mallory/events"):
+        answer = companion.client.get(path)
+        trial.written[path] = json.dumps(dict(answer.headers)).encode() + answer.content
+    for path in ("/v1/health", "/v1/alive", "/openapi.json", "/docs"):
+        answer = httpx.get(companion.url + path, headers={"Authorization": f"Bearer {mallory}"})
+        trial.written[f"{path} of a board"] = json.dumps(dict(answer.headers)).encode() + answer.content
+
+
+def _collect_files(trial: Trial, home: Path) -> None:
+    """The files of the folder; those of the database may have boards' words, and no login."""
+    store = open_store(folder=home)
+    for name in (GROUP, COMPANION, CHECKER):
+        trial.secrets[name] = broker_secret(store, name)
+    store.close()
+    for path in sorted(home.iterdir()):
+        if path.is_file() and path.name != OPERATOR_FILE:
+            trial.written[f"file {path.name}"] = path.read_bytes()
+
+
+def _is_kept_in(where: str, name: str) -> bool:
+    """Whether a secret belongs there: the database has the boards' words, and the secrets of the broker."""
+    return where.startswith("file companion.db") and (
+        name.startswith("words of") or name in (GROUP, COMPANION, CHECKER)
+    )
+
+
+def test_no_secret_and_no_word_of_another_board_is_written_anywhere(trial: Trial):
+    assert len(trial.secrets) == 12 and all(len(secret) > 12 for secret in trial.secrets.values())
+    found = places_of(trial.secrets, trial.written)
+    assert [(name, where) for name, where in found if not _is_kept_in(where, name)] == []
+
+
+def test_the_search_finds_a_canary_that_was_planted(trial: Trial):
+    places = {where for _, where in places_of({"planted": PLANTED}, trial.written)}
+    assert {"log", "/v1/audit"} <= places
+    words = {name for name, where in places_of(trial.secrets, trial.written) if where.startswith("file companion.db")}
+    assert {"words of kitchen", "words of garden", GROUP} <= words
+
+
+@pytest.mark.parametrize("where", ["log", "answers over HTTP", "/metrics", "/v1/health", "/v1/audit"])
+@pytest.mark.parametrize("form", ["plain", "hexadecimal", "base64"])
+def test_the_search_finds_each_secret_in_each_place(trial: Trial, where: str, form: str):
+    for name, secret in trial.secrets.items():
+        plain = secret.encode()
+        coded = {"plain": plain, "hexadecimal": plain.hex().encode(), "base64": base64.b64encode(b"kitchen:" + plain)}
+        planted = {where: trial.written[where] + coded[form] + b" and more"}
+        assert (name, where) in places_of({name: secret}, planted)
