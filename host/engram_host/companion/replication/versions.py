@@ -72,9 +72,8 @@ def _unknown(data: bytes, problem: messages.BadMessage) -> Exception:
     except (ValueError, KeyError, ArgumentError):
         return problem
     version = head.get("version")
-    why = (
-        f"the board and the companion do not speak the same version of the messages ({problem}): update the older one."
-    )
+    what = str(problem).rstrip(".")
+    why = f"the board and the companion do not speak the same version of the messages ({what}): update the older one."
     if type(version) is int and version > NEWEST:
         why = _newer_board(version)
     return UnknownMessage(cast(Head, head), str(head.get("op"))[:20], why)
