@@ -1,5 +1,7 @@
 """The companion's database saved while it takes lines, and put back: `engram backup` and `engram restore`."""
 
+import getpass
+import lzma
 import multiprocessing
 import os
 import shutil
@@ -18,6 +20,7 @@ from cli_case import engram, fine
 from damaging import harm_line, overwrite_page, tree_pages
 from engram_host.companion.store import CompanionStore, backup, choose_store
 from engram_host.companion.store.sqlite import SqliteDatabase
+from engram_host.companion.types import AuditEntry
 from peers import Companion
 from plain_board import PlainBoard
 from postgres_process import binaries
@@ -145,9 +148,37 @@ def test_a_database_with_damaged_lines_is_saved_but_in_the_place_of_no_backup(tm
     harm_line(store, "kitchen", "journal", 5)
     store.close()
     good = file.read_bytes()
-    ran = engram("backup", file, "--home", home, "--replace")
-    assert ran.status == 1 and "damaged lines (1)" in ran.err and file.read_bytes() == good
+    for words in (("--replace",), ("--keep", "3")):
+        ran = engram("backup", file, "--home", home, *words)
+        assert ran.status == 1 and "damaged lines (1)" in ran.err and "has 1 of these whole" in ran.err
+        assert file.read_bytes() == good and "engram repair" in ran.err
     assert fine("backup", tmp_path / "other.db", "--home", home, "--json").json["damaged_lines"] == 1
+
+
+@pytest.mark.parametrize("has_line", [True, False])
+def test_a_damaged_line_of_a_former_epoch_keeps_an_earlier_backup_only_if_that_has_it(tmp_path: Path, has_line: bool):
+    home, file = tmp_path / "home", tmp_path / "saved.db"
+    store = _hundred_lines(home)
+    if has_line:
+        fine("backup", file, "--home", home)
+    harm_line(store, "kitchen", "journal", 5)
+    if not has_line:
+        fine("backup", file, "--home", home)
+    store.database.write(lambda rows: rows.run("UPDATE logs SET is_present = (1 = 0)"))
+    store.close()
+    ran = engram("backup", file, "--home", home, "--replace")
+    assert ran.status == has_line and ("has 1 of these whole" in ran.err) == has_line
+    assert "1 lost that the board has no more" in fine("repair", "--home", home).out
+    assert fine("backup", file, "--home", home, "--replace", "--json").json["damaged_lines"] == 0
+
+
+def test_an_earlier_file_that_is_no_backup_is_replaced_though_lines_are_damaged(tmp_path: Path):
+    home, file = tmp_path / "home", tmp_path / "saved.db"
+    store = _hundred_lines(home)
+    harm_line(store, "kitchen", "journal", 5)
+    store.close()
+    file.write_text("a thesis")
+    assert fine("backup", file, "--home", home, "--replace", "--json").json["damaged_lines"] == 1
 
 
 def test_so_many_backups_are_kept_as_is_said(tmp_path: Path):
@@ -230,7 +261,7 @@ def _killed_at(line: int, saved: Path, path: Path) -> bool:
             return trace
 
         sys.settrace(trace)
-        backup.restore_sqlite(saved, path)
+        backup.restore_sqlite(saved, path, AuditEntry(1, "ann", "restore", "done"))
 
     process = multiprocessing.get_context("fork").Process(target=work)
     process.start()
@@ -290,6 +321,97 @@ def test_postgres_is_saved_and_restored_by_its_own_programs(postgres: PostgresSe
     store.open()
     assert store.get("note") == "saved"
     store.close()
+
+
+@pytest.fixture
+def server(postgres: PostgresServer, tmp_path: Path) -> dict[str, str]:
+    """The variables of commands on an empty PostgreSQL."""
+    folder = binaries()
+    assert folder
+    postgres.empty()
+    return {"ENGRAM_STORE_URL": postgres.url, "PATH": f"{folder}:/usr/bin:/bin"}
+
+
+def test_a_line_that_postgres_gives_back_damaged_keeps_the_earlier_backup_that_has_it(
+    server: dict[str, str], tmp_path: Path
+):
+    store = choose_store(server["ENGRAM_STORE_URL"])
+    store.open()
+    board = PlainBoard(store)
+    board.logs["journal"].append(100)
+    board.sync()
+    file = tmp_path / "saved.dump"
+    words = ("--home", tmp_path / "home")
+    assert fine("backup", file, *words, "--json", **server).json["damaged_lines"] == 0
+    harm_line(store, "kitchen", "journal", 5)
+    good = file.read_bytes()
+    for more in (("--replace",), ("--keep", "2")):
+        ran = engram("backup", file, *words, *more, **server)
+        assert ran.status == 1 and "has 1 of these whole" in ran.err and file.read_bytes() == good
+        assert "engram restore" in ran.err and "engram repair" not in ran.err
+    other = tmp_path / "other.dump"
+    assert fine("backup", other, *words, "--json", **server).json["damaged_lines"] == 1
+    assert fine("backup", other, *words, "--replace", "--json", **server).json["damaged_lines"] == 1
+    store.close()
+
+
+def test_a_cut_dump_is_not_taken_for_an_earlier_backup(server: dict[str, str], tmp_path: Path):
+    file = tmp_path / "saved.dump"
+    file.write_bytes(b"PGDMP")
+    store = choose_store(server["ENGRAM_STORE_URL"])
+    store.open()
+    board = PlainBoard(store)
+    board.logs["journal"].append(3)
+    board.sync()
+    harm_line(store, "kitchen", "journal", 2)
+    store.close()
+    fine("backup", file, "--home", tmp_path / "home", "--replace", **server)
+    assert file.stat().st_size > 1000
+
+
+# --- the audit log
+
+
+def _audit(home: Path, **variables: str) -> list[tuple[str, str]]:
+    return [(entry["who"], entry["action"]) for entry in fine("audit", "--home", home, "--json", **variables).json]
+
+
+def test_a_backup_and_a_restore_are_in_the_audit_log(tmp_path: Path):
+    home, file = _kept(tmp_path), tmp_path / "saved.db"
+    fine("backup", file, "--home", home)
+    user = f"command of {getpass.getuser()}"
+    assert _audit(home) == [(user, f"backup to {file}")]
+    fine("restore", file, "--home", home, "--replace")
+    assert _audit(home) == [(user, f"restore from {file}")]
+
+
+def test_a_backup_and_a_restore_of_postgres_are_in_the_audit_log(server: dict[str, str], tmp_path: Path):
+    store = choose_store(server["ENGRAM_STORE_URL"])
+    store.open()
+    store.close()
+    home, file = tmp_path / "home", tmp_path / "saved.dump"
+    fine("backup", file, "--home", home, **server)
+    assert [action for _, action in _audit(home, **server)] == [f"backup to {file}"]
+    fine("restore", file, "--home", home, "--replace", **server)
+    assert [action for _, action in _audit(home, **server)] == [f"restore from {file}"]
+
+
+def test_an_older_database_is_restored_with_its_note(tmp_path: Path):
+    home, data = tmp_path / "home", Path(__file__).resolve().parents[1] / "data"
+    file = tmp_path / "saved.db"
+    file.write_bytes(lzma.decompress((data / "companion-before-archive" / "companion.db.xz").read_bytes()))
+    fine("restore", file, "--home", home)
+    assert [action for _, action in _audit(home)] == [f"restore from {file}"]
+
+
+def test_a_backup_leaves_the_schema_of_an_older_companion_as_it_is(tmp_path: Path):
+    home, data = tmp_path / "home", Path(__file__).resolve().parents[1] / "data"
+    home.mkdir()
+    path = home / "companion.db"
+    path.write_bytes(lzma.decompress((data / "companion-0.1" / "companion.db.xz").read_bytes()))
+    assert "not in the audit log" in fine("backup", tmp_path / "saved.db", "--home", home).err
+    with sqlite3.connect(path) as database:
+        assert database.execute("SELECT max(number) FROM migrations").fetchall() == [(4,)]
 
 
 def test_without_postgres_programs_it_says_what_is_missing(tmp_path: Path):

@@ -77,7 +77,7 @@ def test_lines_that_were_found_damaged_are_told_of(home: Path):
     ran = _doctor(home)
     assert ran.status == 0
     (told,) = [check for check in ran.json["checks"] if check["name"] == "database" and check["state"] == "watch"]
-    assert told["told"] == "board kitchen: 2 lines in it found damaged"
+    assert told["told"] == "board kitchen: 2 lines of its journal found damaged"
 
 
 def test_a_wrong_setting(home: Path):

@@ -1,5 +1,6 @@
 """`engram repair`: what can be read of a damaged database is saved, and the boards send the rest again."""
 
+import getpass
 import sqlite3
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from engram import log_line
 from engram_host.companion.auth import tokens
 from engram_host.companion.lockfile import lock_home
 from engram_host.companion.store import CompanionStore, choose_store
+from engram_host.companion.store.row_types import LogRow
 from engram_host.companion.types import LogName, SeqRange
 from plain_board import PlainBoard
 
@@ -152,6 +154,47 @@ def test_a_damaged_line_is_left_out_and_counted_by_what_its_board_still_has(home
     lines = home.lines(store)
     assert 7 not in lines and 200 in lines and store.damaged() == []
     store.close()
+
+
+def test_a_damaged_line_of_a_former_epoch_is_set_aside_and_counted(home: Home):
+    store = home.open()
+    home.board.logs[JOURNAL].epoch += 1_000_000
+    home.board.sync()
+    former = home.board.logs[JOURNAL].epoch - 1_000_000
+    harm_line(store, "hall", JOURNAL, 7, epoch=former)
+    store.close()
+    ran = fine("repair", "--home", home.folder)
+    assert "hall: 599 lines saved; 1 lost that the board has no more" in ran.out
+    assert "what is left of 1 is set aside" in ran.out
+    store = home.open()
+    (left,) = store.set_aside_lines("hall")
+    assert (left.epoch, left.seq) == (former, 7) and "damaged" in left.why
+    assert home.lines(store) == home.board.logs[JOURNAL].lines
+    store.check()
+    assert store.damaged() == []
+    store.close()
+
+
+def test_what_is_left_of_a_damaged_line_goes_when_a_line_of_its_number_is_forgotten(home: Home):
+    store = home.open()
+    home.board.logs[JOURNAL].epoch += 1_000_000
+    home.board.sync()
+    harm_line(store, "hall", JOURNAL, 7, epoch=home.board.logs[JOURNAL].epoch - 1_000_000)
+    store.close()
+    fine("repair", "--home", home.folder)
+    store = home.open()
+    copy = LogRow("hall", JOURNAL, home.board.logs[JOURNAL].epoch)
+    store.database.write(lambda rows: rows.forget_equals(copy, [(7, home.board.logs[JOURNAL].lines[7])]))
+    assert store.set_aside_lines("hall") == []
+    store.close()
+
+
+def test_a_repair_is_in_the_audit_log(home: Home):
+    overwrite_page(home.path, 1)
+    fine("repair", "--home", home.folder)
+    (entry,) = fine("audit", "--home", home.folder, "--json").json
+    assert entry["action"].startswith("repair, the damaged database is kept as companion.db.damaged-")
+    assert entry["who"] == f"command of {getpass.getuser()}"
 
 
 def test_overlong_lines_are_saved(home: Home):

@@ -12,6 +12,7 @@ import typer
 
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
+from engram_host.cli.access.store import command_entry, note_command, opened_store
 from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled
 from engram_host.cli.options import HOME, JSON, URL, Context, takes
 from engram_host.companion.logs import FORMATS, LEVELS, set_up
@@ -253,7 +254,8 @@ def backup(
 
     Example: engram backup companion.db --keep 7
     """
-    from engram_host.companion.store.backup import ToolMissing, save_postgres, save_sqlite
+    from engram_host.companion.store.backup import save_sqlite
+    from engram_host.companion.store.backup_postgres import ToolMissing, save_postgres
 
     settings = _settings(context.home)
     if not file.parent.is_dir():
@@ -271,13 +273,16 @@ def backup(
             )
         else:
             progress.step("Saving the database")
-            save_postgres(settings.store.url, file, keep)
+            damaged = save_postgres(settings.store.url, file, keep)
     except ToolMissing as missing:
         raise NotInstalled(str(missing)) from None
+    _note(settings, f"backup to {file}")
     size = file.stat().st_size
     progress.say(f"{file}: {output.format_size(size)}")
     if damaged:
-        progress.say(f"{damaged} of its lines are damaged: `engram serve` asks their boards for them again.")
+        progress.say(
+            f"{damaged} of its lines are damaged: `engram serve` asks their boards for them, as far as these have them."
+        )
     if context.json:
         output.print_json({"file": str(file), "bytes": size, "damaged_lines": damaged})
 
@@ -294,7 +299,8 @@ def restore(
     """
     from engram_host.companion.lockfile import lock_home
     from engram_host.companion.settings import make_folder
-    from engram_host.companion.store.backup import ToolMissing, restore_postgres, restore_sqlite
+    from engram_host.companion.store.backup import restore_sqlite
+    from engram_host.companion.store.backup_postgres import ToolMissing, restore_postgres
 
     settings = _settings(context.home)
     if not file.is_file():
@@ -306,9 +312,11 @@ def restore(
     with lock_home(settings.home, alone=True):
         try:
             if path:
-                restore_sqlite(file, path)
+                restore_sqlite(file, path, command_entry(f"restore from {file}"))
             else:
                 restore_postgres(file, settings.store.url)
+                with opened_store(context.home) as (store, _):
+                    note_command(store, f"restore from {file}")
         except ToolMissing as missing:
             raise NotInstalled(str(missing)) from None
     if context.json:
@@ -339,7 +347,7 @@ def repair(context: Context) -> None:
         raise NotFound(f"there is no database {path}: `engram restore` puts a backup there.")
     kept = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
     with lock_home(settings.home, alone=True):
-        done = repair_sqlite(path, kept)
+        done = repair_sqlite(path, kept, command_entry(f"repair, the damaged database is kept as {kept.name}"))
     if context.json:
         boards = {name: asdict(board) for name, board in sorted(done.boards.items())}
         output.print_json({"kept": str(kept), "boards": boards, "tables": done.tables})
@@ -353,6 +361,22 @@ def _settings(home: Path) -> "Settings":
     from engram_host.companion.settings import read_settings
 
     return read_settings(home, {})
+
+
+def _note(settings: "Settings", action: str) -> None:
+    """Keep in the audit log what a command did; a sentence where that cannot be. The database's schema stays as it is."""
+    from engram_host.companion.errors import StoreUnavailable
+    from engram_host.companion.settings import store_url
+    from engram_host.companion.store import choose_store
+
+    store = choose_store(store_url(settings.store, settings.home))
+    try:
+        store.database.connect()
+        note_command(store, action)
+    except StoreUnavailable as problem:
+        typer.echo(f"not in the audit log: {problem}", err=True)
+    finally:
+        store.close()
 
 
 def _sqlite(settings: "Settings") -> Path | None:

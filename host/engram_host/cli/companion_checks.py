@@ -24,7 +24,7 @@ from engram_host.companion.gateway.prices import Prices
 from engram_host.companion.gateway.request import service_url
 from engram_host.companion.settings import Settings, database_file, secrets_in_file
 from engram_host.companion.settings_reader import FILE
-from engram_host.companion.store.damage import MARKED
+from engram_host.companion.store.damage import COUNTS, DamagedLines
 from engram_host.companion.store.database import bundled_migrations
 from engram_host.companion.types import FOLDER
 from engram_host.wording import counted
@@ -131,7 +131,12 @@ def _sqlite(path: Path) -> Iterator[Finding]:
         return
     yield _of_schema(f"{path}", "sqlite", applied)
     for lines in damaged:
-        yield watch("database", f"{lines} in it found damaged", "run `engram serve`: it asks the boards for them.")
+        advice = "run `engram serve`: it asks the boards for them."
+        if lines.lost:
+            advice = f"{advice} Those that no board has any more ({lines.lost}): {lines.if_lost}"
+        former = f" ({lines.former} in copies of former epochs)" if lines.former else ""
+        count = counted(lines.count, "line", "lines")
+        yield watch("database", f"board {lines.device}: {count} of its {lines.log}{former} found damaged", advice)
 
 
 def _verdict(opened: sqlite3.Connection) -> str:
@@ -148,12 +153,11 @@ def _verdict(opened: sqlite3.Connection) -> str:
         opened.set_progress_handler(None, 0)
 
 
-def _damaged_lines(opened: sqlite3.Connection) -> list[str]:
-    """The boards of which lines were found damaged, each with their number."""
+def _damaged_lines(opened: sqlite3.Connection) -> list[DamagedLines]:
+    """The lines that the companion has found damaged."""
     if not opened.execute("SELECT 1 FROM sqlite_master WHERE name = 'damaged_lines'").fetchall():
         return []
-    sql = f"SELECT device, count(*) FROM lines WHERE {MARKED} GROUP BY device ORDER BY device"
-    return [f"board {name}: {counted(count, 'line', 'lines')}" for name, count in opened.execute(sql).fetchall()]
+    return [DamagedLines(*row) for row in opened.execute(COUNTS).fetchall()]
 
 
 def _postgres(url: str) -> Finding:

@@ -153,7 +153,7 @@ class CompanionApp:
         found["engram_folder_passages"] = sum(progress.passages for progress in read)
         found["engram_database_usable"] = float(self.look.is_usable)
         try:
-            found["engram_devices"] = len(self.store.devices())
+            found["engram_devices"] = self.store.count_devices()
             found["engram_archived_records"] = self.store.count_archived()
             found["engram_database_bytes"] = self.store.size()
             found["engram_damaged_lines"] = sum(lines.count for lines in self.store.damaged())

@@ -26,6 +26,13 @@ IF_DAMAGED = (
 )
 """What to do about a damaged database."""
 
+IF_POSTGRES_DAMAGED = (
+    "Stop all companions on it; then `engram restore` puts a backup back, or PostgreSQL's own tools (pg_amcheck, pg_dump) find "
+    "and save what can be read. Keep it until then: what boards gave to the archive is nowhere else. What they still have they "
+    "send again."
+)
+"""What to do about a damaged database of PostgreSQL, which `engram repair` does not know."""
+
 
 class CompanionError(Exception):
     """Base of all errors that the companion raises on purpose."""
@@ -111,10 +118,10 @@ class StoreFull(StoreUnavailable):
 
 
 class StoreDamaged(StoreUnavailable):
-    """Pages of the database are damaged. `what` names it, with what was found."""
+    """Pages of the database are damaged. `what` names it, with what was found, and `advice` says what to do."""
 
-    def __init__(self, what: str):
-        super().__init__(f"{what}. {IF_DAMAGED}")
+    def __init__(self, what: str, advice: str = IF_DAMAGED):
+        super().__init__(f"{what}. {advice}")
 
 
 class EmbedderError(CompanionError):

@@ -219,3 +219,48 @@ def test_the_damaged_lines_of_sqlite_are_found_without_reading_the_others(
 def test_other_workers_see_the_damage_that_one_found(board: PlainBoard, open_store: Callable[[], CompanionStore]):
     lines(board)
     assert [found.count for found in open_store().damaged()] == [1]
+
+
+# --- what the companion looks at by itself
+
+
+def test_a_check_finds_damaged_lines_of_former_epochs_and_counts_them_apart(board: PlainBoard):
+    board.logs[JOURNAL].epoch += 1_000_000
+    board.sync()
+    assert board.store.damaged() == []
+    board.store.check()
+    (found,) = board.store.damaged()
+    assert (found.count, found.lost, found.former) == (1, 1, 1)
+    assert "damaged (1 in copies of former epochs)" in found.sentence
+
+
+def test_a_check_finds_a_damaged_line_that_was_promised_and_left_its_board(store: CompanionStore):
+    board: ArchivingBoard = board_of_six(store)
+    mark = "UPDATE lines SET archive = -1, beyond = (1 = 1) WHERE log = 'records' AND seq = 3"
+    store.database.write(lambda rows: rows.run(mark))
+    harm_line(store, board.name, RECORDS, 3)
+    store.check()
+    assert [found.count for found in store.damaged()] == [1]
+
+
+def test_a_check_pauses_between_pieces(board: PlainBoard, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("engram_host.companion.store._CHECKED_AT_ONCE", 3)
+    paused: list[int] = []
+    board.store.check(lambda: paused.append(1))
+    assert len(paused) == 4 and [found.count for found in board.store.damaged()] == [1]
+
+
+def test_the_advice_for_lost_lines_names_what_helps_with_their_database(board: PlainBoard):
+    board.logs[JOURNAL].drop_oldest(8)
+    board.sync()
+    board.store.check()
+    (said,) = [found.sentence for found in board.store.damaged()]
+    is_sqlite = board.store.database.dialect == "sqlite"
+    assert ("engram repair" in said) == is_sqlite and ("boards then send again" in said) != is_sqlite
+    assert "engram restore" in said
+
+
+def test_the_advice_for_damaged_pages_names_what_helps_with_their_database(store: CompanionStore):
+    said = str(store.database.note_damage("a page is damaged"))
+    assert ("engram repair" in said) == (store.database.dialect == "sqlite")
+    assert "engram restore" in said and "send again" in said

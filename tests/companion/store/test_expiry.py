@@ -3,7 +3,7 @@
 import pytest
 
 from engram import log_line
-from engram_host.companion.store import CompanionStore
+from engram_host.companion.store import CompanionStore, expiry
 from engram_host.companion.types import RetentionLimits, SeqRange
 from plain_board import PlainBoard
 
@@ -45,7 +45,7 @@ def test_the_oldest_former_copies_go_when_they_are_too_many_bytes(store: Compani
 def test_a_former_copy_that_went_is_an_event_which_names_the_setting(store: CompanionStore):
     board, _ = with_former_copies(store, 1)
     store.expire(RetentionLimits(former_days=1), board.now + 2 * DAY)
-    assert "a former copy of the board's journal, 5 lines, was removed (store.former_days)." in [
+    assert "a former copy of the board's journal, 5 lines, is removed (store.former_days)." in [
         text for _, text in store.events(board.name, 5)
     ]
 
@@ -107,3 +107,91 @@ def test_nothing_goes_where_no_limit_is_set(store: CompanionStore):
     board.sync()
     assert store.expire(RetentionLimits(), board.now + 10000 * DAY) == 0
     assert all(lines_of(store, board, epoch) for epoch in former)
+
+
+def _steps(store: CompanionStore, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many lines there are after each transaction that writes, from now on."""
+    counts: list[int] = []
+    write = store.database.write
+
+    def counting(work):
+        result = write(work)
+        counts.append(store.database.read(lambda rows: rows.run("SELECT count(*) FROM lines"))[0][0])
+        return result
+
+    monkeypatch.setattr(store.database, "write", counting)
+    return counts
+
+
+def test_a_large_former_copy_goes_in_pieces(store: CompanionStore, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(expiry, "_AT_ONCE", 100)
+    board = PlainBoard(store)
+    board.logs["journal"].append(450)
+    board.sync()
+    former = board.logs["journal"].epoch
+    board.logs["journal"].epoch += 1_000_000
+    board.sync()
+    counts = _steps(store, monkeypatch)
+    assert store.expire(RetentionLimits(former_days=1), board.now + 2 * DAY) == 450
+    pieces = [before - after for before, after in zip([900, *counts], counts, strict=False)]
+    assert max(pieces) == 100 and sum(pieces) == 450
+    assert lines_of(store, board, former) == [] and len(lines_of(store, board, board.logs["journal"].epoch)) == 450
+    assert [copy.epoch for copy in store.database.read(lambda rows: rows.copies(board.name, "journal"))] == [
+        board.logs["journal"].epoch
+    ]
+
+
+class _Ended(Exception):
+    pass
+
+
+@pytest.mark.parametrize("limits", [RetentionLimits(former_days=1), RetentionLimits(former_bytes=20_000)])
+def test_an_interrupted_removal_loses_nothing_present_and_goes_on_the_next_time(
+    store: CompanionStore, monkeypatch: pytest.MonkeyPatch, limits: RetentionLimits
+):
+    board, former = _interrupted(store, monkeypatch, limits)
+    assert lines_of(store, board, former) == list(range(1, 251))
+    assert len(lines_of(store, board, board.logs["journal"].epoch)) == 450
+    assert store.expire(limits, board.now + 2 * DAY) == 250
+    assert lines_of(store, board, former) == [] and len(lines_of(store, board, board.logs["journal"].epoch)) == 450
+    removed = [text for _, text in store.events(board.name) if "is removed (" in text]
+    assert len(removed) == 1 and "450 lines" in removed[0]
+
+
+def test_a_board_that_comes_back_to_a_copy_half_removed_sends_the_rest_again(
+    store: CompanionStore, monkeypatch: pytest.MonkeyPatch
+):
+    board, former = _interrupted(store, monkeypatch, RetentionLimits(former_days=1))
+    board.logs["journal"].epoch = former
+    board.sync()
+    store.expire(RetentionLimits(former_days=10), board.now + DAY)
+    assert lines_of(store, board, former) == list(range(1, 451))
+    span = SeqRange(board.name, "journal", former, 0, 1000)
+    assert dict(store.lines(span)) == board.logs["journal"].lines
+
+
+def _interrupted(
+    store: CompanionStore, monkeypatch: pytest.MonkeyPatch, limits: RetentionLimits
+) -> tuple[PlainBoard, int]:
+    """A board with 450 lines in a new epoch, and a former copy of which two pieces were removed; the former epoch."""
+    board = PlainBoard(store)
+    board.logs["journal"].append(450)
+    board.sync()
+    former = board.logs["journal"].epoch
+    board.logs["journal"].epoch += 1_000_000
+    board.sync()
+    monkeypatch.setattr(expiry, "_AT_ONCE", 100)
+    drop = store._drop_former
+    done: list[int] = []
+
+    def ending(*values) -> int:
+        if len(done) == 2:
+            raise _Ended
+        done.append(drop(*values))
+        return done[-1]
+
+    with monkeypatch.context() as interrupting:
+        interrupting.setattr(store, "_drop_former", ending)
+        with pytest.raises(_Ended):
+            store.expire(limits, board.now + 2 * DAY)
+    return board, former

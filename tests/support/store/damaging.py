@@ -12,15 +12,16 @@ _INTERIOR = {2: 12, 5: 12}
 """Types of pages that point to others, with the bytes of their heads."""
 
 
-def harm_line(store: CompanionStore, device: str, log: LogName, seq: int) -> None:
-    """Change one byte in the middle of a line; its row stays as it is otherwise."""
-    where = "device = ? AND log = ? AND seq = ?"
+def harm_line(store: CompanionStore, device: str, log: LogName, seq: int, epoch: int = -1) -> None:
+    """Change one byte in the middle of a line; its row stays as it is otherwise. With `epoch` only in that copy."""
+    where = "device = ? AND log = ? AND seq = ? AND (epoch = ? OR ? < 0)"
+    which = (device, log, seq, epoch, epoch)
 
     def harm(rows) -> None:
-        ((line,),) = rows.run(f"SELECT line FROM lines WHERE {where}", (device, log, seq))
+        ((line,),) = rows.run(f"SELECT line FROM lines WHERE {where}", which)
         data = bytearray(line)
         data[len(data) // 2] ^= 4
-        rows.run(f"UPDATE lines SET line = ? WHERE {where}", (bytes(data), device, log, seq))
+        rows.run(f"UPDATE lines SET line = ? WHERE {where}", (bytes(data), *which))
 
     store.database.write(harm)
 

@@ -39,11 +39,16 @@ def opened_store(home: Path) -> "Iterator[tuple[CompanionStore, Settings]]":
 
 def note_command(store: "CompanionStore", action: str) -> None:
     """Keep in the audit log that a command changed something."""
+    store.add_audit(command_entry(action))
+
+
+def command_entry(action: str) -> AuditEntry:
+    """An entry of the audit log on a command of who runs this."""
     try:
         user = getpass.getuser()
     except (OSError, KeyError):  # a user without a name, as in some containers
         user = str(os.getuid())
-    store.add_audit(AuditEntry(int(time.time()), f"command of {user}", action, "done"))
+    return AuditEntry(int(time.time()), f"command of {user}", action, "done")
 
 
 def read_duration(option: str, value: str) -> int:

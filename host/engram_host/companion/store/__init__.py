@@ -12,7 +12,8 @@ from engram_host.companion.store.erasure import ErasureTable
 from engram_host.companion.store.expiry import ExpiryTable
 from engram_host.companion.store.markdown_files import FolderTables
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.replica import ReplicaReader, ReplicaWriter
+from engram_host.companion.store.replica import MOST_NUMBER, ReplicaReader, ReplicaWriter
+from engram_host.companion.store.row_types import LogRow
 from engram_host.companion.store.tokens import AuditTable, GatewayUseTable, TokenTable
 from engram_host.companion.store.vectors import NoteTable, VectorTable
 
@@ -33,6 +34,9 @@ _TABLES = (
     "device_use",
 )
 """Those of which a look reads a row."""
+_CHECKED_AT_ONCE = 2000
+"""Lines that are looked at in one transaction."""
+
 _POSTGRES = ("postgresql://", "postgres://")
 
 
@@ -74,16 +78,28 @@ class CompanionStore(
         return [*self.database.warnings(), *(lines.sentence for lines in self.damaged())]
 
     def check(self, pause: Callable[[], None] = lambda: None) -> None:
-        """Look at all pages, and at all lines of the present copies: those that are damaged are counted from then on.
+        """Look at all pages, and at all lines, those of former epochs and of the archive included: what is damaged is counted
+        from then on.
 
         `pause()` is called after each some thousand lines. StoreDamaged, StoreUnavailable.
         """
         self.database.check()
-        for device in self.sources():
-            version = 0
-            while changes := self.changes(device.name, version):
-                version = changes[-1].version
+        for copy in self._copies():
+            after = -1
+            while (last := self._check_lines(copy, after)) > after:
+                after = last
                 pause()
+
+    @reads
+    def _copies(self, rows: Rows) -> list[LogRow]:
+        return rows.all_copies()
+
+    @reads
+    def _check_lines(self, rows: Rows, copy: LogRow, after: int) -> int:
+        """Look at some lines of a copy; the seq of the last one, -1 after the end."""
+        found = rows.checks_between(copy, after, MOST_NUMBER, _CHECKED_AT_ONCE, archived=True)
+        rows.intact(copy, found)
+        return found[-1][0] if found else -1
 
     @reads
     def _read_each(self, rows: Rows) -> None:

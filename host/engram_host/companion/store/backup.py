@@ -1,31 +1,36 @@
 """A copy of the companion's database in one file, made while it is in use, and put back while it is not.
 
 SQLite copies itself, page by page, and starts over where others changed something meanwhile: the file is one state of
-the database. PostgreSQL is saved by its own pg_dump, into its own format.
+the database. For PostgreSQL see backup_postgres.py.
 """
 
 import contextlib
 import os
-import re
 import shutil
 import sqlite3
-import subprocess
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from engram_host.companion.errors import CompanionError, SettingError, StoreDamaged, StoreUnavailable
+from engram_host.companion.errors import CompanionError, StoreDamaged, StoreUnavailable
 from engram_host.companion.store.database import bundled_migrations
 from engram_host.companion.store.row_types import is_intact, line_bytes
+from engram_host.companion.store.sqlite import DAMAGED, SqliteDatabase
+from engram_host.companion.store.tokens import AuditTable
+from engram_host.companion.types import AuditEntry
 
 PAGES_AT_ONCE = 512
 """Pages that are copied before others may write again: 2 MB, some ms."""
 
-DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-"""Errors by which SQLite says that a file is damaged."""
-
 BESIDE = ("-wal", "-shm", "-journal")
 """Endings of the files that SQLite keeps beside a database."""
+
+LineKey = tuple[str, str, int, int]
+"""A line: (board, log, epoch, seq)."""
+
+_IF_LINES = (
+    "run `engram serve` until the boards have sent them again; those that no board has any more `engram repair` sets aside, or "
+    "`engram restore` that backup. Or save to another file."
+)
 
 ReportProgress = Callable[[int, int], None]
 """Called with the number of pages that are done, and of all."""
@@ -43,14 +48,6 @@ class NotOverwritten(CompanionError):
     """A backup would take the place of a file that is to stay."""
 
 
-class ToolMissing(CompanionError):
-    """A program of PostgreSQL is not installed; `name` is its name."""
-
-    def __init__(self, name: str):
-        super().__init__(f"{name} is not installed: PostgreSQL's client programs bring it.")
-        self.name = name
-
-
 def kept_files(out: Path, keep: int) -> list[Path]:
     """The files of so many backups, the newest first: FILE, FILE.1 and so on."""
     return [out, *(out.with_name(f"{out.name}.{number}") for number in range(1, keep))]
@@ -60,8 +57,8 @@ def save_sqlite(path: Path, out: Path, report: ReportProgress, keep: int = 1) ->
     """Copy a database to a file, whole or not at all; how many of its lines are damaged.
 
     The copy is checked before it takes the place of anything; `keep` as in kept_files(). NotOverwritten if that is the
-    database itself, StoreDamaged if the database is damaged, NotReplaced if only lines of it are and another backup is there.
-    StoreUnavailable.
+    database itself, StoreDamaged if the database is damaged, NotReplaced if only lines of it are and an earlier backup has any
+    of these whole. StoreUnavailable.
     """
     if not path.exists():
         raise StoreUnavailable(f"there is no database {path}: no companion has run there yet.")
@@ -70,31 +67,54 @@ def save_sqlite(path: Path, out: Path, report: ReportProgress, keep: int = 1) ->
             raise NotOverwritten(
                 f"{file} is the database itself, or a file beside it: name another file for the backup."
             )
-    with _draft(out, keep) as draft:
+    with draft_beside(out, keep) as draft:
         try:
             with opened(path, "ro") as source, opened(draft, "rw") as target:
                 source.backup(target, pages=PAGES_AT_ONCE, progress=lambda _, left, total: report(total - left, total))
                 target.execute("PRAGMA journal_mode = DELETE")
                 verdict = target.execute("PRAGMA integrity_check(1)").fetchall()[0][0]
-                damaged = _count_damaged(target) if verdict == "ok" else 0
+                damaged = _damaged_lines(target) if verdict == "ok" else []
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGED:
                 raise StoreDamaged(f"{path} is damaged ({error}), so no backup was made and none replaced") from None
             raise StoreUnavailable(f"{path} could not be copied to {out}: {error}.") from None
         if verdict != "ok":
             raise StoreDamaged(f"{path} is damaged ({verdict}), so no backup was made and none replaced")
-        if damaged and out.exists():
-            raise NotReplaced(
-                f"{path} has damaged lines ({damaged}), and {out} may have them whole: it stays. Run `engram serve` until the "
-                "boards have sent them again, or save to another file."
-            )
-    return damaged
+        for file in kept_files(out, keep):
+            whole = _whole_in(file, damaged) if damaged and file.exists() else 0
+            require_nothing_lost(str(path), len(damaged), whole, file, _IF_LINES)
+    return len(damaged)
 
 
-def _count_damaged(database: sqlite3.Connection) -> int:
-    """How many lines are not as their boards wrote them."""
-    rows = database.execute("SELECT seq, crc, line FROM lines WHERE line IS NOT NULL")
-    return sum(not (crc and is_intact(seq, crc, line_bytes(line))) for seq, crc, line in rows)
+def require_nothing_lost(what: str, damaged: int, whole: int, file: Path, advice: str) -> None:
+    """NotReplaced if an earlier backup has lines whole that are damaged in the database."""
+    if whole:
+        raise NotReplaced(
+            f"{what} has damaged lines ({damaged}), and the earlier backup {file} has {whole} of these whole: it stays. To "
+            f"mend them, {advice}"
+        )
+
+
+def _damaged_lines(database: sqlite3.Connection) -> list[LineKey]:
+    """The lines that are not as their boards wrote them."""
+    rows = database.execute("SELECT device, log, epoch, seq, crc, line FROM lines WHERE line IS NOT NULL")
+    return [tuple(key) for *key, crc, line in rows if not (crc and is_intact(key[3], crc, line_bytes(line)))]
+
+
+def _whole_in(file: Path, lines: Iterable[LineKey]) -> int:
+    """How many of some lines an earlier backup has whole; 0 if it is damaged, or no database of a companion."""
+    sql = "SELECT crc, line FROM lines WHERE device = ? AND log = ? AND epoch = ? AND seq = ? AND line IS NOT NULL"
+    count = 0
+    with opened(file, "ro") as earlier:
+        for key in lines:
+            try:
+                found = earlier.execute(sql, key).fetchall()
+            except sqlite3.Error as error:
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in (*DAMAGED, sqlite3.SQLITE_ERROR):
+                    raise StoreUnavailable(f"{file} cannot be compared with the new backup: {error}.") from None
+                continue
+            count += any(crc and is_intact(key[3], crc, line_bytes(line)) for crc, line in found)
+    return count
 
 
 def _is_same(one: Path, other: Path) -> bool:
@@ -117,14 +137,19 @@ def check_sqlite(path: Path) -> None:
         raise BadBackup(f"{path} was made by another version of Engram: restore it with that one, or a newer one.")
 
 
-def restore_sqlite(saved: Path, path: Path) -> None:
-    """Put a saved database in the place of another, in one step; nobody may have it open. BadBackup, StoreUnavailable."""
+def restore_sqlite(saved: Path, path: Path, note: AuditEntry | None = None) -> None:
+    """Put a saved database in the place of another, in one step, with `note` in its audit log; nobody may have it open.
+
+    BadBackup, StoreUnavailable.
+    """
     check_sqlite(saved)
     draft = path.with_name(path.name + ".new")
     try:
-        draft.unlink(missing_ok=True)
+        remove_database(draft)
         draft.touch(mode=0o600)
         shutil.copyfile(saved, draft)
+        if note:
+            _add_note(draft, note)
         with draft.open("rb") as file:
             os.fsync(file.fileno())
         # What was written and is not in the file yet would be taken for the new one's.
@@ -134,7 +159,23 @@ def restore_sqlite(saved: Path, path: Path) -> None:
     except OSError as error:
         raise StoreUnavailable(f"{path} cannot be written: {error.strerror}.") from None
     finally:
-        draft.unlink(missing_ok=True)
+        remove_database(draft)
+
+
+def _add_note(path: Path, note: AuditEntry) -> None:
+    database = SqliteDatabase(path)
+    database.connect()
+    try:
+        database.migrate()  # an older database has no audit log yet
+        AuditTable(database).add_audit(note)
+    finally:
+        database.close()
+
+
+def remove_database(path: Path) -> None:
+    """Remove a database with what SQLite keeps beside it; nobody may have it open."""
+    path.unlink(missing_ok=True)
+    remove_beside(path)
 
 
 def remove_beside(path: Path) -> None:
@@ -150,64 +191,6 @@ def _empty_log(path: Path) -> None:
         database.execute("PRAGMA journal_mode = DELETE")
 
 
-def save_postgres(url: str, out: Path, keep: int = 1) -> None:
-    """Save a database by pg_dump to a file, whole or not at all. ToolMissing, StoreUnavailable.
-
-    What was written is read again before it takes the place of anything.
-    """
-    with _draft(out, keep) as draft:
-        _run(url, "pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--file={draft}")
-        _run(url, "pg_restore", f"--file={os.devnull}", str(draft))
-
-
-def restore_postgres(saved: Path, url: str) -> None:
-    """Put what pg_dump saved in the place of what is there, in one transaction. ToolMissing, StoreUnavailable, BadBackup."""
-    try:
-        with saved.open("rb") as file:
-            is_dump = file.read(5) == b"PGDMP"
-    except OSError as error:
-        raise BadBackup(f"{saved} cannot be read: {error.strerror}.") from None
-    if not is_dump:
-        raise BadBackup(f"{saved} is no backup of a PostgreSQL database.")
-    with tempfile.TemporaryDirectory(prefix="engram-") as folder:  # for its owner alone
-        drop, make = Path(folder) / "drop.sql", Path(folder) / "make.sql"
-        # Not by --clean: pg_restore drops the keys of partitions one by one, which PostgreSQL refuses.
-        drop.write_text(f"DROP TABLE IF EXISTS {', '.join(_tables())} CASCADE;\n")
-        _run(url, "pg_restore", "--no-owner", "--no-privileges", f"--file={make}", str(saved))
-        options = ("--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1")
-        _run(url, "psql", *options, f"--file={drop}", f"--file={make}")
-
-
-def _tables() -> list[str]:
-    """The companion's tables; their partitions go with them."""
-    sql = "".join(step.sql for step in bundled_migrations("postgres"))
-    return ["migrations", *re.findall(r"^CREATE TABLE (\w+)", sql, re.MULTILINE)]
-
-
-def _run(url: str, program: str, *words: str) -> None:
-    """Run a program of PostgreSQL; the address goes by its environment, where no other user of the computer sees it."""
-    found = shutil.which(program)
-    if found is None:
-        raise ToolMissing(program)
-    environment = {**os.environ, **_environment(url)}
-    done = subprocess.run([found, *words], env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        lines = done.stderr.strip().splitlines() or ["it said nothing"]
-        raise StoreUnavailable(f"{program} failed: {lines[0]}")
-
-
-def _environment(url: str) -> dict[str, str]:
-    from psycopg import ProgrammingError, conninfo
-
-    names = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD", "dbname": "PGDATABASE"}
-    names |= {"sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT"}
-    try:
-        parts = conninfo.conninfo_to_dict(url)
-    except ProgrammingError:
-        raise SettingError("store.url", "is no address of a PostgreSQL database.") from None
-    return {names[name]: str(value) for name, value in parts.items() if name in names}
-
-
 @contextlib.contextmanager
 def opened(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
     """A connection to a database: `ro` to read, `rw` to write."""
@@ -217,7 +200,7 @@ def opened(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
 
 
 @contextlib.contextmanager
-def _draft(out: Path, keep: int) -> Iterator[Path]:
+def draft_beside(out: Path, keep: int) -> Iterator[Path]:
     """A file for its owner alone beside `out`, which takes its place when the block ends well."""
     draft = out.with_name(out.name + ".part")
     try:

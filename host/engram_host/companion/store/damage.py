@@ -25,25 +25,31 @@ Found = tuple[str, LogName, int, int]
 
 @dataclass(frozen=True)
 class DamagedLines:
-    """The damaged lines of a board's log: `lost` are those that the board cannot send again."""
+    """The damaged lines of a board's log: `lost` are those that the board cannot send again, `former` those of them that
+    stand in copies of former epochs. `if_lost` is what a person does about them.
+    """
 
     device: str
     log: LogName
     count: int
     lost: int
+    former: int = 0
+    if_lost: str = Rows.if_lost
 
     @property
     def sentence(self) -> str:
         """What a person is told of them."""
         lines = counted(self.count, "line", "lines")
         start = f"{self.device}: {lines} of its {self.log} in the database {'is' if self.count == 1 else 'are'} damaged"
+        if self.former:
+            start += f" ({self.former} in copies of former epochs)"
         if not self.lost:
             return f"{start} and passed over; the board is asked to send what it still has."
         lost = f"{self.lost} of these the board has no more" if self.lost < self.count else "the board has no more"
         what = "it" if self.count == 1 else "them"
         if self.lost == self.count:
             lost = f"the board does not have {what} any more"
-        return f"{start} and passed over; {lost}: `engram restore` a backup, or `engram repair` drops what is lost."
+        return f"{start} and passed over; {lost}: {self.if_lost}"
 
 
 def mark_damaged(rows: Rows, found: Iterable[Found], now: int) -> list[str]:
@@ -94,12 +100,20 @@ def _damaged(rows: Rows, copy: LogRow, after: int, to: int, limit: int) -> list[
     return [seq for (seq,) in rows.run(f"SELECT seq FROM lines WHERE {where} LIMIT ?", values)]
 
 
+IS_LOST = "CASE WHEN logs.is_present AND lines.seq >= logs.oldest AND NOT lines.beyond THEN 0 ELSE 1 END"
+"""1 for a line that no board can send again."""
+
+COUNTS = (
+    f"SELECT lines.device, lines.log, count(*), sum({IS_LOST}), sum(CASE WHEN logs.is_present THEN 0 ELSE 1 END) FROM lines "
+    "JOIN logs ON logs.device = lines.device AND logs.log = lines.log AND logs.epoch = lines.epoch "
+    f"WHERE {MARKED} GROUP BY lines.device, lines.log ORDER BY lines.device, lines.log"
+)
+"""The statement that counts the lines which were found damaged, by board and log; its rows begin a DamagedLines."""
+
+
 def count_damaged(rows: Rows) -> list[DamagedLines]:
     """The lines that were found damaged, by board and log; a line is here until its board has sent it again."""
-    lost = "CASE WHEN logs.is_present AND lines.seq >= logs.oldest AND NOT lines.beyond THEN 0 ELSE 1 END"
-    sql = (
-        f"SELECT lines.device, lines.log, count(*), sum({lost}) FROM lines JOIN logs ON logs.device = lines.device AND "
-        f"logs.log = lines.log AND logs.epoch = lines.epoch WHERE {MARKED} GROUP BY lines.device, lines.log "
-        "ORDER BY lines.device, lines.log"
-    )
-    return [DamagedLines(device, log, count, int(gone)) for device, log, count, gone in rows.run(sql)]
+    return [
+        DamagedLines(device, log, count, int(lost), int(former), rows.if_lost)
+        for device, log, count, lost, former in rows.run(COUNTS)
+    ]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Concatenate, ParamSpec, TypeVar
 
-from engram_host.companion.errors import StoreDamaged, StoreUnavailable
+from engram_host.companion.errors import IF_DAMAGED, StoreDamaged, StoreUnavailable
 from engram_host.companion.store.damage import Found, mark_damaged
 from engram_host.companion.store.queries import Rows
 
@@ -103,20 +103,23 @@ class Database(ABC):
     dialect = ""
     """The folder of its migrations."""
 
+    if_damaged = IF_DAMAGED
+    """What a person does about damaged pages."""
+
     damage = ""
     """What any transaction found damaged; nothing is written from then on, until the companion is started again."""
 
     def require_undamaged(self) -> None:
         """StoreDamaged once a transaction has found damage."""
         if self.damage:
-            raise StoreDamaged(self.damage)
+            raise StoreDamaged(self.damage, self.if_damaged)
 
     def note_damage(self, what: str) -> StoreDamaged:
         """Note that the database is damaged; the error to raise."""
         if not self.damage:
             self.damage = f"{what}: nothing is written to it any more, and nothing acknowledged"
-            _log.error("%s", StoreDamaged(self.damage))
-        return StoreDamaged(self.damage)
+            _log.error("%s", StoreDamaged(self.damage, self.if_damaged))
+        return StoreDamaged(self.damage, self.if_damaged)
 
     def check(self) -> None:
         """Look at all pages, where a database does not do that by itself as they are read; StoreDamaged."""

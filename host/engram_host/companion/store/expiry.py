@@ -15,6 +15,11 @@ USE_DAYS_KEPT = 400
 _AT_ONCE = 2000
 """Lines that are removed in one transaction: boards wait for it some ms."""
 
+_LEAVING = {"store.former_days": -1, "store.former_megabytes": -2}
+"""What stands for the time at which a copy was replaced once its removal has begun, by the setting that says so: it goes on
+the next time if it was interrupted, though what is left may be small enough.
+"""
+
 _Copy = tuple[str, LogName, int]
 """The copy of a board's log in one epoch."""
 
@@ -27,7 +32,8 @@ class ExpiryTable(DatabaseTable):
         self._note_replaced(now)
         removed = 0
         for copy, why in self._former_to_drop(limits, now):
-            removed += self._drop_former(copy, why, now)
+            while part := self._drop_former(copy, why, now):
+                removed += part
         removed += self._drop_aside(limits, now)
         if limits.turn_days:
             for name in self._boards_with_old_turns(now - limits.turn_days * DAY_SECONDS):
@@ -51,12 +57,15 @@ class ExpiryTable(DatabaseTable):
         )
         if not (limits.former_days or limits.former_bytes):
             return []
+        reasons = {mark: why for why, mark in _LEAVING.items()}
         oldest = now - limits.former_days * DAY_SECONDS
         sizes: dict[str, int] = {}
         found: list[tuple[_Copy, str]] = []
         for device, log, epoch, replaced, size in rows.run(sql):
             sizes[device] = sizes.get(device, 0) + size
-            if limits.former_days and replaced < oldest:
+            if replaced in reasons:
+                found.append(((device, log, epoch), reasons[replaced]))
+            elif limits.former_days and replaced < oldest:
                 found.append(((device, log, epoch), "store.former_days"))
             elif limits.former_bytes and sizes[device] > limits.former_bytes:
                 found.append(((device, log, epoch), "store.former_megabytes"))
@@ -64,18 +73,30 @@ class ExpiryTable(DatabaseTable):
 
     @writes
     def _drop_former(self, rows: Rows, key: _Copy, why: str, now: int) -> int:
+        """Remove the last lines of a copy, and the copy after its first ones; how many there were.
+
+        What is left is a copy at any time, whole up to its `have`: a board that comes back to it goes on from there.
+        """
         device, log, epoch = key
         rows.lock([device])
         copy = next((copy for copy in rows.copies(device, log) if copy.epoch == epoch), None)
         if copy is None or copy.is_present:
             return 0  # the board came back to it meanwhile
-        rows.run(f"DELETE FROM vectors WHERE {OF_COPY}", key)
-        count = rows.count(f"DELETE FROM lines WHERE {OF_COPY}", key)
-        rows.run(f"DELETE FROM logs WHERE {OF_COPY}", key)
-        lines = counted(count, "line", "lines")
-        rows.add_event(device, now, f"a former copy of the board's {log}, {lines}, was removed ({why}).")
+        if copy.replaced != _LEAVING[why]:
+            ((count,),) = rows.run(f"SELECT count(*) FROM lines WHERE {OF_COPY} AND line IS NOT NULL", key)
+            lines = counted(count, "line", "lines")
+            rows.add_event(device, now, f"a former copy of the board's {log}, {lines}, is removed ({why}).")
+        found = rows.run(f"SELECT seq FROM lines WHERE {OF_COPY} ORDER BY seq DESC LIMIT ?", (*key, _AT_ONCE))
+        first = found[-1][0] if found else 0
+        for table in ("vectors", "lines"):
+            rows.run(f"DELETE FROM {table} WHERE {OF_COPY} AND seq >= ?", (*key, first))
+        if len(found) < _AT_ONCE:
+            rows.run(f"DELETE FROM logs WHERE {OF_COPY}", key)
+        else:
+            copy.replaced, copy.have = _LEAVING[why], min(copy.have, first - 1)
+            rows.save_logs([copy])
         rows.let_go = True
-        return count
+        return len(found)
 
     @writes
     def _drop_aside(self, rows: Rows, limits: RetentionLimits, now: int) -> int:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from engram_host.companion.errors import SettingError, StoreFull, StoreUnavailable
+from engram_host.companion.errors import IF_POSTGRES_DAMAGED, SettingError, StoreFull, StoreUnavailable
 from engram_host.companion.store.database import Database, Result
 from engram_host.companion.store.erasure import OF_DEVICE
 from engram_host.companion.store.queries import Rows
@@ -63,6 +63,9 @@ class PostgresRows(Rows):
 
     for_update = " FOR UPDATE"
     contains = "position(? IN line) > 0"
+    if_lost = (
+        "`engram restore` a backup, or let PostgreSQL's own tools put one back; boards then send again what is newer."
+    )
 
     def __init__(self, connection: "psycopg.Connection[Any]"):
         super().__init__()
@@ -115,6 +118,7 @@ class PostgresDatabase(Database):
 
     name = "PostgreSQL"
     dialect = "postgres"
+    if_damaged = IF_POSTGRES_DAMAGED
 
     def __init__(self, url: str):
         self._url = url

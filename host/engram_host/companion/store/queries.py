@@ -9,7 +9,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine, crc_of, is_intact, line_bytes
+from engram_host.companion.store.row_types import (
+    DAMAGED_ASIDE,
+    DeviceRow,
+    LogRow,
+    NewLine,
+    crc_of,
+    is_intact,
+    line_bytes,
+)
 from engram_host.companion.types import FOLDER, LogName
 from engram_host.companion.vector_types import Vector
 
@@ -19,6 +27,9 @@ EVENTS_KEPT = 1000
 _DEVICE = "name, board, link, n, heard, zone, version, generation"
 _LOG = "device, log, epoch, is_present, have, oldest, next, rewrites, agreed, replaced"
 _GENERATION_BITS = 48
+_NAMES_AT_ONCE = 500
+"""Names in one statement: SQLite takes 32,766 values, and PostgreSQL 65,535."""
+
 OF_COPY = "device = ? AND log = ? AND epoch = ?"
 _OP = b'"op":"archive"'
 PRESENT = (
@@ -35,6 +46,9 @@ class Rows(ABC):
 
     contains = "instr(line, ?) > 0"
     """The condition that a line has some bytes."""
+
+    if_lost = "`engram restore` a backup, or `engram repair` sets aside what is lost."
+    """What a person does about damaged lines that no board can send again."""
 
     def __init__(self) -> None:
         self._waiting: list[tuple[Any, ...]] = []
@@ -136,10 +150,16 @@ class Rows(ABC):
     def present_copies(self, names: Iterable[str]) -> dict[tuple[str, LogName], LogRow]:
         """The present copies of boards."""
         wanted = sorted(set(names))
-        if not wanted:
-            return {}
-        found = self.run(f"SELECT {_LOG} FROM logs WHERE is_present AND device IN ({placeholders(wanted)})", wanted)
-        return {(row.device, row.log): row for row in map(_log_row, found)}
+        found: dict[tuple[str, LogName], LogRow] = {}
+        for start in range(0, len(wanted), _NAMES_AT_ONCE):
+            part = wanted[start : start + _NAMES_AT_ONCE]
+            sql = f"SELECT {_LOG} FROM logs WHERE is_present AND device IN ({placeholders(part)})"
+            found |= {(row.device, row.log): row for row in map(_log_row, self.run(sql, part))}
+        return found
+
+    def all_copies(self) -> list[LogRow]:
+        """The copies of all logs of all boards, those of former epochs included."""
+        return [_log_row(row) for row in self.run(f"SELECT {_LOG} FROM logs ORDER BY device, log, epoch")]
 
     def save_logs(self, copies: Iterable[LogRow]) -> None:
         """Write the rows of copies, new ones too; one that is present after those that are not."""
@@ -233,8 +253,9 @@ class Rows(ABC):
         )
         self.run_many(f"UPDATE lines SET line = NULL, crc = '' WHERE {same}", rows)
         self.run_many(
-            "DELETE FROM aside WHERE device = ? AND log = ? AND seq = ? AND line = ?",
-            [(row[0], row[1], row[3], row[4]) for row in rows],
+            # Nobody can say whether what is left of a damaged line is the text that was forgotten.
+            "DELETE FROM aside WHERE device = ? AND log = ? AND seq = ? AND (line = ? OR why = ?)",
+            [(row[0], row[1], row[3], row[4], DAMAGED_ASIDE) for row in rows],
         )
 
     # --- the archive
@@ -329,32 +350,6 @@ class Rows(ABC):
     def _of_archive(self) -> str:
         """The condition that a line is an archived record's latest version."""
         return f"archive > 0 AND archive <> 0 AND line IS NOT NULL AND NOT {self.contains}"
-
-    def show_copy(self, copy: LogRow, former: LogRow, version: int, now: int) -> int:
-        """Let one copy take the place of another among the changes, with versions from `version` + 1 on: each of its lines
-        has changed, and lines that only the other one has are gone. How many changes that makes.
-        """
-        self.flush()
-        self.run(
-            "INSERT INTO lines (device, log, epoch, seq, version, received, crc, line) "
-            "SELECT device, log, ?, seq, 0, ?, '', NULL FROM lines "
-            f"WHERE {OF_COPY} ON CONFLICT (device, log, epoch, seq) DO NOTHING",
-            (copy.epoch, now, *former.key),
-        )
-        self._renumber("lines", copy, version)
-        changes = self.run(f"SELECT count(*) FROM lines WHERE {OF_COPY}", copy.key)[0][0]
-        self._renumber("vectors", copy, version + changes)
-        return changes + self.run(f"SELECT count(*) FROM vectors WHERE {OF_COPY}", copy.key)[0][0]
-
-    def _renumber(self, table: str, copy: LogRow, version: int) -> None:
-        identity = ", identity" if table == "vectors" else ""
-        fits = f" AND {table}.identity = numbered.identity" if table == "vectors" else ""
-        self.run(
-            f"UPDATE {table} SET version = numbered.place + ? FROM (SELECT seq{identity}, row_number() OVER "
-            f"(ORDER BY seq{identity}) AS place FROM {table} WHERE {OF_COPY}) AS numbered "
-            f"WHERE {table}.device = ? AND {table}.log = ? AND {table}.epoch = ? AND {table}.seq = numbered.seq{fits}",
-            (version, *copy.key, *copy.key),
-        )
 
     # --- what was set aside, and what happened
 

@@ -8,6 +8,7 @@ when it connects, and sends what is missing; what its archive has it is asked fo
 import contextlib
 import shutil
 import sqlite3
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -16,14 +17,15 @@ from typing import Any
 
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store import retention
-from engram_host.companion.store.backup import BESIDE, check_sqlite, opened, remove_beside
+from engram_host.companion.store.backup import BESIDE, check_sqlite, opened, remove_beside, remove_database
 from engram_host.companion.store.damage import Found
 from engram_host.companion.store.database import Database
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.row_types import LogRow, is_intact, line_bytes
+from engram_host.companion.store.row_types import DAMAGED_ASIDE, LogRow, is_intact, line_bytes
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.store.sqlite_pages import FoundRow, SqlitePages
-from engram_host.companion.types import FOLDER, LOGS, LogName
+from engram_host.companion.store.tokens import AuditTable
+from engram_host.companion.types import FOLDER, LOGS, AuditEntry, LogName
 from engram_host.wording import counted
 
 _MADE_AGAIN = ("lines", "vectors", "files", "migrations", "device_use", "gateway_use")
@@ -47,6 +49,8 @@ class BoardRepair:
     """Damaged or missing ones that the board still had when it last connected."""
     lost: int = 0
     """Damaged or missing ones that only a backup may have."""
+    set_aside: int = 0
+    """Those of them of which something is left: it is set aside as it is."""
 
 
 @dataclass
@@ -80,13 +84,15 @@ def _board_sentence(name: str, board: BoardRepair) -> str:
         said += f"; it has to send {board.sent_again} again, as it does when it connects"
     if board.lost:
         said += f"; {board.lost} lost that the board has no more: only a backup has them"
+    if board.set_aside:
+        said += f", and what is left of {board.set_aside} is set aside"
     return said + "."
 
 
-def repair_sqlite(path: Path, kept: Path) -> Repair:
+def repair_sqlite(path: Path, kept: Path, note: AuditEntry | None = None) -> Repair:
     """Put what can be read of a damaged database in its place, in one step; the damaged one stays at `kept`.
 
-    Nobody may have it open. StoreUnavailable.
+    `note` is added to its audit log. Nobody may have it open. StoreUnavailable.
     """
     draft = path.with_name(path.name + ".new")
     try:
@@ -94,9 +100,9 @@ def repair_sqlite(path: Path, kept: Path) -> Repair:
             raise StoreUnavailable(
                 f"there is no database {path}, or it is empty: `engram restore` puts a backup there."
             )
-        _remove(draft)
+        remove_database(draft)
         pages = SqlitePages(path)
-        repair = _salvage(path, pages, draft, kept)
+        repair = _salvage(path, pages, draft, kept, note)
         check_sqlite(draft)
         for ending in ("", *BESIDE):
             if (source := path.with_name(path.name + ending)).exists():
@@ -108,13 +114,8 @@ def repair_sqlite(path: Path, kept: Path) -> Repair:
     except OSError as error:
         raise StoreUnavailable(f"{path} cannot be repaired: {error.strerror}. Look at its disk and its room.") from None
     finally:
-        _remove(draft)
+        remove_database(draft)
     return repair
-
-
-def _remove(draft: Path) -> None:
-    draft.unlink(missing_ok=True)
-    remove_beside(draft)
 
 
 def _write_log(path: Path, pages: SqlitePages) -> None:
@@ -125,7 +126,7 @@ def _write_log(path: Path, pages: SqlitePages) -> None:
             file.write(page)
 
 
-def _salvage(path: Path, pages: SqlitePages, draft: Path, kept: Path) -> Repair:
+def _salvage(path: Path, pages: SqlitePages, draft: Path, kept: Path, note: AuditEntry | None) -> Repair:
     found = _Found(pages)
     database = SqliteDatabase(draft)
     database.connect()
@@ -138,6 +139,8 @@ def _salvage(path: Path, pages: SqlitePages, draft: Path, kept: Path) -> Repair:
                 repair.tables.append(name)
             _insert(database, name, rows)
         database.write(lambda rows: _put_lines(rows, found, repair))
+        if note:
+            AuditTable(database).add_audit(note)
     finally:
         database.close()
     return repair
@@ -152,6 +155,8 @@ class _Found:
     def __init__(self, pages: SqlitePages):
         self.lines: dict[_Key, dict[int, Sequence[Any]]] = defaultdict(dict)
         self.damaged: set[Found] = set()
+        self.left: dict[Found, bytes] = {}
+        """What is left of damaged lines."""
         self._others: list[FoundRow] = []
         indexed: set[Found] = set()
         there: set[Found] = set()
@@ -173,6 +178,7 @@ class _Found:
             self.lines[device, log, epoch][seq] = [*values[:6], own if crc or line is not None else "", *values[7:]]
         else:
             self.damaged.add((device, log, epoch, seq))
+            self.left[device, log, epoch, seq] = line_bytes(line)
         return device, log, epoch, seq
 
     def table_rows(self, path: Path, database: Database, name: str) -> tuple[list[Sequence[Any]], bool]:
@@ -300,15 +306,7 @@ def _put_lines(rows: Rows, found: _Found, repair: Repair) -> None:
         rows.run_many(f"INSERT OR IGNORE INTO lines ({columns}) VALUES ({', '.join('?' * 10)})", marked)
         newest[key[0]] = max([newest[key[0]], *(values[4] for values in marked)])
         repair.boards.setdefault(key[0], BoardRepair()).saved += sum(values[7] is not None for values in marked)
-    for device, log, epoch, seq in found.damaged:
-        if device.startswith(FOLDER):
-            continue
-        copy = copies.get((device, log, epoch))
-        board = repair.boards.setdefault(device, BoardRepair())
-        if copy and copy.is_present and copy.oldest <= seq <= copy.have:
-            board.sent_again += 1
-        elif copy is None or seq <= copy.have:
-            board.lost += 1
+    _count_damaged(rows, found, copies, repair)
     for name, version in newest.items():
         device = rows.lock_or_make(name)
         device.version = max(device.version, version)
@@ -318,6 +316,22 @@ def _put_lines(rows: Rows, found: _Found, repair: Repair) -> None:
         if copy.is_present and copy.log == "records":
             # The lines that say what is archived may be lost: nothing is taken for forgotten until the board has said it.
             retention.mark_doubted(rows, copy)
+
+
+def _count_damaged(rows: Rows, found: _Found, copies: dict[_Key, LogRow], repair: Repair) -> None:
+    """Count the damaged lines, and set aside what is left of those that no board can send again."""
+    for device, log, epoch, seq in sorted(found.damaged):
+        if device.startswith(FOLDER):
+            continue
+        copy = copies.get((device, log, epoch))
+        board = repair.boards.setdefault(device, BoardRepair())
+        if copy and copy.is_present and copy.oldest <= seq <= copy.have:
+            board.sent_again += 1
+        elif copy is None or seq <= copy.have:
+            board.lost += 1
+            if left := found.left.get((device, log, epoch, seq)):
+                rows.set_aside(copy or LogRow(device, log, epoch), [(seq, left)], DAMAGED_ASIDE, int(time.time()))
+                board.set_aside += 1
 
 
 def _with_marks(values: Sequence[Any]) -> Sequence[Any]:

@@ -56,6 +56,12 @@ class ReplicaReader(DatabaseTable):
         """All boards and folders, by name."""
         return _devices(rows)
 
+    @reads
+    def count_devices(self, rows: Rows) -> int:
+        """How many boards there are; Markdown folders are left out."""
+        sql = f"SELECT count(*) FROM devices WHERE substr(name, 1, {len(FOLDER)}) <> ?"
+        return rows.run(sql, (FOLDER,))[0][0]
+
     def devices(self) -> list[Device]:
         """All boards, by name; no Markdown folders."""
         return [device for device in self.sources() if not device.name.startswith(FOLDER)]

@@ -10,7 +10,7 @@ from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.store import retention
 from engram_host.companion.store.damage import damaged_seqs, has_damaged
 from engram_host.companion.store.line_quota import DayUse
-from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.queries import OF_COPY, Rows
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
 from engram_host.companion.types import HeldLog, Hello, LineBatch, LineQuota, LogName, LogState, Sender
 from engram_host.wording import counted
@@ -164,9 +164,37 @@ def _present_copy(rows: Rows, device: DeviceRow, log: LogName, epoch: int, event
         events.append(epoch_again(log, copy.have))
     if former is not None:
         former.is_present, former.replaced = False, now
-        device.version += rows.show_copy(copy, former, device.version, now)
+        device.version += _show_copy(rows, copy, former, device.version, now)
         rows.save_logs([former, copy])
     return copy
+
+
+def _show_copy(rows: Rows, copy: LogRow, former: LogRow, version: int, now: int) -> int:
+    """Let one copy take the place of another among the changes, with versions from `version` + 1 on: each of its lines
+    has changed, and lines that only the other one has are gone. How many changes that makes.
+    """
+    rows.flush()
+    rows.run(
+        "INSERT INTO lines (device, log, epoch, seq, version, received, crc, line) "
+        "SELECT device, log, ?, seq, 0, ?, '', NULL FROM lines "
+        f"WHERE {OF_COPY} ON CONFLICT (device, log, epoch, seq) DO NOTHING",
+        (copy.epoch, now, *former.key),
+    )
+    _renumber(rows, "lines", copy, version)
+    changes = rows.run(f"SELECT count(*) FROM lines WHERE {OF_COPY}", copy.key)[0][0]
+    _renumber(rows, "vectors", copy, version + changes)
+    return changes + rows.run(f"SELECT count(*) FROM vectors WHERE {OF_COPY}", copy.key)[0][0]
+
+
+def _renumber(rows: Rows, table: str, copy: LogRow, version: int) -> None:
+    identity = ", identity" if table == "vectors" else ""
+    fits = f" AND {table}.identity = numbered.identity" if table == "vectors" else ""
+    rows.run(
+        f"UPDATE {table} SET version = numbered.place + ? FROM (SELECT seq{identity}, row_number() OVER "
+        f"(ORDER BY seq{identity}) AS place FROM {table} WHERE {OF_COPY}) AS numbered "
+        f"WHERE {table}.device = ? AND {table}.log = ? AND {table}.epoch = ? AND {table}.seq = numbered.seq{fits}",
+        (version, *copy.key, *copy.key),
+    )
 
 
 def _lost_before(rows: Rows, copy: LogRow, state: LogState) -> list[tuple[int, bytes]]:

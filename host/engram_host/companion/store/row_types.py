@@ -6,6 +6,9 @@ from typing import Any
 from engram import log_line
 from engram_host.companion.types import LogName, Sender
 
+DAMAGED_ASIDE = "it is damaged, and the board has no more what it said"
+"""Why a repair set a line aside."""
+
 
 @dataclass
 class DeviceRow:

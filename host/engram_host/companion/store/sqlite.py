@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from engram_host.companion.errors import StoreDamaged, StoreFull, StoreUnavailable
-from engram_host.companion.store.backup import DAMAGED
 from engram_host.companion.store.database import Database, Result
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.vector_types import Vector
+
+DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+"""Errors by which SQLite says that a file is damaged."""
 
 BUSY_SECONDS = 10
 """How long a call waits for another process that writes."""
