@@ -98,7 +98,7 @@ def package(
 
     Example: engram board package --board ESP32_GENERIC_S3_OCT --out mip
     """
-    from engram_host.boards import mip_package as packaging
+    from engram_host.boards import file_set as packaging
 
     folder = out or Path("build/mip") / board
     _do(lambda progress: packaging.make_package(board, config, folder, url, progress), context)
