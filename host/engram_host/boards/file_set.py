@@ -10,7 +10,7 @@
 
 Paths are below the board's root and begin without a slash.
 
-make_package() makes of them a package for MicroPython's own installer, mip: a folder that a web server or a repository can hold.
+make_package() makes of them a package for MicroPython's own installer, mip: a folder that a web server or a repository holds.
 
     package.json      the code: `mpremote mip install --target / package.json` puts it on a board, and brings it up to date
     new-board.json    settings, profile and root certificates: for a board that has none, since mip replaces what is there
