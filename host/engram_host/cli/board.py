@@ -14,7 +14,7 @@ import typer
 from engram_host.boards.errors import option_name, under_make
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
-from engram_host.cli.access.store import note_command
+from engram_host.cli.access import note_command
 from engram_host.cli.exit_status import CommandError, CommandInterrupted, NotFound, NotInstalled, WrongUsage
 from engram_host.cli.options import HOME, JSON, PORT, URL, Context, takes
 

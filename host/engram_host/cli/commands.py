@@ -10,9 +10,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from engram_host.cli import board, device, doctor, memory, tls, transfer
+from engram_host.cli import access, board, device, doctor, memory, tls, transfer
 from engram_host.cli import companion as companion_commands
-from engram_host.cli.access import token
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
 from engram_host.cli.options import asks_for_json
 from engram_host.extras import DISTRIBUTION
@@ -38,10 +37,10 @@ app.command("stats")(companion_commands.stats)
 app.command("folders")(companion_commands.folders)
 app.command("eval")(memory.evaluate)
 app.command("doctor")(doctor.doctor)
-app.command("audit")(token.audit)
+app.command("audit")(access.audit)
 app.command("tls")(tls.tls)
 app.add_typer(device.app, name="device")
-app.add_typer(token.app, name="token")
+app.add_typer(access.app, name="token")
 app.add_typer(board.app, name="board")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engram_host.cli.access.store import (
+from engram_host.cli.access import (
     checked_name,
     format_day,
     format_minute,
