@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from engram_host.cli import access, board, device, doctor, memory, tls, transfer
+from engram_host.cli import access, board, device, doctor, memory, transfer
 from engram_host.cli import companion as companion_commands
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
 from engram_host.cli.options import asks_for_json
@@ -38,7 +38,7 @@ app.command("folders")(companion_commands.folders)
 app.command("eval")(memory.evaluate)
 app.command("doctor")(doctor.doctor)
 app.command("audit")(access.audit)
-app.command("tls")(tls.tls)
+app.command("tls")(access.tls)
 app.add_typer(device.app, name="device")
 app.add_typer(access.app, name="token")
 app.add_typer(board.app, name="board")
