@@ -338,7 +338,7 @@ def evaluate(
     Example: engram eval path/to/sets --engine companion-words --json
     """
     from engram_host.evaluation import run
-    from engram_host.evaluation.board import NoBoardEngine
+    from engram_host.evaluation.engines import NoBoardEngine
 
     if engine not in run.ENGINES:
         raise WrongUsage(f"--engine takes one of {', '.join(sorted(run.ENGINES))}.")
