@@ -1,4 +1,4 @@
-"""The chain of embedders: who makes vectors when, by the invariants that fallback.py states."""
+"""The chain of embedders: who makes vectors when, by the invariants that embedder.py states."""
 
 import asyncio
 

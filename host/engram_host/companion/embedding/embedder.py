@@ -1,4 +1,18 @@
-"""PLACE"""
+"""What an embedder is, the checks that every one makes on its vectors, the cache before one, the one that refuses, and a chain.
+
+Of a chain (FallbackEmbedder) one embedder makes the vectors of the index. Vectors of two models cannot be compared, so a
+chain is not free to take whoever answers. It holds to this:
+
+1. At any time there is one identity, `model` and `dimensions`, and all vectors are of it. An embedder of another identity
+   is never asked for a vector; while those of the identity fail, embed() fails, and searches go by words.
+2. The identity changes only in ready(), which the index's keeper calls, never in embed(): so a vector belongs to the
+   identity that stood there when embed() was called.
+3. At the start the identity is that of the first embedder that is ready, but not beyond the one that made the index: if
+   that one fails, the chain waits for it. A better one that comes before it (somebody has set a key) begins a new index.
+4. Later on, it goes forward in the chain when an embedder that comes before the chosen one has become ready, which is
+   tried every `rebuild_after_seconds`; and backward only if `rebuild` is set and the chosen one has failed for as long.
+5. An embedder that failed is left alone for `cooldown_seconds`; why it failed is remembered until it works again.
+"""
 
 import asyncio
 from collections import OrderedDict
@@ -218,7 +232,7 @@ class _Link:
 
 
 class FallbackEmbedder:
-    """Embedders in the order in which they are wanted; see above."""
+    """Embedders in the order in which they are wanted; see the rules at the top."""
 
     def __init__(
         self,
