@@ -34,9 +34,8 @@ from engram_host.companion.metrics import Metrics
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
 from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
-from engram_host.companion.replication.expiry import ExpirySweep
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
-from engram_host.companion.replication.store_check import StoreCheck
+from engram_host.companion.replication.upkeep import ExpirySweep, StoreCheck
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import (
     SecuritySettings,

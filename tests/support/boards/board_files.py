@@ -55,7 +55,7 @@ def flash_with(folder: Path, files: Files, size: int = 512 << 10) -> Path:
     return path
 
 
-def files_on(flash: Path) -> Files:
-    data = flash.read_bytes()
+def files_on(image: Path) -> Files:
+    data = image.read_bytes()
     found = flash.LittlefsReader(lambda offset, length: data[offset : offset + length])
     return {path: found.content(path) for path in found.sizes()}
