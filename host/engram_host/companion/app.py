@@ -19,10 +19,9 @@ from engram_host.companion.auth.audit import AuditLog
 from engram_host.companion.auth.broker_secrets import GROUP, broker_secret
 from engram_host.companion.auth.connections import Connections, most_connections, raise_descriptor_limit
 from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners, tokens_required
-from engram_host.companion.auth.failed_logins import FailedLogins
 from engram_host.companion.auth.identity import CallerLookup
 from engram_host.companion.auth.middleware import HttpAccess
-from engram_host.companion.auth.rate_limit import RateLimiter
+from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
 from engram_host.companion.auth.tls import trust_certificate
 from engram_host.companion.auth.tokens import new_token, operator_token
 from engram_host.companion.embedding.embedding_service import EmbeddingService

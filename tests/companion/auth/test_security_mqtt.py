@@ -13,12 +13,11 @@ import aiomqtt
 import pytest
 import trustme
 
-from engram_host.companion.auth import failed_logins, identity, tokens
+from engram_host.companion.auth import identity, rate_limit, tokens
 from engram_host.companion.auth.connections import Connections
 from engram_host.companion.auth.exposure import listener_tls
-from engram_host.companion.auth.failed_logins import FailedLogins
 from engram_host.companion.auth.identity import ApiCaller, CallerLookup
-from engram_host.companion.auth.rate_limit import RateLimiter
+from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
 from engram_host.companion.auth.tls import trust_certificate
 from engram_host.companion.errors import SettingError
 from engram_host.companion.mqtt import guarded_broker
@@ -380,9 +379,9 @@ def test_a_client_that_closes_while_it_is_refused_is_no_error_and_keeps_no_place
 def test_failed_logins_are_counted_logged_by_address_and_name_and_slowed_down(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
-    monkeypatch.setattr(failed_logins, "FREE", 3)
-    monkeypatch.setattr(failed_logins, "REFILL", 0.001)
-    monkeypatch.setattr(failed_logins, "SLOW_SECONDS", 0.05)
+    monkeypatch.setattr(rate_limit, "FREE", 3)
+    monkeypatch.setattr(rate_limit, "REFILL", 0.001)
+    monkeypatch.setattr(rate_limit, "SLOW_SECONDS", 0.05)
 
     async def work(where: Place) -> None:
         loop = asyncio.get_running_loop()
