@@ -12,8 +12,8 @@ from typing import Any
 
 from engram_host.cli.checks import REFUSED, Finding, watch, well, wrong
 from engram_host.cli.output import format_time
-from engram_host.companion.auth.broker_secrets import CHECKER
 from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners, tokens_required
+from engram_host.companion.auth.mosquitto import CHECKER
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
 from engram_host.companion.errors import IF_DAMAGED, CompanionError, SettingError
 from engram_host.companion.folders.service import companion_id

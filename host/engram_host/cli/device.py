@@ -22,8 +22,7 @@ from engram_host.cli.access import (
 from engram_host.cli.exit_status import CommandError, NotFound
 from engram_host.cli.options import HOME, JSON, Context, takes
 from engram_host.companion.auth import tokens
-from engram_host.companion.auth.broker_files import MOSQUITTO_SYSTEM_USER, access_for
-from engram_host.companion.auth.broker_secrets import CHECKER, COMPANION, broker_secret
+from engram_host.companion.auth.mosquitto import CHECKER, COMPANION, MOSQUITTO_SYSTEM_USER, access_for, broker_secret
 
 if TYPE_CHECKING:
     from engram_host.companion.settings import Settings

@@ -16,11 +16,11 @@ from engram_host.companion.api.app import make_app
 from engram_host.companion.api.health import StoreLook
 from engram_host.companion.api.server import WebServer
 from engram_host.companion.auth.audit import AuditLog
-from engram_host.companion.auth.broker_secrets import GROUP, broker_secret
 from engram_host.companion.auth.connections import Connections, most_connections, raise_descriptor_limit
 from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners, tokens_required
 from engram_host.companion.auth.identity import CallerLookup
 from engram_host.companion.auth.middleware import HttpAccess
+from engram_host.companion.auth.mosquitto import GROUP, broker_secret
 from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
 from engram_host.companion.auth.tls import trust_certificate
 from engram_host.companion.auth.tokens import new_token, operator_token

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from engram_host.companion.auth.broker_files import FileAccess
+from engram_host.companion.auth.mosquitto import FileAccess
 from engram_host.companion.errors import SettingError
 from engram_host.companion.types import DeviceToken, OperatorToken
 
