@@ -20,7 +20,7 @@ from engram_host.companion.folders.service import companion_id
 from engram_host.companion.folders.sources import folder_sources, list_files
 from engram_host.companion.gateway.api_key import FILE as KEY_FILE
 from engram_host.companion.gateway.api_key import VARIABLE, find_api_key
-from engram_host.companion.gateway.prices import Prices
+from engram_host.companion.gateway.quota import Prices
 from engram_host.companion.gateway.request import service_url
 from engram_host.companion.settings import Settings, database_file, secrets_in_file
 from engram_host.companion.settings_reader import FILE
