@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from engram_host.companion.gateway import key_filter
 from engram_host.companion.gateway.errors import ServiceFailed
-from engram_host.companion.gateway.events import MOST_EVENT, EventParser, ServerEvent
 from engram_host.companion.gateway.key_filter import HELD_FROM, KeyFilter, KeyPattern
+from engram_host.companion.gateway.streaming import MOST_EVENT, EventParser, ServerEvent
 
 KEY = "abcabd"
 
