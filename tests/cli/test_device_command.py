@@ -16,8 +16,8 @@ import pytest
 
 from cli_case import engram
 from engram.link import messages
-from engram_host.companion.auth.mosquitto import GROUP, FileAccess, broker_secret
-from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN, MOSQUITTO_USER
+from engram_host.companion.auth.mosquitto import GROUP, MOSQUITTO_USER, FileAccess, broker_secret
+from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN
 from engram_host.companion.store import open_store
 from mqtt_marks import MARK, received_before_mark
 from peers import Broker, Companion

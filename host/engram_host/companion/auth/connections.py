@@ -1,4 +1,12 @@
-"""P"""
+"""How many connections are open at once, over HTTP and MQTT together and from each address, and which of them make room.
+
+A client that has shown a token is known and stays. Where there is no room, the unknown client that has been connected longest
+has to go: whoever opens connections and says nothing keeps nobody out.
+
+Connections of the HTTP server and the broker are accepted within that bound. asyncio's own servers accept all that
+comes. Without a free descriptor they log a traceback for each place of their backlog, again and again, and a client that
+begins no TLS handshake counts nowhere.
+"""
 
 import asyncio
 import ipaddress

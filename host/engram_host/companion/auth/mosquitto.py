@@ -1,14 +1,20 @@
-"""P"""
+"""A mosquitto of one's own: its files, who may read them, and the secrets that the companion has with it.
+
+The files are read by the user that mosquitto runs as, which is rarely the one that writes them. Secrets are made once, and
+kept in the database, which all of the companion's workers share.
+"""
 
 import os
 import pwd
 import stat
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from engram_host.companion.auth.tokens import new_token
+from engram_host.companion.auth.tokens import mosquitto_hash, new_token
+from engram_host.companion.errors import SettingError
+from engram_host.companion.types import DeviceToken
 
 GROUP = "mqtt.group"
 """The name of the group in which workers share a subscription. Who knows it can take messages of others."""
@@ -100,3 +106,70 @@ def _may_enter(user: pwd.struct_passwd, folder: Path) -> bool:
     if found.st_gid in os.getgrouplist(user.pw_name, user.pw_gid):
         return bool(found.st_mode & stat.S_IXGRP)
     return bool(found.st_mode & stat.S_IXOTH)
+
+
+MOSQUITTO_USER = "engram.companion"
+"""The companion's own name at the broker: with a dot, so that no board can be called so."""
+
+MOSQUITTO_CHECKER = "engram.check"
+"""The name with which `engram doctor` finds out what the broker lets a board do; it has no more rights than one."""
+
+PASSWORDS = "engram.passwords"
+TOPICS = "engram.topics"
+CONFIG = "engram.conf"
+
+_TOPICS = """\
+# Made by `engram device mosquitto`. The companion reads what boards say and writes to them; a board only its own.
+# mosquitto looks at this when it passes a message on, never at a subscription: a board may join any group of `$share`. So the
+# companion's group has a secret name. A broker that checks subscriptions should refuse boards `$share/#`.
+user {user}
+topic read engram/v1/+/up
+topic write engram/v1/+/down
+
+pattern write engram/v1/%u/up
+pattern read engram/v1/%u/down
+"""
+_CONFIG = """\
+# Made by `engram device mosquitto`: name it in mosquitto.conf with include_dir, or copy these lines.
+allow_anonymous false
+password_file {folder}/{passwords}
+acl_file {folder}/{topics}
+message_size_limit 65536
+"""
+
+
+@dataclass(frozen=True)
+class MosquittoUser:
+    """A user of the broker."""
+
+    name: str
+    password: str = field(repr=False)
+
+
+def write_mosquitto_files(
+    folder: Path,
+    devices: Sequence[DeviceToken],
+    companion: MosquittoUser,
+    checker: MosquittoUser,
+    access: FileAccess,
+) -> list[Path]:
+    """Write the three files to a folder, for whom `access` says; their paths. SettingError."""
+    lines = [f"{user.name}:{mosquitto_hash(user.password)}" for user in (companion, checker)]
+    lines += [f"{token.device}:{token.mosquitto}" for token in devices]
+    where = folder.absolute()
+    texts = {
+        PASSWORDS: "\n".join(lines) + "\n",
+        TOPICS: _TOPICS.format(user=companion.name),
+        CONFIG: _CONFIG.format(folder=where, passwords=PASSWORDS, topics=TOPICS),
+    }
+    try:
+        where.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            draft = where / f"{name}.new"
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+                file.write(text)
+                access.apply(file.fileno())
+            draft.replace(where / name)
+    except OSError as error:
+        raise SettingError(str(folder), f"the files cannot be written there: {error.strerror}.") from None
+    return [where / name for name in texts]

@@ -1,4 +1,6 @@
-"""P"""
+"""The key of the model's service, which leaves this process in one header only: finds it in what the service sends, behind
+escapes of JSON, and in pieces over the events of a stream.
+"""
 
 import logging
 import re

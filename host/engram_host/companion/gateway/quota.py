@@ -1,4 +1,4 @@
-"""P"""
+"""How many tokens a call used, what it cost, and how much of the model may be used on a day."""
 
 import asyncio
 import json

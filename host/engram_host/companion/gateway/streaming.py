@@ -1,4 +1,6 @@
-"""P"""
+"""Streams: server-sent events as a service sends them and as the gateway passes them on, and answers while their client is
+there: a stream that holds what it needs until it is over, and work that ends with a client.
+"""
 
 import asyncio
 import contextlib
