@@ -9,7 +9,7 @@ from board_images import micropython, needs_micropython
 from board_loader import Loader
 from board_stand_in import StandIn
 from cli_case import engram, fine
-from engram_host.boards import file_set, image
+from engram_host.boards import file_set, flash
 
 MEMORY = {
     "memory/MEMORY.md": b"- my bike is green\n",
@@ -25,7 +25,7 @@ def test_a_blank_board_is_flashed(tmp_path: Path):
     with Loader(BOARD.chip, BOARD.flash_bytes) as chip:
         told = fine(*words, "--port", chip.port, "--json").json
         files = file_set.seed_files(BOARD, {}) | file_set.code_files(BOARD)
-        assert chip.flash[BOARD.filesystem.offset :] == image.build_littlefs(files, BOARD.filesystem.size)
+        assert chip.flash[BOARD.filesystem.offset :] == flash.build_littlefs(files, BOARD.filesystem.size)
     assert told["done"] and told["told"]
 
 

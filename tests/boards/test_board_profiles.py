@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engram.config import SETTINGS
-from engram_host.boards import file_set, image, micropython_image, profile
+from engram_host.boards import file_set, flash, micropython_image, profile
 from engram_host.boards.errors import BadRequest
 from engram_host.boards.profile import BLOCK, BoardProfile, Region
 from engram_host.firmware import BOARDS, FIRMWARE
@@ -54,7 +54,7 @@ def test_full_logs_with_their_indexes_leave_room_for_a_deploy(board: BoardProfil
     rows = (line.split(" ", 1) for line in SETTINGS.strip().splitlines())
     limits = {name: json.loads(row)[0] for name, row in rows} | board.settings
     records, journal = limits["records.bytes"], limits["journal.bytes"]
-    code = used(image.build_littlefs(file_set.code_files(board), board.filesystem.size))
+    code = used(flash.build_littlefs(file_set.code_files(board), board.filesystem.size))
     indexes = INDEX_TO_LOG * (records + journal) + INDEX_TO_LOG * max(records, journal)  # one is merged into a new one
     reserves = sum(min(log // 8, LARGEST_SEGMENT) + 3 * BLOCK for log in (records, journal))
     others = limits["records.trash_bytes"] + limits["notes.bytes"]

@@ -16,10 +16,8 @@ import pytest
 
 from cli_case import engram
 from engram.link import messages
-from engram_host.companion.auth import broker_files
-from engram_host.companion.auth.broker_files import FileAccess
-from engram_host.companion.auth.broker_secrets import GROUP, broker_secret
-from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN, MOSQUITTO_USER
+from engram_host.companion.auth.mosquitto import GROUP, MOSQUITTO_USER, FileAccess, broker_secret
+from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN
 from engram_host.companion.store import open_store
 from mqtt_marks import MARK, received_before_mark
 from peers import Broker, Companion
@@ -213,7 +211,7 @@ def test_files_that_mosquitto_cannot_read_come_with_what_to_do(tmp_path: Path):
 )
 def test_the_files_are_for_mosquittos_user_alone(uid: int, groups: set[int], access: FileAccess):
     mosquitto = pwd.struct_passwd(("mosquitto", "x", 901, 902, "", "/", "/bin/false"))
-    assert broker_files._access(mosquitto, uid, groups, Path("/etc/mosquitto/engram")) == access
+    assert mosquitto._access(mosquitto, uid, groups, Path("/etc/mosquitto/engram")) == access
 
 
 # --- shared subscriptions, which mosquitto's access list does not check

@@ -23,7 +23,7 @@ from engram import log_line
 from engram_host.cli import companion_checks as checks
 from engram_host.companion import app, search_service, supervisor
 from engram_host.companion.embedding import batch
-from engram_host.companion.replication import expiry, store_check
+from engram_host.companion.replication import upkeep
 from engram_host.companion.settings import read_settings
 from engram_host.companion.supervisor import TASKS
 from engram_host.fake_llm import serving
@@ -147,11 +147,11 @@ def test_a_task_that_is_killed_comes_back_and_health_shows_it(
     monkeypatch.setattr(search_service, "LARGE", 1)
     monkeypatch.setattr(app, "_WARM_AFTER_SECONDS", 2.0 if name == "warming" else 0.0)
     if name == "expiry":
-        monkeypatch.setattr(expiry, "FIRST_SECONDS", 0.1)
-        monkeypatch.setattr(expiry, "EVERY_SECONDS", 0.1)
+        monkeypatch.setattr(upkeep, "EXPIRE_FIRST_SECONDS", 0.1)
+        monkeypatch.setattr(upkeep, "EXPIRE_EVERY_SECONDS", 0.1)
     if name == "checking":
-        monkeypatch.setattr(store_check, "AFTER_SECONDS", 0.05)
-        monkeypatch.setattr(store_check, "EVERY_SECONDS", 0.05)
+        monkeypatch.setattr(upkeep, "CHECK_FIRST_SECONDS", 0.05)
+        monkeypatch.setattr(upkeep, "CHECK_EVERY_SECONDS", 0.05)
 
     async def play(companion: Served) -> None:
         works = WORKS[name]

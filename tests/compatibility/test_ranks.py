@@ -10,7 +10,7 @@ import pytest
 import firmware_build
 import get_micropython
 import ranks
-from engram_host.evaluation.board import BoardEngine
+from engram_host.evaluation.engines import BoardEngine
 
 KEPT = {name: json.loads((ranks.FOLDER / f"{name}.json").read_text(encoding="ascii")) for name in ranks.NAMES}
 LATER = json.loads((ranks.FOLDER / "later.json").read_text(encoding="ascii"))

@@ -12,7 +12,7 @@ import pytest
 
 import firmware_build
 import get_micropython
-from engram_host.boards import image
+from engram_host.boards import flash as flashing
 from extent import extent
 from flashes import BLOCK, Cut, Image, read_trace
 
@@ -85,14 +85,14 @@ def boot(
 
 def holds(content: bytes) -> Files:
     """All files on a flash."""
-    reader = image.LittlefsReader(lambda at, size: content[at : at + size])
+    reader = flashing.LittlefsReader(lambda at, size: content[at : at + size])
     return {path: reader.content(path) for path in reader.sizes()}
 
 
 @functools.cache
 def base() -> bytes:
     """A board before the deploy."""
-    return image.build_littlefs({**KEPT, **OLD}, SIZE)
+    return flashing.build_littlefs({**KEPT, **OLD}, SIZE)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ sys.path.extend(
 import firmware_build
 import get_micropython
 from engram_host.evaluation import run
-from engram_host.evaluation.board import BoardEngine, NoBoardEngine
+from engram_host.evaluation.engines import BoardEngine, NoBoardEngine
 
 
 def make_board(_work: Path) -> BoardEngine:

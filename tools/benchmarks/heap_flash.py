@@ -4,7 +4,7 @@ import random
 import tempfile
 from pathlib import Path
 
-from engram_host.boards import image, profile
+from engram_host.boards import flash, profile
 
 SESSION_TURNS = 40
 START = 1790000000
@@ -47,7 +47,7 @@ def filled(board: profile.BoardProfile, count: int) -> tuple[bytes, int, int]:
         kept = parts.journal.entries.count(), parts.records.count()
         folder = Path(name)
         files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-        return image.build_littlefs(files, board.filesystem.size), *kept
+        return flash.build_littlefs(files, board.filesystem.size), *kept
 
 
 def _texts(count: int) -> list[tuple[str, list[str]]]:

@@ -1,5 +1,5 @@
 """`engram board`: what `make flash` and the other targets for a board do; the list of the boards that a companion knows, and
-what erases one there.
+what erases one there; and `engram run`, a simulated board, as `make run` does.
 """
 
 import contextlib
@@ -14,13 +14,14 @@ import typer
 from engram_host.boards.errors import option_name, under_make
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
-from engram_host.cli.access.store import note_command
-from engram_host.cli.exit_status import CommandError, CommandInterrupted, NotFound, WrongUsage
+from engram_host.cli.access import note_command
+from engram_host.cli.exit_status import CommandError, CommandInterrupted, NotFound, NotInstalled, WrongUsage
 from engram_host.cli.options import HOME, JSON, PORT, URL, Context, takes
 
 if TYPE_CHECKING:
     from engram_host.companion.store import CompanionStore
     from engram_host.companion.store.erasure import BoardContents
+
 
 app = typer.Typer(
     help="Manage a board on a serial port, list all boards of a companion, or erase one there.",
@@ -98,7 +99,7 @@ def package(
 
     Example: engram board package --board ESP32_GENERIC_S3_OCT --out mip
     """
-    from engram_host.boards import mip_package as packaging
+    from engram_host.boards import file_set as packaging
 
     folder = out or Path("build/mip") / board
     _do(lambda progress: packaging.make_package(board, config, folder, url, progress), context)
@@ -321,3 +322,34 @@ def _companion_store(home: Path) -> "Iterator[CompanionStore]":
         yield store
     finally:
         store.close()
+
+
+def run(
+    home: Annotated[Path, typer.Option(envvar="ENGRAM_HOME", help="folder of the board's files")] = Path(
+        "~/.engram/sim"
+    ),
+    script: Annotated[bool, typer.Option("--script", help="use the scripted LLM: a demo without a key")] = False,
+    companion: Annotated[bool, typer.Option("--companion", help="also start a companion")] = False,
+    prompt: Annotated[bool, typer.Option("--repl", help="open the MicroPython prompt on Ctrl-C")] = False,
+) -> None:
+    """Chat with a simulated board in the terminal or over a pipe. Needs MicroPython's unix port, but no companion.
+
+    Example: engram run --script
+
+    Example: echo "remember that my bike is green" | engram run --home ~/.engram/try
+    """
+    from engram_host.simulator import __main__ as simulator
+    from engram_host.simulator import board
+
+    try:
+        board.find_micropython()
+    except board.NoMicroPython as problem:
+        raise NotInstalled(str(problem)) from None
+    given = simulator.read_environment()
+    options = simulator.SimulatorOptions(
+        home=home.expanduser().absolute(),
+        llm="script" if script else given.llm,
+        companion=companion or given.companion,
+        prompt=prompt or given.prompt,
+    )
+    raise typer.Exit(simulator.run_board(options))

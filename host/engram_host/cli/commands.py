@@ -10,9 +10,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from engram_host.cli import board, device, doctor, edit, evaluate, memory, run, tls, transfer
+from engram_host.cli import access, board, device, doctor, memory, transfer
 from engram_host.cli import companion as companion_commands
-from engram_host.cli.access import token
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
 from engram_host.cli.options import asks_for_json
 from engram_host.extras import DISTRIBUTION
@@ -22,13 +21,13 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.command("run")(run.run)
+app.command("run")(board.run)
 app.command("serve")(companion_commands.serve)
 app.command("search")(memory.search)
 app.command("show")(memory.show)
 app.command("list")(memory.list_entries)
 app.command("history")(memory.history)
-app.command("edit")(edit.edit)
+app.command("edit")(transfer.edit)
 app.command("export")(transfer.export)
 app.command("import")(transfer.import_file)
 app.command("backup")(companion_commands.backup)
@@ -36,12 +35,12 @@ app.command("restore")(companion_commands.restore)
 app.command("repair")(companion_commands.repair)
 app.command("stats")(companion_commands.stats)
 app.command("folders")(companion_commands.folders)
-app.command("eval")(evaluate.evaluate)
+app.command("eval")(memory.evaluate)
 app.command("doctor")(doctor.doctor)
-app.command("audit")(token.audit)
-app.command("tls")(tls.tls)
+app.command("audit")(access.audit)
+app.command("tls")(access.tls)
 app.add_typer(device.app, name="device")
-app.add_typer(token.app, name="token")
+app.add_typer(access.app, name="token")
 app.add_typer(board.app, name="board")
 
 

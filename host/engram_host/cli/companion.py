@@ -12,7 +12,7 @@ import typer
 
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
-from engram_host.cli.access.store import command_entry, note_command, opened_store
+from engram_host.cli.access import command_entry, note_command, opened_store
 from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled
 from engram_host.cli.options import HOME, JSON, URL, Context, takes
 from engram_host.companion.logs import FORMATS, LEVELS, set_up

@@ -12,15 +12,15 @@ from typing import Any
 
 from engram_host.cli.checks import REFUSED, Finding, watch, well, wrong
 from engram_host.cli.output import format_time
-from engram_host.companion.auth.broker_secrets import CHECKER
 from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners, tokens_required
+from engram_host.companion.auth.mosquitto import CHECKER
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
 from engram_host.companion.errors import IF_DAMAGED, CompanionError, SettingError
 from engram_host.companion.folders.service import companion_id
 from engram_host.companion.folders.sources import folder_sources, list_files
 from engram_host.companion.gateway.api_key import FILE as KEY_FILE
 from engram_host.companion.gateway.api_key import VARIABLE, find_api_key
-from engram_host.companion.gateway.prices import Prices
+from engram_host.companion.gateway.quota import Prices
 from engram_host.companion.gateway.request import service_url
 from engram_host.companion.settings import Settings, database_file, secrets_in_file
 from engram_host.companion.settings_reader import FILE

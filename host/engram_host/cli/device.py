@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engram_host.cli.access.store import (
+from engram_host.cli.access import (
     checked_name,
     format_day,
     format_minute,
@@ -21,9 +21,8 @@ from engram_host.cli.access.store import (
 )
 from engram_host.cli.exit_status import CommandError, NotFound
 from engram_host.cli.options import HOME, JSON, Context, takes
-from engram_host.companion.auth import tokens
-from engram_host.companion.auth.broker_files import MOSQUITTO_SYSTEM_USER, access_for
-from engram_host.companion.auth.broker_secrets import CHECKER, COMPANION, broker_secret
+from engram_host.companion.auth import mosquitto, tokens
+from engram_host.companion.auth.mosquitto import CHECKER, COMPANION, MOSQUITTO_SYSTEM_USER, access_for, broker_secret
 
 if TYPE_CHECKING:
     from engram_host.companion.settings import Settings
@@ -136,13 +135,14 @@ def write_mosquitto(
     Example: engram device mosquitto build/mosquitto-files
     """
     with opened_store(context.home) as (store, settings):
-        login = tokens.MosquittoUser(
-            settings.mqtt.username or tokens.MOSQUITTO_USER, settings.mqtt.password or broker_secret(store, COMPANION)
+        login = mosquitto.MosquittoUser(
+            settings.mqtt.username or mosquitto.MOSQUITTO_USER,
+            settings.mqtt.password or broker_secret(store, COMPANION),
         )
-        checker = tokens.MosquittoUser(tokens.MOSQUITTO_CHECKER, broker_secret(store, CHECKER))
+        checker = mosquitto.MosquittoUser(mosquitto.MOSQUITTO_CHECKER, broker_secret(store, CHECKER))
         where = folder.expanduser().absolute()
         access = access_for(user, where)
-        written = tokens.write_mosquitto_files(where, store.tokens(), login, checker, access)
+        written = mosquitto.write_mosquitto_files(where, store.tokens(), login, checker, access)
         note_command(store, "device mosquitto")
     is_set = bool(settings.mqtt.password)
     if context.json:

@@ -17,13 +17,12 @@ from engram_host.companion.api.app import make_app
 from engram_host.companion.api.health import StoreLook
 from engram_host.companion.api.server import WebServer
 from engram_host.companion.auth.audit import AuditLog
-from engram_host.companion.auth.broker_secrets import GROUP, broker_secret
 from engram_host.companion.auth.connections import Connections, most_connections, raise_descriptor_limit
 from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners, tokens_required
-from engram_host.companion.auth.failed_logins import FailedLogins
 from engram_host.companion.auth.identity import CallerLookup
 from engram_host.companion.auth.middleware import HttpAccess
-from engram_host.companion.auth.rate_limit import RateLimiter
+from engram_host.companion.auth.mosquitto import GROUP, broker_secret
+from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
 from engram_host.companion.auth.tls import trust_certificate
 from engram_host.companion.auth.tokens import new_token, operator_token
 from engram_host.companion.embedding.embedding_service import EmbeddingService
@@ -35,9 +34,8 @@ from engram_host.companion.metrics import Metrics
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
 from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
-from engram_host.companion.replication.expiry import ExpirySweep
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
-from engram_host.companion.replication.store_check import StoreCheck
+from engram_host.companion.replication.upkeep import ExpirySweep, StoreCheck
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import (
     SecuritySettings,

@@ -15,7 +15,7 @@ of what a prompt needs of a turn: "[2023-05-08] Speaker: text (caption)".
 An engine ranks a conversation: it is given the number of turns to find at most and an empty folder to work in, and gives
 a list of ids for each question. `board` is the firmware's own store on MicroPython, `recipe` the same formulas in floats,
 for comparison, `companion` the companion's store, embedder and search; companion-words and the like are the same with other
-options (see companion.py).
+options (see engines.py).
 """
 
 import argparse
@@ -29,8 +29,8 @@ from pathlib import Path
 
 from engram_host.boards.errors import BoardError
 from engram_host.companion.errors import CompanionError
-from engram_host.evaluation import companion, recipe
-from engram_host.evaluation.board import BoardEngine, own_board
+from engram_host.evaluation import engines
+from engram_host.evaluation.engines import BoardEngine, own_board
 from engram_host.evaluation.sets import Conversation, EvaluationFailed, Question, Turn, load_conversations
 from engram_host.wording import counted
 
@@ -134,7 +134,7 @@ Rank = Callable[[Conversation, int, Path], list[list[str]]]
 MakeBoard = Callable[[Path], BoardEngine]
 """Makes the engine `board`; it may compile the firmware into the folder."""
 
-ENGINES = ("board", "recipe", *companion.VARIANTS)
+ENGINES = ("board", "recipe", *engines.VARIANTS)
 
 FAILURES = (EvaluationFailed, CompanionError, BoardError, OSError)
 """What evaluate() fails with; the text says why."""
@@ -163,7 +163,7 @@ def evaluate(engine: str, sets: Path, out: Path, make_board: MakeBoard = own_boa
 def _rank_of(engine: str, work: Path, make_board: MakeBoard) -> Rank:
     if engine == "board":
         return make_board(work).rank
-    return recipe.rank if engine == "recipe" else companion.ranker(engine)
+    return engines.rank_by_recipe if engine == "recipe" else engines.companion_ranker(engine)
 
 
 def _ask(conversation: Conversation, rank: Rank, out: Path) -> list[RankedAnswer]:

@@ -12,7 +12,7 @@ import pytest
 
 from board_images import TABLE, VFS, micropython, table
 from board_loader import READ_FLASH, Loader
-from engram_host.boards import file_set, flash, image, micropython_image, profile
+from engram_host.boards import file_set, flash, micropython_image, profile
 from engram_host.boards.errors import (
     BoardError,
     MemoryAtRisk,
@@ -60,7 +60,7 @@ def holding(board: BoardProfile, files: file_set.Files, place: Region | None = N
     content[
         micropython_image.PARTITION_TABLE.offset : micropython_image.PARTITION_TABLE.offset + len(table(entries))
     ] = table(entries)
-    content[place.offset : place.end] = image.build_littlefs(files, place.size)
+    content[place.offset : place.end] = flash.build_littlefs(files, place.size)
     return bytes(content)
 
 
@@ -80,7 +80,7 @@ def test_a_blank_board_gets_micropython_and_the_image(board: BoardProfile, tmp_p
         run(board, chip.port, path)
         files = file_set.seed_files(board, {}) | file_set.code_files(board)
         assert chip.flash[CHIPS[board.chip] :][: path.stat().st_size] == path.read_bytes()
-        assert chip.flash[board.filesystem.offset :] == image.build_littlefs(files, board.filesystem.size)
+        assert chip.flash[board.filesystem.offset :] == flash.build_littlefs(files, board.filesystem.size)
 
 
 def test_on_a_larger_flash_the_file_system_reaches_to_its_end(plain: BoardProfile, official: Path):
@@ -100,7 +100,7 @@ def test_a_frozen_build_gets_no_modules(plain: BoardProfile, tmp_path: Path):
     path = saved(tmp_path, micropython(plain, more=b"engram/app.py\0"))
     with Loader("esp32", 4 << 20) as chip:
         run(plain, chip.port, path)
-        files = image.LittlefsReader(lambda offset, length: bytes(chip.flash[0x200000 + offset :][:length])).sizes()
+        files = flash.LittlefsReader(lambda offset, length: bytes(chip.flash[0x200000 + offset :][:length])).sizes()
     assert "main.py" in files and not any(name.startswith("engram/") for name in files)
 
 

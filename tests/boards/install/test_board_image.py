@@ -10,7 +10,7 @@ from zlib import crc32
 import pytest
 
 from board_images import STORE_IN_APP, hashes_on, needs_micropython, run_on
-from engram_host.boards import file_set, flash, image, profile
+from engram_host.boards import file_set, flash, profile
 from engram_host.boards.errors import BadRequest
 from engram_host.boards.profile import BoardProfile
 from engram_host.boards.progress import Progress
@@ -70,7 +70,7 @@ def test_files_of_all_sizes_are_read_back(tmp_path: Path):
     numbers = random.Random(4)
     files = {f"f/{size}": numbers.randbytes(size) for size in AROUND_BOUNDS}
     path = tmp_path / "fs.bin"
-    path.write_bytes(image.build_littlefs(files, 2 << 20))
+    path.write_bytes(flash.build_littlefs(files, 2 << 20))
     assert hashes_on(path) == {name: sha256(content).hexdigest() for name, content in files.items()}
 
 
@@ -187,7 +187,7 @@ def test_settings_go_before_the_profiles(tmp_path: Path):
     given = {"llm": {"url": "http://10.0.0.2:8000/v1", "model": "m"}, "records": {"most": 100}, "timezone": "+01:00"}
     data = make(tmp_path, board, given).read_bytes()
     config = json.loads(
-        image.LittlefsReader(lambda offset, length: data[offset : offset + length]).content("config.json")
+        flash.LittlefsReader(lambda offset, length: data[offset : offset + length]).content("config.json")
     )
     expected = board.settings | {"records.most": 100, "llm.url": given["llm"]["url"], "llm.model": "m"}
     assert config.pop("timezone") == "+01:00"
@@ -212,9 +212,9 @@ def test_a_wrong_setting_is_reported_and_nothing_is_written(config: object, sent
 
 def test_too_much_for_the_file_system_is_reported():
     with pytest.raises(BadRequest, match="do not fit"):
-        image.build_littlefs({"large": bytes(600 << 10)}, 512 << 10)
+        flash.build_littlefs({"large": bytes(600 << 10)}, 512 << 10)
 
 
 def test_what_is_no_littlefs_is_reported():
     with pytest.raises(ValueError, match="LFS"):
-        image.LittlefsReader(lambda offset, length: b"\xff" * length)
+        flash.LittlefsReader(lambda offset, length: b"\xff" * length)

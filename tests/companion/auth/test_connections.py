@@ -8,10 +8,16 @@ import socket
 
 import pytest
 
-from engram_host.companion.auth import acceptor as acceptors
+from engram_host.companion.auth import connections as acceptors
 from engram_host.companion.auth import connections as bounds
-from engram_host.companion.auth.acceptor import accept_streams, bind_socket
-from engram_host.companion.auth.connections import Connection, Connections, most_connections, raise_descriptor_limit
+from engram_host.companion.auth.connections import (
+    Connection,
+    Connections,
+    accept_streams,
+    bind_socket,
+    most_connections,
+    raise_descriptor_limit,
+)
 from waiting import wait_until_async
 
 

@@ -13,12 +13,11 @@ import aiomqtt
 import pytest
 import trustme
 
-from engram_host.companion.auth import failed_logins, identity, tokens
+from engram_host.companion.auth import identity, rate_limit, tokens
 from engram_host.companion.auth.connections import Connections
 from engram_host.companion.auth.exposure import listener_tls
-from engram_host.companion.auth.failed_logins import FailedLogins
 from engram_host.companion.auth.identity import ApiCaller, CallerLookup
-from engram_host.companion.auth.rate_limit import RateLimiter
+from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
 from engram_host.companion.auth.tls import trust_certificate
 from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.mqtt import guarded_broker
@@ -380,9 +379,9 @@ def test_a_client_that_closes_while_it_is_refused_is_no_error_and_keeps_no_place
 def test_failed_logins_are_counted_logged_by_address_and_name_and_slowed_down(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
-    monkeypatch.setattr(failed_logins, "FREE", 3)
-    monkeypatch.setattr(failed_logins, "REFILL", 0.001)
-    monkeypatch.setattr(failed_logins, "SLOW_SECONDS", 0.05)
+    monkeypatch.setattr(rate_limit, "FREE", 3)
+    monkeypatch.setattr(rate_limit, "REFILL", 0.001)
+    monkeypatch.setattr(rate_limit, "SLOW_SECONDS", 0.05)
 
     async def work(where: Place) -> None:
         loop = asyncio.get_running_loop()
@@ -417,20 +416,20 @@ def test_failed_logins_of_one_network_are_slowed_down_together(
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
-    monkeypatch.setattr(failed_logins.asyncio, "sleep", sleep)
+    monkeypatch.setattr(rate_limit.asyncio, "sleep", sleep)
     failed = FailedLogins(limiter=RateLimiter(0.001, 1, Clock().monotonic))
     for address in (one, other):
         asyncio.run(failed.note("MQTT", address, "kitchen"))
-    assert waits == [failed_logins.SLOW_SECONDS] * are_one
+    assert waits == [rate_limit.SLOW_SECONDS] * are_one
     assert one in caplog.text and other in caplog.text  # a person sees the whole address
 
 
 def test_an_outage_of_the_database_is_no_failed_login(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
-    monkeypatch.setattr(failed_logins, "FREE", 1)
-    monkeypatch.setattr(failed_logins, "REFILL", 0.001)
-    monkeypatch.setattr(failed_logins, "SLOW_SECONDS", 3600)
+    monkeypatch.setattr(rate_limit, "FREE", 1)
+    monkeypatch.setattr(rate_limit, "REFILL", 0.001)
+    monkeypatch.setattr(rate_limit, "SLOW_SECONDS", 3600)
 
     async def fail(_: bytes) -> ApiCaller:
         raise StoreUnavailable("the disk of database.example is full")

@@ -1,4 +1,4 @@
-"""The chain of embedders: who makes vectors when, by the invariants that fallback.py states."""
+"""The chain of embedders: who makes vectors when, by the invariants that embedder.py states."""
 
 import asyncio
 
@@ -8,8 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from engram_host.companion.embedding.embedder import NoEmbedder
-from engram_host.companion.embedding.fallback import FallbackEmbedder
+from engram_host.companion.embedding.embedder import FallbackEmbedder, NoEmbedder
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, EmbedderUnavailable
 
 COOLDOWN = 10.0

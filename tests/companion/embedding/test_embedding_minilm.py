@@ -15,9 +15,8 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 from engram_host.companion.embedding import minilm
-from engram_host.companion.embedding.minilm import DIMENSIONS, MOST_TOKENS, MiniLm
+from engram_host.companion.embedding.minilm import DIMENSIONS, MOST_TOKENS, MiniLm, _gelu
 from engram_host.companion.embedding.safetensors import map_weights
-from engram_host.companion.embedding.transformer import _gelu
 from engram_host.companion.errors import EmbedderRefused
 from waiting import SECONDS
 

@@ -3,9 +3,8 @@
 import pytest
 
 from embedding_service import KEY
-from engram_host.companion.embedding.embedder import CachedEmbedder, NoEmbedder
+from engram_host.companion.embedding.embedder import CachedEmbedder, FallbackEmbedder, NoEmbedder
 from engram_host.companion.embedding.embedding_service import make_embedder
-from engram_host.companion.embedding.fallback import FallbackEmbedder
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.settings_reader import read_section

@@ -13,8 +13,7 @@ from device_tokens import make_tokens
 from driving import Home, say
 from engram_host.companion.errors import SettingError
 from engram_host.companion.gateway.dialects import ANTHROPIC, OPENAI
-from engram_host.companion.gateway.prices import Prices
-from engram_host.companion.gateway.quota import TokenCounter
+from engram_host.companion.gateway.quota import Prices, TokenCounter
 from engram_host.fake_llm import Serving, serving
 from official_clients import anthropic
 from peers import ROOT, Companion

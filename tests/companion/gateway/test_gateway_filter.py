@@ -7,10 +7,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engram_host.companion.gateway import key_filter
+from engram_host.companion.gateway import api_key
+from engram_host.companion.gateway.api_key import HELD_FROM, KeyFilter, KeyPattern
 from engram_host.companion.gateway.errors import ServiceFailed
-from engram_host.companion.gateway.events import MOST_EVENT, EventParser, ServerEvent
-from engram_host.companion.gateway.key_filter import HELD_FROM, KeyFilter, KeyPattern
+from engram_host.companion.gateway.streaming import MOST_EVENT, EventParser, ServerEvent
 
 KEY = "abcabd"
 
@@ -83,7 +83,7 @@ def test_an_event_waits_only_while_enough_of_a_key_may_have_begun():
 
 
 def test_what_is_held_back_is_bounded(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(key_filter, "MOST_HELD", 200)
+    monkeypatch.setattr(api_key, "MOST_HELD", 200)
     keys = KeyFilter(KeyPattern(KEY))
     with pytest.raises(ServiceFailed):
         for _ in range(1000):

@@ -11,7 +11,7 @@ import pytest
 from engram import log_line
 from engram.link import messages
 from engram_host.companion.errors import Refused, StoreFull, StoreUnavailable
-from engram_host.companion.replication import versions
+from engram_host.companion.replication import messages as message_versions
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.supervisor import Supervisor
 from peers import Companion
@@ -93,7 +93,7 @@ def test_the_welcome_names_the_version_that_both_use(companion: Companion):
 
 def test_a_newer_board_whose_greeting_cannot_be_read_is_told_to_have_the_companion_updated(companion: Companion):
     (answer,) = heads(companion.posted("newest", hello(version=9, journal=None)))
-    assert (answer["op"], answer["again"]) == ("refused", versions.UPDATE_SECONDS)
+    assert (answer["op"], answer["again"]) == ("refused", message_versions.UPDATE_SECONDS)
     assert "version 9 of the messages, the companion 1: update Engram on the companion's computer" in answer["why"]
 
 
@@ -111,10 +111,10 @@ def test_a_damaged_message_is_not_answered_as_if_it_were_one_of_another_version(
 
 
 def test_a_board_that_is_too_old_is_told_to_update_it(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(versions, "OLDEST", 2)
+    monkeypatch.setattr(message_versions, "OLDEST", 2)
     head: Any = log_line.decode(hello())
     with pytest.raises(Refused, match="version 1 of the messages, the companion 2 at least: update the board"):
-        versions.negotiate(head)
+        message_versions.negotiate(head)
 
 
 # --- numbers
@@ -144,7 +144,7 @@ def test_lines_take_the_highest_epoch_that_a_greeting_may_name(companion: Compan
 
 def test_the_fields_of_the_messages_are_those_that_their_version_was_given():
     """A changed field needs a new messages.VERSION, a folder in tests/data with its messages, and a way to serve boards of the
-    former one (engram_host/companion/replication/versions.py).
+    former one (engram_host/companion/replication/messages.py).
     """
     text = (DATA / RELEASED[messages.VERSION] / "tables.jsonl").read_text(encoding="utf-8")
     ways = {"from the board": messages.FROM_BOARD, "to the board": messages.TO_BOARD}
@@ -157,7 +157,7 @@ def test_the_fields_of_the_messages_are_those_that_their_version_was_given():
 
 
 def test_each_version_that_the_companion_speaks_has_its_messages():
-    assert set(RELEASED) == set(range(versions.OLDEST, versions.NEWEST + 1))
+    assert set(RELEASED) == set(range(message_versions.OLDEST, message_versions.NEWEST + 1))
 
 
 # --- what is logged of bad messages, and what a board is told of the database

@@ -5,7 +5,7 @@ import os
 from hashlib import sha256
 from pathlib import Path
 
-from engram_host.boards import image, profile
+from engram_host.boards import flash, profile
 from engram_host.boards.file_set import Files
 from engram_host.firmware import FIRMWARE
 
@@ -51,11 +51,11 @@ def with_code_json(code: Files) -> Files:
 
 def flash_with(folder: Path, files: Files, size: int = 512 << 10) -> Path:
     path = folder / "flash.bin"
-    path.write_bytes(image.build_littlefs(files, size))
+    path.write_bytes(flash.build_littlefs(files, size))
     return path
 
 
-def files_on(flash: Path) -> Files:
-    data = flash.read_bytes()
-    found = image.LittlefsReader(lambda offset, length: data[offset : offset + length])
+def files_on(image: Path) -> Files:
+    data = image.read_bytes()
+    found = flash.LittlefsReader(lambda offset, length: data[offset : offset + length])
     return {path: found.content(path) for path in found.sizes()}

@@ -11,9 +11,8 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from engram_host.companion.auth import tokens
 from engram_host.companion.auth.connections import Connections
-from engram_host.companion.auth.failed_logins import FailedLogins
 from engram_host.companion.auth.identity import CallerLookup
-from engram_host.companion.auth.rate_limit import RateLimiter
+from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient
 from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess

@@ -13,7 +13,7 @@ from zlib import crc32
 
 import firmware_build
 import get_micropython
-from engram_host.boards import image
+from engram_host.boards import flash as flashing
 
 HERE = Path(__file__).resolve().parent
 DATA = firmware_build.ROOT / "tests" / "data" / "flash-0.1"
@@ -37,7 +37,7 @@ def flash() -> bytes:
 
 def unpack(data: bytes, folder: Path) -> Path:
     """Write the files of an image into a folder; the folder."""
-    reader = image.LittlefsReader(lambda at, size: data[at : at + size])
+    reader = flashing.LittlefsReader(lambda at, size: data[at : at + size])
     for path in reader.sizes():
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)

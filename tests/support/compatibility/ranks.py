@@ -54,7 +54,7 @@ def on_this_python(conversation: sets.Conversation) -> list[list[int]]:
             for at, turn in enumerate(conversation.turns)
         }
         store.finish_background()
-        store = Turns(folder)  # as after a restart, which is how evaluation/board.py asks
+        store = Turns(folder)  # as after a restart, which is how evaluation/engines.py asks
         return [[place[number] for number in store.search(one.text, MOST)] for one in conversation.questions]
 
 

@@ -13,7 +13,7 @@ import chip
 import firmware_build
 import get_micropython
 from driving import PIPE, Ended, Home, Talk, say, talking
-from engram_host.boards import file_set, image, profile
+from engram_host.boards import file_set, flash, profile
 
 MICROPYTHON = get_micropython.HOME / "32"
 BOARD = "ESP32_GENERIC"
@@ -45,7 +45,7 @@ class Chip:
         folder.mkdir(exist_ok=True)
         self.flash = folder / "flash.bin"
         self.flash.write_bytes(
-            image.build_littlefs({path: data for path, data in all_files.items() if data is not None}, size)
+            flash.build_littlefs({path: data for path, data in all_files.items() if data is not None}, size)
         )
         self._state = folder / "state"
         self._state.write_bytes(b"")
@@ -54,7 +54,7 @@ class Chip:
     def files(self) -> dict[str, bytes]:
         """All that is on the flash."""
         data = self.flash.read_bytes()
-        reader = image.LittlefsReader(lambda at, size: data[at : at + size])
+        reader = flash.LittlefsReader(lambda at, size: data[at : at + size])
         return {path: reader.content(path) for path in reader.sizes()}
 
     def start(self, cause: int = POWER_ON, **options: Any) -> AbstractContextManager[Talk]:

@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from engram_host.companion.api.errors import REFUSALS, responses
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires
 from engram_host.companion.gateway.dialects import ANTHROPIC, OPENAI
-from engram_host.companion.gateway.prices import MILLIONTHS
 from engram_host.companion.gateway.proxy import Gateway
+from engram_host.companion.gateway.quota import MILLIONTHS
 from engram_host.companion.types import GatewayUse
 
 _MOST_DEVICES = 1000

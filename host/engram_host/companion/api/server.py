@@ -12,8 +12,7 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from engram_host.companion.auth.acceptor import Acceptor, bind_socket
-from engram_host.companion.auth.connections import Connection, Connections
+from engram_host.companion.auth.connections import Acceptor, Connection, Connections, bind_socket
 from engram_host.companion.auth.middleware import CONNECTION
 from engram_host.companion.errors import CompanionError
 from engram_host.companion.supervisor import BackgroundTask, Supervisor

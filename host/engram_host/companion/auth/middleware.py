@@ -24,9 +24,8 @@ from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engram_host.companion.auth.audit import ALLOWED, REFUSED, AuditLog
-from engram_host.companion.auth.failed_logins import FailedLogins
 from engram_host.companion.auth.identity import STRANGER, ApiCaller, CallerLookup
-from engram_host.companion.auth.rate_limit import RateLimiter
+from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
 from engram_host.companion.errors import StoreUnavailable
 
 DECLARED = "x-may"

@@ -1,5 +1,5 @@
 """Tokens: a device's is made once, shown once, and kept as a digest; the operator's is a file that only its owner reads.
-Boards that log in to a mosquitto of one's own do so with the same tokens: its files are written here.
+Boards that log in to a mosquitto of one's own do so with the same tokens (see mosquitto.py).
 
 A token is 32 random bytes. So its SHA-256 cannot be turned back by trying, and no slow hash is needed.
 """
@@ -11,11 +11,8 @@ import re
 import secrets
 import stat
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from engram_host.companion.auth.broker_files import FileAccess
 from engram_host.companion.errors import SettingError
 from engram_host.companion.types import DeviceToken, OperatorToken
 
@@ -87,73 +84,3 @@ def read_secret(path: Path) -> str:
     if not secret or any(letter.isspace() for letter in secret):
         raise SettingError(str(path), "has to be one line: the secret.")
     return secret
-
-
-# --- mosquitto
-
-
-MOSQUITTO_USER = "engram.companion"
-"""The companion's own name at the broker: with a dot, so that no board can be called so."""
-
-MOSQUITTO_CHECKER = "engram.check"
-"""The name with which `engram doctor` finds out what the broker lets a board do; it has no more rights than one."""
-
-PASSWORDS = "engram.passwords"
-TOPICS = "engram.topics"
-CONFIG = "engram.conf"
-
-_TOPICS = """\
-# Made by `engram device mosquitto`. The companion reads what boards say and writes to them; a board only its own.
-# mosquitto looks at this when it passes a message on, never at a subscription: a board may join any group of `$share`. So the
-# companion's group has a secret name. A broker that checks subscriptions should refuse boards `$share/#`.
-user {user}
-topic read engram/v1/+/up
-topic write engram/v1/+/down
-
-pattern write engram/v1/%u/up
-pattern read engram/v1/%u/down
-"""
-_CONFIG = """\
-# Made by `engram device mosquitto`: name it in mosquitto.conf with include_dir, or copy these lines.
-allow_anonymous false
-password_file {folder}/{passwords}
-acl_file {folder}/{topics}
-message_size_limit 65536
-"""
-
-
-@dataclass(frozen=True)
-class MosquittoUser:
-    """A user of the broker."""
-
-    name: str
-    password: str = field(repr=False)
-
-
-def write_mosquitto_files(
-    folder: Path,
-    devices: Sequence[DeviceToken],
-    companion: MosquittoUser,
-    checker: MosquittoUser,
-    access: FileAccess,
-) -> list[Path]:
-    """Write the three files to a folder, for whom `access` says; their paths. SettingError."""
-    lines = [f"{user.name}:{mosquitto_hash(user.password)}" for user in (companion, checker)]
-    lines += [f"{token.device}:{token.mosquitto}" for token in devices]
-    where = folder.absolute()
-    texts = {
-        PASSWORDS: "\n".join(lines) + "\n",
-        TOPICS: _TOPICS.format(user=companion.name),
-        CONFIG: _CONFIG.format(folder=where, passwords=PASSWORDS, topics=TOPICS),
-    }
-    try:
-        where.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            draft = where / f"{name}.new"
-            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-                file.write(text)
-                access.apply(file.fileno())
-            draft.replace(where / name)
-    except OSError as error:
-        raise SettingError(str(folder), f"the files cannot be written there: {error.strerror}.") from None
-    return [where / name for name in texts]

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from engram_host.companion.embedding.fallback import TEXT_ERRORS
+from engram_host.companion.embedding.embedder import TEXT_ERRORS
 from engram_host.companion.embedding.remote import OpenAiEmbedder, Sleep, malformed
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
 from engram_host.companion.vector_types import Vector, text_digest

@@ -1,13 +1,30 @@
-"""What an embedder is, the checks that every one makes on its vectors, the cache before one, and the one that refuses."""
+"""What an embedder is, the checks that every one makes on its vectors, the cache before one, the one that refuses, and a chain.
+
+Of a chain (FallbackEmbedder) one embedder makes the vectors of the index. Vectors of two models cannot be compared, so a
+chain is not free to take whoever answers. It holds to this:
+
+1. At any time there is one identity, `model` and `dimensions`, and all vectors are of it. An embedder of another identity
+   is never asked for a vector; while those of the identity fail, embed() fails, and searches go by words.
+2. The identity changes only in ready(), which the index's keeper calls, never in embed(): so a vector belongs to the
+   identity that stood there when embed() was called.
+3. At the start the identity is that of the first embedder that is ready, but not beyond the one that made the index: if
+   that one fails, the chain waits for it. A better one that comes before it (somebody has set a key) begins a new index.
+4. Later on, it goes forward in the chain when an embedder that comes before the chosen one has become ready, which is
+   tried every `rebuild_after_seconds`; and backward only if `rebuild` is set and the chosen one has failed for as long.
+5. An embedder that failed is left alone for `cooldown_seconds`; why it failed is remembered until it works again.
+"""
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from time import monotonic
 from typing import Literal, Protocol
 
 import numpy as np
 
-from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
+from engram_host.companion.errors import EmbedderError, EmbedderRefused, EmbedderUnavailable
 from engram_host.companion.vector_types import Identity, Vector, text_digest
 
 Kind = Literal["passage", "query"]
@@ -195,3 +212,161 @@ class CachedEmbedder:
             self._queries[(*made, digest)] = vector.copy()  # not a view, which would hold its whole batch
         while len(self._queries) > self._most_queries:
             self._queries.popitem(last=False)
+
+
+Made = tuple[str, int]
+"""What an index was made with: model and dimensions."""
+
+TEXT_ERRORS = (400, 413, 422)
+"""Statuses by which a service refuses a text, not the one who asks: no reason to leave it alone."""
+
+
+@dataclass
+class _Link:
+    """One embedder, and how it is with it: `failing_since` and `again` are of the clock, 0 while it works."""
+
+    embedder: Embedder
+    why: str = ""
+    failing_since: float = 0.0
+    again: float = 0.0
+
+
+class FallbackEmbedder:
+    """Embedders in the order in which they are wanted; see the rules at the top."""
+
+    def __init__(
+        self,
+        embedders: Sequence[Embedder],
+        made: Made | None = None,
+        *,
+        cooldown_seconds: float = 30,
+        rebuild: bool = False,
+        rebuild_after_seconds: float = 3600,
+        clock: Callable[[], float] = monotonic,
+    ):
+        """`made` is what the index was made with, None if there is none yet."""
+        if not embedders:
+            raise ValueError("a chain has at least one embedder")
+        self._links = [_Link(embedder) for embedder in embedders]
+        self._made = made
+        self._chosen: _Link | None = None
+        self._cooldown = cooldown_seconds
+        self._rebuild = rebuild
+        self._rebuild_after = rebuild_after_seconds
+        self._clock = clock
+        self._forward_again = 0.0
+
+    @property
+    def model(self) -> str:
+        """The model of the chosen identity, or of the index while nothing is chosen."""
+        return self._identity[0]
+
+    @property
+    def dimensions(self) -> int:
+        """Its numbers of a vector."""
+        return self._identity[1]
+
+    @property
+    def reason(self) -> str:
+        """One sentence on what does not work, "" if all that was tried does."""
+        return " ".join(link.why for link in self._links if link.why)
+
+    async def ready(self) -> None:
+        """Choose an embedder if none is chosen, or if the chosen one has failed too long; see the rules above."""
+        if self._chosen is None:
+            await self._choose(self._candidates())
+        elif not self._chosen.why:
+            await self._go_forward(self._chosen)
+        elif self._may_rebuild(self._chosen):
+            await self._choose([link for link in self._links if not self._is_same(link)])
+        elif self._is_resting(self._chosen):
+            raise EmbedderUnavailable(self._chosen.why)
+        else:
+            await self._try_embedder(self._chosen)
+
+    async def embed(self, texts: Sequence[str], kind: Kind) -> Vector:
+        """See Embedder: by the first of the chosen identity that is not left alone."""
+        if self._chosen is None:
+            raise EmbedderUnavailable(self.reason or "no embedder was chosen yet.")
+        failure: EmbedderError | None = None
+        for link in [link for link in self._links if self._is_same(link) and not self._is_resting(link)]:
+            try:
+                vectors = await link.embedder.embed(texts, kind)
+            except EmbedderError as error:
+                if isinstance(error, EmbedderRefused) and error.status in TEXT_ERRORS:
+                    raise
+                self._note_failure(link, error)
+                failure = error
+            else:
+                self._note_success(link)
+                return vectors
+        raise failure or EmbedderUnavailable(self.reason)
+
+    async def close(self) -> None:
+        """Close all."""
+        for link in self._links:
+            await link.embedder.close()
+
+    @property
+    def _identity(self) -> Made:
+        if self._chosen is not None:
+            return self._chosen.embedder.model, self._chosen.embedder.dimensions
+        return self._made or ("", 0)
+
+    def _candidates(self) -> list[_Link]:
+        """Those that may be chosen at the start: all, or up to the last one that can go on with the index."""
+        own = [place for place, link in enumerate(self._links) if self._could_have_made(link)]
+        return self._links if self._rebuild or not own else self._links[: own[-1] + 1]
+
+    def _could_have_made(self, link: _Link) -> bool:
+        """Whether the index may be this one's; its dimensions may not be known before it was ready."""
+        if self._made is None:
+            return False
+        return link.embedder.model == self._made[0] and link.embedder.dimensions in (0, self._made[1])
+
+    def _is_same(self, link: _Link) -> bool:
+        return (link.embedder.model, link.embedder.dimensions) == self._identity
+
+    def _may_rebuild(self, link: _Link) -> bool:
+        return self._rebuild and self._clock() - link.failing_since >= self._rebuild_after
+
+    def _is_resting(self, link: _Link) -> bool:
+        return bool(link.why) and self._clock() < link.again
+
+    async def _choose(self, links: Sequence[_Link]) -> None:
+        for link in links:
+            if self._is_resting(link):
+                continue
+            try:
+                await self._try_embedder(link)
+            except EmbedderError:
+                continue
+            self._chosen = link
+            self._forward_again = self._clock() + self._rebuild_after
+            return
+        raise EmbedderUnavailable(self.reason)
+
+    async def _go_forward(self, chosen: _Link) -> None:
+        """Choose an embedder that is wanted more, if one has become ready; the chosen one stays if none has."""
+        before = self._links[: self._links.index(chosen)]
+        if before and self._clock() >= self._forward_again:
+            self._forward_again = self._clock() + self._rebuild_after
+            with suppress(EmbedderUnavailable):
+                await self._choose(before)
+
+    async def _try_embedder(self, link: _Link) -> None:
+        try:
+            await link.embedder.ready()
+        except EmbedderError as error:
+            self._note_failure(link, error)
+            raise
+        self._note_success(link)
+
+    def _note_failure(self, link: _Link, error: EmbedderError) -> None:
+        now = self._clock()
+        link.failing_since = link.failing_since if link.why else now
+        link.why = str(error)
+        link.again = now + self._cooldown
+
+    def _note_success(self, link: _Link) -> None:
+        link.why = ""

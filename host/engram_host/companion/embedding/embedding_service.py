@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engram import log_line
-from engram_host.companion.embedding.embedder import CachedEmbedder, Embedder, NoEmbedder
-from engram_host.companion.embedding.fallback import FallbackEmbedder
+from engram_host.companion.embedding.embedder import CachedEmbedder, Embedder, FallbackEmbedder, NoEmbedder
 from engram_host.companion.embedding.index_state import read_index
 from engram_host.companion.embedding.indexer import EmbeddingIndexer
 from engram_host.companion.entries.embedding_text import KEY_VERSION, embedding_text

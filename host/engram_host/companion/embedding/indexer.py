@@ -18,8 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engram_host.companion.embedding.embedder import Embedder
-from engram_host.companion.embedding.fallback import TEXT_ERRORS
+from engram_host.companion.embedding.embedder import TEXT_ERRORS, Embedder
 from engram_host.companion.embedding.index_state import (
     Gap,
     IndexPosition,

@@ -15,8 +15,7 @@ from engram_host.companion.gateway import request as gateway_request
 from engram_host.companion.gateway.api_key import ApiKey
 from engram_host.companion.gateway.dialects import ModelApi, encode_json
 from engram_host.companion.gateway.errors import BUSY_HEADERS, Busy, GatewayRefused, ServiceFailed
-from engram_host.companion.gateway.prices import Prices
-from engram_host.companion.gateway.quota import DayUsage, Quota, QuotaCall, TokenCounter
+from engram_host.companion.gateway.quota import DayUsage, Prices, Quota, QuotaCall, TokenCounter
 from engram_host.companion.gateway.service import ModelService
 from engram_host.companion.gateway.streaming import StreamedAnswer, run_while_connected
 from engram_host.companion.metrics import Metrics

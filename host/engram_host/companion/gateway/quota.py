@@ -1,20 +1,60 @@
-"""How many tokens a call used, and how much of the model may be used on a day."""
+"""How many tokens a call used, what it cost, and how much of the model may be used on a day."""
 
 import asyncio
 import json
 import logging
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from engram_host.companion.auth.identity import ApiCaller
-from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.gateway.errors import LimitReached
 from engram_host.companion.gateway.request import estimate_tokens
 from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store.tokens import ALL, GatewayUseTable
 from engram_host.companion.types import GatewayUse
+
+MILLIONTHS = 1_000_000
+"""A cost is kept in millionths of the currency that the prices are in: so it is a whole number, and adds up exactly."""
+
+_MOST = 1e6
+
+
+class Prices:
+    """Prices of a million tokens of requests and of answers by model, as in "small 0.15 0.60, large 2.5 10"; SettingError."""
+
+    def __init__(self, listed: str):
+        self._prices = dict(_price(entry.split()) for entry in listed.split(",") if entry.strip())
+
+    def __bool__(self) -> bool:
+        return bool(self._prices)
+
+    def cost(self, model: str, used_input: int, used_output: int) -> int:
+        """The cost of a call in millionths, rounded up. A model without a price costs as much as the dearest, so that no cost
+        is overlooked.
+        """
+        known = self._prices.get(model)
+        prices = [known] if known else self._prices.values()
+        return max((math.ceil(used_input * each[0] + used_output * each[1]) for each in prices), default=0)
+
+
+def _price(words: list[str]) -> tuple[str, tuple[float, float]]:
+    try:
+        model, *numbers = words
+        asked, answered = (float(number) for number in numbers)
+    except ValueError:
+        asked = answered = -1.0
+        model = ""
+    if not (0 <= asked <= _MOST and 0 <= answered <= _MOST):
+        raise SettingError(
+            "gateway.prices",
+            'has to be models with the prices of a million tokens asked and answered, such as "small-model 0.15 0.60".',
+        )
+    return model, (asked, answered)
+
 
 MOST_LINE = 1 << 20
 """Bytes of one event that are read; a longer one is counted by its length."""

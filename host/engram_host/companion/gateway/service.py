@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from engram_host.companion.gateway import request as gateway_request
-from engram_host.companion.gateway.api_key import ApiKey
+from engram_host.companion.gateway.api_key import ApiKey, KeyFilter
 from engram_host.companion.gateway.dialects import APIS, encode_json
 from engram_host.companion.gateway.errors import BUSY_HEADERS, ServiceFailed
-from engram_host.companion.gateway.events import EventParser, ServerEvent
-from engram_host.companion.gateway.key_filter import KeyFilter
 from engram_host.companion.gateway.quota import TokenCounter
+from engram_host.companion.gateway.streaming import EventParser, ServerEvent
 from engram_host.companion.settings import GatewaySettings
 
 if TYPE_CHECKING:  # a companion without a gateway starts without it

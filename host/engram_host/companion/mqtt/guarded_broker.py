@@ -25,11 +25,9 @@ from amqtt.mqtt.protocol.broker_handler import BrokerProtocolHandler
 from amqtt.session import Session
 
 from engram.link.messages import MOST_BYTES
-from engram_host.companion.auth.acceptor import StreamProtocol, accept_streams, bind_socket
-from engram_host.companion.auth.connections import Connection, Connections
-from engram_host.companion.auth.failed_logins import FailedLogins
+from engram_host.companion.auth.connections import Connection, Connections, StreamProtocol, accept_streams, bind_socket
 from engram_host.companion.auth.identity import CallerLookup
-from engram_host.companion.auth.rate_limit import RateLimiter
+from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
 from engram_host.companion.auth.tokens import token_digest
 from engram_host.companion.errors import CompanionError, StoreUnavailable
 from engram_host.companion.types import DEVICE_NAME

@@ -15,7 +15,6 @@ from engram import log_line
 from engram.link import messages
 from engram_host.companion.errors import CompanionError, Refused, Stale, StoreUnavailable
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.replication import versions
 from engram_host.companion.replication.messages import (
     BoardHead,
     GetHead,
@@ -27,6 +26,13 @@ from engram_host.companion.replication.messages import (
     ReplicationHead,
     SearchHead,
     SpanHead,
+    UnknownMessage,
+    check_states,
+    negotiate,
+    with_version,
+)
+from engram_host.companion.replication.messages import (
+    decode as decode_any_version,
 )
 from engram_host.companion.store.replica import MOST_LISTED, NO_QUOTA, ReplicaWriter
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
@@ -169,8 +175,8 @@ class Replication:
                 return _list_answer(head, found)
 
     async def _greet(self, device: str, sender: Sender, head: HelloHead) -> bytes:
-        version = versions.negotiate(head)
-        versions.check_states(head)
+        version = negotiate(head)
+        check_states(head)
         logs: dict[LogName, LogState] = {name: LogState(*head[name]) for name in LOGS}
         hello = Hello(device, sender, head["zone"], logs, head["relied"])
         welcome = await asyncio.to_thread(self._store.greet, hello, int(self._clock()))
@@ -184,7 +190,7 @@ class Replication:
             asks=welcome.asks,
             **{name: _held_fields(welcome, name) for name in LOGS},
         )
-        return versions.with_version(answer, version)
+        return with_version(answer, version)
 
     async def _promise(self, device: str, sender: Sender, head: KeepHead) -> bytes:
         log, epoch, seqs, digest = head["log"], head["epoch"], head["seqs"], head["digest"]
@@ -336,8 +342,8 @@ class MessageDispatcher:
     async def answers(self, device: str, data: bytes) -> list[bytes]:
         """The answers to a message, [] where there are none. BadMessage if it cannot be read: then nobody can be answered."""
         try:
-            head, body = versions.decode(data)
-        except versions.UnknownMessage as unknown:
+            head, body = decode_any_version(data)
+        except UnknownMessage as unknown:
             self._metrics.count_message("", "refused")
             return [self._replication.refusal(device, unknown.head, unknown.op, unknown)]
         except messages.BadMessage:

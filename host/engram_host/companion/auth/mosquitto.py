@@ -1,0 +1,175 @@
+"""A mosquitto of one's own: its files, who may read them, and the secrets that the companion has with it.
+
+The files are read by the user that mosquitto runs as, which is rarely the one that writes them. Secrets are made once, and
+kept in the database, which all of the companion's workers share.
+"""
+
+import os
+import pwd
+import stat
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from engram_host.companion.auth.tokens import mosquitto_hash, new_token
+from engram_host.companion.errors import SettingError
+from engram_host.companion.types import DeviceToken
+
+GROUP = "mqtt.group"
+"""The name of the group in which workers share a subscription. Who knows it can take messages of others."""
+
+COMPANION = "mqtt.companion"
+"""The password of the companion itself in the files that `engram device mosquitto` writes."""
+
+CHECKER = "mqtt.checker"
+"""The password of the user with which `engram doctor` finds out what a broker lets boards do."""
+
+
+class Notes(Protocol):
+    """Values by name in the database; NoteTable is one, which commands need not load."""
+
+    def get(self, name: str) -> str:
+        """The value of a note, "" if there is none."""
+        ...
+
+    def put_first(self, name: str, value: str) -> str:
+        """Keep a note unless there is one of that name; the one that is kept."""
+        ...
+
+
+def broker_secret(notes: Notes, name: str) -> str:
+    """The secret of a name, made if there is none yet. StoreUnavailable."""
+    return notes.get(name) or notes.put_first(name, new_token())
+
+
+MOSQUITTO_SYSTEM_USER = "mosquitto"
+"""As whom mosquitto runs, unless its configuration names another user."""
+
+_KEEP = -1
+"""The owner or group that a file has already."""
+
+
+@dataclass(frozen=True)
+class FileAccess:
+    """Owner, group and mode of a file; `advice` is a sentence on what a person has to do, "" if nothing."""
+
+    mode: int = 0o600
+    uid: int = _KEEP
+    gid: int = _KEEP
+    advice: str = ""
+
+    def apply(self, file: int) -> None:
+        """Give them to an open file. OSError."""
+        os.fchmod(file, self.mode)
+        if (self.uid, self.gid) != (_KEEP, _KEEP):
+            os.fchown(file, self.uid, self.gid)
+
+
+def access_for(user: str, folder: Path) -> FileAccess:
+    """How the files of a folder have to be for a user of this computer to read them."""
+    try:
+        found = pwd.getpwnam(user)
+    except KeyError:
+        sentence = f"there is no user {user} on this computer: where mosquitto runs, its user has to be able to read the files."
+        return FileAccess(advice=sentence)
+    access = _access(found, os.geteuid(), {os.getegid(), *os.getgroups()}, folder)
+    closed = next((place for place in (folder, *folder.parents) if not _may_enter(found, place)), None)
+    if closed and not access.advice:
+        sentence = f"the user {user} cannot open {closed}: name one that it can, such as /etc/mosquitto/engram."
+        return FileAccess(access.mode, access.uid, access.gid, sentence)
+    return access
+
+
+def _access(user: pwd.struct_passwd, uid: int, groups: Collection[int], folder: Path) -> FileAccess:
+    """Likewise, for somebody who writes them as `uid` with these groups."""
+    if user.pw_uid == uid:
+        return FileAccess()
+    if uid == 0:
+        # mosquitto complains of files that are not its own.
+        return FileAccess(0o600, user.pw_uid, user.pw_gid)
+    if user.pw_gid in groups:
+        return FileAccess(0o640, _KEEP, user.pw_gid)
+    name = user.pw_name
+    sentence = (
+        f"the user {name}, as whom mosquitto runs, cannot read the files: `sudo chown {name}: {folder}/engram.*`, or"
+    )
+    return FileAccess(advice=f"{sentence} join the group of {name} once and run this again.")
+
+
+def _may_enter(user: pwd.struct_passwd, folder: Path) -> bool:
+    if user.pw_uid == 0 or not folder.exists():
+        return True
+    found = folder.stat()
+    if found.st_uid == user.pw_uid:
+        return bool(found.st_mode & stat.S_IXUSR)
+    if found.st_gid in os.getgrouplist(user.pw_name, user.pw_gid):
+        return bool(found.st_mode & stat.S_IXGRP)
+    return bool(found.st_mode & stat.S_IXOTH)
+
+
+MOSQUITTO_USER = "engram.companion"
+"""The companion's own name at the broker: with a dot, so that no board can be called so."""
+
+MOSQUITTO_CHECKER = "engram.check"
+"""The name with which `engram doctor` finds out what the broker lets a board do; it has no more rights than one."""
+
+PASSWORDS = "engram.passwords"
+TOPICS = "engram.topics"
+CONFIG = "engram.conf"
+
+_TOPICS = """\
+# Made by `engram device mosquitto`. The companion reads what boards say and writes to them; a board only its own.
+# mosquitto looks at this when it passes a message on, never at a subscription: a board may join any group of `$share`. So the
+# companion's group has a secret name. A broker that checks subscriptions should refuse boards `$share/#`.
+user {user}
+topic read engram/v1/+/up
+topic write engram/v1/+/down
+
+pattern write engram/v1/%u/up
+pattern read engram/v1/%u/down
+"""
+_CONFIG = """\
+# Made by `engram device mosquitto`: name it in mosquitto.conf with include_dir, or copy these lines.
+allow_anonymous false
+password_file {folder}/{passwords}
+acl_file {folder}/{topics}
+message_size_limit 65536
+"""
+
+
+@dataclass(frozen=True)
+class MosquittoUser:
+    """A user of the broker."""
+
+    name: str
+    password: str = field(repr=False)
+
+
+def write_mosquitto_files(
+    folder: Path,
+    devices: Sequence[DeviceToken],
+    companion: MosquittoUser,
+    checker: MosquittoUser,
+    access: FileAccess,
+) -> list[Path]:
+    """Write the three files to a folder, for whom `access` says; their paths. SettingError."""
+    lines = [f"{user.name}:{mosquitto_hash(user.password)}" for user in (companion, checker)]
+    lines += [f"{token.device}:{token.mosquitto}" for token in devices]
+    where = folder.absolute()
+    texts = {
+        PASSWORDS: "\n".join(lines) + "\n",
+        TOPICS: _TOPICS.format(user=companion.name),
+        CONFIG: _CONFIG.format(folder=where, passwords=PASSWORDS, topics=TOPICS),
+    }
+    try:
+        where.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            draft = where / f"{name}.new"
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+                file.write(text)
+                access.apply(file.fileno())
+            draft.replace(where / name)
+    except OSError as error:
+        raise SettingError(str(folder), f"the files cannot be written there: {error.strerror}.") from None
+    return [where / name for name in texts]

@@ -1,0 +1,321 @@
+"""The engines that rank the turns of a conversation for each question: `board`, `companion` and `recipe` (see run.py).
+
+board       the store and ranker of the firmware, on the 32-bit MicroPython with the heap of a small board. Modules come from
+            .mpy, files are on a littlefs in a file of the host; board_script.py is the board's half. The board takes in a
+            conversation, is started again, and answers.
+companion   the companion's own store, embedder and search, without the network between. A conversation comes in as a board
+            would send it, in batches of lines as the journal has them, into an empty SQLite database; the work in the
+            background gives each line its vector; then the questions go to the search as the HTTP API asks it.
+recipe      the tuned ranker of docs/design/retrieval.md in floats, for comparison: the board's ranks with nothing rounded off.
+
+    B     = BM25 of the turn                                   k1 .9, b .4
+    T     = B + .4 B(turns before and after in the session) + .2 B(next but one on either side)
+    S     = BM25 of the session's turns as one document        k1 .9, b .2
+    score = T / max T + .5 S / max S,  times 1.2 for the only speaker whom the query names
+
+Words are cut up by the firmware's own engram.text, so that a difference is one of ranking.
+"""
+
+import asyncio
+import json
+import math
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from engram import log_line, text
+from engram.clock import MONTHS
+from engram.memory.access import OWNER
+from engram_host.boards.file_set import WITHOUT_LINES, compile_module
+from engram_host.companion.embedding.embedding_service import EmbeddingService
+from engram_host.companion.search.cache import IndexCache
+from engram_host.companion.search.engine import SearchEngine
+from engram_host.companion.search.request import SearchRequest, SearchResult, Weights
+from engram_host.companion.settings import EmbeddingSettings
+from engram_host.companion.store import CompanionStore, open_store
+from engram_host.companion.supervisor import Supervisor
+from engram_host.companion.types import Hello, LineBatch, LogState, Sender, SeqRange
+from engram_host.evaluation.sets import Conversation, EvaluationFailed, Turn
+from engram_host.firmware import BOARDS, CLONE, FIRMWARE
+
+# --- board
+
+HEAP = "148k"
+"""What a board without PSRAM has, as in `make heap`; 83 KB of it are code, which comes from .mpy here and is frozen there."""
+
+_SCRIPT = Path(__file__).with_name("board_script.py")
+
+_LAST_LINES = 20
+"""Of what the board printed, in the sentence on why it failed."""
+
+
+class NoBoardEngine(EvaluationFailed):
+    """No 32-bit MicroPython is there to run the firmware."""
+
+
+class BoardEngine:
+    """Ranks on a 32-bit `micropython`, which imports the compiled firmware and the simulated board's flash from `path`."""
+
+    def __init__(self, micropython: Path, path: Sequence[Path]):
+        self._micropython = micropython
+        self._path = path
+
+    def rank(self, conversation: Conversation, limit: int, work: Path) -> list[list[str]]:
+        """An engine (see run.py). EvaluationFailed, BoardError."""
+        turns, given, questions, answers = (work / name for name in ("turns", "ids", "questions", "answers"))
+        (work / "board_script.mpy").write_bytes(compile_module(_SCRIPT, *WITHOUT_LINES))
+        _write(turns, [[turn.session, turn.at, turn.speaker, turn.text, turn.caption] for turn in conversation.turns])
+        _write(questions, [question.text for question in conversation.questions])
+        self._run(conversation.name, work, "feed", turns, given)
+        self._run(conversation.name, work, "ask", questions, answers, limit)
+        ids = {
+            number: turn.id
+            for number, turn in zip(given.read_text(encoding="ascii").split(), conversation.turns, strict=True)
+        }
+        return [[ids[found] for found in line.split()] for line in answers.read_text(encoding="ascii").splitlines()]
+
+    def _run(self, name: str, work: Path, *arguments: object) -> None:
+        path = [work, *self._path, Path(".frozen")]
+        command = [str(self._micropython), "-X", f"heapsize={HEAP}", "-m", "board_script", str(work / "flash.bin")]
+        board = subprocess.Popen(
+            [*command, *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "MICROPYPATH": ":".join(str(folder) for folder in path)},
+        )
+        last: list[str] = []
+        for line in board.stdout or ():
+            sys.stderr.write(f"{name}: {line.rstrip()}\n")
+            last = [*last[-_LAST_LINES:], line]
+        if board.wait():
+            raise EvaluationFailed(f"the board failed at {name}:\n{''.join(last)}")
+
+
+def own_board(work: Path) -> BoardEngine:
+    """The engine with the clone's own 32-bit MicroPython; it compiles the firmware into the folder `work`.
+
+    NoBoardEngine, BoardError.
+    """
+    micropython = CLONE / "build" / "micropython" / "32" if CLONE else None
+    if micropython is None or not micropython.is_file():
+        raise NoBoardEngine(
+            "there is no 32-bit MicroPython: `make eval` in a clone of Engram downloads one; other engines need none."
+        )
+    for folder, sources in (
+        (FIRMWARE, (FIRMWARE / "engram").rglob("*.py")),
+        (BOARDS / "SIM", (BOARDS / "SIM").glob("*.py")),
+    ):
+        for source in sources:
+            target = work / source.relative_to(folder).with_suffix(".mpy")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(compile_module(source, *WITHOUT_LINES))
+    return BoardEngine(micropython, [work])
+
+
+def _write(path: Path, values: list) -> None:
+    # As UTF-8: MicroPython's json makes invalid text of a surrogate pair that is written as escapes.
+    path.write_text("".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values), encoding="utf-8")
+
+
+# --- companion
+
+DEVICE = "evaluation"
+EPOCH = 1
+BATCH_LINES = 50
+MOST_WAIT_SECONDS = 1800
+"""For the vectors of one conversation."""
+
+QUERY_SECONDS = 60.0
+
+VARIANTS: dict[str, dict[str, object]] = {
+    "companion": {},
+    "companion-words": {"use_meaning": False},
+    "companion-meaning": {"use_words": False},
+    **{f"companion-{share}": {"weights": Weights(meaning=share)} for share in (0.2, 0.3, 0.4, 0.5)},
+    "companion-mmr": {"mmr": 0.7},
+    "companion-dates": {"dates": True},
+}
+"""Options of the search, by the name of the engine; the first one has the product's own."""
+
+
+def companion_ranker(name: str) -> Callable[[Conversation, int, Path], list[list[str]]]:
+    """The engine (see run.py) with the options of a name in VARIANTS."""
+    return lambda conversation, limit, work: asyncio.run(_rank(conversation, limit, work, VARIANTS[name]))
+
+
+async def _rank(conversation: Conversation, limit: int, work: Path, options: dict[str, object]) -> list[list[str]]:
+    store = open_store(f"sqlite:///{work / 'companion.db'}")
+    try:
+        _feed(store, conversation)
+        embedding = EmbeddingService(store, EmbeddingSettings(), Supervisor())
+        engine = SearchEngine(store, IndexCache(store), lambda query: embedding.query_vector(query, QUERY_SECONDS))
+        base = SearchRequest("?", (DEVICE,), OWNER, now=conversation.turns[-1].at, limit=limit)
+        if options.get("use_meaning", True):
+            embedding.start()
+            await _embedded(engine, base, embedding, conversation.name)
+        rankings = []
+        for question in conversation.questions:
+            request = replace(base, query=question.text, **options)
+            result = await asyncio.to_thread(engine.search, request)
+            if result.degraded:
+                raise EvaluationFailed(f"{conversation.name}: {result.degraded}")
+            rankings.append(_ids(result, conversation))
+        await embedding.stop()
+        return rankings
+    finally:
+        store.close()
+
+
+def _feed(store: CompanionStore, conversation: Conversation) -> None:
+    """Send all turns as a board does: a hello, then batches."""
+    turns = conversation.turns
+    logs = {"records": LogState(EPOCH, 1, 1, 0), "journal": LogState(EPOCH, 1, len(turns) + 1, 0)}
+    store.greet(Hello(DEVICE, Sender(DEVICE, 1, 1), 0, logs), turns[-1].at)  # pyright: ignore[reportArgumentType]
+    last_of_session: dict[int, tuple[int, int]] = {}
+    lines = [(seq, _line(seq, turn, last_of_session)) for seq, turn in enumerate(turns, 1)]
+    for number, at in enumerate(range(0, len(lines), BATCH_LINES), 2):
+        some = lines[at : at + BATCH_LINES]
+        span = SeqRange(DEVICE, "journal", EPOCH, at, some[-1][0])
+        (have,) = store.store_batches([LineBatch(Sender(DEVICE, 1, number), span, some)], turns[-1].at)
+        if have != some[-1][0]:
+            raise EvaluationFailed(f"{conversation.name}: the store did not take a batch: {have}")
+
+
+def _line(seq: int, turn: Turn, last_of_session: dict[int, tuple[int, int]]) -> bytes:
+    """A turn as a journal has it."""
+    before, place = last_of_session.get(turn.session, (0, 0))
+    last_of_session[turn.session] = (seq, place + 1)
+    return log_line.encode(
+        [
+            ("seq", seq),
+            ("sid", f"s{turn.session}"),
+            ("role", "user"),
+            ("who", turn.speaker),
+            ("text", turn.text),
+            ("caption", turn.caption or None),
+            ("at", turn.at),
+            ("prev", before),
+            ("n", place),
+        ]
+    )
+
+
+async def _embedded(engine: SearchEngine, base: SearchRequest, embedding: EmbeddingService, name: str) -> None:
+    """Wait until every line has its vector."""
+    for second in range(MOST_WAIT_SECONDS):
+        result = await asyncio.to_thread(engine.search, base)
+        if not result.degraded:
+            return
+        if second % 10 == 0:
+            sys.stderr.write(f"{name}: {result.degraded}\n")
+        await asyncio.sleep(1)
+    raise EvaluationFailed(f"{name}: after {MOST_WAIT_SECONDS} s: {json.dumps(embedding.status_line())}")
+
+
+def _ids(result: SearchResult, conversation: Conversation) -> list[str]:
+    return [conversation.turns[hit.seq - 1].id for hit in result.hits]
+
+
+# --- recipe
+
+K1 = 0.9
+NEIGHBOURS = {-2: 0.2, -1: 0.4, 1: 0.4, 2: 0.2}
+"""What T takes of the turns that stand so far from a turn in its session."""
+
+
+class Bm25:
+    """BM25 over some documents, each a Counter of terms."""
+
+    def __init__(self, documents: list[Counter[str]], b: float):
+        self._documents = documents
+        self._b = b
+        self._having = Counter(term for document in documents for term in document)
+        self._mean = sum(document.total() for document in documents) / max(1, len(documents))
+
+    def scores(self, terms: list[str]) -> list[float]:
+        """The score of each document."""
+        weights = {term: self._weight(self._having[term]) for term in terms}
+        return [self._score(document, weights) for document in self._documents]
+
+    def _weight(self, having: int) -> float:
+        return math.log(1 + (len(self._documents) - having + 0.5) / (having + 0.5))
+
+    def _score(self, document: Counter[str], weights: dict[str, float]) -> float:
+        flat = K1 * (1 - self._b + self._b * document.total() / self._mean)
+        return sum(
+            weight * document[term] * (K1 + 1) / (document[term] + flat)
+            for term, weight in weights.items()
+            if term in document
+        )
+
+
+def turn_terms(turn: Turn) -> Iterator[str]:
+    """The terms by which a turn is found."""
+    day = datetime.fromtimestamp(turn.at, UTC)
+    for part in (str(day.day), MONTHS[day.month - 1], str(day.year), turn.speaker, turn.text, turn.caption):
+        yield from text.terms(part)
+
+
+class Recipe:
+    """The ranker over one conversation."""
+
+    def __init__(self, turns: list[Turn]):
+        self._turns = turns
+        documents = [Counter(turn_terms(turn)) for turn in turns]
+        self._turn_scores = Bm25(documents, 0.4)
+        self._sessions = sorted({turn.session for turn in turns})
+        whole = [
+            sum(
+                (document for document, turn in zip(documents, turns, strict=True) if turn.session == session),
+                Counter(),
+            )
+            for session in self._sessions
+        ]
+        self._session_scores = Bm25(whole, 0.2)
+        self._speakers = sorted({turn.speaker for turn in turns})
+
+    def rank(self, query: str, limit: int) -> list[str]:
+        """The ids of the turns that fit a query, best first."""
+        scored = sorted((-score, number) for number, score in self.scores(query).items())
+        return [self._turns[number].id for _, number in scored[:limit]]
+
+    def scores(self, query: str) -> dict[int, float]:
+        """The score of each turn that fits a query, by its place."""
+        terms = list(dict.fromkeys(text.terms(query)))
+        totals = self._with_neighbours(self._turn_scores.scores(terms))
+        prior = dict(zip(self._sessions, self._session_scores.scores(terms), strict=True))
+        top, prior_top = max(totals), max(prior.values()) or 1.0
+        named = self._named(query)
+        scored = {}
+        for number, (turn, total) in enumerate(zip(self._turns, totals, strict=True)):
+            if total > 0:
+                score = total / top + 0.5 * prior[turn.session] / prior_top
+                scored[number] = score * (1.2 if turn.speaker == named else 1)
+        return scored
+
+    def _with_neighbours(self, scores: list[float]) -> list[float]:
+        sessions = [turn.session for turn in self._turns]
+        totals = list(scores)
+        for number, session in enumerate(sessions):
+            for distance, share in NEIGHBOURS.items():
+                other = number + distance
+                if 0 <= other < len(scores) and sessions[other] == session:
+                    totals[number] += share * scores[other]
+        return totals
+
+    def _named(self, query: str) -> str:
+        words = set(text.words(query))
+        named = [speaker for speaker in self._speakers if not words.isdisjoint(text.words(speaker))]
+        return named[0] if len(named) == 1 else ""
+
+
+def rank_by_recipe(conversation: Conversation, limit: int, work: Path) -> list[list[str]]:
+    """An engine (see run.py)."""
+    recipe = Recipe(conversation.turns)
+    return [recipe.rank(question.text, limit) for question in conversation.questions]
