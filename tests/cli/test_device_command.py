@@ -16,6 +16,7 @@ import pytest
 
 from cli_case import engram
 from engram.link import messages
+from engram_host.companion.auth import mosquitto as mosquitto_files
 from engram_host.companion.auth.mosquitto import GROUP, MOSQUITTO_USER, FileAccess, broker_secret
 from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN
 from engram_host.companion.store import open_store
@@ -210,8 +211,8 @@ def test_files_that_mosquitto_cannot_read_come_with_what_to_do(tmp_path: Path):
     ids=["root", "mosquitto itself", "one of its group"],
 )
 def test_the_files_are_for_mosquittos_user_alone(uid: int, groups: set[int], access: FileAccess):
-    mosquitto = pwd.struct_passwd(("mosquitto", "x", 901, 902, "", "/", "/bin/false"))
-    assert mosquitto._access(mosquitto, uid, groups, Path("/etc/mosquitto/engram")) == access
+    user = pwd.struct_passwd(("mosquitto", "x", 901, 902, "", "/", "/bin/false"))
+    assert mosquitto_files._access(user, uid, groups, Path("/etc/mosquitto/engram")) == access
 
 
 # --- shared subscriptions, which mosquitto's access list does not check

@@ -11,10 +11,10 @@ from pathlib import Path
 import aiomqtt
 import httpx
 import pytest
-from engram_host.companion.auth.mosquitto import CHECKER, COMPANION, GROUP, broker_secret
 
 from cli_case import fine
 from device_tokens import make_tokens
+from engram_host.companion.auth.mosquitto import CHECKER, COMPANION, GROUP, broker_secret
 from engram_host.companion.auth.tokens import OPERATOR_FILE
 from engram_host.companion.store import open_store
 from extent import extent
