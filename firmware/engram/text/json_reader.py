@@ -47,41 +47,50 @@ class _Check:
         self.at = 0
         self.out = bytearray()  # the text up to the last escaped surrogate, which stands there as UTF-8
         self.copied = 0
+        self.ends = bytearray()  # what closes the containers around the present value
 
     def whole(self) -> bytes:
         """The text without escaped surrogates."""
-        ends = bytearray()  # what closes the containers around the present value
         while True:
             byte = self.next()
             if byte == _QUOTE:
                 self.string()
             elif byte not in b"[{":
                 self.scalar()
-            else:
-                if len(ends) == MAX_DEPTH:
-                    raise ValueError("JSON: nested deeper than " + str(MAX_DEPTH) + " levels")
-                self.at += 1
-                end = byte + 2
-                if self.next() != end:
-                    ends.append(end)
-                    if byte == _OBJECT:
-                        self.name()
-                    continue
-                self.at += 1
-            while ends:
-                byte = self.next()
-                if byte != _COMMA and byte != ends[-1]:
-                    self.fail()
-                self.at += 1
-                if byte == _COMMA:
-                    if ends[-1] == _OBJECT_END:
-                        self.name()
+            elif self.opens(byte):
+                continue
+            while self.ends:
+                if self.goes_on():
                     break
-                ends = ends[:-1]
             else:
                 if self.at < len(self.data):
                     self.fail()
                 return bytes(self.out + self.data[self.copied :]) if self.copied else self.data
+
+    def opens(self, mark: int) -> bool:
+        """Begin a container; False if it is closed at once."""
+        if len(self.ends) == MAX_DEPTH:
+            raise ValueError("JSON: nested deeper than " + str(MAX_DEPTH) + " levels")
+        self.at += 1
+        if self.next() == mark + 2:
+            self.at += 1
+            return False
+        self.ends.append(mark + 2)
+        if mark == _OBJECT:
+            self.name()
+        return True
+
+    def goes_on(self) -> bool:
+        """Read what follows a value in a container: True after a comma, False where the container ends."""
+        byte, end = self.next(), self.ends[-1]
+        if byte != _COMMA and byte != end:
+            self.fail()
+        self.at += 1
+        if byte == end:
+            self.ends = self.ends[:-1]
+        elif end == _OBJECT_END:
+            self.name()
+        return byte == _COMMA
 
     def next(self) -> int:
         """Step over white space; return the byte that follows."""

@@ -18,7 +18,7 @@ def write_table(rows: MemTable, path: str, mean: int, epoch: int, first: int, la
 
     `mean` is 16 times the mean number of words of a row.
     """
-    order = [0] * len(rows)  # at once: a list that grows needs more in one table
+    order = [0] * rows.rows  # at once: a list that grows needs more in one table
     for row in range(len(order)):
         order[row] = rows.sessions[row] << _ROW_BITS | row
     order.sort()

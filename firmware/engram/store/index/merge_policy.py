@@ -34,7 +34,7 @@ def insert(index, rows: memtable.MemTable, first: int, last: int) -> None:
     except OSError as error:
         raise files.failure(error, path) from None
     index.next_number += 1
-    for row in range(len(rows)):
+    for row in range(rows.rows):
         if codec.has_bit(rows.dead, row):
             codec.set_bit(table.dead, table.row_of(rows.seqs[row], rows.sessions[row]))
     at = len(index.tables)

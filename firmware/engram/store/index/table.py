@@ -202,6 +202,12 @@ class Table(Footer):
             raise TableDamaged("a bucket's check does not fit")
         return lists, terms
 
+    def rows_with(self, hash: int):
+        """Yield the rows that have a term, dead ones too."""
+        found = self.find(hash)
+        for row, _ in codec.decoded(self, found, hash) if found else ():
+            yield row
+
     def postings(self, found, buffer: bytearray):
         """Yield a word's postings in parts, as put_posting() makes them, through a lent buffer; TableDamaged if not whole."""
         parts = self.read_list(found, buffer)

@@ -44,8 +44,8 @@ def search(store, query, limit: int, explain: bool, skip):
     speaker_rows = filters.by_speaker(store.index, query.speaker)
     first = store.upkeep.tail[2]
     for score, place, row, evidence in ranking.scored(speaker_rows, explain):
-        table = ranking.table(place)
-        if limit <= 0 or (table is None and store.upkeep.tail[2] != first):
+        table = ranking.tables[place]
+        if limit <= 0 or (table is store.index.memtable and store.upkeep.tail[2] != first):
             # Enough; or the lines in RAM became a table between two steps of this generator.
             return
         line = store.entry_states.live_line(table, row, skip)
@@ -66,7 +66,7 @@ class Ranking:
 
     def __init__(self, index, terms, idfs=None):
         self.index = index
-        self._tables = list(index.tables)  # one that turns out to be damaged keeps its place here
+        self.tables = index.all_tables()  # one that turns out to be damaged keeps its place here
         self.terms = distinct_terms(terms)
         self.hashes = [codec.term_hash(term) for term in self.terms]
         self.places = {}  # place of a table: where the postings of each term are, or None
@@ -81,11 +81,7 @@ class Ranking:
         for place, number in enumerate(rarest[:_SESSION_TERMS]):
             self._bits[number] = 3 * place
         self._sessions = [0] * len(self.terms)  # that have a term
-        self.best = TopK(len(self._tables))
-
-    def table(self, place: int):
-        """The table at a place, None for the lines in RAM."""
-        return self._tables[place] if place < len(self._tables) else None
+        self.best = TopK(len(self.tables))
 
     def frequencies(self) -> dict:
         """{term: number of rows that have it}."""
@@ -98,7 +94,7 @@ class Ranking:
         for number, hash in enumerate(self.hashes):
             for row, _ in index.memtable.postings(hash):
                 having[number] += not codec.has_bit(dead, row)
-        for table in self._tables:
+        for table in self.tables[:-1]:
             places = index.guarded(table, self._find, table)
             if places:
                 self.places[table.number] = places
@@ -125,14 +121,14 @@ class Ranking:
         look = Look(self.best, self._last, self._far)
         blocks = []
         buffer = bytearray(_BUFFER)
-        for place, table in enumerate(self._tables):
+        for place, table in enumerate(self.tables[:-1]):
             found = self.places.get(table.number)
             if found and any(found):
                 self.index.guarded(table, self._rank_table, table, place, found, blocks, buffer, allowed, look)
             elif table.has_sessions and max(self._last):
                 self.index.guarded(table, self._pass_over, table)
         del blocks[:]  # what the stack still holds of them by chance would keep them otherwise
-        self._rank_memtable(len(self._tables), allowed)
+        self._rank_memtable(len(self.tables) - 1, allowed)
 
     def _rank_table(self, table, place: int, found: list, blocks: list, buffer: bytearray, allowed, look) -> None:
         _make_blank(blocks, table.rows)
@@ -207,9 +203,9 @@ class Ranking:
     def _rank_memtable(self, place: int, allowed) -> None:
         memtable = self.index.memtable
         scores = self._memtable_scores(memtable)
-        bits = allowed(None) if allowed else None
-        totals = array("H", bytes(2 * len(memtable)))
-        for row in range(len(memtable)):
+        bits = allowed(memtable) if allowed else None
+        totals = array("H", bytes(2 * memtable.rows))
+        for row in range(memtable.rows):
             here = scores[row]
             totals[row] += OWN * here
             session = memtable.sessions[row]
@@ -234,7 +230,7 @@ class Ranking:
                 self.best.add_row(total, place, row, slot_of(memtable.sessions[row]))
 
     def _memtable_scores(self, memtable) -> bytearray:
-        scores = bytearray(len(memtable))
+        scores = bytearray(memtable.rows)
         mean = self.index.mean()
         for number, hash in enumerate(self.hashes):
             levels = self.levels[number]
@@ -259,7 +255,7 @@ class Ranking:
         found = []
         for total, place, row, slot in self.best.rows():
             score = total * ONE // top + points.get(slot, 0)
-            if speaker_rows and speaker_rows(self.table(place), row):
+            if speaker_rows and speaker_rows(self.tables[place], row):
                 score += score // 5
             # What stands beside a turn adds to its T: by a quarter less it is like that of what stands alone.
             evidence = total * self._sum // 255

@@ -42,7 +42,7 @@ class SessionSizes:
         if not self._is_known:
             for slot in range(_SLOTS + 1):
                 self._sizes[slot] = 0
-            for row in range(len(index.memtable)):
+            for row in range(index.memtable.rows):
                 self.add_rows(index.memtable.sessions[row])
             for table in list(index.tables):
                 index.guarded(table, self._add_table, table)
