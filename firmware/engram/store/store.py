@@ -14,7 +14,7 @@ from engram.errors import ArgumentError, EngramError, StoreError, StoreFull
 from engram.store.entry_state import EntryStates
 from engram.store.index.index import Index
 from engram.store.log.seq_seek import begins_at, lines_backwards
-from engram.store.types import LIVE, SUPERSEDED, Entry, Query, concerned, labels, minutes, no_entry
+from engram.store.types import LIVE, SUPERSEDED, Entry, Query, concerned, no_entry
 from engram.store.upkeep import Upkeep
 
 _SLICES = const(4)  # of merging, after each append
@@ -124,9 +124,8 @@ class Store:
         """Give a line its row and note what it does to entries."""
         seq = line["seq"]
         entry = self.describe(line)
-        self.index.add_row(seq, offset, size, minutes(entry.at), entry.session, entry.terms, labels(entry, seq))
-        if entry.number < 0:
-            self.index.set_dead(seq, 0, True)
+        self.index.memtable.add_row(seq, offset, size, entry)
+        self.index.session_sizes.add_rows(entry.session)
         self.entry_states.pending.update(concerned(entry, seq))
         if entry.ends:
             self.index.end_session(entry.ends)

@@ -34,7 +34,7 @@ class Index:
         self.retired = []  # numbers of merged tables whose files go once they are not named any more
         self.tables = []
         self.memtable = MemTable()
-        self.session_sizes = None  # SessionSizes once there is a session
+        self.session_sizes = SessionSizes()
         self.has_left_names = False  # whether it was reported that there are too many
         self.has_lost = False  # a table since this was reset: its lines are unindexed
         self.epoch = 0
@@ -67,7 +67,7 @@ class Index:
                     table.dead = bytearray(dead)
                 self.tables.append(table)
                 if table.has_sessions:
-                    self.sizes()
+                    self.session_sizes.begin()
             except TableDamaged as error:
                 self._warn(number, error)
         return saved
@@ -142,26 +142,9 @@ class Index:
         words = sum(table.words for table in self.all_tables())
         return max(1, words * 16 // rows) if rows > 20 else _MEAN
 
-    def add_row(self, seq: int, offset: int, size: int, minutes: int, session: int, terms, labels) -> None:
-        """Take in the next line."""
-        self.memtable.add_row(seq, offset, size, minutes, session, terms, labels)
-        if session:
-            self.sizes().add_rows(session)
-
-    def sizes(self) -> SessionSizes:
-        """How many rows the sessions have, from now on counted."""
-        if self.session_sizes is None:
-            self.session_sizes = SessionSizes()
-        return self.session_sizes
-
     def mark_untidy(self) -> None:
         """Let all tables that have dead rows be rewritten without them."""
         self.tidy_below = self.next_number
-
-    def forget_sizes(self) -> None:
-        """The rows of sessions are others than before."""
-        if self.session_sizes:
-            self.session_sizes.forget()
 
     def end_session(self, session: int) -> None:
         """Take all rows of a session out of the answers."""
@@ -206,7 +189,7 @@ class Index:
     def clear_memtable(self) -> None:
         """Let the lines in RAM go."""
         self.memtable.clear()
-        self.forget_sizes()
+        self.session_sizes.forget()
 
     def drop_before(self, oldest: int) -> bool:
         """Hide the rows of lines before a seq, which have left the log; whether there were any."""
@@ -225,7 +208,7 @@ class Index:
         table.close()
         files.discard(table.path)
         self.stop_job()
-        self.forget_sizes()
+        self.session_sizes.forget()
 
     def stop_job(self) -> None:
         """Give up the merge that is under way."""

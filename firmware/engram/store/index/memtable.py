@@ -8,6 +8,7 @@ import gc
 from array import array
 
 from engram.compat import const
+from engram.store import types
 from engram.store.index import codec
 
 CHUNK_BYTES = 16384
@@ -87,27 +88,29 @@ class MemTable:
         self._highs[at] = hash >> 16
         self.used = at + 1
 
-    def add_row(self, seq: int, offset: int, size: int, minutes: int, session: int, terms, labels) -> None:
-        """Add the row of a line of `size` bytes; `session` is 0 if there is none."""
-        row = self.rows
+    def add_row(self, seq: int, offset: int, size: int, entry: types.Entry) -> None:
+        """Add the row of a line of `size` bytes that stands for an entry."""
+        row, session = self.rows, entry.session
         start = self.used
-        for term in terms:
+        for term in entry.terms:
             self._put(term)
         length = self.used - start
-        for label in labels:
+        for label in types.labels(entry, seq):
             self._put(label)
             if label[0] in "#%@":
                 self._put_name(label.encode())
         self.previous[row] = self._last_of(session) if session else NO_ROW
         self.seqs[row] = seq
         self.offsets[row] = offset
-        self.minutes[row] = minutes
+        self.minutes[row] = types.minutes(entry.at)
         self.sessions[row] = session
         self.lengths[row] = min(length, 0xFFFF)
         self._ends[row] = self.used
         self.words += length
         self.log_bytes += size
         self.rows += 1
+        if entry.number < 0:
+            codec.set_bit(self.dead, row)
 
     def _last_of(self, session: int) -> int:
         for row in range(self.rows - 1, -1, -1):

@@ -8,7 +8,7 @@ from engram.compat import const
 from engram.store.index import codec
 from engram.store.index.memtable import MemTable
 from engram.store.index.merge_policy import insert
-from engram.store.types import concerned, labels, minutes
+from engram.store.types import concerned
 
 _TABLE_BYTES = const(6144)  # of the log, that one table is tried for
 _WORDS = const(640)  # for which there is room: half as many as in RAM beside it
@@ -81,9 +81,7 @@ class Rebuild:
                 return -1
             entry = self._describe(line)
             seq = line["seq"]
-            rows.add_row(seq, offset, length, minutes(entry.at), entry.session, entry.terms, labels(entry, seq))
-            if entry.number < 0:
-                codec.set_bit(rows.dead, rows.rows - 1)
+            rows.add_row(seq, offset, length, entry)
             for number in concerned(entry, seq):
                 self._note(number)
             if entry.ends:

@@ -35,7 +35,7 @@ def _level(ranking, place: int, row: int, number: int):
                 return codec.level(count, table.lengths[row], ranking.index.mean())
         return None
     found = ranking.places[table.number][number] if table.number in ranking.places else None
-    for other, level in codec.decoded(table, found, 0) if found else ():
+    for other, level in codec.decoded(table, found, 0) if found is not None else ():
         if other == row:
             return level
     return None

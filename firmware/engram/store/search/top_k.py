@@ -118,7 +118,9 @@ class Look:
             self._at_firsts()
         self._rewind()
         row = 0
-        for block in blocks[: (table.rows + BLOCK - 1) >> BLOCK_BITS]:
+        for block in blocks:
+            if row >= table.rows:
+                break
             view = memoryview(block)
             for at in range(0, BLOCK, _GROUP):
                 group = view[at : at + _GROUP]
@@ -131,16 +133,20 @@ class Look:
                 else:
                     row += _GROUP
         if table.has_sessions:
-            last, far = self._last, self._far
-            first = 0
-            for ends, slots in self._runs:
-                for at, slot in enumerate(slots):
-                    end = ends[at] - 1
-                    far[slot] = self._score(end - 1) if end > first else last[slot]
-                    last[slot] = self._score(end)
-                    first = end + 1
-            last[NO_SLOT] = far[NO_SLOT] = 0
+            self._carry()
         self._runs = self._ends = self._slots = []
+
+    def _carry(self) -> None:
+        """Keep B of the last two rows of each session, for the tables that follow."""
+        last, far = self._last, self._far
+        first = 0
+        for ends, slots in self._runs:
+            for at, slot in enumerate(slots):
+                end = ends[at] - 1
+                far[slot] = self._score(end - 1) if end > first else last[slot]
+                last[slot] = self._score(end)
+                first = end + 1
+        last[NO_SLOT] = far[NO_SLOT] = 0
 
     def _need(self, least: int) -> None:
         """T has to exceed this from now on; a row and its neighbours need a B over `floor` for it."""
