@@ -353,18 +353,10 @@ class Store:
         self.is_compacting = True
         self.upkeep.stop_filling()
 
-    def count_rewrite(self) -> None:
-        """Let the next header say that lines are going to be taken out."""
-        self.log.rewrites += 1
-
-    def begin_rewrite(self) -> None:
-        """From now on damage in the log is passed over: to mend it would rewrite segments, too."""
-        self.log.may_mend = False
-
     def end_compaction(self, is_over: bool) -> None:
         """The compaction has ended; unless `is_over` before it was done."""
         self.is_compacting = False
-        self.log.may_mend = True
+        self.log.end_rewrite()
         # The reserve is not kept here and now: Ctrl-C may have ended it, and waits.
         self.is_reserve_due = self.reserve is not None and not is_over
 

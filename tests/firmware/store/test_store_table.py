@@ -27,7 +27,7 @@ def _write(path, terms, runs):
     writer.end_terms(footer)
     footer.rows = runs[-1][1]
     for row in range(footer.rows):
-        writer.row_bytes(pack_row(row + 1, 7 * row, 0))
+        writer.write(pack_row(row + 1, 7 * row, 0))
     footer.first, footer.last = 1, footer.rows
     footer.words = footer.log_bytes = footer.epoch = 1
     for _ in writer.finish(footer, iter(runs), []):

@@ -32,7 +32,7 @@ def write_table(rows: MemTable, path: str, mean: int, epoch: int, first: int, la
         footer = Footer()
         writer.end_terms(footer)
         for row in order:
-            writer.row_bytes(pack_row(rows.seqs[row], rows.offsets[row], rows.minutes[row]))
+            writer.write(pack_row(rows.seqs[row], rows.offsets[row], rows.minutes[row]))
         footer.rows = len(order)
         footer.first, footer.last = first, last
         footer.words, footer.epoch, footer.log_bytes = rows.words, epoch, rows.log_bytes

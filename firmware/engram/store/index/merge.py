@@ -267,11 +267,11 @@ def _copy_rows(source, first: int, end: int, writer):
         count = min(_ROWS_AT_ONCE, end - first)
         data = source.table.row_bytes(first, count)
         if not source.gone:
-            writer.row_bytes(data)
+            writer.write(data)
         else:
             for row in range(count):
                 if not codec.has_bit(source.gone, first + row):
-                    writer.row_bytes(data[row * ROW_BYTES : (row + 1) * ROW_BYTES])
+                    writer.write(data[row * ROW_BYTES : (row + 1) * ROW_BYTES])
         first += count
         yield
 
