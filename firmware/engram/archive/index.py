@@ -165,6 +165,11 @@ class ArchiveIndex:
         found["archived"] = True
         return found
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether the companion has heard of all that was archived."""
+        return self._schema.archived <= self._acknowledged()
+
     def _waiting(self) -> list:
         acknowledged = self._acknowledged()
         return [pair for pair in self._gone if pair[1] > acknowledged]

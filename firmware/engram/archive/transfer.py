@@ -70,7 +70,7 @@ class ArchiveTransfer:
 
     def is_settled(self) -> bool:
         """Whether the companion has heard of all that was archived."""
-        return self._records.entries.owner.archived <= self._link_state.have("records")
+        return self._archived.is_settled
 
     def _is_pausing(self) -> bool:
         if self._pauses_until is not None and ticks_diff(self._pauses_until, ticks_ms()) <= 0:

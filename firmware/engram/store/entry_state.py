@@ -81,7 +81,7 @@ class EntryStates:
         if line is None:
             if seq:
                 diag.error("store", "%s: line %d is damaged and cannot be read" % (store.log.name, seq))
-                codec.set_bit(store.index.dead_rows(table), row)
+                codec.set_bit(table.dead, row)
             return None
         number = store.describe(line).number
         if number < 0:

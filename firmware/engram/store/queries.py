@@ -16,8 +16,9 @@ def newest(store, labels, scopes):
     store.entry_states.settle()
     below = store.log.next_seq
     while below > 0:
-        parts = [None] + store.index.tables
-        newest = max(parts + store.upkeep.unindexed, key=lambda part: _last_below(store, part, below))
+        newest = max(
+            store.index.all_tables() + store.upkeep.unindexed, key=lambda part: _last_below(store, part, below)
+        )
         if _last_below(store, newest, below) <= 0:
             return
         if isinstance(newest, list):
@@ -27,8 +28,8 @@ def newest(store, labels, scopes):
 
 
 def _last_below(store, part, below: int) -> int:
-    """The last seq below one that a part of the log may have: a table, an unindexed span or, None, the lines in RAM."""
-    if part is None:
+    """The last seq below one that a part of the log may have: a table, an unindexed span or the lines in RAM."""
+    if part is store.index.memtable:
         first, last = store.upkeep.tail[2], store.log.next_seq - 1
     elif isinstance(part, list):
         first, last = part
@@ -40,11 +41,11 @@ def _last_below(store, part, below: int) -> int:
 def _newest_in(store, table, below: int, labels, scopes):
     """Yield as newest() does, from one table; the seq from which on there is nothing more to yield."""
     index = store.index
-    memtable, tail = index.memtable, store.upkeep.tail[2]
+    is_in_ram, tail = table is index.memtable, store.upkeep.tail[2]
     allowed = filters.allowed(index, labels, scopes, 0, 0)
     bits = allowed(table) if allowed else None
-    for row in range((len(memtable) if table is None else table.rows) - 1, -1, -1):
-        if codec.has_bit(index.dead_rows(table), row) or (bits is not None and not codec.has_bit(bits, row)):
+    for row in range(table.rows - 1, -1, -1):
+        if codec.has_bit(table.dead, row) or (bits is not None and not codec.has_bit(bits, row)):
             continue
         seq = index.locate(table, row)[0]
         line = store.entry_states.live_line(table, row) if 0 < seq < below else None
@@ -53,9 +54,9 @@ def _newest_in(store, table, below: int, labels, scopes):
             below = seq
             store.ready()
             # Sealed or merged meanwhile: its rows are elsewhere now.
-            if tail != store.upkeep.tail[2] if table is None else table not in index.tables:
+            if tail != store.upkeep.tail[2] if is_in_ram else table not in index.tables:
                 return below
-    return tail if table is None else table.first
+    return tail if is_in_ram else table.first
 
 
 def _newest_unindexed(store, first: int, below: int, labels, scopes):
@@ -87,13 +88,13 @@ def labels(store, prefix: str, scopes):
         return
     allowed = filters.allowed(index, (), scopes, 0, 0)
     known = list(store.names(prefix))
-    for table in [None] + index.tables:
+    for table in index.all_tables():
         bits = allowed(table) if allowed else None
         for name in known:
             rows = filters.rows_with_label(index, table, codec.term_hash(name))
             for at in range(len(rows) if bits else 0):
                 rows[at] &= bits[at]
-            counts[name] = counts.get(name, 0) + filters.counted(index, table, rows)
+            counts[name] = counts.get(name, 0) + filters.counted(table, rows)
     for name, count in counts.items():
         if count:
             yield name, count
@@ -106,7 +107,7 @@ def count(store, labels, scopes) -> int:
     if _is_shared(store, scopes):
         return sum(1 for _ in newest(store, labels, scopes))
     allowed = filters.allowed(index, labels, scopes, 0, 0)
-    return sum(filters.counted(index, table, allowed(table) if allowed else None) for table in [None] + index.tables)
+    return sum(filters.counted(table, allowed(table) if allowed else None) for table in index.all_tables())
 
 
 def is_used(store, label: str, scopes) -> bool:
@@ -114,7 +115,7 @@ def is_used(store, label: str, scopes) -> bool:
     store.entry_states.settle()
     index = store.index
     allowed = filters.allowed(index, (label,), scopes, 0, 0)
-    return any(filters.counted(index, table, allowed(table)) for table in [None] + index.tables)  # pyright: ignore
+    return any(filters.counted(table, allowed(table)) for table in index.all_tables())  # pyright: ignore
 
 
 def _is_shared(store, scopes) -> bool:
@@ -151,7 +152,7 @@ def thread_backwards(store, session: int):
     """See Store.thread."""
     index = store.index
     memtable = index.memtable
-    for row in range(len(memtable) - 1, -1, -1):
+    for row in range(memtable.rows - 1, -1, -1):
         if memtable.sessions[row] == session:
             yield memtable.seqs[row]
     for table in index.tables[::-1]:
@@ -181,6 +182,6 @@ def thread_after(store, session: int, seq: int):
         for row in range(low, run[1]):
             yield index.locate(table, row)[0]
     memtable = index.memtable
-    for row in range(len(memtable)):
+    for row in range(memtable.rows):
         if memtable.sessions[row] == session and memtable.seqs[row] > seq:
             yield memtable.seqs[row]

@@ -14,7 +14,7 @@ from engram.errors import ArgumentError, EngramError, StoreError, StoreFull
 from engram.store.entry_state import EntryStates
 from engram.store.index.index import Index
 from engram.store.log.seq_seek import begins_at, lines_backwards
-from engram.store.types import LIVE, SUPERSEDED, Entry, Query, concerned, labels, minutes, no_entry
+from engram.store.types import LIVE, SUPERSEDED, Entry, Query, concerned, no_entry
 from engram.store.upkeep import Upkeep
 
 _SLICES = const(4)  # of merging, after each append
@@ -124,9 +124,8 @@ class Store:
         """Give a line its row and note what it does to entries."""
         seq = line["seq"]
         entry = self.describe(line)
-        self.index.add_row(seq, offset, size, minutes(entry.at), entry.session, entry.terms, labels(entry, seq))
-        if entry.number < 0:
-            self.index.set_dead(seq, 0, True)
+        self.index.memtable.add_row(seq, offset, size, entry)
+        self.index.session_sizes.add_rows(entry.session)
         self.entry_states.pending.update(concerned(entry, seq))
         if entry.ends:
             self.index.end_session(entry.ends)
@@ -354,18 +353,10 @@ class Store:
         self.is_compacting = True
         self.upkeep.stop_filling()
 
-    def count_rewrite(self) -> None:
-        """Let the next header say that lines are going to be taken out."""
-        self.log.rewrites += 1
-
-    def begin_rewrite(self) -> None:
-        """From now on damage in the log is passed over: to mend it would rewrite segments, too."""
-        self.log.may_mend = False
-
     def end_compaction(self, is_over: bool) -> None:
         """The compaction has ended; unless `is_over` before it was done."""
         self.is_compacting = False
-        self.log.may_mend = True
+        self.log.end_rewrite()
         # The reserve is not kept here and now: Ctrl-C may have ended it, and waits.
         self.is_reserve_due = self.reserve is not None and not is_over
 

@@ -112,7 +112,7 @@ class Upkeep:
         store.log.refresh()
         first, last = self.tail[2], tail[2] - 1
         try:
-            if len(index.memtable):
+            if index.memtable.rows:
                 merge_policy.insert(index, index.memtable, first, last)
                 index.memtable.clear()
         except StoreError as error:

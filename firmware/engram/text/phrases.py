@@ -5,6 +5,7 @@ words is one text, cut up when it is needed: it takes a fifth of the heap of a t
 """
 
 from engram.compat import const
+from engram.text.tokenizer import split_phrases
 
 HEAD = const(240)  # bytes of a message in which its opening words stand
 LONGEST_STATEMENT = const(900)  # bytes of a sentence that may be plain
@@ -116,11 +117,6 @@ def comma_at(plain: bytes, at: int) -> int:
 
 
 # --- words
-
-
-def split_phrases(words: str) -> list:
-    """The phrases of a text in which | stands between them, as bytes."""
-    return words.encode().split(b"|")
 
 
 def simplified(data: bytes) -> bytes:

@@ -7,7 +7,7 @@ Texts are worked on as bytes: see engram.text.utf8. A list of words is one objec
 """
 
 from engram.compat import const
-from engram.text.tokenizer import parts
+from engram.text.tokenizer import parts, split_phrases
 from engram.text.utf8 import encode
 
 _LEAST_KEY = const(20)  # bytes of a key of a known form
@@ -75,17 +75,13 @@ def _private_keys(data: bytes):
         at = data.find(b"-----BEGIN", at + 1)
 
 
-def _split_phrases(words: str) -> list:
-    return words.encode().split(b"|")
-
-
 # --- by its name
 
 
 def _named(data: bytes):
     plain = data.lower().replace(b"_", b" ").replace(b"-", b" ")
     for names in (_PHRASES, _PASSWORDS, _KEYS, _PINS):
-        for name in _split_phrases(names):
+        for name in split_phrases(names):
             at = plain.find(name)
             while at >= 0:
                 end = at + len(name)
@@ -135,7 +131,7 @@ def _told_at(plain: bytes, at: int) -> tuple:
         return at, 0
     near = plain[end : end + _FAR].split(b". ")[0].split("。".encode())[0]
     for words, sure in ((_FAR_SIGNS, 2), (_FAR_IS, 1)):
-        for word in _split_phrases(words):
+        for word in split_phrases(words):
             found = near.find(word)
             if found >= 0:
                 return end + found + len(word), sure
@@ -159,7 +155,7 @@ def _is_no_value(word: bytes) -> bool:
 
 
 def _quoted(data: bytes, at: int) -> bytes:
-    quotes = _split_phrases(_QUOTES)
+    quotes = split_phrases(_QUOTES)
     for place in range(0, len(quotes), 2):
         if data.startswith(quotes[place], at):
             begin = at + len(quotes[place])
@@ -186,7 +182,7 @@ def _spoken(data: bytes, at: int) -> bytes:
 
 def _after_one(words: str, plain: bytes, at: int) -> int:
     """Where one of some words ends that stands at `at`, 0 if none does."""
-    for word in _split_phrases(words):
+    for word in split_phrases(words):
         end = at + len(word)
         if plain.startswith(word, at) and not (_is_letter(word, 0) and _is_letter(plain, end)):
             return end
@@ -229,7 +225,7 @@ def _runs(word: bytes):
 def _is_known(run: bytes) -> bool:
     if run.startswith(b"eyJ"):
         return run.count(b".") > 1
-    for beginning in _split_phrases(_BEGINNINGS):
+    for beginning in split_phrases(_BEGINNINGS):
         if run.startswith(beginning) and len(run) >= _LEAST_KEY:
             return _has_digit(run[len(beginning) :])
     return False

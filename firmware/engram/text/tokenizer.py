@@ -106,6 +106,11 @@ def parts(data: bytes):
         start = end + 1
 
 
+def split_phrases(words: str) -> list:
+    """The phrases of a text in which | stands between them, as bytes."""
+    return words.encode().split(b"|")
+
+
 def _scan(piece: bytes):
     """Words between all that is no letter, digit or apostrophe."""
     run = bytearray()

@@ -147,7 +147,9 @@ class Importer:
         origin, older = [
             provenance.check(name, fields[name]) if name in fields else "" for name in ("origin", "supersedes")
         ]
-        is_past, is_gone, is_partial = [_flag(fields, name) for name in ("superseded", "deleted", "partial")]
+        is_past, is_gone, is_partial = [
+            record_fields.check_flag(name, fields.get(name, False)) for name in ("superseded", "deleted", "partial")
+        ]
         is_whole = bool(origin) and not is_partial
         uses, used = jsonl.whole(fields, "uses"), jsonl.whole(fields, "used")
         values = {} if is_gone else self._checked(fields, is_whole)
@@ -362,10 +364,3 @@ class Importer:
         notes.extend(self._reader.notes(self._is_over))
         yield from notes
         yield {"counts": counts, "ids": self._ids, "files": self._files_kept, "unknown": self._unknown, "notes": notes}
-
-
-def _flag(fields: dict, name: str) -> bool:
-    value = fields.get(name, False)
-    if not isinstance(value, bool):
-        raise ArgumentError(name, "must be true or false.")
-    return value

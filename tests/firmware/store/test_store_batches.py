@@ -14,8 +14,8 @@ BATCH = 8
 def test_a_batch_that_comes_when_the_table_of_rows_is_nearly_full_is_kept_and_found():
     board = Board()
     store = board.records_store
-    while len(store.index.memtable) < MOST_ROWS - BATCH // 2:
-        board.remember("n%d" % len(store.index.memtable), ["t"])
+    while store.index.memtable.rows < MOST_ROWS - BATCH // 2:
+        board.remember("n%d" % store.index.memtable.rows, ["t"])
     before = board.records.count()
     gone = [1, 2, 3, 4, 5, 6, 7, 8]
     assert board.records.evict(gone, board.trash) == BATCH
@@ -28,7 +28,7 @@ def test_a_batch_larger_than_the_memtable_becomes_several_tables():
     board = Board()
     store = board.records_store
     first = store.append(*[[("op", "compacted"), ("at", number)] for number in range(MOST_ROWS + BATCH)])
-    assert len(store.index.tables) == 1 and len(store.index.memtable) == BATCH
+    assert len(store.index.tables) == 1 and store.index.memtable.rows == BATCH
     ref = board.remember("the bicycle is in the cellar", ["bicycle"])
     for _ in range(2):
         assert [store.line(first + number)["at"] for number in range(MOST_ROWS + BATCH)] == list(
@@ -52,5 +52,5 @@ def test_sessions_are_found_by_search_after_the_index_was_lost():
     while store.tick():
         pass
     assert not store.partial
-    assert store.index.session_sizes
+    assert store.index.session_sizes.is_used
     assert len(list(store.search(Query(list(text.terms("bicycle")), (), (), 0, 0, "", None), 5))) == 5

@@ -26,7 +26,7 @@ class _Told:
         insert = merge_policy.insert
 
         def watched(index, rows, *rest):
-            told.events.append([list(rows.seqs[: len(rows)]), index.mean()])
+            told.events.append([list(rows.seqs[: rows.rows]), index.mean()])
             insert(index, rows, *rest)
 
         merge_policy.insert = watched
@@ -81,8 +81,8 @@ class Board:
         self.told.events.clear()
         tables = [[[table.row(row)[0] for row in range(table.rows)], _marked(table)] for table in index.tables]
         rows = index.memtable
-        ram = [rows.seqs[row] for row in range(len(rows))]
-        gone = [rows.seqs[row] for row in range(len(rows)) if codec.has_bit(rows.dead, row)]
+        ram = [rows.seqs[row] for row in range(rows.rows)]
+        gone = [rows.seqs[row] for row in range(rows.rows) if codec.has_bit(rows.dead, row)]
         return {
             "events": events,
             "tables": tables,

@@ -99,8 +99,7 @@ class Eviction:
 
     def least_important(self, count: int):
         """Yield None while it searches, then the numbers of at most `count` records, the first to go first."""
-        found = yield from self._least_important(count)
-        yield [number for _, _, number in found]
+        yield (yield from self._least_important(count))
 
     # --- whether there is room
 
@@ -180,7 +179,7 @@ class Eviction:
         weakest = yield from self._least_important(count, keeping)
         left = 0
         while weakest and not is_enough():
-            left += self._records.evict([number for _, _, number in weakest[:_FLUSHED]], self._trash)
+            left += self._records.evict(weakest[:_FLUSHED], self._trash)
             weakest = weakest[_FLUSHED:]
             yield
         self.left += left

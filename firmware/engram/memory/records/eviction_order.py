@@ -9,7 +9,7 @@ _EXPIRED = const(-1)  # leaves before all that has any importance
 
 
 def least_important(records, count: int, keeping=()):
-    """Pauses, then gives [(importance in hundredths, moment of the last touch, number)], the first to go first."""
+    """Pauses, then gives the numbers of at most `count` records, the first to go first."""
     found = []
     chunk = []
     for record in records.entries.newest():
@@ -21,7 +21,7 @@ def least_important(records, count: int, keeping=()):
             found = _lowest(records, found, chunk, count)
             chunk = []
             yield
-    return _lowest(records, found, chunk, count)
+    return [number for _, _, number in _lowest(records, found, chunk, count)]
 
 
 def _lowest(records, found: list, chunk: list, count: int) -> list:

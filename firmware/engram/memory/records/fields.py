@@ -117,7 +117,8 @@ def _check_importance(name: str, value, limit: int):
     return round(value, 2)
 
 
-def _check_pinned(name: str, value, limit: int):
+def check_flag(name: str, value, limit: int = 0) -> bool:
+    """A value that is true or false; ArgumentError if it is none."""
     if not isinstance(value, bool):
         raise ArgumentError(name, "must be true or false.")
     return value
@@ -154,7 +155,7 @@ _CHECKS = {
     "type": TYPES,
     "source": SOURCES,
     "importance": _check_importance,
-    "pinned": _check_pinned,
+    "pinned": check_flag,
     "expires": _check_moment,
     "supersedes": _check_ref,
     "turns": _check_turns,

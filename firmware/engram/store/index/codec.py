@@ -78,16 +78,16 @@ def put_posting(out: bytearray, passed: int, level: int) -> None:
     out.append(_DIGITS[level])
 
 
-def decoded(table, found, hash: int):
-    """Yield (row, level) of a term's postings in a table, where Table.find() has found them."""
-    if not found[2]:
-        yield found[3] >> 3, found[3] & 7
+def decoded(table, place, hash: int):
+    """Yield (row, level) of a term's postings in a table, which Table.find() has found at a place."""
+    if isinstance(place, int):
+        yield place >> 3, place & 7
         return
-    buffer = bytearray(min(_BUFFER, found[2]))
+    buffer = bytearray(_BUFFER)
     row = -1
     passed = 0
     if hash < LABEL:
-        for part in table.postings(found, buffer):
+        for part in table.postings(place, buffer):
             for digit in part:
                 if digit > 0x37:
                     passed = passed * 8 + digit - (0x37 if digit < 0x3A else 0x5E)
@@ -96,7 +96,7 @@ def decoded(table, found, hash: int):
                     passed = 0
                     yield row, digit & 7
         return
-    values = varints(table.read_list(found, buffer))
+    values = varints(table.read_list(place, buffer))
     for passed in values:
         row += passed + 1
         end = row + next(values, 0) + 1

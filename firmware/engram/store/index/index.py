@@ -34,7 +34,7 @@ class Index:
         self.retired = []  # numbers of merged tables whose files go once they are not named any more
         self.tables = []
         self.memtable = MemTable()
-        self.session_sizes = None  # SessionSizes once there is a session
+        self.session_sizes = SessionSizes()
         self.has_left_names = False  # whether it was reported that there are too many
         self.has_lost = False  # a table since this was reset: its lines are unindexed
         self.epoch = 0
@@ -67,7 +67,7 @@ class Index:
                     table.dead = bytearray(dead)
                 self.tables.append(table)
                 if table.has_sessions:
-                    self.sizes()
+                    self.session_sizes.begin()
             except TableDamaged as error:
                 self._warn(number, error)
         return saved
@@ -127,42 +127,28 @@ class Index:
 
     # --- what is in it
 
+    def all_tables(self) -> list:
+        """The tables, old to new, and the lines in RAM."""
+        return self.tables + [self.memtable]
+
     @property
     def rows(self) -> int:
         """The number of rows that are live."""
-        live = len(self.memtable) - codec.count_bits(self.memtable.dead)
-        return live + sum(table.live for table in self.tables)
+        return sum(table.live for table in self.all_tables())
 
     def mean(self) -> int:
         """16 times the mean number of words of a row."""
-        rows = len(self.memtable) + sum(table.rows for table in self.tables)
-        words = self.memtable.words + sum(table.words for table in self.tables)
+        rows = sum(table.rows for table in self.all_tables())
+        words = sum(table.words for table in self.all_tables())
         return max(1, words * 16 // rows) if rows > 20 else _MEAN
-
-    def add_row(self, seq: int, offset: int, size: int, minutes: int, session: int, terms, labels) -> None:
-        """Take in the next line."""
-        self.memtable.add_row(seq, offset, size, minutes, session, terms, labels)
-        if session:
-            self.sizes().add_rows(session)
-
-    def sizes(self) -> SessionSizes:
-        """How many rows the sessions have, from now on counted."""
-        if self.session_sizes is None:
-            self.session_sizes = SessionSizes()
-        return self.session_sizes
 
     def mark_untidy(self) -> None:
         """Let all tables that have dead rows be rewritten without them."""
         self.tidy_below = self.next_number
 
-    def forget_sizes(self) -> None:
-        """The rows of sessions are others than before."""
-        if self.session_sizes:
-            self.session_sizes.forget()
-
     def end_session(self, session: int) -> None:
         """Take all rows of a session out of the answers."""
-        for row in range(len(self.memtable)):
+        for row in range(self.memtable.rows):
             if self.memtable.sessions[row] == session:
                 codec.set_bit(self.memtable.dead, row)
         for table in list(self.tables):
@@ -173,15 +159,13 @@ class Index:
     def set_dead(self, seq: int, session: int, dead: bool) -> None:
         """Take a line's row, if it has one, out of the answers, or back in."""
         table, row = self._place(seq, session)
-        if row >= 0:
-            bits = self.dead_rows(table)
-            if codec.has_bit(bits, row) != dead:
-                bits[row >> 3] ^= 1 << (row & 7)
+        if row >= 0 and codec.has_bit(table.dead, row) != dead:
+            table.dead[row >> 3] ^= 1 << (row & 7)
 
     def is_dead(self, seq: int, session: int):
         """Whether a line's row is out of the answers; None if it has no row."""
         table, row = self._place(seq, session)
-        return codec.has_bit(self.dead_rows(table), row) if row >= 0 else None
+        return codec.has_bit(table.dead, row) if row >= 0 else None
 
     def offset_of(self, seq: int) -> int:
         """Where a line should begin, as far as that is known without its session; -1 if it is not."""
@@ -189,27 +173,23 @@ class Index:
         return self.locate(table, row)[1] if row >= 0 else -1
 
     def _place(self, seq: int, session: int = -1) -> tuple:
-        """(table, None for the lines in RAM, and row) of a line; the row is -1 if it has none, or its session is needed."""
+        """(table, row) of a line; the row is -1 if it has none, or its session is needed."""
         row = self.memtable.row_of(seq)
         if row >= 0:
-            return None, row
+            return self.memtable, row
         for table in reversed(self.tables):
             if table.first <= seq <= table.last and (session >= 0 or not table.has_sessions):
                 row = self.guarded(table, table.row_of, seq, max(0, session))
                 if row is not None and row >= 0:
                     return table, row
-        return None, -1
-
-    def dead_rows(self, table) -> bytearray:
-        """A bit for each row of a table, or (for None) of the lines in RAM, that is out of the answers."""
-        return self.memtable.dead if table is None else table.dead
+        return self.memtable, -1
 
     # --- growing
 
     def clear_memtable(self) -> None:
         """Let the lines in RAM go."""
         self.memtable.clear()
-        self.forget_sizes()
+        self.session_sizes.forget()
 
     def drop_before(self, oldest: int) -> bool:
         """Hide the rows of lines before a seq, which have left the log; whether there were any."""
@@ -228,7 +208,7 @@ class Index:
         table.close()
         files.discard(table.path)
         self.stop_job()
-        self.forget_sizes()
+        self.session_sizes.forget()
 
     def stop_job(self) -> None:
         """Give up the merge that is under way."""
@@ -241,30 +221,20 @@ class Index:
     def seqs_with_label(self, label: str) -> list:
         """The seqs of all rows that have a label, dead ones too, ascending."""
         hash = codec.term_hash(label)
-        found = self.memtable.seqs_with_label(hash)
-        for table in list(self.tables):
-            found += self.guarded(table, _seqs_with_label, table, hash) or []
+        found = []
+        for table in self.all_tables():
+            found += self.guarded(table, _seqs_with, table, hash) or []
         found.sort()
         return found
 
     def locate(self, table, row: int) -> tuple:
         """(seq, offset) of a row, (0, 0) if the table is damaged."""
-        if table is None:
-            return self.memtable.seqs[row], self.memtable.offsets[row]
         found = self.guarded(table, table.row, row)
         return (found[0], found[1]) if found else (0, 0)
 
-    def has_label(self, label: str) -> bool:
-        """Whether a row has a label."""
-        hash = codec.term_hash(label)
-        return any(self.memtable.postings(hash)) or any(
-            self.guarded(table, table.find, hash) for table in list(self.tables)
-        )
 
-
-def _seqs_with_label(table, hash: int) -> list:
-    found = table.find(hash)
-    return [table.row(row)[0] for row, _ in codec.decoded(table, found, hash)] if found else []
+def _seqs_with(table, hash: int) -> list:
+    return [table.row(row)[0] for row in table.rows_with(hash)]
 
 
 def _mark_left(table, oldest: int) -> bool:

@@ -8,6 +8,7 @@ import gc
 from array import array
 
 from engram.compat import const
+from engram.store import types
 from engram.store.index import codec
 
 CHUNK_BYTES = 16384
@@ -25,7 +26,9 @@ _LONGEST_NAME = const(255)  # bytes of a label that is kept as it is: its length
 
 
 class MemTable:
-    """Up to MOST_ROWS rows, in the order of their seqs, with bounded room for words and labels."""
+    """Up to MOST_ROWS rows, in the order of their seqs, with bounded room for words and labels; read as a Table is."""
+
+    number = 0
 
     def __init__(self, words: int = MOST_WORDS):
         # Made at their full size: arrays that grow bit by bit leave holes all over the heap.
@@ -50,7 +53,7 @@ class MemTable:
         self._names = bytearray()  # each with its length before it: as strings they would take thrice the heap
         self.words = 0
         self.log_bytes = 0
-        self._rows = 0
+        self.rows = 0
         self.used = 0
         """Words and labels of all rows."""
         for at in range(len(self.dead)):
@@ -60,18 +63,20 @@ class MemTable:
             gc.collect()  # so that the new ones lie where the old ones were
             self._make_words(self._most_words)
 
-    def __len__(self):
-        return self._rows
+    @property
+    def live(self) -> int:
+        """The number of rows that are live."""
+        return self.rows - codec.count_bits(self.dead)
 
     @property
     def is_full(self) -> bool:
         """Whether the rows have to become a table."""
-        is_long = self._rows == MOST_ROWS or self.used > self._most_words - _SPARE_WORDS
+        is_long = self.rows == MOST_ROWS or self.used > self._most_words - _SPARE_WORDS
         return is_long or self.log_bytes >= CHUNK_BYTES
 
     def has_room_for(self, rows: int) -> bool:
         """Whether there is room for `rows` more."""
-        return self._rows + rows <= MOST_ROWS
+        return self.rows + rows <= MOST_ROWS
 
     def _put(self, term: str) -> None:
         at = self.used
@@ -83,30 +88,32 @@ class MemTable:
         self._highs[at] = hash >> 16
         self.used = at + 1
 
-    def add_row(self, seq: int, offset: int, size: int, minutes: int, session: int, terms, labels) -> None:
-        """Add the row of a line of `size` bytes; `session` is 0 if there is none."""
-        row = self._rows
+    def add_row(self, seq: int, offset: int, size: int, entry: types.Entry) -> None:
+        """Add the row of a line of `size` bytes that stands for an entry."""
+        row, session = self.rows, entry.session
         start = self.used
-        for term in terms:
+        for term in entry.terms:
             self._put(term)
         length = self.used - start
-        for label in labels:
+        for label in types.labels(entry, seq):
             self._put(label)
             if label[0] in "#%@":
                 self._put_name(label.encode())
         self.previous[row] = self._last_of(session) if session else NO_ROW
         self.seqs[row] = seq
         self.offsets[row] = offset
-        self.minutes[row] = minutes
+        self.minutes[row] = types.minutes(entry.at)
         self.sessions[row] = session
         self.lengths[row] = min(length, 0xFFFF)
         self._ends[row] = self.used
         self.words += length
         self.log_bytes += size
-        self._rows += 1
+        self.rows += 1
+        if entry.number < 0:
+            codec.set_bit(self.dead, row)
 
     def _last_of(self, session: int) -> int:
-        for row in range(self._rows - 1, -1, -1):
+        for row in range(self.rows - 1, -1, -1):
             if self.sessions[row] == session:
                 return row
         return NO_ROW
@@ -131,14 +138,14 @@ class MemTable:
 
     def row_of(self, seq: int) -> int:
         """The row of a line, -1 if it is not here."""
-        low, high = 0, self._rows
+        low, high = 0, self.rows
         while low < high:
             middle = (low + high) >> 1
             if self.seqs[middle] < seq:
                 low = middle + 1
             else:
                 high = middle
-        return low if low < self._rows and self.seqs[low] == seq else -1
+        return low if low < self.rows and self.seqs[low] == seq else -1
 
     def postings(self, hash: int):
         """Yield (row, how often it has the term) of the rows that have a term, dead ones too."""
@@ -158,9 +165,19 @@ class MemTable:
         if count:
             yield row, count
 
-    def seqs_with_label(self, hash: int) -> list:
-        """The seqs of the rows that have a label, dead ones too."""
-        return [self.seqs[row] for row, _ in self.postings(hash)]
+    def rows_with(self, hash: int):
+        """Yield the rows that have a term, dead ones too."""
+        for row, _ in self.postings(hash):
+            yield row
+
+    def row(self, number: int) -> tuple:
+        """(seq, offset, minutes) of a row."""
+        return self.seqs[number], self.offsets[number], self.minutes[number]
+
+    def each_row(self):
+        """Yield (seq, offset, minutes) of all rows."""
+        for row in range(self.rows):
+            yield self.row(row)
 
     def collect(self, low: int, high: int, places, found: list) -> None:
         """Append an integer for each word whose hash has an upper byte from `low` on and below `high`.

@@ -18,7 +18,7 @@ def write_table(rows: MemTable, path: str, mean: int, epoch: int, first: int, la
 
     `mean` is 16 times the mean number of words of a row.
     """
-    order = [0] * len(rows)  # at once: a list that grows needs more in one table
+    order = [0] * rows.rows  # at once: a list that grows needs more in one table
     for row in range(len(order)):
         order[row] = rows.sessions[row] << _ROW_BITS | row
     order.sort()
@@ -32,7 +32,7 @@ def write_table(rows: MemTable, path: str, mean: int, epoch: int, first: int, la
         footer = Footer()
         writer.end_terms(footer)
         for row in order:
-            writer.row_bytes(pack_row(rows.seqs[row], rows.offsets[row], rows.minutes[row]))
+            writer.write(pack_row(rows.seqs[row], rows.offsets[row], rows.minutes[row]))
         footer.rows = len(order)
         footer.first, footer.last = first, last
         footer.words, footer.epoch, footer.log_bytes = rows.words, epoch, rows.log_bytes

@@ -99,8 +99,8 @@ class _Source:
         out = self.mute if self.hash < codec.LABEL else self.gone
         ends, shifts = self.ends, self.shifts
         run = 0
-        found = term(self._lists, self._bucket, self._at, self._bucket_at)
-        for row, level in codec.decoded(self.table, found, self.hash):
+        place = term(self._lists, self._bucket, self._at, self._bucket_at)[1]
+        for row, level in codec.decoded(self.table, place, self.hash):
             if not (out and out[row >> 3] >> (row & 7) & 1):
                 while row >= ends[run]:
                     run += 1
@@ -110,7 +110,7 @@ class _Source:
         """Whether a row that is not left out has a label."""
         found = self.table.find(hash)
         if found and self.gone:
-            return any(not codec.has_bit(self.gone, row) for row, _ in codec.decoded(self.table, found, hash))
+            return any(not codec.has_bit(self.gone, row) for row, _ in codec.decoded(self.table, found[1], hash))
         return bool(found)
 
 
@@ -267,11 +267,11 @@ def _copy_rows(source, first: int, end: int, writer):
         count = min(_ROWS_AT_ONCE, end - first)
         data = source.table.row_bytes(first, count)
         if not source.gone:
-            writer.row_bytes(data)
+            writer.write(data)
         else:
             for row in range(count):
                 if not codec.has_bit(source.gone, first + row):
-                    writer.row_bytes(data[row * ROW_BYTES : (row + 1) * ROW_BYTES])
+                    writer.write(data[row * ROW_BYTES : (row + 1) * ROW_BYTES])
         first += count
         yield
 

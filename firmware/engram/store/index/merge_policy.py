@@ -34,7 +34,7 @@ def insert(index, rows: memtable.MemTable, first: int, last: int) -> None:
     except OSError as error:
         raise files.failure(error, path) from None
     index.next_number += 1
-    for row in range(len(rows)):
+    for row in range(rows.rows):
         if codec.has_bit(rows.dead, row):
             codec.set_bit(table.dead, table.row_of(rows.seqs[row], rows.sessions[row]))
     at = len(index.tables)
@@ -42,7 +42,8 @@ def insert(index, rows: memtable.MemTable, first: int, last: int) -> None:
         at -= 1
     index.tables.insert(at, table)
     if rows is not index.memtable and table.has_sessions:
-        index.sizes().forget()
+        index.session_sizes.begin()
+        index.session_sizes.forget()
 
 
 def due(index, is_filling: bool = False) -> list:
@@ -164,7 +165,7 @@ def _finish(index, job) -> None:
             "index", index.base + ": there are more tags than the catalog holds: some are found but not listed"
         )
     if job.rows < sum(old.rows for old in job.tables):
-        index.forget_sizes()
+        index.session_sizes.forget()
     for old in job.tables:
         old.close()
         index.retired.append(old.number)

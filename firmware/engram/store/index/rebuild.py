@@ -8,7 +8,7 @@ from engram.compat import const
 from engram.store.index import codec
 from engram.store.index.memtable import MemTable
 from engram.store.index.merge_policy import insert
-from engram.store.types import concerned, labels, minutes
+from engram.store.types import concerned
 
 _TABLE_BYTES = const(6144)  # of the log, that one table is tried for
 _WORDS = const(640)  # for which there is room: half as many as in RAM beside it
@@ -46,7 +46,7 @@ class Rebuild:
                 start = yield from self._table(max(span[0], self._log.oldest), last, span[1])
                 # Lines that have gone leave no row: the table before them covers their seqs.
                 last = start - 1
-                if len(self._rows):
+                if self._rows.rows:
                     span[1] = last
                 yield True
             self._unindexed.pop()
@@ -62,9 +62,9 @@ class Rebuild:
             if size >= 0:
                 break
             start = (start + last + 1) >> 1
-        if len(self._rows):
+        if self._rows.rows:
             yield from self._check()
-            for row in range(len(self._rows)):
+            for row in range(self._rows.rows):
                 if self._rows.sessions[row] in self.ended:
                     codec.set_bit(self._rows.dead, row)
             insert(self._index, self._rows, start, claimed)
@@ -81,16 +81,14 @@ class Rebuild:
                 return -1
             entry = self._describe(line)
             seq = line["seq"]
-            rows.add_row(seq, offset, length, minutes(entry.at), entry.session, entry.terms, labels(entry, seq))
-            if entry.number < 0:
-                codec.set_bit(rows.dead, len(rows) - 1)
+            rows.add_row(seq, offset, length, entry)
             for number in concerned(entry, seq):
                 self._note(number)
             if entry.ends:
                 self._index.end_session(entry.ends)
                 self.ended.add(entry.ends)
             size += length
-            if len(rows) % _LINES_AT_ONCE == 0:
+            if rows.rows % _LINES_AT_ONCE == 0:
                 yield False
         return size
 
@@ -98,13 +96,13 @@ class Rebuild:
         """Look what later lines that are in the index already did to the entries of these rows."""
         rows = self._rows
         seen = set()
-        for row in range(len(rows)):
+        for row in range(rows.rows):
             seq, session = rows.seqs[row], rows.sessions[row]
-            if self._index.has_label("=%d" % seq):
+            if self._index.seqs_with_label("=%d" % seq):
                 self._note(seq)
             if session and session not in seen:
                 seen.add(session)
-                if self._index.has_label("=s%d" % session):
+                if self._index.seqs_with_label("=s%d" % session):
                     self.ended.add(session)
             if row % _LINES_AT_ONCE == 0:
                 yield False

@@ -51,7 +51,7 @@ RUNS_A_MARK = 64
 """Runs between two that are kept in RAM."""
 
 _ROWS_AT_ONCE = const(16)
-_BUFFER = const(256)
+_BUFFER = const(64)
 
 
 class TableDamaged(Exception):
@@ -161,9 +161,8 @@ class Table(Footer):
     # --- terms
 
     def find(self, hash: int):
-        """(number of rows, offset of the list, its bytes or 0, what the list has), None if a term is not here.
-
-        The last is the only posting, or the list if it is a short one.
+        """(number of rows, the only posting, a short list's bytes, or the offset and size of a longer one), None if a term is
+        not here.
         """
         lists, bucket = self.bucket(hash * self.buckets >> 24)
         data, self._behind = self._behind, b""
@@ -173,15 +172,15 @@ class Table(Footer):
             at = bucket.find(wanted, at + 1)
         if at < 0:
             return None
-        found = term(lists, bucket, at, self.bucket_at)
-        if found[1] <= self.bucket_at:
-            return found
+        rows, place = term(lists, bucket, at, self.bucket_at)
+        if isinstance(place, int) or place[0] <= self.bucket_at:
+            return rows, place
         # What follows the bucket mostly has been read with it; if not, no other place has to be looked for.
-        rows, offset, size, _ = found
+        offset, size = place
         start = offset - self.bucket_at - 6 - len(bucket)
         if start + size > len(data):
             data += self._file.read(start + size - len(data))
-        return rows, offset, size, data[start : start + size]
+        return rows, data[start : start + size]
 
     def bucket(self, number: int) -> tuple:
         """(bytes of the terms with lists, bytes of all terms) of a bucket; TableDamaged if its check does not fit."""
@@ -202,26 +201,32 @@ class Table(Footer):
             raise TableDamaged("a bucket's check does not fit")
         return lists, terms
 
-    def postings(self, found, buffer: bytearray):
+    def rows_with(self, hash: int):
+        """Yield the rows that have a term, dead ones too."""
+        found = self.find(hash)
+        for row, _ in codec.decoded(self, found[1], hash) if found else ():
+            yield row
+
+    def postings(self, place, buffer: bytearray):
         """Yield a word's postings in parts, as put_posting() makes them, through a lent buffer; TableDamaged if not whole."""
-        parts = self.read_list(found, buffer)
-        if found[2] and not self.is_former:
-            for part in parts:
+        is_only = isinstance(place, int)
+        if not (is_only or self.is_former):
+            for part in self.read_list(place, buffer):
                 yield hexlify(part)
         else:
-            for value in codec.varints(parts) if found[2] else found[3:]:
+            for value in (place,) if is_only else codec.varints(self.read_list(place, buffer)):
                 digits = bytearray()
                 codec.put_posting(digits, value >> 3, value & 7)
                 yield digits
 
-    def read_list(self, found, buffer: bytearray):
+    def read_list(self, place, buffer: bytearray):
         """Yield a term's list in parts, through a lent buffer; TableDamaged if it changed."""
-        _, offset, left, held = found
-        if held:
-            if len(held) != left or crc32(held[:-1]) & 0xFF != held[-1]:
+        if isinstance(place, bytes):
+            if crc32(place[:-1]) & 0xFF != place[-1]:
                 raise TableDamaged("postings changed")
-            yield held[:-1]
+            yield place[:-1]
             return
+        offset, left = place
         view = memoryview(buffer)
         crc = 0
         files.seek(self._file, offset)
@@ -340,18 +345,18 @@ class Table(Footer):
 
 
 def term(lists: int, bucket: bytes, at: int, bucket_at: int) -> tuple:
-    """The result of find() for the term that stands at `at` in a bucket from offset `bucket_at`."""
+    """As find(), but that short lists are not read, for the term that stands at `at` in a bucket from offset `bucket_at`."""
     if at >= lists:
-        return 1, 0, 0, bucket[at + 3] | bucket[at + 4] << 8
+        return 1, bucket[at + 3] | bucket[at + 4] << 8
     rows = bucket[at + 3] | bucket[at + 4] << 8
     start = start_of(bucket, at)
     if start & SHORT:
-        return rows, bucket_at + 6 + len(bucket) + (start & _BEHIND), (start & ~SHORT) >> SHORT_BITS, 0
+        return rows, (bucket_at + 6 + len(bucket) + (start & _BEHIND), (start & ~SHORT) >> SHORT_BITS)
     end = SHORT
     while end & SHORT and at + TERM_BYTES < lists:
         at += TERM_BYTES
         end = start_of(bucket, at)
-    return rows, bucket_at - start, start - (0 if end & SHORT else end), 0
+    return rows, (bucket_at - start, start - (0 if end & SHORT else end))
 
 
 def start_of(lists, at: int) -> int:

@@ -75,7 +75,7 @@ class TableWriter:
         self._last = row
         self._rows += 1
         if len(self._out) >= _PART:
-            self._write(self._packed())
+            self.write(self._packed())
 
     def _packed(self):
         """The bytes that have been gathered of a list; they count in its check from now on."""
@@ -109,7 +109,7 @@ class TableWriter:
             start = SHORT | len(out) << SHORT_BITS | len(self._short)
             self._short.extend(out)
         else:
-            self._write(out)
+            self.write(out)
         self._lists.extend(struct.pack("<HBHHB", hash & 0xFFFF, hash >> 16, self._rows, start & 0xFFFF, start >> 16))
 
     def _end_bucket(self) -> None:
@@ -122,15 +122,16 @@ class TableWriter:
                 lists[term + 5], lists[term + 6], lists[term + 7] = start & 0xFF, start >> 8 & 0xFF, start >> 16
         counts = len(lists) // TERM_BYTES, len(self._singles) // SINGLE_BYTES
         lists.extend(self._singles)
-        self._write(struct.pack("<HHH", counts[0], counts[1], crc32(lists, self._ended + 1) & 0xFFFF))
-        self._write(lists)
+        self.write(struct.pack("<HHH", counts[0], counts[1], crc32(lists, self._ended + 1) & 0xFFFF))
+        self.write(lists)
         entry = at << 8 | min(255, self.size - at + 15 >> 4)
         self._directory[self._ended >> BUCKETS_BITS][self._ended & BUCKETS_A_PART - 1] = entry
         self._ended += 1
-        self._write(self._short)
+        self.write(self._short)
         self._lists, self._singles, self._short = bytearray(), bytearray(), bytearray()
 
-    def _write(self, data) -> None:
+    def write(self, data) -> None:
+        """Append bytes of the table, such as rows."""
         self._file.write(data)
         self.size += len(data)
 
@@ -143,10 +144,6 @@ class TableWriter:
         footer.rows_at = self.size
         footer.buckets = self._buckets
         footer.terms = min(0xFFFF, self._terms)
-
-    def row_bytes(self, data) -> None:
-        """Append rows."""
-        self._write(data)
 
     def finish(self, footer: Footer, runs, names):
         """Write the rest and close; `runs` yields (session, row after the last), `names` the labels that people see.
@@ -167,7 +164,7 @@ class TableWriter:
         for part in self._directory:
             self._checked(part)
             self.size += 3 * len(part)  # of which len() counts items
-        self._write(footer.pack(crc32(footer.pack(0), self._crc)))
+        self.write(footer.pack(crc32(footer.pack(0), self._crc)))
         self._file.close()
         self._directory = []  # the reader of the table takes as much of the heap
 
@@ -195,7 +192,7 @@ class TableWriter:
 
     def _checked(self, data) -> None:
         self._crc = crc32(data, self._crc)
-        self._write(data)
+        self.write(data)
 
     def abandon(self) -> None:
         """Give the table up."""

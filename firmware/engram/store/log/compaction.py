@@ -22,11 +22,10 @@ def compacting(store, decide):
     try:
         yield from store.entry_states.settling()
         # In a header before the first line goes: whoever copies the log learns of a compaction that was cut, too.
-        store.count_rewrite()
+        store.log.begin_rewrite()
         yield from store.upkeep.sealing_segment()
         # The segment's first, and not the next line: one may have come since the segment began.
         following = store.log.first
-        store.begin_rewrite()
         yield from compact(store.log, decide)
         # Before the manifest is written: a cut does not make it forget what is to be done.
         store.index.mark_untidy()

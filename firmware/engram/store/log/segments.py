@@ -211,6 +211,17 @@ class Log:
         self._is_unnamed = True
         self._began(len(line))
 
+    def begin_rewrite(self) -> None:
+        """Lines are going to be taken out, as the next header says; until then damage is passed over: to mend it would
+        rewrite segments, too.
+        """
+        self.rewrites += 1
+        self.may_mend = False
+
+    def end_rewrite(self) -> None:
+        """Sealed segments stay as they are from now on."""
+        self.may_mend = True
+
     def drop_oldest(self) -> bool:
         """Remove the oldest sealed segment; whether there was one."""
         if not self.sealed:

@@ -21,22 +21,21 @@ def parts(ranking, place: int, row: int, speaker_rows=None) -> list:
             found.append((term, weight * ONE // top))
     found.append(("the turns beside it", total * ONE // top))
     found.append(("its session", ranking.points.get(slot, 0)))
-    if speaker_rows and speaker_rows(ranking.table(place), row):
+    if speaker_rows and speaker_rows(ranking.tables[place], row):
         found.append(("its speaker", sum(points for _, points in found) // 5))
     return [part for part in found if part[1]]
 
 
 def _level(ranking, place: int, row: int, number: int):
     """The level of a query's word in a row, None if the row does not have it."""
-    table = ranking.table(place)
-    if table is None:
-        memtable = ranking.index.memtable
-        for here, count in memtable.postings(ranking.hashes[number]):
+    table = ranking.tables[place]
+    if table is ranking.index.memtable:
+        for here, count in table.postings(ranking.hashes[number]):
             if here == row:
-                return codec.level(count, memtable.lengths[row], ranking.index.mean())
+                return codec.level(count, table.lengths[row], ranking.index.mean())
         return None
     found = ranking.places[table.number][number] if table.number in ranking.places else None
-    for other, level in codec.decoded(table, found, 0) if found else ():
+    for other, level in codec.decoded(table, found, 0) if found is not None else ():
         if other == row:
             return level
     return None

@@ -1,7 +1,6 @@
 """Filters of a search by label, scope and time, as bits for each table of the index."""
 
 from engram.store.index import codec
-from engram.store.index.memtable import MOST_ROWS
 from engram.store.types import MOST_MINUTES, minutes
 
 
@@ -19,7 +18,7 @@ def allowed(index, labels, scopes, since: int, until: int):
         if one_of:
             groups.append(_either([rows_with_label(index, table, hash) for hash in one_of]))
         if since or until:
-            groups.append(rows_between(index, table, first, end))
+            groups.append(_marked(index, table, _rows_between(table, first, end)))
         bits = groups[0]
         for other in groups[1:]:
             for at in range(len(bits)):
@@ -45,61 +44,41 @@ def by_speaker(index, label: str):
     known = {}
 
     def is_speaker(table, row: int) -> bool:
-        number = table.number if table else 0
-        if number not in known:
-            known[number] = rows_with_label(index, table, hash)
-        return codec.has_bit(known[number], row)
+        if table.number not in known:
+            known[table.number] = rows_with_label(index, table, hash)
+        return codec.has_bit(known[table.number], row)
 
     return is_speaker
 
 
-def counted(index, table, bits) -> int:
-    """The number of live rows of a table (None for the lines in RAM), of those that `bits` has if given."""
-    dead = index.dead_rows(table)
-    rows = len(index.memtable) if table is None else table.rows
+def counted(table, bits) -> int:
+    """The number of live rows of a table, of those that `bits` has if given."""
     if bits is None:
-        return rows - codec.count_bits(dead)
+        return table.live
     both = bytearray(bits)
     for at in range(len(both)):
-        both[at] &= ~dead[at]
+        both[at] &= ~table.dead[at]
     return codec.count_bits(both)
 
 
 def rows_with_label(index, table, hash: int) -> bytearray:
-    """A bit for each row of a table (or, for None, of the lines in RAM) that has a label."""
-    bits = _none(table)
-    if table is None:
-        for row, _ in index.memtable.postings(hash):
-            codec.set_bit(bits, row)
-    else:
-        index.guarded(table, _mark_having, table, hash, bits)
+    """A bit for each row of a table that has a label."""
+    return _marked(index, table, table.rows_with(hash))
+
+
+def _marked(index, table, rows) -> bytearray:
+    bits = bytearray((table.rows + 7) >> 3)
+    index.guarded(table, _mark, bits, rows)
     return bits
 
 
-def rows_between(index, table, first: int, end: int) -> bytearray:
-    """A bit for each row whose minute is from `first` on and before `end`."""
-    bits = _none(table)
-    if table is None:
-        for row in range(len(index.memtable)):
-            if first <= index.memtable.minutes[row] < end:
-                codec.set_bit(bits, row)
-    else:
-        index.guarded(table, _mark_between, table, first, end, bits)
-    return bits
+def _mark(bits: bytearray, rows) -> None:
+    for row in rows:
+        codec.set_bit(bits, row)
 
 
-def _none(table) -> bytearray:
-    return bytearray((MOST_ROWS if table is None else table.rows + 7) >> 3)
-
-
-def _mark_having(table, hash: int, bits: bytearray) -> None:
-    found = table.find(hash)
-    if found:
-        for row, _ in codec.decoded(table, found, hash):
-            codec.set_bit(bits, row)
-
-
-def _mark_between(table, first: int, end: int, bits: bytearray) -> None:
+def _rows_between(table, first: int, end: int):
+    """Yield the rows whose minute is from `first` on and before `end`."""
     for row, (_, _, minute) in enumerate(table.each_row()):
         if first <= minute < end:
-            codec.set_bit(bits, row)
+            yield row

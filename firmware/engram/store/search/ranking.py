@@ -25,10 +25,10 @@ from engram.store.types import Hit, passes
 
 _SESSION_TERMS = const(10)  # the rarest words count for S: three bits each fill a small integer
 _MOST_COUNT = const(7)
-_BUFFER = const(64)
-_PART_BITS = const(6)
-_PART = const(64)  # slots whose counts lie together: a heap in pieces has many places for so few bytes
-_RUNS_AT_ONCE = const(64)
+_BUFFER = const(32)
+_PART_BITS = const(5)
+_PART = const(32)  # slots whose counts lie together: a heap in pieces has many places for so few bytes
+_RUNS_AT_ONCE = const(32)
 _LARGEST = const(1 << 17)  # S is scaled below this before it is multiplied by ONE
 _SESSION_FLAT = const(720)  # k1 * (1 - b) for k1 .9 and b .2, in thousandths
 _SESSION_SLOPE = const(180)  # k1 * b
@@ -44,8 +44,8 @@ def search(store, query, limit: int, explain: bool, skip):
     speaker_rows = filters.by_speaker(store.index, query.speaker)
     first = store.upkeep.tail[2]
     for score, place, row, evidence in ranking.scored(speaker_rows, explain):
-        table = ranking.table(place)
-        if limit <= 0 or (table is None and store.upkeep.tail[2] != first):
+        table = ranking.tables[place]
+        if limit <= 0 or (table is store.index.memtable and store.upkeep.tail[2] != first):
             # Enough; or the lines in RAM became a table between two steps of this generator.
             return
         line = store.entry_states.live_line(table, row, skip)
@@ -66,7 +66,19 @@ class Ranking:
 
     def __init__(self, index, terms, idfs=None):
         self.index = index
-        self._tables = list(index.tables)  # one that turns out to be damaged keeps its place here
+        # The long pieces of heap first: there are fewer of them later.
+        slots = slots_of(index)
+        self._last, self._far = (
+            bytearray(slots),
+            bytearray(slots),
+        )  # for each slot B of its last row, and of the one before it
+        self._blocks: list = [None] * (max((table.rows >> BLOCK_BITS for table in index.tables), default=0) + 1)
+        for at in range(len(self._blocks)):
+            # B of each row of a table: in blocks, since a long one would not fit a heap in tables.
+            self._blocks[at] = bytearray(BLOCK)
+        # For each slot the rows that have each of ten words.
+        self._counts = [array("I", bytes(4 * min(_PART, slots - first))) for first in range(0, slots, _PART)]
+        self.tables = index.all_tables()  # one that turns out to be damaged keeps its place here
         self.terms = distinct_terms(terms)
         self.hashes = [codec.term_hash(term) for term in self.terms]
         self.places = {}  # place of a table: where the postings of each term are, or None
@@ -81,11 +93,7 @@ class Ranking:
         for place, number in enumerate(rarest[:_SESSION_TERMS]):
             self._bits[number] = 3 * place
         self._sessions = [0] * len(self.terms)  # that have a term
-        self.best = TopK(len(self._tables))
-
-    def table(self, place: int):
-        """The table at a place, None for the lines in RAM."""
-        return self._tables[place] if place < len(self._tables) else None
+        self.best = TopK(len(self.tables))
 
     def frequencies(self) -> dict:
         """{term: number of rows that have it}."""
@@ -98,47 +106,43 @@ class Ranking:
         for number, hash in enumerate(self.hashes):
             for row, _ in index.memtable.postings(hash):
                 having[number] += not codec.has_bit(dead, row)
-        for table in self._tables:
-            places = index.guarded(table, self._find, table)
-            if places:
-                self.places[table.number] = places
-                for number, found in enumerate(places):
-                    if found:
-                        having[number] += found[0]
+        for table in self.tables[:-1]:
+            index.guarded(table, self._find, table)
         documents = index.rows
         return [
             idfs[term] if idfs else inverse_frequency(documents, count) if count else 0
             for term, count in zip(self.terms, having)
         ]
 
-    def _find(self, table) -> list:
-        return [table.find(hash) for hash in self.hashes]
+    def _find(self, table) -> None:
+        found = [table.find(hash) for hash in self.hashes]
+        self.places[table.number] = [each and each[1] for each in found]
+        for number, each in enumerate(found):
+            self._having[number] += each[0] if each else 0
 
     # --- tables
 
     def run(self, allowed) -> None:
         """Rank all rows; `allowed` is None or gives a table's (or the live rows') bits of the rows that may be found."""
-        slots = slots_of(self.index)
-        # For each slot the rows that have each of ten words.
-        self._counts = [array("I", bytes(4 * min(_PART, slots - first))) for first in range(0, slots, _PART)]
-        self._last, self._far = bytearray(slots), bytearray(slots)  # B of its last row, and of the one before it
+        blocks = self._blocks
         look = Look(self.best, self._last, self._far)
-        blocks = []
         buffer = bytearray(_BUFFER)
-        for place, table in enumerate(self._tables):
+        for place, table in enumerate(self.tables[:-1]):
             found = self.places.get(table.number)
-            if found and any(found):
+            if found and any(place is not None for place in found):
                 self.index.guarded(table, self._rank_table, table, place, found, blocks, buffer, allowed, look)
             elif table.has_sessions and max(self._last):
                 self.index.guarded(table, self._pass_over, table)
-        del blocks[:]  # what the stack still holds of them by chance would keep them otherwise
-        self._rank_memtable(len(self._tables), allowed)
+        del blocks[:]  # the lines that are read next need the room
+        self._rank_memtable(len(self.tables) - 1, allowed)
 
     def _rank_table(self, table, place: int, found: list, blocks: list, buffer: bytearray, allowed, look) -> None:
-        _make_blank(blocks, table.rows)
+        blank = bytes(BLOCK)
+        for block in blocks:
+            block[:] = blank
         runs = _session_runs(table)
         for number, postings in enumerate(found):
-            if postings:
+            if postings is not None:
                 self._sessions[number] += self._add_term(
                     table.postings(postings, buffer), self.levels[number], self._bits[number], runs, blocks
                 )
@@ -207,9 +211,9 @@ class Ranking:
     def _rank_memtable(self, place: int, allowed) -> None:
         memtable = self.index.memtable
         scores = self._memtable_scores(memtable)
-        bits = allowed(None) if allowed else None
-        totals = array("H", bytes(2 * len(memtable)))
-        for row in range(len(memtable)):
+        bits = allowed(memtable) if allowed else None
+        totals = array("H", bytes(2 * memtable.rows))
+        for row in range(memtable.rows):
             here = scores[row]
             totals[row] += OWN * here
             session = memtable.sessions[row]
@@ -234,7 +238,7 @@ class Ranking:
                 self.best.add_row(total, place, row, slot_of(memtable.sessions[row]))
 
     def _memtable_scores(self, memtable) -> bytearray:
-        scores = bytearray(len(memtable))
+        scores = bytearray(memtable.rows)
         mean = self.index.mean()
         for number, hash in enumerate(self.hashes):
             levels = self.levels[number]
@@ -259,17 +263,21 @@ class Ranking:
         found = []
         for total, place, row, slot in self.best.rows():
             score = total * ONE // top + points.get(slot, 0)
-            if speaker_rows and speaker_rows(self.table(place), row):
+            if speaker_rows and speaker_rows(self.tables[place], row):
                 score += score // 5
             # What stands beside a turn adds to its T: by a quarter less it is like that of what stands alone.
             evidence = total * self._sum // 255
             found.append((-score, place, row, evidence if slot == NO_SLOT else evidence * 3 // 4))
         if not explain:
-            self.places = self.best = None
-        found.sort(reverse=True)
-        while found:
-            score, place, row, evidence = found.pop()
-            yield -score, place, row, evidence
+            self.places = self.best = self.points = points = None
+        found.sort()
+        # As tuples they would take three times the heap while lines are read.
+        scores = array("H", [-each[0] for each in found])
+        rows = array("I", [each[1] << 16 | each[2] for each in found])
+        evidences = array("I", [each[3] for each in found])
+        del found
+        for score, row, evidence in zip(scores, rows, evidences):
+            yield score, row >> 16, row & 0xFFFF, evidence
 
     def _session_points(self) -> dict:
         """The session's part of a row's score, by slot: a half of S, as a share of the highest."""
@@ -304,15 +312,6 @@ class Ranking:
 
 def _level_points(idf: int, room: int, full: int) -> bytes:
     return bytes(max(1, idf * weight * room // full) if idf else 0 for weight in codec.LEVELS)
-
-
-def _make_blank(blocks: list, rows: int) -> None:
-    """Let there be a byte for each row, all of them 0: in blocks, since a long one would not fit a heap in tables."""
-    while len(blocks) << BLOCK_BITS <= rows:
-        blocks.append(bytearray(BLOCK))
-    blank = bytes(BLOCK)
-    for block in blocks:
-        block[:] = blank
 
 
 def _session_runs(table) -> list:

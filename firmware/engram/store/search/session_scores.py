@@ -16,16 +16,25 @@ def slot_of(session: int) -> int:
 
 def slots_of(index) -> int:
     """The number of slots that a search over an Index needs."""
-    return _SLOTS + 1 if index.session_sizes else 1
+    return _SLOTS + 1 if index.session_sizes.is_used else 1
 
 
 class SessionSizes:
     """The number of rows of each slot's sessions, in all tables and in RAM; counted again after the tables changed."""
 
     def __init__(self):
-        # Kept from when an index is opened, since it would leave a hole in the heap that a search has.
-        self._sizes = array("H", bytes(2 * (_SLOTS + 1)))
+        self._sizes = array("H")
         self._is_known = False
+
+    @property
+    def is_used(self) -> bool:
+        """Whether there have been sessions."""
+        return len(self._sizes) > 0
+
+    def begin(self) -> None:
+        """There are sessions: make room when an index is opened, since it would leave a hole in the heap that a search has."""
+        if not self.is_used:
+            self._sizes = array("H", bytes(2 * (_SLOTS + 1)))
 
     def forget(self) -> None:
         """Count again when it is asked for."""
@@ -34,6 +43,7 @@ class SessionSizes:
     def add_rows(self, session: int, rows: int = 1) -> None:
         """There are more rows of a session."""
         if session:
+            self.begin()
             slot = slot_of(session)
             self._sizes[slot] = min(0xFFFF, self._sizes[slot] + rows)
 
@@ -42,7 +52,7 @@ class SessionSizes:
         if not self._is_known:
             for slot in range(_SLOTS + 1):
                 self._sizes[slot] = 0
-            for row in range(len(index.memtable)):
+            for row in range(index.memtable.rows):
                 self.add_rows(index.memtable.sessions[row])
             for table in list(index.tables):
                 index.guarded(table, self._add_table, table)

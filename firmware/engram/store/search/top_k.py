@@ -4,7 +4,6 @@ T = B + .4 B of the rows before and after in the session + .2 B of the next but 
 """
 
 from engram.compat import const
-from engram.store.index import codec
 from engram.store.search.session_scores import NO_SLOT
 
 KEPT = 64
@@ -29,10 +28,7 @@ _SHARE = const(11)  # T is at most this multiple of the highest B of a row and i
 _MOST_TOTAL = const(4095)
 _PLACE_BITS = const(4)
 _ROW_BITS = const(14)  # with T and place they fill a small integer
-_GROUP_BITS = const(4)
 _GROUP = const(16)  # rows that are passed over together
-_TOPS = const(128)  # groups whose highest B lie together
-_TOP_BITS = const(2)
 
 
 class TopK:
@@ -61,6 +57,8 @@ class TopK:
                 low = middle + 1
             else:
                 high = middle
+        if low < len(keys) and keys[low] == key:
+            return  # it was given before its turn
         keys.insert(low, key)
         self.slots.insert(low, slot)
         if len(keys) > KEPT:
@@ -100,7 +98,6 @@ class Look:
         # Room for these is got here, where a longer piece of heap is easier to find than beside the scores of a table.
         self._table = self._bits = None
         self._runs = self._blocks = self._ends = self._slots = []
-        self._taken = ()
         self._place = self._carried = self._share = self._reach = self._least = self._floor = 0
         self._part = self._run = self._first = self._end = self._following = 0
 
@@ -113,38 +110,43 @@ class Look:
         self._table, self._place, self._runs, self._blocks, self._bits = table, place, runs, blocks, bits
         # The highest B from older tables.
         self._carried = max(max(self._last), max(self._far)) if table.has_sessions else 0
-        self._taken = ()  # rows that were given before their turn
         self._share = _SHARE if table.has_sessions else OWN
         self._reach = _REACH if table.has_sessions else 0
         self._rewind()
-        tops = _group_tops(table.rows, blocks)
-        self._need(max(self._best.least, 0 if self._bits else _sure(table, tops)))
+        self._need(self._best.least)
         if table.has_sessions and self._carried > self._floor:
             self._at_firsts()
         self._rewind()
-        start = 0
-        for part in tops:
-            for top in part:
+        row = 0
+        for block in blocks:
+            if row >= table.rows:
+                break
+            view = memoryview(block)
+            for at in range(0, BLOCK, _GROUP):
+                group = view[at : at + _GROUP]
                 # Most rows are of no use: to pass over a group at once is many times faster than row by row.
-                if top > self._floor:
-                    row = start
-                    at = start & BLOCK - 1
-                    for here in memoryview(blocks[start >> BLOCK_BITS])[at : at + _GROUP]:
+                if max(group) > self._floor:
+                    for here in group:
                         if here > self._floor:
                             self._around(row)
                         row += 1
-                start += _GROUP
+                else:
+                    row += _GROUP
         if table.has_sessions:
-            last, far = self._last, self._far
-            first = 0
-            for ends, slots in self._runs:
-                for at, slot in enumerate(slots):
-                    end = ends[at] - 1
-                    far[slot] = self._score(end - 1) if end > first else last[slot]
-                    last[slot] = self._score(end)
-                    first = end + 1
-            last[NO_SLOT] = far[NO_SLOT] = 0
+            self._carry()
         self._runs = self._ends = self._slots = []
+
+    def _carry(self) -> None:
+        """Keep B of the last two rows of each session, for the tables that follow."""
+        last, far = self._last, self._far
+        first = 0
+        for ends, slots in self._runs:
+            for at, slot in enumerate(slots):
+                end = ends[at] - 1
+                far[slot] = self._score(end - 1) if end > first else last[slot]
+                last[slot] = self._score(end)
+                first = end + 1
+        last[NO_SLOT] = far[NO_SLOT] = 0
 
     def _need(self, least: int) -> None:
         """T has to exceed this from now on; a row and its neighbours need a B over `floor` for it."""
@@ -181,18 +183,15 @@ class Look:
 
     def _at_firsts(self) -> None:
         """Look at the first two rows of sessions of which an older table has a last row, or one before it, with a high B."""
-        taken = set()
         first = 0
         for ends, slots in self._runs:
             for run, slot in enumerate(slots):
                 if self._last[slot] > self._floor or self._far[slot] > self._floor:
                     for row in range(first, min(first + 2, ends[run])):
-                        if self._look(row):
-                            taken.add(row)
+                        self._look(row)
                 first = ends[run]
-        self._taken = taken
 
-    def _look(self, row: int) -> bool:
+    def _look(self, row: int) -> None:
         while row >= self._end:
             self._run += 1
             if self._run == len(self._slots):
@@ -210,52 +209,11 @@ class Look:
                 total += NEAR * self._score(row + 1)
                 if row + 2 < self._end:
                     total += FAR * self._score(row + 2)
-        if total <= self._least or row in self._taken or self._table.dead[row >> 3] >> (row & 7) & 1:
-            return False
-        if self._bits and not self._bits[row >> 3] >> (row & 7) & 1:
-            return False
-        self._best.add_row(total, self._place, row, slot)
-        if self._best.least > self._least:
+        if total <= self._least or self._table.dead[row >> 3] >> (row & 7) & 1:
+            return
+        if not self._bits or self._bits[row >> 3] >> (row & 7) & 1:
+            self._best.add_row(total, self._place, row, slot)
             self._need(self._best.least)
-        return True
 
     def _score(self, row: int) -> int:
         return self._blocks[row >> BLOCK_BITS][row & BLOCK - 1]
-
-
-def _group_tops(rows: int, blocks: list) -> list:
-    """The highest B of each group of rows, in parts."""
-    left = (rows + _GROUP - 1) >> _GROUP_BITS
-    parts = []
-    part = bytearray()
-    at = size = 0
-    for block in blocks:
-        view = memoryview(block)
-        for base in range(0, BLOCK, _GROUP):
-            if at == size:
-                if not left:
-                    return parts
-                at, size = 0, min(left, _TOPS)
-                left -= size
-                part = bytearray(size)
-                parts.append(part)
-            part[at] = max(view[base : base + _GROUP])
-            at += 1
-    return parts
-
-
-def _sure(table, tops: list) -> int:
-    """A T that KEPT rows of the table reach for certain."""
-    wanted = KEPT + codec.count_bits(table.dead)
-    if (table.rows + _GROUP - 1) >> _GROUP_BITS <= wanted:
-        return 0
-    having = bytearray(256 >> _TOP_BITS)  # of every fourth: a longer piece of heap is hard to find here
-    for part in tops:
-        for top in part:
-            if having[top >> _TOP_BITS] < 255:
-                having[top >> _TOP_BITS] += 1
-    top = 255 >> _TOP_BITS
-    while top and wanted > having[top]:
-        wanted -= having[top]
-        top -= 1
-    return max(0, OWN * (top << _TOP_BITS) - 1)
