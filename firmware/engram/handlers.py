@@ -12,19 +12,7 @@ def handlers(board) -> dict:
     notes, daily, forgetting = board.notes, board.note_retention, board.forgetting
     companion, archived = board.companion, board.archived
     search, archive, make_recall = board.remote_search(), board.archive(), board.make_recall
-    stats = (
-        config,
-        clock,
-        board.agent,
-        board.model,
-        records,
-        board.eviction,
-        board.trash,
-        journal,
-        board.reminders,
-        make_recall,
-        board.jobs,
-    )
+    stats = config, clock, board.agent, board.model, records, board.eviction, board.trash, journal, board.reminders
     texts = (forgetting, board.profile, notes)
     source = Source(clock, records, journal, board.trash, *texts)
     return {
@@ -46,7 +34,7 @@ def handlers(board) -> dict:
         "json": ("board", ()),
         "export": ("transfer", (source,)),
         "import": ("transfer", (board.folder, records, clock, journal, board.eviction) + texts),
-        "stats": ("stats", stats + (companion, archived, board.network)),
+        "stats": ("stats", stats + (make_recall, board.jobs, companion, archived, board.network)),
         "companion": ("stats", (companion,)),
         "workspace": ("workspace", (config,)),
     }

@@ -1,5 +1,7 @@
 """Answers without a model, by plain commands: remember, find, list, forget. It says that it is offline."""
 
+from collections import namedtuple
+
 from engram import text
 from engram.compat import const
 from engram.errors import EngramError
@@ -19,15 +21,8 @@ _FOUND = const(5)
 _LISTED = const(20)
 
 
-class Offline:
+class Offline(namedtuple("Offline", "records recall forgetting reminders remote_search")):
     """Plain commands over one board's memory; `remote_search` asks a companion, if there is one."""
-
-    def __init__(self, records, recall, forgetting, reminders, remote_search):
-        self._records = records
-        self._recall = recall
-        self._forgetting = forgetting
-        self._reminders = reminders
-        self._remote_search = remote_search
 
     def understands(self, content: str) -> bool:
         """Whether a message is made of plain commands: those are no conversation that is worth finding again."""
@@ -66,7 +61,7 @@ class Offline:
     def _remember(self, caller, rule, turn: str) -> str:
         from engram.agent import phrase_rules  # seldom needed
 
-        stored = phrase_rules.store(self._records, rule, caller, turn)
+        stored = phrase_rules.store(self.records, rule, caller, turn)
         if stored is None:
             return _SECRET
         if stored.outcome == "duplicate":
@@ -79,33 +74,33 @@ class Offline:
         return answer
 
     def _intend(self, caller, asked) -> str:
-        fields = self._reminders.add(caller, asked.when, asked.remind)
+        fields = self.reminders.add(caller, asked.when, asked.remind)
         shown = (fields["id"], fields["when"], fields["remind"])
         return "%s: when %s comes up, I remind you: %s (/intents lists and removes)" % shown
 
     def _list_intents(self, caller) -> str:
         lines = [
             "- %s: %s -> %s" % (fields["id"], fields["when"], fields["remind"])
-            for fields in self._reminders.owned_by(caller)
+            for fields in self.reminders.owned_by(caller)
         ]
         return "\n".join(lines) or "There are no reminders; try: when the paint shop comes up, remind me to buy brushes"
 
     async def _find(self, caller, query: str, turn: str) -> str:
-        ranked = self._recall.rank(make_query(query, caller, skip=(ids.number("id", turn, "t"),)))
-        more = await self._remote_search.found(ranked, _FOUND) if self._remote_search else None
-        found = self._recall.find(ranked, _FOUND, more)
-        lines = [self._recall.line(item) for item in found]
+        ranked = self.recall.rank(make_query(query, caller, skip=(ids.number("id", turn, "t"),)))
+        more = await self.remote_search.found(ranked, _FOUND) if self.remote_search else None
+        found = self.recall.find(ranked, _FOUND, more)
+        lines = [self.recall.line(item) for item in found]
         if not found:
-            lines.append("Nothing found: " + self._recall.why_empty(query, caller))
+            lines.append("Nothing found: " + self.recall.why_empty(query, caller))
         if more and more.note:
             lines.append(more.note)
-        if found and self._recall.partial:
-            lines.append("There may be more: " + self._recall.partial)
+        if found and self.recall.partial:
+            lines.append("There may be more: " + self.recall.partial)
         return "\n".join(lines)
 
     def _list(self, caller) -> str:
         lines = []
-        for record in self._records.newest(caller):
+        for record in self.records.newest(caller):
             if len(lines) == _LISTED:
                 lines.append("and more: /memory list 2")
                 break
@@ -117,12 +112,12 @@ class Offline:
     def _forget(self, caller, wanted: str) -> str:
         if _is_id(wanted, "mM"):
             return self._let_go(wanted, caller)
-        if _is_id(wanted, "iI") and int(wanted[1:]) in self._reminders.numbers(caller):
-            gone = self._reminders.remove(caller, wanted)
+        if _is_id(wanted, "iI") and int(wanted[1:]) in self.reminders.numbers(caller):
+            gone = self.reminders.remove(caller, wanted)
             return "Removed %s: %s -> %s" % (gone["id"], gone["when"], gone["remind"])
-        found = [record for _, record in self._records.search(make_query(wanted, caller), _FOUND)]
+        found = [record for _, record in self.records.search(make_query(wanted, caller), _FOUND)]
         if not found:
-            return "Nothing to forget: " + self._recall.why_empty(wanted, caller)
+            return "Nothing to forget: " + self.recall.why_empty(wanted, caller)
         terms = set(text.terms(wanted))
         exact = [record for record in found if terms.issubset(set(text.index_terms(record["content"])))]
         if len(exact) == 1:
@@ -133,7 +128,7 @@ class Offline:
 
     def _let_go(self, ref: str, caller) -> str:
         # Whoever forgets a thing does not want the message back either that said it.
-        record, turns = self._forgetting.forget(ref, caller, with_turns=True)
+        record, turns = self.forgetting.forget(ref, caller, with_turns=True)
         gone = ", ".join([record["id"]] + turns)
         if "archived" in record:
             return "%s is with the companion, which forgets it for good as soon as it learns of it." % gone
