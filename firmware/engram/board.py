@@ -6,11 +6,10 @@ from engram.lazy import lazy
 
 TYPE_CHECKING = const(0)  # so that the imports below are not even compiled for the chip
 if TYPE_CHECKING:
-    from engram.agent.agent import Agent
-    from engram.agent.confirmations import Confirmations
+    from engram.agent.agent import Agent, Confirmations
     from engram.api import Memory
     from engram.archive.index import ArchiveIndex
-    from engram.channels.console.commands.commands import Commands
+    from engram.channels.console.commands import Commands
     from engram.learning.cursor import LearningCursor
     from engram.learning.distill import Distillation
     from engram.learning.flush import Flush
@@ -106,7 +105,7 @@ class Board:
 
     def make_handlers(self) -> dict:
         """What each command needs."""
-        with lazy("handlers", "build_turn"):
-            from engram.handlers import handlers
+        with lazy("channels.console.commands.handlers", "build_turn"):
+            from engram.channels.console.commands.handlers import handlers
 
             return handlers(self)

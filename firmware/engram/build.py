@@ -1,5 +1,5 @@
 """Wires one board: makes each object and hands it what it needs. build_turn.py does that for what only turns need,
-handlers.py for the commands; no other file does.
+commands/handlers.py for the commands; no other file does.
 """
 
 # Lowest layers first: an import within an import takes of the stack, which is short on a chip.
@@ -27,9 +27,8 @@ from engram.memory.forgetting import Forgetting
 from engram.learning.cursor import LearningCursor
 from engram.reminders.reminders import Reminders
 from engram.api import Memory
-from engram.agent.agent import Agent
-from engram.agent.confirmations import Confirmations
-from engram.channels.console.commands.commands import Commands
+from engram.agent.agent import Agent, Confirmations
+from engram.channels.console.commands import Commands
 from engram.board import Board
 # isort: on
 

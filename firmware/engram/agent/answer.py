@@ -78,8 +78,8 @@ class Answerer(_Parts):
         due = self.reminders.due(caller, content)
         if not due:
             return ""
-        with lazy("reminders", "agent.plain_commands", "agent.phrase_rules", "text.phrases"):
-            from engram.agent.plain_commands import is_command
+        with lazy("reminders", "agent.offline", "agent.phrase_rules", "text.phrases"):
+            from engram.agent.offline import is_command
             from engram.reminders.reminder_file import deliver
 
             if is_command(content):

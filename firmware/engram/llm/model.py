@@ -8,8 +8,7 @@ import random
 
 from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
 from engram.errors import ConfigError, ModelCut, ModelGarbled, ModelUnavailable
-from engram.llm.http.response import ProtocolError
-from engram.llm.http.sse import Events
+from engram.llm.http.response import Events, ProtocolError
 from engram.llm.http.transport import CertificateRefused, reason
 from engram.llm.reply import Refusal
 from engram.llm.types import Reply, Request

@@ -1,5 +1,6 @@
-"""The commands that look after the memory: distil, clear the daily log, pin."""
+"""The commands that look after the memory: distil, clear the daily log, pin, list and remove reminders."""
 
+from engram.channels.console.commands import count_of
 from engram.compat import const, ticks_add, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
 from engram.memory import access
@@ -133,3 +134,34 @@ def _taken_over(kept: dict, lesser: dict) -> dict:
     if kept.get("expires", fields.NEVER) < lesser.get("expires", fields.NEVER):
         changes["expires"] = lesser.get("expires")
     return changes
+
+
+def intents_command(reminders, clock, caller, rest: str):
+    """Yield the caller's intents, or what becomes of one that is removed."""
+    action, _, ref = rest.partition(" ")
+    if action == "remove" and ref:
+        gone = reminders.remove(caller, ref)
+        again = (gone["id"], gone["when"], gone["remind"])
+        yield "removed %s; to have it again, say: when I mention %s, remind me: %s" % again
+        return
+    if action not in ("", "list") or ref:
+        raise ArgumentError("/intents", "takes list or remove ID.")
+    found = False
+    for reminder in reminders.owned_by(caller):
+        found = True
+        yield "%-4s %s -> %s" % (reminder["id"], reminder["when"], reminder["remind"])
+        yield "     " + _times_of(clock, reminder)
+    if not found:
+        yield "there are none; say: when the paint shop comes up, remind me to buy brushes"
+    if not reminders.is_on:
+        yield "they are switched off (intents.on)"
+
+
+def _times_of(clock, reminder: dict) -> str:
+    fired = reminder.get("fired", 0)
+    last = (
+        "reminded %s, last %s" % (count_of(fired, "time", "times"), clock.minute(reminder["last"]))
+        if fired
+        else "not reminded yet"
+    )
+    return "%s; until %s" % (last, clock.day(reminder["expires"]))

@@ -3,7 +3,7 @@
 from collections import namedtuple
 
 from engram import text
-from engram.channels.console.commands.commands import count_of
+from engram.channels.console.commands import count_of
 from engram.channels.console.commands.recall import row
 from engram.compat import const
 from engram.errors import ArgumentError

@@ -1,6 +1,6 @@
 """The commands about who talks, and in which thread: /session and /profile."""
 
-from engram.channels.console.commands.commands import count_of
+from engram.channels.console.commands import count_of
 from engram.errors import ArgumentError
 
 

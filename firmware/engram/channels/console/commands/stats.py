@@ -1,7 +1,7 @@
 """The commands that tell how the board is doing: /stats and /companion."""
 
 from engram import __version__, diag
-from engram.channels.console.commands.commands import only_owner
+from engram.channels.console.commands import only_owner
 from engram.compat import heap_free, heap_used
 from engram.memory import access
 

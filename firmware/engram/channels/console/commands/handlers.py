@@ -28,7 +28,7 @@ def handlers(board) -> dict:
         "distill": ("care", (config, notes, daily, board.distillation)),
         "session": ("sessions", (journal, clock)),
         "profile": ("sessions", (board.profile,)),
-        "intents": ("reminders", (board.reminders, clock)),
+        "intents": ("care", (board.reminders, clock)),
         "mode": ("board", (config,)),
         "compact": ("board", (records, journal)),
         "json": ("board", ()),
@@ -36,5 +36,5 @@ def handlers(board) -> dict:
         "import": ("transfer", (board.folder, records, clock, journal, board.eviction) + texts),
         "stats": ("stats", stats + (make_recall, board.jobs, companion, archived, board.network)),
         "companion": ("stats", (companion,)),
-        "workspace": ("workspace", (config,)),
+        "workspace": ("board", (config,)),
     }
