@@ -16,8 +16,6 @@ _HELP = const(
 )
 _REST = const("The rest of the message is only kept in the journal.")
 _SECRET = const("Not remembered, it seems to hold a secret; say remember that ... if it is to be kept.")
-_REMEMBER_WHAT = const("Remember what? Say: remember that my bike is green")
-_FORGET_WHAT = const("Forget what? Say: forget m1, or forget my bike")
 _MOST = const(4)  # commands of one message
 
 _FIND = const(
@@ -60,19 +58,13 @@ class Offline(namedtuple("Offline", "records recall forgetting reminders remote_
         return "\n".join(answers)
 
     async def _answer(self, caller, kind: str, what, turn: str) -> str:
-        if kind == "list":
-            return self._list(caller)
         if kind == "find":
             return await self._find(caller, what, turn)
-        if kind == "intend":
-            return self._intend(caller, what)
-        if kind == "intents":
-            return self._list_intents(caller)
-        if kind == "remember":
-            return self._remember(caller, what, turn) if what else _REMEMBER_WHAT
-        return self._forget(caller, what.content) if what else _FORGET_WHAT
+        return getattr(self, "_" + kind)(caller, what, turn)
 
     def _remember(self, caller, rule, turn: str) -> str:
+        if not rule:
+            return "Remember what? Say: remember that my bike is green"
         stored = phrase_rules.store(self.records, rule, caller, turn)
         if stored is None:
             return _SECRET
@@ -85,16 +77,12 @@ class Offline(namedtuple("Offline", "records recall forgetting reminders remote_
             answer += "\n%s says nearly the same; forget it if it is out of date." % ", ".join(stored.similar)
         return answer
 
-    def _intend(self, caller, asked) -> str:
+    def _intend(self, caller, asked, _turn: str) -> str:
         fields = self.reminders.add(caller, asked.when, asked.remind)
-        shown = (fields["id"], fields["when"], fields["remind"])
-        return "%s: when %s comes up, I remind you: %s (/intents lists and removes)" % shown
+        return "%s: when %s comes up, I remind you: %s (/intents lists and removes)" % _shown(fields)
 
-    def _list_intents(self, caller) -> str:
-        lines = [
-            "- %s: %s -> %s" % (fields["id"], fields["when"], fields["remind"])
-            for fields in self.reminders.owned_by(caller)
-        ]
+    def _intents(self, caller, _, _turn: str) -> str:
+        lines = ["- %s: %s -> %s" % _shown(fields) for fields in self.reminders.owned_by(caller)]
         return "\n".join(lines) or "There are no reminders; try: when the paint shop comes up, remind me to buy brushes"
 
     async def _find(self, caller, query: str, turn: str) -> str:
@@ -110,23 +98,24 @@ class Offline(namedtuple("Offline", "records recall forgetting reminders remote_
             lines.append("There may be more: " + self.recall.partial)
         return "\n".join(lines)
 
-    def _list(self, caller) -> str:
+    def _list(self, caller, _, _turn: str) -> str:
         lines = []
         for record in self.records.newest(caller):
             if len(lines) == _LISTED:
                 lines.append("and more: /memory list 2")
                 break
             lines.append("- %s: %s" % (record["id"], snippet(record["content"], 200)))
-        if not lines:
-            return "Nothing is remembered yet; try: remember that my bike is green"
-        return "\n".join(lines)
+        return "\n".join(lines) or "Nothing is remembered yet; try: remember that my bike is green"
 
-    def _forget(self, caller, wanted: str) -> str:
+    def _forget(self, caller, rule, _turn: str) -> str:
+        if not rule:
+            return "Forget what? Say: forget m1, or forget my bike"
+        wanted = rule.content
         if _is_id(wanted, "mM"):
             return self._let_go(wanted, caller)
         if _is_id(wanted, "iI") and int(wanted[1:]) in self.reminders.numbers(caller):
             gone = self.reminders.remove(caller, wanted)
-            return "Removed %s: %s -> %s" % (gone["id"], gone["when"], gone["remind"])
+            return "Removed %s: %s -> %s" % _shown(gone)
         found = [record for _, record in self.records.search(make_query(wanted, caller), _FOUND)]
         if not found:
             return "Nothing to forget: " + self.recall.why_empty(wanted, caller)
@@ -146,6 +135,10 @@ class Offline(namedtuple("Offline", "records recall forgetting reminders remote_
             return "%s is with the companion, which forgets it for good as soon as it learns of it." % gone
         told = "" if "left" in record else " (/undo brings it back)"
         return "Forgot %s: %s%s" % (gone, snippet(record["content"], 200), told)
+
+
+def _shown(reminder: dict) -> tuple:
+    return reminder["id"], reminder["when"], reminder["remind"]
 
 
 def _is_id(wanted: str, letters: str) -> bool:

@@ -47,7 +47,7 @@ class RemoteRecall(namedtuple("RemoteRecall", "clock records recall search archi
     def show_results(self, tools, more, query, limit: int) -> list:
         """The board's memories and those of the companion, as memory_recall shows them; newest first without words."""
         answer = []
-        for item in self._merged(more, query, limit):
+        for item in self._merged(tools, more, query, limit):
             if item.text:
                 self.archived.add_use(int(item.id[1:]), query.caller)
                 left = {"id": item.id, "content": snippet(item.text, _SNIPPET), "date": self.clock.day(item.at)}
@@ -58,17 +58,14 @@ class RemoteRecall(namedtuple("RemoteRecall", "clock records recall search archi
                 answer.append(tools.used(record) if query.text else tools.shown(record))
         return answer
 
-    def _merged(self, more, query, limit: int) -> list:
+    def _merged(self, tools, more, query, limit: int) -> list:
         own = []
         if query.text:
             for hit, record in self.records.search(query, limit):
                 own.append(Item(record["id"], record["created"], "", "", hit.score, hit.evidence))
         else:
-            for record in self.records.newest(query.caller, query.tags):
-                if record["created"] >= query.since and (not query.until or record["created"] < query.until):
-                    own.append(Item(record["id"], record["created"], "", "", 0, 1))
-                    if len(own) == limit:
-                        break
+            for record in tools.newest(query, limit):
+                own.append(Item(record["id"], record["created"], "", "", 0, 1))
         items = [item for item in self.recall.merge(own, more, query) if item.id[0] == "m"]
         if not query.text:
             items.sort(key=lambda item: (-item.at, item.id))

@@ -16,6 +16,7 @@ _SHORTEST = const(40)  # of one in a list that is too long
 _RESULT_LONGEST = const(6000)  # characters of a result: it stays in the heap until the turn is over
 _NEIGHBOURS = const(1000)  # of all turns together that stand beside the one that is read
 _DAY = const(86400)
+_FIELDS = const(("type", "importance", "keywords", "pinned", "source", "supersedes", "turns"))
 _REMOTE = const(("memory_search", "memory_recall", "memory_get"))  # tools to which a companion may have more
 
 Done = namedtuple("Done", "result notice")
@@ -118,14 +119,12 @@ class Tools(_Parts):
         elif query.text:
             found = [self.used(record) for _, record in self.records.search(query, limit)]
         else:
-            found = self._newest(query, limit)
+            found = [self.shown(record) for record in self.newest(query, limit)]
         answer: dict = {"memories": found}
         if not found:
             answer["reason"] = self._why_none(query)
             answer["tags"] = catalog.line(catalog.ranked(self.records, turn.caller), 60)
-        if self.remote:
-            self.remote.add_notes(answer, more, query)
-        return self._maybe_partial(answer) if found else answer, ""
+        return self._with_notes(answer, found, more, query), ""
 
     def _why_none(self, query) -> str:
         if self.recall.partial:
@@ -141,14 +140,14 @@ class Tools(_Parts):
         self.records.used(record["id"])
         return self.shown(record)
 
-    def _newest(self, query, limit: int) -> list:
-        found = []
+    def newest(self, query, limit: int):
+        """Yield the newest records of a query without words."""
         for record in self.records.newest(query.caller, query.tags):
             if record["created"] >= query.since and (not query.until or record["created"] < query.until):
-                found.append(self.shown(record))
-                if len(found) == limit:
-                    break
-        return found
+                yield record
+                limit -= 1
+                if not limit:
+                    return
 
     def _memory_search(self, arguments: dict, turn, more) -> tuple:
         ranked, more = more or (self.recall.rank(self._query("memory_search", arguments, turn)), None)
@@ -160,9 +159,12 @@ class Tools(_Parts):
                 answer["reason"] = "nothing of these days fits; try without since and until."
             else:
                 answer["reason"] = self.recall.why_empty(query.text, turn.caller)
+        return self._with_notes(answer, found, more, query), ""
+
+    def _with_notes(self, answer: dict, found: list, more, query) -> dict:
         if self.remote:
             self.remote.add_notes(answer, more, query)
-        return self._maybe_partial(answer) if found else answer, ""
+        return self._maybe_partial(answer) if found else answer
 
     def _maybe_partial(self, answer: dict) -> dict:
         """An answer with the reason why it may lack something, if there is one."""
@@ -177,17 +179,15 @@ class Tools(_Parts):
             tags = catalog.ranked(self.records, turn.caller)
             shown = [{"tag": tag, "count": count} for tag, count in tags[first : first + _PAGE]]
             answer, tags = self._page("tags", shown, page, len(tags)), ()
-            return self.remote.with_archived(answer, turn.caller, tags) if self.remote else answer, ""
-        shown = []
-        position = 0
-        tags = arguments.get("tags", ())
-        for record in self.records.newest(turn.caller, tags):
-            if position == first + _PAGE:
-                break
-            if first <= position:
-                shown.append(self.shown(record))
-            position += 1
-        answer = self._page("memories", shown, page, max(position, self.records.count(turn.caller, tags)))
+        else:
+            shown, position, tags = [], 0, arguments.get("tags", ())
+            for record in self.records.newest(turn.caller, tags):
+                if position == first + _PAGE:
+                    break
+                if first <= position:
+                    shown.append(self.shown(record))
+                position += 1
+            answer = self._page("memories", shown, page, max(position, self.records.count(turn.caller, tags)))
         return self.remote.with_archived(answer, turn.caller, tags) if self.remote else answer, ""
 
     def _page(self, name: str, shown: list, page: int, total: int) -> dict:
@@ -214,11 +214,10 @@ class Tools(_Parts):
             return self._forget(self.confirmations.confirmed(arguments["confirm"], turn), with_turns, turn.caller)
         if "query" not in arguments:
             raise ArgumentError("id", "give an id, or a query to find candidates.")
-        found = [
-            self.shown(record) for _, record in self.records.search(make_query(arguments["query"], turn.caller), 5)
-        ]
+        wanted = make_query(arguments["query"], turn.caller)
+        found = [self.shown(record) for _, record in self.records.search(wanted, 5)]
         if not found:
-            return {"candidates": [], "reason": self.recall.why_empty(arguments["query"], turn.caller)}, ""
+            return {"candidates": [], "reason": self.recall.why_empty(wanted.text, turn.caller)}, ""
         code = self.confirmations.ask([record["id"] for record in found], turn)
         hint = "Ask the person. Once they agree: memory_forget with this confirm forgets all of these, with id one."
         return self._maybe_partial({"candidates": found, "confirm": code, "next": hint}), ""
@@ -254,9 +253,10 @@ class Tools(_Parts):
         if ref.strip()[:1].lower() == "t":
             turns = self.journal.get(ref, turn.caller, arguments.get("around", 1))
             return self._shown_turns(turns, ids.number("id", ref, "t"), arguments.get("first", 1)), ""
-        return {
-            "memory": self.shown(self.forgetting.seen(self.records.get(ref, turn.caller), turn.caller), whole=True)
-        }, ""
+        return self._shown_memory(self.records.get(ref, turn.caller), turn.caller), ""
+
+    def _shown_memory(self, record: dict, caller) -> dict:
+        return {"memory": self.shown(self.forgetting.seen(record, caller), whole=True)}
 
     def _show_remote(self, more: tuple, arguments: dict, caller) -> dict:
         """The companion's results, as they are shown."""
@@ -264,9 +264,9 @@ class Tools(_Parts):
         if line is None:
             return {"memory": None, "reason": why}
         if "text" in line:
-            answer: dict = self._shown_turns([line], line["seq"], arguments.get("first", 1))
+            answer = self._shown_turns([line], line["seq"], arguments.get("first", 1))
         else:
-            answer = {"memory": self.shown(self.forgetting.seen(line, caller), whole=True)}
+            answer = self._shown_memory(line, caller)
         answer["from"] = "the companion"
         return answer
 
@@ -309,9 +309,7 @@ class Tools(_Parts):
             "tags": record.get("tags", []),
             "date": self.clock.day(record["created"]),
         }
-        for name in (
-            ("type", "importance", "keywords", "pinned", "source", "supersedes", "turns") if whole else ("type",)
-        ):
+        for name in _FIELDS if whole else _FIELDS[:1]:
             if name in record:
                 shown[name] = record[name]
         if "expires" in record:
@@ -319,12 +317,8 @@ class Tools(_Parts):
         return shown
 
     def _shown_item(self, item) -> dict:
-        shown = {
-            "id": item.id,
-            "text": snippet(item.text, _SNIPPET),
-            "date": self.clock.day(item.at),
-            "score": item.score,
-        }
+        shown = {"id": item.id, "text": snippet(item.text, _SNIPPET), "date": self.clock.day(item.at)}
+        shown["score"] = item.score
         if item.who:
             shown["who"] = item.who
         return shown

@@ -22,19 +22,11 @@ class _View(namedtuple("_View", "config clock records journal notes forgetting a
     def run(self, caller, rest: str):
         """Yield the answer to /memory."""
         what, _, more = rest.partition(" ")
-        if not what:
-            return self._overview(caller)
-        if what == "list":
-            return self._list(caller, more)
-        if what == "tags":
-            return self._tags(caller)
-        if what == "show":
-            return self._show(caller, more)
-        if what == "history":
-            return self._history(caller, more)
-        raise ArgumentError("/memory", "takes list, tags, show ID or history ID.")
+        if what not in ("", "list", "tags", "show", "history"):
+            raise ArgumentError("/memory", "takes list, tags, show ID or history ID.")
+        return getattr(self, "_" + (what or "overview"))(caller, more)
 
-    def _overview(self, caller):
+    def _overview(self, caller, _):
         yield "%s, %s mode" % (count_of(self.records.count(caller), "memory", "memories"), self.config.get("mode"))
         tags = catalog.line(catalog.ranked(self.records, caller), 60)
         if tags:
@@ -75,7 +67,7 @@ class _View(namedtuple("_View", "config clock records journal notes forgetting a
         elif pages > 1:
             yield "page %d of %d" % (page, pages)
 
-    def _tags(self, caller):
+    def _tags(self, caller, _):
         tags = catalog.ranked(self.records, caller)
         for tag, count in tags:
             yield "%5d  %s" % (count, tag)
