@@ -31,7 +31,7 @@ class RemoteRecall(namedtuple("RemoteRecall", "clock records recall search archi
         ranked = self.recall.rank(query)
         return ranked, await self.search.found(ranked, limit) if self.search else None
 
-    async def recall(self, query, limit: int):
+    async def find_memories(self, query, limit: int):
         """The results of a search of memories; by the query's tags alone where it has no words."""
         tags = [fields.tag(tag) for tag in query.tags]
         if not self.search or not all(0 < len(tag) <= _TAG_LONGEST for tag in tags):

@@ -51,7 +51,8 @@ class Tools(_Parts):
         if name == "memory_get":
             return await self.remote.read(arguments.get("id", ""), turn.caller)
         query, limit = self._query(name, arguments, turn), arguments.get("limit", _PAGE)
-        return await (self.remote.find(query, limit) if name == "memory_search" else self.remote.recall(query, limit))
+        find = self.remote.find if name == "memory_search" else self.remote.find_memories
+        return await find(query, limit)
 
     def _query(self, name: str, arguments: dict, turn):
         since, until = self._times(arguments)
