@@ -96,6 +96,13 @@ class Response:
             self.ended = self._left == 0 and not self._chunked
         return self._view[start : start + count]
 
+    async def collect(self, most: int) -> bytes:
+        """What is left of the body, as far as the read that reaches `most` bytes."""
+        body = bytearray()
+        while not self.ended and len(body) < most:
+            body.extend(await self.read())
+        return bytes(body)
+
     async def drain(self, within_ms: int) -> None:
         """Read the little that is left of the body, so that the link can be used again."""
         self._stall_ms = within_ms

@@ -2,8 +2,14 @@
 
 from collections import namedtuple
 
-Source = namedtuple("Source", ("clock", "records", "journal", "trash", "forgetting", "profile", "notes"))
+Source = namedtuple("Source", "clock records journal trash forgetting profile notes")
 """What an export reads."""
+
+Stats = namedtuple(
+    "Stats",
+    "config clock agent model records eviction trash journal reminders make_recall jobs companion archived network",
+)
+"""What /stats shows."""
 
 
 def handlers(board) -> dict:
@@ -12,7 +18,8 @@ def handlers(board) -> dict:
     notes, daily, forgetting = board.notes, board.note_retention, board.forgetting
     companion, archived = board.companion, board.archived
     search, archive, make_recall = board.remote_search(), board.archive(), board.make_recall
-    stats = config, clock, board.agent, board.model, records, board.eviction, board.trash, journal, board.reminders
+    parts = board.agent, board.model, records, board.eviction, board.trash, journal, board.reminders, make_recall
+    stats = Stats(config, clock, *parts, board.jobs, companion, archived, board.network)
     texts = (forgetting, board.profile, notes)
     source = Source(clock, records, journal, board.trash, *texts)
     return {
@@ -34,7 +41,7 @@ def handlers(board) -> dict:
         "json": ("board", ()),
         "export": ("transfer", (source,)),
         "import": ("transfer", (board.folder, records, clock, journal, board.eviction) + texts),
-        "stats": ("stats", stats + (make_recall, board.jobs, companion, archived, board.network)),
+        "stats": ("stats", (stats,)),
         "companion": ("stats", (companion,)),
         "workspace": ("board", (config,)),
     }
