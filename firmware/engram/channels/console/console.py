@@ -178,13 +178,11 @@ class Console(Sink):
         """Show what went wrong with an answer."""
         self.line("! " + problem)
 
-    def refuse(self, problem: str) -> None:
-        """Show why a line was not taken."""
-        self.line(problem)
-
     def line(self, line: str) -> None:
         """Show a line."""
         self._write(text.printable(line) + "\n")
+
+    refuse = line
 
     def _end_line(self) -> None:
         if self._column:

@@ -58,29 +58,22 @@ def clear_command(config, notes, daily, caller, rest: str):
     yield "%s is empty now (notes: %d%s); /undo brings them back. Memories and other days stay" % (name, count, told)
 
 
-def pin_command(records, caller, rest: str):
+def pin_command(records, caller, ref: str, pinned: bool = True):
     """Keep a memory whatever happens: it never leaves for want of room."""
-    return _pinned(records, caller, rest, "/pin", True)
-
-
-def unpin_command(records, caller, rest: str):
-    """Let a memory leave as others do."""
-    return _pinned(records, caller, rest, "/unpin", False)
-
-
-def _pinned(records, caller, ref: str, command: str, pinned: bool):
     if not ref:
-        raise ArgumentError(command, "needs the id of a memory, such as m12.")
+        raise ArgumentError("/pin" if pinned else "/unpin", "needs the id of a memory, such as m12.")
     record = records.get(ref, caller)
     if bool(record.get("pinned")) == pinned:
         yield "%s is %s" % (record["id"], "already pinned" if pinned else "not pinned")
         return
     records.update(ref, {"pinned": pinned}, caller)
-    yield "%s %s: %s" % (
-        record["id"],
-        "is pinned" if pinned else "is no longer pinned",
-        snippet(record["content"], _WIDTH),
-    )
+    change = "is pinned" if pinned else "is no longer pinned"
+    yield "%s %s: %s" % (record["id"], change, snippet(record["content"], _WIDTH))
+
+
+def unpin_command(records, caller, ref: str):
+    """Let a memory leave as others do."""
+    return pin_command(records, caller, ref, False)
 
 
 def dedupe_command(records, caller, rest: str):
@@ -98,11 +91,8 @@ def dedupe_command(records, caller, rest: str):
                 records.update(kept["id"], taken_over, caller)
             records.forget(lesser["id"], caller)
             gone.append(lesser["id"])
-            yield "forgot %s, which says the same as %s: %s" % (
-                lesser["id"],
-                kept["id"],
-                snippet(lesser["content"], _WIDTH),
-            )
+            gone_and_kept = lesser["id"], kept["id"], snippet(lesser["content"], _WIDTH)
+            yield "forgot %s, which says the same as %s: %s" % gone_and_kept
         yield 0
     if gone:
         yield "memories compared: %d, forgotten: %d; /undo brings them back one by one" % (looked, len(gone))
@@ -159,9 +149,7 @@ def intents_command(reminders, clock, caller, rest: str):
 
 def _times_of(clock, reminder: dict) -> str:
     fired = reminder.get("fired", 0)
-    last = (
-        "reminded %s, last %s" % (count_of(fired, "time", "times"), clock.minute(reminder["last"]))
-        if fired
-        else "not reminded yet"
-    )
+    last = "not reminded yet"
+    if fired:
+        last = "reminded %s, last %s" % (count_of(fired, "time", "times"), clock.minute(reminder["last"]))
     return "%s; until %s" % (last, clock.day(reminder["expires"]))

@@ -125,12 +125,9 @@ class _View(namedtuple("_View", "config clock records journal notes forgetting a
 
     def _history(self, caller, more: str):
         for record in self.records.history(more, caller):
-            yield "%-7s %s  %s%s" % (
-                record["id"],
-                self.clock.minute(record.get("updated", record["created"])),
-                record["content"],
-                " (back from the companion)" if "restored" in record else "",
-            )
+            changed = self.clock.minute(record.get("updated", record["created"]))
+            back = " (back from the companion)" if "restored" in record else ""
+            yield "%-7s %s  %s%s" % (record["id"], changed, record["content"], back)
 
 
 def _page(more: str) -> int:
