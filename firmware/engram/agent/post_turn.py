@@ -2,7 +2,6 @@
 
 from collections import namedtuple
 
-from engram.compat import const
 from engram.errors import EngramError
 from engram.lazy import lazy
 from engram.memory.recall import snippet

@@ -17,7 +17,6 @@ from collections import namedtuple
 
 from engram import text
 from engram.agent import schemas
-from engram.compat import const
 from engram.llm.types import Message, assistant, user
 from engram.memory import access, catalog
 from engram.memory.journal.journal import step

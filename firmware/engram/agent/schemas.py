@@ -3,8 +3,6 @@
 All of it is one text, from which a part is taken when it is asked for: 14 objects with their schemas would take 7 KB of heap.
 """
 
-from engram.compat import const
-
 _TOOLS = """
 
 memory_store ["content","tags"]
