@@ -1,6 +1,6 @@
 """The tools that the model may call: names, what they are for, and their arguments as JSON Schema.
 
-All of it is one text, from which a part is taken when it is asked for: 14 objects with their schemas would take 7 KB of heap.
+Most of it is one text, from which a part is taken when it is asked for: texts and objects of their own would take 7 KB of heap.
 """
 
 _TOOLS = """
@@ -70,19 +70,23 @@ Standing reminder: a message that has all words of when reminds the person.
 """
 """Of each tool its name and the arguments that it requires, what it is for, and its arguments."""
 
-_SHARED = """\
-<text>{"type":"string"}
-<flag>{"type":"boolean"}
-<from 1>{"type":"integer","minimum":1}
-<limit>{"type":"integer","minimum":1,"maximum":20}
-<tags>{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":3}
-<keywords>{"type":"array","items":{"type":"string"},"maxItems":8}
-<type>{"type":"string","enum":["fact","decision","preference","convention","code_context","pattern","event","device"]}
-<importance>{"type":"number","minimum":0,"maximum":1}
-<day>{"type":"string","description":"a day such as 2026-01-31"}
-<file>{"type":"string","description":"MEMORY.md or a day such as 2026-01-31.md"}
-<profile file>{"type":"string","enum":["user.md","soul.md","identity.md"]}"""
-"""What stands in more than one place, or would make a line long."""
+_SHARED = (
+    ("<text>", '{"type":"string"}'),
+    ("<flag>", '{"type":"boolean"}'),
+    ("<from 1>", '{"type":"integer","minimum":1}'),
+    ("<limit>", '{"type":"integer","minimum":1,"maximum":20}'),
+    ("<tags>", '{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":3}'),
+    ("<keywords>", '{"type":"array","items":{"type":"string"},"maxItems":8}'),
+    (
+        "<type>",
+        '{"type":"string","enum":["fact","decision","preference","convention","code_context","pattern","event","device"]}',
+    ),
+    ("<importance>", '{"type":"number","minimum":0,"maximum":1}'),
+    ("<day>", '{"type":"string","description":"a day such as 2026-01-31"}'),
+    ("<file>", '{"type":"string","description":"MEMORY.md or a day such as 2026-01-31.md"}'),
+    ("<profile file>", '{"type":"string","enum":["user.md","soul.md","identity.md"]}'),
+)
+"""What stands in more than one place, or would make a line long: a tuple, since what is split leaves garbage at each call."""
 
 
 class Tool:
@@ -93,7 +97,9 @@ class Tool:
 
     def _line(self, number: int) -> str:
         start = _TOOLS.find("\n\n" + self.name + " ") + 2
-        return _TOOLS[start : _TOOLS.find("\n\n", start)].split("\n")[number]
+        for _ in range(number):
+            start = _TOOLS.find("\n", start) + 1
+        return _TOOLS[start : _TOOLS.find("\n", start)]
 
     @property
     def description(self) -> str:
@@ -104,9 +110,9 @@ class Tool:
     def schema(self) -> str:
         """The arguments as JSON Schema."""
         properties = self._line(2)
-        for line in _SHARED.split("\n"):
-            name, _, text = line.partition(">")
-            properties = properties.replace(name + ">", text)
+        for name, text in _SHARED:
+            if name in properties:
+                properties = properties.replace(name, text)
         required = self._line(0)[len(self.name) + 1 :]
         return '{"type":"object","properties":{%s},"required":%s,"additionalProperties":false}' % (properties, required)
 
