@@ -5,8 +5,8 @@ import gc
 import sys
 
 from engram import __version__, diag
-from engram.channels.console.commands.commands import Commands, count_of
-from engram.compat import collect_often, const, sleep_ms, ticks_add, ticks_diff, ticks_ms
+from engram.channels.console.commands import count_of
+from engram.compat import collect_often, sleep_ms, ticks_add, ticks_diff, ticks_ms
 from engram.config import Config
 from engram.interrupt import Stop, interruptible
 from engram.lazy import lazy
@@ -38,9 +38,8 @@ class App:
         with lazy("build", "build_turn"):
             from engram.build import build
 
-            self.board = board = build(self.config, folder, clock, model, network)
-        board.commands = Commands(self._handlers)
-        self.memory = board.memory
+            self.board = build(self.config, folder, clock, model, network)
+        self.memory = self.board.memory
         self._channels = []
         self._tasks = []
         self._beside = []
@@ -48,12 +47,6 @@ class App:
         self._console = None
         self._watchdog = None
         self._serial = None
-
-    def _handlers(self) -> dict:
-        with lazy("handlers", "build_turn"):
-            from engram.handlers import handlers
-
-            return handlers(self.board)
 
     # --- for code on the board
 

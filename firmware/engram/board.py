@@ -1,16 +1,14 @@
 """One board's parts, as build.py wires them: App owns it, and hands on what others need."""
 
 from engram.agent.agent import Gate
-from engram.compat import const
 from engram.lazy import lazy
 
 TYPE_CHECKING = const(0)  # so that the imports below are not even compiled for the chip
 if TYPE_CHECKING:
-    from engram.agent.agent import Agent
-    from engram.agent.confirmations import Confirmations
+    from engram.agent.agent import Agent, Confirmations
     from engram.api import Memory
     from engram.archive.index import ArchiveIndex
-    from engram.channels.console.commands.commands import Commands
+    from engram.channels.console.commands import Commands
     from engram.learning.cursor import LearningCursor
     from engram.learning.distill import Distillation
     from engram.learning.flush import Flush
@@ -30,6 +28,18 @@ if TYPE_CHECKING:
     from engram.memory.undo import Undo
     from engram.reminders.reminders import Reminders
     from engram.store.log.reserve import Reserve
+
+
+def _wired(name: str):
+    """A method that makes what a function of build_turn.py wires for a board."""
+
+    def make(self, *arguments):
+        with lazy("build_turn"):
+            from engram import build_turn
+
+            return getattr(build_turn, name)(self, *arguments)
+
+    return make
 
 
 class Board:
@@ -82,53 +92,19 @@ class Board:
         """Whether a turn waits for being read for facts."""
         return self.model is not None and seq > self.learning_cursor.until
 
-    # --- what only a turn needs is made when it is used: a small heap has neither the parts nor the code that wires them before
+    # What only a turn or a command needs is made when it is used: a small heap has neither the parts nor the code that wires
+    # them before.
+    make_answerer = _wired("answerer")
+    make_recall = _wired("recall")
+    make_prompts = _wired("prompts")
+    make_tools = _wired("tools")
+    make_offline = _wired("offline")
+    make_post_turn = _wired("post_turn")
+    make_model = _wired("model")
 
-    def make_answerer(self):
-        """The Answerer of one turn."""
-        with lazy("build_turn"):
-            from engram import build_turn
+    def make_handlers(self) -> dict:
+        """What each command needs."""
+        with lazy("channels.console.commands.handlers", "build_turn"):
+            from engram.channels.console.commands.handlers import handlers
 
-            return build_turn.answerer(self)
-
-    def make_recall(self):
-        """The Recall over records and turns."""
-        with lazy("build_turn"):
-            from engram import build_turn
-
-            return build_turn.recall(self)
-
-    def make_prompts(self):
-        """The PromptBuilder."""
-        with lazy("build_turn"):
-            from engram import build_turn
-
-            return build_turn.prompts(self)
-
-    def make_tools(self):
-        """The tools that a model calls."""
-        with lazy("build_turn"):
-            from engram import build_turn
-
-            return build_turn.tools(self)
-
-    def make_offline(self):
-        """The plain commands that need no model."""
-        with lazy("build_turn"):
-            from engram import build_turn
-
-            return build_turn.offline(self)
-
-    def make_post_turn(self):
-        """The PostTurn of a turn that a model answered."""
-        with lazy("build_turn"):
-            from engram import build_turn
-
-            return build_turn.post_turn(self)
-
-    def make_model(self, tls, addresses):
-        """The model that the settings name, with a TLS context and the addresses of its host where they are known."""
-        with lazy("build_turn"):
-            from engram import build_turn
-
-            return build_turn.model(self, tls, addresses)
+            return handlers(self)

@@ -1,5 +1,5 @@
 """Wires one board: makes each object and hands it what it needs. build_turn.py does that for what only turns need,
-handlers.py for the commands; no other file does.
+commands/handlers.py for the commands; no other file does.
 """
 
 # Lowest layers first: an import within an import takes of the stack, which is short on a chip.
@@ -27,8 +27,8 @@ from engram.memory.forgetting import Forgetting
 from engram.learning.cursor import LearningCursor
 from engram.reminders.reminders import Reminders
 from engram.api import Memory
-from engram.agent.agent import Agent
-from engram.agent.confirmations import Confirmations
+from engram.agent.agent import Agent, Confirmations
+from engram.channels.console.commands import Commands
 from engram.board import Board
 # isort: on
 
@@ -140,17 +140,10 @@ def _add_companion(board: Board) -> None:
         within_ms, parts = config.get("companion.timeout_ms"), (board.archived, records, journal, board.eviction)
         return ArchiveTransfer(exchange, replication, board.link_state, *parts, board.clock, within_ms, board.is_unread)
 
-    board.companion = Companion(
-        config,
-        board.clock,
-        (("records", records.entries.raw()), ("journal", journal.entries.raw())),
-        board.link_state,
-        board.gate.is_busy,
-        board.network,
-        trust(config, board.folder, config.get("companion.url")),
-        board.archived,
-        make_archive if config.get("archive.on") else None,
-    )
+    logs = (("records", records.entries.raw()), ("journal", journal.entries.raw()))
+    parts = config, board.clock, logs, board.link_state, board.gate.is_busy, board.network
+    tls = trust(config, board.folder, config.get("companion.url"))
+    board.companion = Companion(*parts, tls, board.archived, make_archive if config.get("archive.on") else None)
 
 
 def add_agent(board, learns: bool = True) -> None:
@@ -158,8 +151,8 @@ def add_agent(board, learns: bool = True) -> None:
     board.confirmations = Confirmations()
     if board.model and learns:
         _add_jobs(board)
-
     board.agent = Agent(board.gate, board.make_answerer)
+    board.commands = Commands(board.make_handlers)
 
 
 def _add_jobs(board: Board) -> None:
@@ -169,17 +162,11 @@ def _add_jobs(board: Board) -> None:
     from engram.learning.flush import Flush  # absent, too
     from engram.learning.jobs import Jobs  # absent, too
 
-    config, records, journal, cursor, model = (
-        board.config,
-        board.records,
-        board.journal,
-        board.learning_cursor,
-        board.model,
-    )
-    extraction = Extraction(config, board.clock, records, journal, board.notes, cursor, model)
-
+    config, clock, records, journal = board.config, board.clock, board.records, board.journal
+    cursor, model = board.learning_cursor, board.model
+    extraction = Extraction(config, clock, records, journal, board.notes, cursor, model)
     board.flush = Flush(config, records, journal, cursor, board.make_tools, board.make_prompts, model, extraction)
-    board.distillation = Distillation(config, board.clock, records, board.note_retention, cursor, model)
+    board.distillation = Distillation(config, clock, records, board.note_retention, cursor, model)
     quiet_ms = 1000 * config.get("extract.pause_seconds")
     board.jobs = Jobs((extraction, board.flush, board.distillation), quiet_ms, board.gate.is_busy)
 

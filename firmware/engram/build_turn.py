@@ -1,7 +1,6 @@
 """Wires what only a turn needs: it is made for each turn, so that a small heap is free of it between them."""
 
 from engram import files
-from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
 
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
@@ -11,18 +10,8 @@ def answerer(board):
     """What answers one turn."""
     from engram.agent.answer import Answerer  # each part of a turn comes when it is needed
 
-    return Answerer(
-        board.config,
-        board.journal,
-        board.reminders,
-        board.make_prompts(),
-        board.make_tools,
-        board.make_offline,
-        board.model,
-        board.jobs,
-        board.make_post_turn,
-        board.remote_search(),
-    )
+    parts = board.make_prompts(), board.make_tools, board.make_offline, board.model, board.jobs, board.make_post_turn
+    return Answerer(board.config, board.journal, board.reminders, *parts, board.remote_search())
 
 
 def recall(board):
@@ -50,19 +39,8 @@ def tools(board):
     from engram.agent.tools import Tools  # likewise
 
     recall = board.make_recall()
-    return Tools(
-        board.config,
-        board.clock,
-        board.records,
-        recall,
-        board.journal,
-        board.forgetting,
-        board.profile,
-        board.notes,
-        board.reminders,
-        board.confirmations,
-        _remote_recall(board, recall),
-    )
+    memory = board.records, recall, board.journal, board.forgetting, board.profile, board.notes, board.reminders
+    return Tools(board.config, board.clock, *memory, board.confirmations, _remote_recall(board, recall))
 
 
 def offline(board):

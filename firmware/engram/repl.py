@@ -29,8 +29,8 @@ def lines(log: str, folder: str = ""):
     for segment in segments:
         with open(place + "/" + segment, "rb") as file:
             for _, line, ended in log_line.lines(file, buffer):
-                if ended is True and not isinstance(line, int) and log_line.check(line):
-                    yield log_line.decode(line)
+                if log_line.is_whole(line, ended):
+                    yield log_line.decode(line)  # pyright: ignore
 
 
 def records(folder: str = "") -> None:
@@ -44,10 +44,8 @@ def turns(session: str = "", folder: str = "") -> None:
     clock = Clock()
     for line in _live_turns(folder):
         if session in ("", line["sid"]):
-            _show(
-                "t%-6d %-5s %s  %s: %s"
-                % (line["seq"], line["sid"], clock.minute(line["at"]), line["who"], line["text"])
-            )
+            shown = line["seq"], line["sid"], clock.minute(line["at"]), line["who"], line["text"]
+            _show("t%-6d %-5s %s  %s: %s" % shown)
 
 
 def profile(folder: str = "") -> None:

@@ -1,6 +1,5 @@
 """Checks the Wi-Fi networks of secrets.json."""
 
-from engram.compat import const
 from engram.errors import ConfigError
 from engram.text.utf8 import is_printable_ascii
 

@@ -17,7 +17,12 @@ from engram.memory.access import OWNER
 from pages import PAGES, fences, headings, in_backticks, plain, read, rows, section
 
 PAGE = "docs/reference/tools.md"
-GROUPS = {"## Full mode": schemas.FULL, "## Lightweight mode": schemas.LIGHTWEIGHT, "## Both modes": schemas.BOTH}
+MODES = {mode: {tool.name: tool for tool in schemas.tools(mode)} for mode in ("full", "lightweight")}
+GROUPS = {
+    "## Full mode": [tool for name, tool in MODES["full"].items() if name not in MODES["lightweight"]],
+    "## Lightweight mode": [tool for name, tool in MODES["lightweight"].items() if name not in MODES["full"]],
+    "## Both modes": [tool for name, tool in MODES["full"].items() if name in MODES["lightweight"]],
+}
 TOOLS = [tool for tools in GROUPS.values() for tool in tools]
 LATEST = "t4"
 """The turn in which the tools are called."""
@@ -64,7 +69,7 @@ def test_examples_have_the_results_that_the_page_says(tmp_path, monkeypatch):
         asyncio.run(app.ask(message, Sink()))
     tools = app.board.make_tools()
     for tool in TOOLS:
-        app.config.save("mode", "full" if tool in schemas.FULL else "lightweight")
+        app.config.save("mode", "full" if tool.name in MODES["full"] else "lightweight")
         examples = [json.loads(fence.text) for fence in fences(section(read(PAGE), f"### {tool.name}"), "json")]
         assert examples and len(examples) % 2 == 0, tool.name
         for arguments, result in zip(examples[::2], examples[1::2], strict=True):

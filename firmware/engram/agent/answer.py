@@ -2,40 +2,33 @@
 and is kept.
 """
 
+from collections import namedtuple
+
 from engram import diag, text
 from engram.agent.agent import Outcome, Sink, Turn
-from engram.compat import const, sleep_ms
+from engram.compat import sleep_ms
 from engram.errors import EngramError
 from engram.lazy import lazy
 
 _FOUND = const(24)  # that a companion is asked for: as many as recall takes into account
 
 
-class Answerer:
+_Parts = namedtuple(
+    "_Parts", "config journal reminders prompts make_tools make_offline model jobs make_post_turn remote_search"
+)
+
+
+class Answerer(_Parts):
     """Answers one turn; `model` is None while there is none, and so are `jobs`, what the model does in the background.
 
     Tools, the offline commands and what follows the turn are made when it comes to them: a search needs the heap before.
     """
 
-    def __init__(
-        self, config, journal, reminders, prompts, make_tools, make_offline, model, jobs, make_post_turn, remote_search
-    ):
-        self._config = config
-        self._journal = journal
-        self._reminders = reminders
-        self._prompts = prompts
-        self._make_tools = make_tools
-        self._make_offline = make_offline
-        self._model = model
-        self._jobs = jobs
-        self._make_post_turn = make_post_turn
-        self._remote_search = remote_search
-
     async def answer(self, caller, content: str, sink: Sink) -> Outcome:
         """Keep what `caller` says, answer it, and keep the reply."""
-        offline = None if self._model else self._make_offline()
+        offline = None if self.model else self.make_offline()
         command = offline is not None and offline.understands(content)
-        seq = self._journal.add(caller, "user", caller.principal, content, command=command)
+        seq = self.journal.add(caller, "user", caller.principal, content, command=command)
         turn = Turn(caller, seq)
         # To look at the keyboard between the flash's work for the message and the search for its answer.
         await sleep_ms(0)
@@ -50,8 +43,8 @@ class Answerer:
     async def _answer(self, turn: Turn, content: str, sink: Sink, reminders: str) -> Outcome:
         reply = _Reply(sink)
         is_whole = False
-        if self._jobs:
-            await self._jobs.preempt()  # a message goes first
+        if self.jobs:
+            await self.jobs.preempt()  # a message goes first
         problem = "the model gave an empty answer; ask again."
         try:
             await self._converse(turn, content, sink, reply, reminders)
@@ -62,9 +55,9 @@ class Answerer:
         finally:
             # Whatever ended it, a task that was cancelled or a channel that is gone: what came of it is kept.
             self._keep(turn.caller, reply.all(), not is_whole)
-        told = self._follow(turn, content, is_whole) if self._jobs else ""
+        told = self._follow(turn, content, is_whole) if self.jobs else ""
         if not is_whole and not told and not reply.all():
-            offline = self._make_offline()
+            offline = self.make_offline()
             if offline.understands(content):
                 told = await offline.answer(turn.caller, content, turn.id)
         if told:
@@ -74,7 +67,7 @@ class Answerer:
     def _follow(self, turn: Turn, content: str, is_whole: bool) -> str:
         """Do what follows the turn; a sentence about it, or ""."""
         try:
-            return self._make_post_turn().turn_over(turn, content, is_whole)
+            return self.make_post_turn().turn_over(turn, content, is_whole)
         except MemoryError:
             # The person has the answer, and it is kept.
             diag.error("agent", "what follows an answer was left out: there is not enough memory")
@@ -82,37 +75,37 @@ class Answerer:
 
     async def _remind(self, caller, content: str, sink: Sink) -> str:
         """Show the reminders that a message triggers; returns their text for the model."""
-        due = self._reminders.due(caller, content)
+        due = self.reminders.due(caller, content)
         if not due:
             return ""
-        with lazy("reminders", "agent.plain_commands", "agent.phrase_rules", "text.phrases"):
-            from engram.agent.plain_commands import is_command
+        with lazy("reminders", "agent.offline", "agent.phrase_rules", "text.phrases"):
+            from engram.agent.offline import is_command
             from engram.reminders.reminder_file import deliver
 
             if is_command(content):
                 return ""
-            return await deliver(self._reminders, due, caller, sink)
+            return await deliver(self.reminders, due, caller, sink)
 
     async def _converse(self, turn: Turn, content: str, sink: Sink, reply, reminders: str) -> None:
         """Ask the model until it calls no more tools."""
-        remote = self._remote_search if self._config.get("mode") == "full" else None
-        sid = self._journal.current(turn.caller)
-        window = self._prompts.window(turn.caller, sid, turn.seq)
-        ranked = self._prompts.rank(turn.caller, content, window, turn.seq)
+        remote = self.remote_search if self.config.get("mode") == "full" else None
+        sid = self.journal.current(turn.caller)
+        window = self.prompts.window(turn.caller, sid, turn.seq)
+        ranked = self.prompts.rank(turn.caller, content, window, turn.seq)
         more = await remote.found(ranked, _FOUND) if remote and ranked else None
-        prompt = self._prompts.build(turn.caller, sid, turn.seq, content, window, reminders, ranked, more)
+        prompt = self.prompts.build(turn.caller, sid, turn.seq, content, window, reminders, ranked, more)
         if prompt.notice:
             await sink.notice(prompt.notice)
         from engram.agent import tool_loop  # after the search, which needs the heap
 
-        await tool_loop.run(self._model, self._make_tools(), self._config, prompt, turn, sink, reply)
+        await tool_loop.run(self.model, self.make_tools(), self.config, prompt, turn, sink, reply)
 
     def _keep(self, caller, reply: str, cut: bool) -> None:
         """Keep the reply, as far as it came."""
         if not reply:
             return
         try:
-            self._journal.add(caller, "assistant", "engram", reply, cut)
+            self.journal.add(caller, "assistant", "engram", reply, cut)
         except EngramError as error:
             # The person has read it, and their own turn is on flash: the conversation goes on.
             diag.error("agent", "the reply could not be kept: " + str(error))

@@ -1,7 +1,9 @@
-"""Answers without a model, by plain commands: remember, find, list, forget. It says that it is offline."""
+"""Answers without a model, by plain commands, English and Chinese: remember, find, list, forget. It says that it is offline."""
+
+from collections import namedtuple
 
 from engram import text
-from engram.compat import const
+from engram.agent import phrase_rules
 from engram.errors import EngramError
 from engram.memory import ids
 from engram.memory.recall import make_query, snippet
@@ -13,32 +15,36 @@ _HELP = const(
 )
 _REST = const("The rest of the message is only kept in the journal.")
 _SECRET = const("Not remembered, it seems to hold a secret; say remember that ... if it is to be kept.")
-_REMEMBER_WHAT = const("Remember what? Say: remember that my bike is green")
-_FORGET_WHAT = const("Forget what? Say: forget m1, or forget my bike")
+_MOST = const(4)  # commands of one message
+
+_FIND = const(
+    "what do you know about|what do you remember about|do you remember|remember when|search for|search|find|"
+    "你还记得|你记得|你知道|搜索|搜一下|查找|查一下|找一下"
+)
+_LIST = const(
+    "list|list memories|list everything|what do you know|what do you know about me|what do you remember|"
+    "what do you remember about me|列出|列出记忆|列出我的记忆|列出所有记忆|显示记忆|"
+    "你记得什么|你都记得什么|你记住了什么|你知道什么|你知道我什么|你记得我什么|关于我你知道什么|你知道关于我的什么"
+)
+_INTENTS = const(
+    "list reminders|list my reminders|list intents|what are my reminders|what reminders do i have|what reminders are there|"
+    "列出提醒|列出所有提醒|列出我的提醒|我有什么提醒|我有哪些提醒|有什么提醒|有哪些提醒"
+)
+_REMEMBER = const("remember|remember that|remember this|remember it|please remember|note that|记住|请记住|记一下")
+_FORGET = const("forget|forget that|forget it|please forget|忘记|忘掉|忘记吧")
 _FOUND = const(5)
 _LISTED = const(20)
 
 
-class Offline:
+class Offline(namedtuple("Offline", "records recall forgetting reminders remote_search")):
     """Plain commands over one board's memory; `remote_search` asks a companion, if there is one."""
-
-    def __init__(self, records, recall, forgetting, reminders, remote_search):
-        self._records = records
-        self._recall = recall
-        self._forgetting = forgetting
-        self._reminders = reminders
-        self._remote_search = remote_search
 
     def understands(self, content: str) -> bool:
         """Whether a message is made of plain commands: those are no conversation that is worth finding again."""
-        from engram.agent.plain_commands import commands  # its rules are loaded for a message only
-
         return all(kind for kind, _ in commands(content))
 
     async def answer(self, caller, content: str, turn: str) -> str:
         """The answer to a message; `turn` is the message's own id. Errors become answers, never exceptions."""
-        from engram.agent.plain_commands import commands  # its rules are loaded for a message only
-
         answers = []
         for kind, what in commands(content):
             if not kind:
@@ -51,22 +57,14 @@ class Offline:
         return "\n".join(answers)
 
     async def _answer(self, caller, kind: str, what, turn: str) -> str:
-        if kind == "list":
-            return self._list(caller)
         if kind == "find":
             return await self._find(caller, what, turn)
-        if kind == "intend":
-            return self._intend(caller, what)
-        if kind == "intents":
-            return self._list_intents(caller)
-        if kind == "remember":
-            return self._remember(caller, what, turn) if what else _REMEMBER_WHAT
-        return self._forget(caller, what.content) if what else _FORGET_WHAT
+        return getattr(self, "_" + kind)(caller, what, turn)
 
     def _remember(self, caller, rule, turn: str) -> str:
-        from engram.agent import phrase_rules  # seldom needed
-
-        stored = phrase_rules.store(self._records, rule, caller, turn)
+        if not rule:
+            return "Remember what? Say: remember that my bike is green"
+        stored = phrase_rules.store(self.records, rule, caller, turn)
         if stored is None:
             return _SECRET
         if stored.outcome == "duplicate":
@@ -78,51 +76,48 @@ class Offline:
             answer += "\n%s says nearly the same; forget it if it is out of date." % ", ".join(stored.similar)
         return answer
 
-    def _intend(self, caller, asked) -> str:
-        fields = self._reminders.add(caller, asked.when, asked.remind)
-        shown = (fields["id"], fields["when"], fields["remind"])
-        return "%s: when %s comes up, I remind you: %s (/intents lists and removes)" % shown
+    def _intend(self, caller, asked, _turn: str) -> str:
+        fields = self.reminders.add(caller, asked.when, asked.remind)
+        return "%s: when %s comes up, I remind you: %s (/intents lists and removes)" % _shown(fields)
 
-    def _list_intents(self, caller) -> str:
-        lines = [
-            "- %s: %s -> %s" % (fields["id"], fields["when"], fields["remind"])
-            for fields in self._reminders.owned_by(caller)
-        ]
+    def _intents(self, caller, _, _turn: str) -> str:
+        lines = ["- %s: %s -> %s" % _shown(fields) for fields in self.reminders.owned_by(caller)]
         return "\n".join(lines) or "There are no reminders; try: when the paint shop comes up, remind me to buy brushes"
 
     async def _find(self, caller, query: str, turn: str) -> str:
-        ranked = self._recall.rank(make_query(query, caller, skip=(ids.number("id", turn, "t"),)))
-        more = await self._remote_search.found(ranked, _FOUND) if self._remote_search else None
-        found = self._recall.find(ranked, _FOUND, more)
-        lines = [self._recall.line(item) for item in found]
+        ranked = self.recall.rank(make_query(query, caller, skip=(ids.number("id", turn, "t"),)))
+        more = await self.remote_search.found(ranked, _FOUND) if self.remote_search else None
+        found = self.recall.find(ranked, _FOUND, more)
+        lines = [self.recall.line(item) for item in found]
         if not found:
-            lines.append("Nothing found: " + self._recall.why_empty(query, caller))
+            lines.append("Nothing found: " + self.recall.why_empty(query, caller))
         if more and more.note:
             lines.append(more.note)
-        if found and self._recall.partial:
-            lines.append("There may be more: " + self._recall.partial)
+        if found and self.recall.partial:
+            lines.append("There may be more: " + self.recall.partial)
         return "\n".join(lines)
 
-    def _list(self, caller) -> str:
+    def _list(self, caller, _, _turn: str) -> str:
         lines = []
-        for record in self._records.newest(caller):
+        for record in self.records.newest(caller):
             if len(lines) == _LISTED:
                 lines.append("and more: /memory list 2")
                 break
             lines.append("- %s: %s" % (record["id"], snippet(record["content"], 200)))
-        if not lines:
-            return "Nothing is remembered yet; try: remember that my bike is green"
-        return "\n".join(lines)
+        return "\n".join(lines) or "Nothing is remembered yet; try: remember that my bike is green"
 
-    def _forget(self, caller, wanted: str) -> str:
+    def _forget(self, caller, rule, _turn: str) -> str:
+        if not rule:
+            return "Forget what? Say: forget m1, or forget my bike"
+        wanted = rule.content
         if _is_id(wanted, "mM"):
             return self._let_go(wanted, caller)
-        if _is_id(wanted, "iI") and int(wanted[1:]) in self._reminders.numbers(caller):
-            gone = self._reminders.remove(caller, wanted)
-            return "Removed %s: %s -> %s" % (gone["id"], gone["when"], gone["remind"])
-        found = [record for _, record in self._records.search(make_query(wanted, caller), _FOUND)]
+        if _is_id(wanted, "iI") and int(wanted[1:]) in self.reminders.numbers(caller):
+            gone = self.reminders.remove(caller, wanted)
+            return "Removed %s: %s -> %s" % _shown(gone)
+        found = [record for _, record in self.records.search(make_query(wanted, caller), _FOUND)]
         if not found:
-            return "Nothing to forget: " + self._recall.why_empty(wanted, caller)
+            return "Nothing to forget: " + self.recall.why_empty(wanted, caller)
         terms = set(text.terms(wanted))
         exact = [record for record in found if terms.issubset(set(text.index_terms(record["content"])))]
         if len(exact) == 1:
@@ -133,7 +128,7 @@ class Offline:
 
     def _let_go(self, ref: str, caller) -> str:
         # Whoever forgets a thing does not want the message back either that said it.
-        record, turns = self._forgetting.forget(ref, caller, with_turns=True)
+        record, turns = self.forgetting.forget(ref, caller, with_turns=True)
         gone = ", ".join([record["id"]] + turns)
         if "archived" in record:
             return "%s is with the companion, which forgets it for good as soon as it learns of it." % gone
@@ -141,6 +136,63 @@ class Offline:
         return "Forgot %s: %s%s" % (gone, snippet(record["content"], 200), told)
 
 
+def _shown(reminder: dict) -> tuple:
+    return reminder["id"], reminder["when"], reminder["remind"]
+
+
 def _is_id(wanted: str, letters: str) -> bool:
     # As bytes, since str.isdigit knows more digits than int() on CPython.
     return wanted[:1] in letters and text.encode(wanted[1:]).isdigit()
+
+
+# --- what is asked for
+
+
+def is_command(content: str) -> bool:
+    """Whether a message does nothing but ask for something to be kept, let go, or listed: a question is none."""
+    for kind, what in commands(content):
+        is_only_said = kind == "remember" and isinstance(what, phrase_rules.Rule) and not what.asked
+        if is_only_said or kind in ("", "find"):
+            return False
+    return True
+
+
+def commands(content: str):
+    """Yield (kind, what) for each command of a message, in order; kind "" for what is none, which ends it.
+
+    kinds: "remember" and "forget" with a Rule, or with None where its object is missing; "find" with a query; "list"; "intend"
+    with what is Asked for; "intents".
+    """
+    said = content.strip()
+    for _ in range(_MOST):
+        rule = _asked(said)
+        kind = "intend"
+        if not rule:
+            rule = phrase_rules.match(said)
+            if not rule:
+                break
+            kind = rule.kind
+        yield kind, rule
+        said = rule.rest
+        if not said:
+            return
+    query = phrase_rules.after(_FIND, said)
+    if phrase_rules.is_one_of(_INTENTS, said):
+        yield "intents", None
+    elif query == "" or phrase_rules.is_one_of(_LIST, said):
+        yield "list", None
+    elif query or phrase_rules.is_question(said):
+        yield "find", query or said
+    elif phrase_rules.is_one_of(_REMEMBER, said):
+        yield "remember", None
+    elif phrase_rules.is_one_of(_FORGET, said):
+        yield "forget", None
+    else:
+        yield "", None
+
+
+def _asked(said: str):
+    """The standing intent that a message begins with, None if it does not."""
+    from engram.reminders import rules as intent_rules  # seldom needed
+
+    return intent_rules.match(said) if intent_rules.may_be(said) else None

@@ -1,6 +1,7 @@
 """Work after a turn: a rule may keep what the model did not, and facts are read in the background."""
 
-from engram.compat import const
+from collections import namedtuple
+
 from engram.errors import EngramError
 from engram.lazy import lazy
 from engram.memory.recall import snippet
@@ -11,32 +12,24 @@ _WORDS = const(12)
 _STARTS = const(" remember note keep bear make save store write don dont do never i my call ")
 
 
-class PostTurn:
+class PostTurn(namedtuple("PostTurn", "config records journal reminders jobs flush")):
     """Runs after the turns of an agent with a model: rules, then the background's jobs."""
-
-    def __init__(self, config, records, journal, reminders, jobs, flush):
-        self._config = config
-        self._records = records
-        self._journal = journal
-        self._reminders = reminders
-        self._jobs = jobs
-        self._flush = flush
 
     def turn_over(self, turn, content: str, is_answered: bool) -> str:
         """A Turn is over; a sentence on what a rule kept of it, or ""."""
         told = self._apply_rules(turn, content)
         if is_answered:
-            self._jobs.on_model_ok()
-        self._flush.turn_over(turn.caller, self._journal.current(turn.caller))
-        self._jobs.turn_over()
+            self.jobs.on_model_ok()
+        self.flush.turn_over(turn.caller, self.journal.current(turn.caller))
+        self.jobs.turn_over()
         return told
 
     def _apply_rules(self, turn, content: str) -> str:
         """Keep what the person asked to be kept, where the model has not."""
-        if not self._config.get("rules.on"):
+        if not self.config.get("rules.on"):
             return ""
         told = "" if turn.has_reminder else self._add_reminder(turn.caller, content)
-        if told or turn.has_changed or self._config.get("mode") != "full":
+        if told or turn.has_changed or self.config.get("mode") != "full":
             return told
         return self._store_fact(turn, content)
 
@@ -48,7 +41,7 @@ class PostTurn:
             from engram.reminders import tool
 
             try:
-                return tool.add_reminder_by_rule(self._reminders, content, caller)
+                return tool.add_reminder_by_rule(self.reminders, content, caller)
             except EngramError as error:
                 return "no reminder: " + str(error)
 
@@ -62,7 +55,7 @@ class PostTurn:
             if rule is None or rule.kind != "remember":
                 return ""
             try:
-                stored = phrase_rules.store(self._records, rule, turn.caller, turn.id)
+                stored = phrase_rules.store(self.records, rule, turn.caller, turn.id)
             except EngramError as error:
                 return "not remembered: " + str(error)
             if stored is None or stored.outcome == "duplicate":

@@ -1,7 +1,8 @@
 """The companion's part of memory_recall: requests, results, and notes on the archive while it is away."""
 
+from collections import namedtuple
+
 from engram import text
-from engram.compat import const
 from engram.memory.recall import Item, make_query, snippet
 from engram.memory.records import fields
 
@@ -12,70 +13,59 @@ _MOST_LISTED = const(10)  # tags under a page
 _SNIPPET = const(400)  # characters of one memory, as in tools.py
 
 
-class RemoteRecall:
+class RemoteRecall(namedtuple("RemoteRecall", "clock records recall search archive archived")):
     """Gives the model's tools a companion and its archive.
 
     `search` asks it (None where none is set up), `archive` reads what has left the board, `archived` is the board's index of
     that; each may be None.
     """
 
-    def __init__(self, clock, records, recall, search, archive, archived):
-        self._search = search
-        self._clock = clock
-        self._records = records
-        self._recall = recall
-        self._archive = archive
-        self._archived = archived
-
     async def read(self, ref: str, caller):
         """(line, why there is none) of what has left the board; None for all else."""
-        archive = self._archive
+        archive = self.archive
         return await archive.fetched(ref, caller) if archive and ref and archive.is_away(ref, caller) else None
 
     async def find(self, query, limit: int):
         """What the board ranks for a search of memories and turns, and what the companion finds beside that."""
-        ranked = self._recall.rank(query)
-        return ranked, await self._search.found(ranked, limit) if self._search else None
+        ranked = self.recall.rank(query)
+        return ranked, await self.search.found(ranked, limit) if self.search else None
 
-    async def recall(self, query, limit: int):
+    async def find_memories(self, query, limit: int):
         """The results of a search of memories; by the query's tags alone where it has no words."""
         tags = [fields.tag(tag) for tag in query.tags]
-        if not self._search or not all(0 < len(tag) <= _TAG_LONGEST for tag in tags):
+        if not self.search or not all(0 < len(tag) <= _TAG_LONGEST for tag in tags):
             return None  # no memory has it, and a message has no room for it
         wanted = make_query(query.text or " ".join(tags), query.caller, tags, query.since, query.until)
         # The companion may find turns before the memories.
         most = limit if query.text and tags else _MOST
-        if not query.text and self._count_archived(query, tags) and self._records.count(query.caller, tags) < limit:
+        if not query.text and self._count_archived(query, tags) and self.records.count(query.caller, tags) < limit:
             # However good the board's own answer is, one with the tag may have left it; newer ones go before it.
-            return await self._search.search(wanted, most)
-        return await self._search.found(self._recall.rank(wanted), most)
+            return await self.search.search(wanted, most)
+        return await self.search.found(self.recall.rank(wanted), most)
 
     def show_results(self, tools, more, query, limit: int) -> list:
         """The board's memories and those of the companion, as memory_recall shows them; newest first without words."""
         answer = []
-        for item in self._merged(more, query, limit):
+        for item in self._merged(tools, more, query, limit):
             if item.text:
-                self._archived.add_use(int(item.id[1:]), query.caller)
-                left = {"id": item.id, "content": snippet(item.text, _SNIPPET), "date": self._clock.day(item.at)}
+                self.archived.add_use(int(item.id[1:]), query.caller)
+                left = {"id": item.id, "content": snippet(item.text, _SNIPPET), "date": self.clock.day(item.at)}
                 left["from"] = "the companion"
                 answer.append(left)
             else:
-                record = self._records.get(item.id, query.caller)
+                record = self.records.get(item.id, query.caller)
                 answer.append(tools.used(record) if query.text else tools.shown(record))
         return answer
 
-    def _merged(self, more, query, limit: int) -> list:
+    def _merged(self, tools, more, query, limit: int) -> list:
         own = []
         if query.text:
-            for hit, record in self._records.search(query, limit):
+            for hit, record in self.records.search(query, limit):
                 own.append(Item(record["id"], record["created"], "", "", hit.score, hit.evidence))
         else:
-            for record in self._records.newest(query.caller, query.tags):
-                if record["created"] >= query.since and (not query.until or record["created"] < query.until):
-                    own.append(Item(record["id"], record["created"], "", "", 0, 1))
-                    if len(own) == limit:
-                        break
-        items = [item for item in self._recall.merge(own, more, query) if item.id[0] == "m"]
+            for record in tools.newest(query, limit):
+                own.append(Item(record["id"], record["created"], "", "", 0, 1))
+        items = [item for item in self.recall.merge(own, more, query) if item.id[0] == "m"]
         if not query.text:
             items.sort(key=lambda item: (-item.at, item.id))
         return items[:limit]
@@ -84,7 +74,7 @@ class RemoteRecall:
         """Add to an answer what the companion notes, and which archived memories may fit unless it has answered."""
         if more and more.note:
             answer["note"] = more.note
-        if not self._archived or not self._archived.total or (more and (more.ranked or not more.note)):
+        if not self.archived or not self.archived.total or (more and (more.ranked or not more.note)):
             return
         note = self._describe_archived(query) if "reason" in answer or query.tags else ""
         if note and "reason" in answer:
@@ -94,8 +84,8 @@ class RemoteRecall:
 
     def with_archived(self, answer: dict, caller, tags) -> dict:
         """A page of tags or memories with what it lacks since it is with the companion."""
-        if self._archived and self._archived.total:
-            counts = self._archived.tags(caller)
+        if self.archived and self.archived.total:
+            counts = self.archived.tags(caller)
             wanted = tags or sorted(counts, key=lambda tag: (-counts[tag], tag))[:_MOST_LISTED]
             about = ", ".join(["%d about %s" % (counts[tag], tag) for tag in wanted if tag in counts])
             if about:
@@ -109,7 +99,7 @@ class RemoteRecall:
             about = ["%d more about %s" % (count, " and ".join(query.tags))] if count else []
         else:
             terms = set(text.terms(query.text))
-            fitting = [tag for tag in sorted(self._archived.tags(query.caller)) if _stands_in(tag, terms)]
+            fitting = [tag for tag in sorted(self.archived.tags(query.caller)) if _stands_in(tag, terms)]
             counted = [(self._count_archived(query, (tag,)), tag) for tag in fitting[:_MOST_NAMED]]
             about = ["%d more about %s" % pair for pair in counted if pair[0]]
             if not about:
@@ -120,13 +110,13 @@ class RemoteRecall:
             return ""
         is_one = len(about) == 1 and about[0].startswith("1 ")
         note = ", ".join(about) + (" is" if is_one else " are") + " with the companion"
-        return note + ("." if self._search and self._search.is_connected else ", which is not connected.")
+        return note + ("." if self.search and self.search.is_connected else ", which is not connected.")
 
     def _count_archived(self, query, tags) -> int:
         """The number of archived memories that may be of the query's days and have all `tags`."""
         total = 0
         wanted = [fields.tag(tag) for tag in tags]
-        for entry in self._archived.entries(query.caller) if self._archived else ():
+        for entry in self.archived.entries(query.caller) if self.archived else ():
             if entry["until"] >= query.since and (not query.until or entry["since"] < query.until):
                 counts = dict(entry["tags"])
                 total += min([entry["count"]] + [counts.get(tag, 0) for tag in wanted])

@@ -1,8 +1,74 @@
 """The tools that the model may call: names, what they are for, and their arguments as JSON Schema.
 
-A schema travels as JSON text and is parsed for the moment in which a call is checked. Its text is put together when it is
-asked for: those of all tools would take 5 KB of heap.
+Most of it is one text, from which a part is taken when it is asked for: texts and objects of their own would take 7 KB of heap.
 """
+
+_TOOLS = """
+
+memory_store ["content","tags"]
+Keep one fact for good. It is saved only if the result has an id.
+"content":{"type":"string","description":"one self-contained sentence"},"tags":<tags>,"keywords":<keywords>,\
+"type":<type>,"importance":<importance>,"expires":<day>,"pinned":<flag>,"supersedes":{"type":"string",\
+"description":"id of the memory that this one replaces"}
+
+memory_recall []
+Find memories by tags, by query, or both.
+"tags":<tags>,"query":<text>,"since":<day>,"until":<day>,"limit":<limit>
+
+memory_search ["query"]
+Search memories and all past turns of conversation.
+"query":<text>,"since":<day>,"until":<day>,"limit":<limit>
+
+memory_list []
+List memories, newest first, or all tags; ten a page.
+"what":{"type":"string","enum":["memories","tags"]},"tags":<tags>,"page":<from 1>
+
+memory_update ["id"]
+Change fields of a memory; null clears keywords or expires.
+"id":<text>,"content":<text>,"tags":<tags>,"keywords":{"anyOf":[<keywords>,{"type":"null"}]},"type":<type>,\
+"importance":<importance>,"pinned":<flag>,"expires":{"anyOf":[<day>,{"type":"null"}]}
+
+memory_forget []
+Forget a memory by id; or find candidates by query, ask the person, and call again with confirm.
+"id":<text>,"query":<text>,"confirm":<text>,"turns":{"type":"boolean",\
+"description":"also forget the messages that it came from"}
+
+note_add ["text"]
+Add a line to today's note: what matters for some days only.
+"text":<text>
+
+memory_get []
+Read a memory, a turn with its neighbours (a long one from the character first on), or lines of a note.
+"id":{"type":"string","description":"m12 or t12"},"around":{"type":"integer","minimum":0,"maximum":5},\
+"file":<file>,"first":<from 1>,"count":{"type":"integer","minimum":1,"maximum":100}
+
+file_read ["file"]
+Read lines of MEMORY.md or of a day's note.
+"file":<file>,"first":<from 1>,"count":{"type":"integer","minimum":1,"maximum":100}
+
+file_write ["file","text"]
+Give MEMORY.md or a note of today or yesterday a new text.
+"file":<file>,"text":<text>
+
+file_append ["file","text"]
+Add a line to MEMORY.md or to a note of today or yesterday.
+"file":<file>,"text":<text>
+
+file_edit ["file","old","text"]
+Replace a piece of text that stands exactly once in MEMORY.md or in a note of today or yesterday.
+"file":<file>,"old":<text>,"text":<text>
+
+profile_edit ["file","action","text"]
+Change the profile: append a line, replace a piece of text (old), or write a file anew.
+"file":<profile file>,"action":{"type":"string","enum":["append","replace","write"]},"text":<text>,"old":<text>
+
+memory_intent ["action"]
+Standing reminder: a message that has all words of when reminds the person.
+"action":{"type":"string","enum":["add","list","remove"]},"when":<text>,"remind":<text>,"days":<from 1>,\
+"id":<text>
+
+"""
+"""Of each tool its name and the arguments that it requires, what it is for, and its arguments."""
 
 _SHARED = (
     ("<text>", '{"type":"string"}'),
@@ -20,122 +86,43 @@ _SHARED = (
     ("<file>", '{"type":"string","description":"MEMORY.md or a day such as 2026-01-31.md"}'),
     ("<profile file>", '{"type":"string","enum":["user.md","soul.md","identity.md"]}'),
 )
-"""Texts that stand in more than one place, or would make a line long."""
+"""What stands in more than one place, or would make a line long: a tuple, since what is split leaves garbage at each call."""
 
 
 class Tool:
-    """One tool; `properties` and `required` are what stands between the brackets of its schema."""
+    """One tool, by its name."""
 
-    def __init__(self, name: str, description: str, properties: str, required: str = ""):
+    def __init__(self, name: str):
         self.name = name
-        self.description = description
-        self._properties = properties
-        self._required = required
+
+    def _line(self, number: int) -> str:
+        start = _TOOLS.find("\n\n" + self.name + " ") + 2
+        for _ in range(number):
+            start = _TOOLS.find("\n", start) + 1
+        return _TOOLS[start : _TOOLS.find("\n", start)]
+
+    @property
+    def description(self) -> str:
+        """What it is for."""
+        return self._line(1)
 
     @property
     def schema(self) -> str:
         """The arguments as JSON Schema."""
-        properties = self._properties
+        properties = self._line(2)
         for name, text in _SHARED:
-            properties = properties.replace(name, text)
-        return '{"type":"object","properties":{%s},"required":[%s],"additionalProperties":false}' % (
-            properties,
-            self._required,
-        )
+            if name in properties:
+                properties = properties.replace(name, text)
+        required = self._line(0)[len(self.name) + 1 :]
+        return '{"type":"object","properties":{%s},"required":%s,"additionalProperties":false}' % (properties, required)
 
 
-FULL = (
-    Tool(
-        "memory_store",
-        "Keep one fact for good. It is saved only if the result has an id.",
-        '"content":{"type":"string","description":"one self-contained sentence"},"tags":<tags>,"keywords":<keywords>,'
-        '"type":<type>,"importance":<importance>,"expires":<day>,"pinned":<flag>,'
-        '"supersedes":{"type":"string","description":"id of the memory that this one replaces"}',
-        '"content","tags"',
-    ),
-    Tool(
-        "memory_recall",
-        "Find memories by tags, by query, or both.",
-        '"tags":<tags>,"query":<text>,"since":<day>,"until":<day>,"limit":<limit>',
-    ),
-    Tool(
-        "memory_search",
-        "Search memories and all past turns of conversation.",
-        '"query":<text>,"since":<day>,"until":<day>,"limit":<limit>',
-        '"query"',
-    ),
-    Tool(
-        "memory_list",
-        "List memories, newest first, or all tags; ten a page.",
-        '"what":{"type":"string","enum":["memories","tags"]},"tags":<tags>,"page":<from 1>',
-    ),
-    Tool(
-        "memory_update",
-        "Change fields of a memory; null clears keywords or expires.",
-        '"id":<text>,"content":<text>,"tags":<tags>,"keywords":{"anyOf":[<keywords>,{"type":"null"}]},'
-        '"type":<type>,"importance":<importance>,"pinned":<flag>,"expires":{"anyOf":[<day>,{"type":"null"}]}',
-        '"id"',
-    ),
-    Tool(
-        "memory_forget",
-        "Forget a memory by id; or find candidates by query, ask the person, and call again with confirm.",
-        '"id":<text>,"query":<text>,"confirm":<text>,'
-        '"turns":{"type":"boolean","description":"also forget the messages that it came from"}',
-    ),
-    Tool("note_add", "Add a line to today's note: what matters for some days only.", '"text":<text>', '"text"'),
-    Tool(
-        "memory_get",
-        "Read a memory, a turn with its neighbours (a long one from the character first on), or lines of a note.",
-        '"id":{"type":"string","description":"m12 or t12"},"around":{"type":"integer","minimum":0,"maximum":5},'
-        '"file":<file>,"first":<from 1>,"count":{"type":"integer","minimum":1,"maximum":100}',
-    ),
-)
-
-LIGHTWEIGHT = (
-    Tool(
-        "file_read",
-        "Read lines of MEMORY.md or of a day's note.",
-        '"file":<file>,"first":<from 1>,"count":{"type":"integer","minimum":1,"maximum":100}',
-        '"file"',
-    ),
-    Tool(
-        "file_write",
-        "Give MEMORY.md or a note of today or yesterday a new text.",
-        '"file":<file>,"text":<text>',
-        '"file","text"',
-    ),
-    Tool(
-        "file_append",
-        "Add a line to MEMORY.md or to a note of today or yesterday.",
-        '"file":<file>,"text":<text>',
-        '"file","text"',
-    ),
-    Tool(
-        "file_edit",
-        "Replace a piece of text that stands exactly once in MEMORY.md or in a note of today or yesterday.",
-        '"file":<file>,"old":<text>,"text":<text>',
-        '"file","old","text"',
-    ),
-)
-
-BOTH = (
-    Tool(
-        "profile_edit",
-        "Change the profile: append a line, replace a piece of text (old), or write a file anew.",
-        '"file":<profile file>,"action":{"type":"string","enum":["append","replace","write"]},"text":<text>,'
-        '"old":<text>',
-        '"file","action","text"',
-    ),
-    Tool(
-        "memory_intent",
-        "Standing reminder: a message that has all words of when reminds the person.",
-        '"action":{"type":"string","enum":["add","list","remove"]},"when":<text>,"remind":<text>,'
-        '"days":<from 1>,"id":<text>',
-        '"action"',
-    ),
-)
+_BOTH = const(" profile_edit memory_intent")
+_FULL = const("memory_store memory_recall memory_search memory_list memory_update memory_forget note_add memory_get")
+_LIGHTWEIGHT = const("file_read file_write file_append file_edit")
 
 
 def tools(mode: str) -> tuple:
     """The tools of a memory mode."""
-    return (FULL if mode == "full" else LIGHTWEIGHT) + BOTH
+    names = _FULL if mode == "full" else _LIGHTWEIGHT
+    return tuple([Tool(name) for name in (names + _BOTH).split()])

@@ -4,7 +4,6 @@ from collections import namedtuple
 
 from engram import text
 from engram.agent import schema_check, schemas
-from engram.compat import const
 from engram.errors import ArgumentError, EngramError, NotFound
 from engram.lazy import lazy
 from engram.memory import catalog, ids
@@ -16,38 +15,29 @@ _SHORTEST = const(40)  # of one in a list that is too long
 _RESULT_LONGEST = const(6000)  # characters of a result: it stays in the heap until the turn is over
 _NEIGHBOURS = const(1000)  # of all turns together that stand beside the one that is read
 _DAY = const(86400)
+_FIELDS = const(("type", "importance", "keywords", "pinned", "source", "supersedes", "turns"))
 _REMOTE = const(("memory_search", "memory_recall", "memory_get"))  # tools to which a companion may have more
 
 Done = namedtuple("Done", "result notice")
 """A call's result as JSON text, and one line for the person, "" if nothing was changed."""
 
 
-class Tools:
-    """The tools over one board's memory; `remote` searches and reads what a companion has, None without one."""
+_Parts = namedtuple(
+    "_Parts", "config clock records recall journal forgetting profile notes reminders confirmations remote"
+)
 
-    def __init__(
-        self, config, clock, records, recall, journal, forgetting, profile, notes, reminders, confirmations, remote
-    ):
-        self._config = config
-        self._clock = clock
-        self._records = records
-        self._recall = recall
-        self._journal = journal
-        self._forgetting = forgetting
-        self._profile = profile
-        self._notes = notes
-        self._reminders = reminders
-        self._confirmations = confirmations
-        self._remote = remote
+
+class Tools(_Parts):
+    """The tools over one board's memory; `remote` searches and reads what a companion has, None without one."""
 
     def listed(self, only=()) -> tuple:
         """The tools of the present mode; of those with the names in `only`, if it has some."""
-        return tuple(tool for tool in schemas.tools(self._config.get("mode")) if not only or tool.name in only)
+        return tuple(tool for tool in schemas.tools(self.config.get("mode")) if not only or tool.name in only)
 
     async def answer(self, call, turn, only=()) -> Done:
         """As run(); a search may ask the companion before."""
         more = None
-        if self._remote and call.name in _REMOTE:
+        if self.remote and call.name in _REMOTE:
             try:
                 arguments = schema_check.arguments(call.arguments, self._tool(call.name, only).schema)
                 more = await self._ask_remote(call.name, arguments, turn)
@@ -58,9 +48,10 @@ class Tools:
     async def _ask_remote(self, name: str, arguments: dict, turn):
         """The companion's part of a call."""
         if name == "memory_get":
-            return await self._remote.read(arguments.get("id", ""), turn.caller)
+            return await self.remote.read(arguments.get("id", ""), turn.caller)
         query, limit = self._query(name, arguments, turn), arguments.get("limit", _PAGE)
-        return await (self._remote.find(query, limit) if name == "memory_search" else self._remote.recall(query, limit))
+        find = self.remote.find if name == "memory_search" else self.remote.find_memories
+        return await find(query, limit)
 
     def _query(self, name: str, arguments: dict, turn):
         since, until = self._times(arguments)
@@ -106,7 +97,7 @@ class Tools:
         content, tags = arguments.pop("content"), arguments.pop("tags")
         if "expires" in arguments:
             arguments["expires"] = self._end("expires", arguments["expires"])
-        stored = self._records.store(content, tags, turn.caller, source="auto_llm", turns=[turn.id], **arguments)
+        stored = self.records.store(content, tags, turn.caller, source="auto_llm", turns=[turn.id], **arguments)
         if stored.outcome == "duplicate":
             return {"outcome": "duplicate", "duplicate_of": stored.id}, ""
         answer = {"outcome": "stored", "id": stored.id}
@@ -123,82 +114,81 @@ class Tools:
             raise ArgumentError("query", "give a query, tags, or both.")
         limit = arguments.get("limit", _PAGE)
         # Shown one by one, since the whole texts of all of them would fill the heap.
-        if self._remote and more and more.ranked:
-            found = self._remote.show_results(self, more, query, limit)
+        if self.remote and more and more.ranked:
+            found = self.remote.show_results(self, more, query, limit)
         elif query.text:
-            found = [self.used(record) for _, record in self._records.search(query, limit)]
+            found = [self.used(record) for _, record in self.records.search(query, limit)]
         else:
-            found = self._newest(query, limit)
+            found = [self.shown(record) for record in self.newest(query, limit)]
         answer: dict = {"memories": found}
         if not found:
             answer["reason"] = self._why_none(query)
-            answer["tags"] = catalog.line(catalog.ranked(self._records, turn.caller), 60)
-        if self._remote:
-            self._remote.add_notes(answer, more, query)
-        return self._maybe_partial(answer) if found else answer, ""
+            answer["tags"] = catalog.line(catalog.ranked(self.records, turn.caller), 60)
+        return self._with_notes(answer, found, more, query), ""
 
     def _why_none(self, query) -> str:
-        if self._recall.partial:
-            return self._recall.partial
+        if self.recall.partial:
+            return self.recall.partial
         if query.since or query.until:
             return "no memory of these days fits; try without since and until."
         if query.text:
-            return self._recall.why_empty(query.text, query.caller)
+            return self.recall.why_empty(query.text, query.caller)
         return "no memory that may be shown has these tags."
 
     def used(self, record: dict) -> dict:
         """A record that was looked for, as it is shown."""
-        self._records.used(record["id"])
+        self.records.used(record["id"])
         return self.shown(record)
 
-    def _newest(self, query, limit: int) -> list:
-        found = []
-        for record in self._records.newest(query.caller, query.tags):
+    def newest(self, query, limit: int):
+        """Yield the newest records of a query without words."""
+        for record in self.records.newest(query.caller, query.tags):
             if record["created"] >= query.since and (not query.until or record["created"] < query.until):
-                found.append(self.shown(record))
-                if len(found) == limit:
-                    break
-        return found
+                yield record
+                limit -= 1
+                if not limit:
+                    return
 
     def _memory_search(self, arguments: dict, turn, more) -> tuple:
-        ranked, more = more or (self._recall.rank(self._query("memory_search", arguments, turn)), None)
+        ranked, more = more or (self.recall.rank(self._query("memory_search", arguments, turn)), None)
         query = ranked.query
-        found = self._recall.find(ranked, arguments.get("limit", _PAGE), more)
+        found = self.recall.find(ranked, arguments.get("limit", _PAGE), more)
         answer: dict = {"found": [self._shown_item(item) for item in found]}
         if not found:
-            if (query.since or query.until) and not self._recall.partial:
+            if (query.since or query.until) and not self.recall.partial:
                 answer["reason"] = "nothing of these days fits; try without since and until."
             else:
-                answer["reason"] = self._recall.why_empty(query.text, turn.caller)
-        if self._remote:
-            self._remote.add_notes(answer, more, query)
-        return self._maybe_partial(answer) if found else answer, ""
+                answer["reason"] = self.recall.why_empty(query.text, turn.caller)
+        return self._with_notes(answer, found, more, query), ""
+
+    def _with_notes(self, answer: dict, found: list, more, query) -> dict:
+        if self.remote:
+            self.remote.add_notes(answer, more, query)
+        return self._maybe_partial(answer) if found else answer
 
     def _maybe_partial(self, answer: dict) -> dict:
         """An answer with the reason why it may lack something, if there is one."""
-        if self._recall.partial:
-            answer["partial"] = self._recall.partial
+        if self.recall.partial:
+            answer["partial"] = self.recall.partial
         return answer
 
     def _memory_list(self, arguments: dict, turn) -> tuple:
         page = arguments.get("page", 1)
         first = (page - 1) * _PAGE
         if arguments.get("what") == "tags":
-            tags = catalog.ranked(self._records, turn.caller)
+            tags = catalog.ranked(self.records, turn.caller)
             shown = [{"tag": tag, "count": count} for tag, count in tags[first : first + _PAGE]]
             answer, tags = self._page("tags", shown, page, len(tags)), ()
-            return self._remote.with_archived(answer, turn.caller, tags) if self._remote else answer, ""
-        shown = []
-        position = 0
-        tags = arguments.get("tags", ())
-        for record in self._records.newest(turn.caller, tags):
-            if position == first + _PAGE:
-                break
-            if first <= position:
-                shown.append(self.shown(record))
-            position += 1
-        answer = self._page("memories", shown, page, max(position, self._records.count(turn.caller, tags)))
-        return self._remote.with_archived(answer, turn.caller, tags) if self._remote else answer, ""
+        else:
+            shown, position, tags = [], 0, arguments.get("tags", ())
+            for record in self.records.newest(turn.caller, tags):
+                if position == first + _PAGE:
+                    break
+                if first <= position:
+                    shown.append(self.shown(record))
+                position += 1
+            answer = self._page("memories", shown, page, max(position, self.records.count(turn.caller, tags)))
+        return self.remote.with_archived(answer, turn.caller, tags) if self.remote else answer, ""
 
     def _page(self, name: str, shown: list, page: int, total: int) -> dict:
         pages = max(1, (total + _PAGE - 1) // _PAGE)
@@ -213,7 +203,7 @@ class Tools:
             raise ArgumentError("content", "name at least one field to change.")
         if arguments.get("expires") is not None:
             arguments["expires"] = self._end("expires", arguments["expires"])
-        record = self._records.update(ref, arguments, turn.caller)
+        record = self.records.update(ref, arguments, turn.caller)
         return {"updated": self.shown(record)}, "changed %s: %s" % (record["id"], snippet(record["content"], 80))
 
     def _memory_forget(self, arguments: dict, turn) -> tuple:
@@ -221,15 +211,14 @@ class Tools:
         if "id" in arguments:
             return self._forget([arguments["id"]], with_turns, turn.caller)
         if "confirm" in arguments:
-            return self._forget(self._confirmations.confirmed(arguments["confirm"], turn), with_turns, turn.caller)
+            return self._forget(self.confirmations.confirmed(arguments["confirm"], turn), with_turns, turn.caller)
         if "query" not in arguments:
             raise ArgumentError("id", "give an id, or a query to find candidates.")
-        found = [
-            self.shown(record) for _, record in self._records.search(make_query(arguments["query"], turn.caller), 5)
-        ]
+        wanted = make_query(arguments["query"], turn.caller)
+        found = [self.shown(record) for _, record in self.records.search(wanted, 5)]
         if not found:
-            return {"candidates": [], "reason": self._recall.why_empty(arguments["query"], turn.caller)}, ""
-        code = self._confirmations.ask([record["id"] for record in found], turn)
+            return {"candidates": [], "reason": self.recall.why_empty(wanted.text, turn.caller)}, ""
+        code = self.confirmations.ask([record["id"] for record in found], turn)
         hint = "Ask the person. Once they agree: memory_forget with this confirm forgets all of these, with id one."
         return self._maybe_partial({"candidates": found, "confirm": code, "next": hint}), ""
 
@@ -237,7 +226,7 @@ class Tools:
         forgotten, redacted = [], []
         for ref in refs:
             try:
-                record, turns = self._forgetting.forget(ref, caller, with_turns)
+                record, turns = self.forgetting.forget(ref, caller, with_turns)
             except NotFound:
                 # Of several that were confirmed, one may have gone meanwhile.
                 if len(refs) == 1:
@@ -251,7 +240,7 @@ class Tools:
         return answer, "forgot " + ", ".join(forgotten + redacted) if forgotten else ""
 
     def _note_add(self, arguments: dict, turn) -> tuple:
-        notebook = self._notes.for_caller(turn.caller)
+        notebook = self.notes.for_caller(turn.caller)
         notebook.note(arguments["text"])
         return {"noted": notebook.today()}, "noted: " + snippet(arguments["text"], 80)
 
@@ -262,11 +251,12 @@ class Tools:
         if more:
             return self._show_remote(more, arguments, turn.caller), ""
         if ref.strip()[:1].lower() == "t":
-            turns = self._journal.get(ref, turn.caller, arguments.get("around", 1))
+            turns = self.journal.get(ref, turn.caller, arguments.get("around", 1))
             return self._shown_turns(turns, ids.number("id", ref, "t"), arguments.get("first", 1)), ""
-        return {
-            "memory": self.shown(self._forgetting.seen(self._records.get(ref, turn.caller), turn.caller), whole=True)
-        }, ""
+        return self._shown_memory(self.records.get(ref, turn.caller), turn.caller), ""
+
+    def _shown_memory(self, record: dict, caller) -> dict:
+        return {"memory": self.shown(self.forgetting.seen(record, caller), whole=True)}
 
     def _show_remote(self, more: tuple, arguments: dict, caller) -> dict:
         """The companion's results, as they are shown."""
@@ -274,9 +264,9 @@ class Tools:
         if line is None:
             return {"memory": None, "reason": why}
         if "text" in line:
-            answer: dict = self._shown_turns([line], line["seq"], arguments.get("first", 1))
+            answer = self._shown_turns([line], line["seq"], arguments.get("first", 1))
         else:
-            answer = {"memory": self.shown(self._forgetting.seen(line, caller), whole=True)}
+            answer = self._shown_memory(line, caller)
         answer["from"] = "the companion"
         return answer
 
@@ -286,13 +276,13 @@ class Tools:
         with lazy("agent.file_tools"):
             from engram.agent import file_tools
 
-            return getattr(file_tools, name)(self._notes.for_caller(turn.caller), arguments)
+            return getattr(file_tools, name)(self.notes.for_caller(turn.caller), arguments)
 
     # --- both modes
 
     def _profile_edit(self, arguments: dict, turn) -> tuple:
         name, action, content = arguments["file"], arguments["action"], arguments["text"]
-        keeper = self._profile.for_caller(turn.caller)
+        keeper = self.profile.for_caller(turn.caller)
         if action == "append":
             keeper.append(name, content)
         elif action == "replace":
@@ -305,7 +295,7 @@ class Tools:
         with lazy("reminders", "text.phrases"):
             from engram.reminders import tool as reminder_tool
 
-            values, notice = reminder_tool.run(self._reminders, self._clock, arguments, turn.caller)
+            values, notice = reminder_tool.run(self.reminders, self.clock, arguments, turn.caller)
         turn.has_reminder = turn.has_reminder or bool(notice)
         return values, notice
 
@@ -317,24 +307,18 @@ class Tools:
             "id": record["id"],
             "content": record["content"] if whole else snippet(record["content"], _SNIPPET),
             "tags": record.get("tags", []),
-            "date": self._clock.day(record["created"]),
+            "date": self.clock.day(record["created"]),
         }
-        for name in (
-            ("type", "importance", "keywords", "pinned", "source", "supersedes", "turns") if whole else ("type",)
-        ):
+        for name in _FIELDS if whole else _FIELDS[:1]:
             if name in record:
                 shown[name] = record[name]
         if "expires" in record:
-            shown["expires"] = self._clock.day(record["expires"] - 1)
+            shown["expires"] = self.clock.day(record["expires"] - 1)
         return shown
 
     def _shown_item(self, item) -> dict:
-        shown = {
-            "id": item.id,
-            "text": snippet(item.text, _SNIPPET),
-            "date": self._clock.day(item.at),
-            "score": item.score,
-        }
+        shown = {"id": item.id, "text": snippet(item.text, _SNIPPET), "date": self.clock.day(item.at)}
+        shown["score"] = item.score
         if item.who:
             shown["who"] = item.who
         return shown
@@ -345,7 +329,7 @@ class Tools:
 
         answer: dict = {"turns": []}
         for turn in turns:
-            shown = {"id": "t%d" % turn["seq"], "who": turn["who"], "date": self._clock.minute(turn["at"])}
+            shown = {"id": "t%d" % turn["seq"], "who": turn["who"], "date": self.clock.minute(turn["at"])}
             if turn["seq"] == wanted:
                 rest = turn["text"][first - 1 :]
                 shown["text"] = portion(rest)
@@ -364,13 +348,13 @@ class Tools:
     def _end(self, argument: str, day: str) -> int:
         """The moment at which a day is over, which must be to come."""
         end = self._moment(argument, day) + _DAY
-        if self._clock.known and end <= self._clock.now():
-            raise ArgumentError(argument, "is over; today is %s." % self._clock.day(self._clock.now()))
+        if self.clock.known and end <= self.clock.now():
+            raise ArgumentError(argument, "is over; today is %s." % self.clock.day(self.clock.now()))
         return end
 
     def _moment(self, argument: str, day: str) -> int:
         try:
-            return self._clock.start_of(day)
+            return self.clock.start_of(day)
         except ValueError:
             raise ArgumentError(argument, "must be a day such as 2026-01-31.") from None
 

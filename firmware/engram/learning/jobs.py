@@ -4,7 +4,7 @@ import asyncio
 
 from engram import diag
 from engram.clock import Timeout
-from engram.compat import const, sleep_ms
+from engram.compat import sleep_ms
 from engram.errors import ModelError
 from engram.interrupt import interruptible
 from engram.lazy import lazy
@@ -66,7 +66,7 @@ class Jobs:
     async def _work(self) -> None:
         for job in self.jobs:
             if job.is_due():
-                with lazy("learning", "agent", "memory", "store", "llm.answering", "text.phrases", "text.secrets"):
+                with lazy("learning", "agent", "memory", "store", "text.phrases", "text.secrets"):
                     # In a task of its own: on MicroPython, one that goes on when it is cancelled within wait_for is cancelled
                     # again.
                     self._task = asyncio.create_task(interruptible(job.step()))

@@ -13,9 +13,8 @@ Each is taken or refused alone; a refusal says why without a word of what the pe
 from collections import namedtuple
 
 from engram import text
-from engram.compat import const, sleep_ms
+from engram.compat import sleep_ms
 from engram.errors import ArgumentError, NotFound
-from engram.llm.answering import answer
 from engram.llm.types import Request, user
 from engram.memory import access, catalog
 from engram.memory.recall import make_query, snippet
@@ -140,7 +139,7 @@ class Batch:
     async def _ask(self, model, cursor, asked: str, message: str, reply_tokens: int) -> list:
         """The elements of a model's answer; ArgumentError says why it is none, or a ModelError."""
         request = Request(lambda: (asked,), lambda: (user(message),), (), reply_tokens)
-        return read(await answer(model, cursor, request, text.tokens(asked) + text.tokens(message), _MOST_BYTES))
+        return read(await _answer(model, cursor, request, text.tokens(asked) + text.tokens(message)))
 
     async def _show_known(self, texts, each: int, most: int, tag_tokens: int) -> list:
         """The lines that show the tags in use, and at most `most` records that the texts may touch, `each` of each text."""
@@ -247,6 +246,25 @@ class Batch:
                     draft.values["supersedes"] = older
                 return True
         return True
+
+
+async def _answer(model, cursor, request, asked: int) -> bytes:
+    """The model's answer, which nobody hears, to a request of about `asked` tokens; ArgumentError if it is too long."""
+    collected = bytearray()
+
+    async def collect(piece: str) -> None:
+        collected.extend(piece.encode())
+        if len(collected) > _MOST_BYTES:
+            raise ArgumentError("answer", "is longer than %d bytes." % _MOST_BYTES)
+
+    # Counted before: a call that a new message breaks off was one too.
+    cursor.spend(asked)
+    reply = await model.stream(request, collect)
+    if reply.stop == "length":
+        raise ArgumentError("answer", "reached its longest length (%d tokens)." % request.max_tokens)
+    used = reply.usage[0] + reply.usage[1]
+    cursor.correct(used - asked if min(reply.usage[:2]) >= 0 else text.tokens(reply.text))
+    return bytes(collected)
 
 
 def _is_protected(record: dict) -> bool:

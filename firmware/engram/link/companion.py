@@ -4,7 +4,7 @@ import asyncio
 import random
 
 from engram import diag
-from engram.compat import const, sleep_ms
+from engram.compat import sleep_ms
 from engram.errors import ArgumentError, ConfigError, EngramError
 from engram.interrupt import interruptible
 from engram.link.remote_search import RemoteSearch
@@ -41,9 +41,8 @@ class Companion:
         self._exchange = Rpc(link_state.board)
         self._exchange.close(LinkError("it is not connected yet"))
         self._exchange.transport = self._transport = self._make_transport(config.secret("companion.token"), tls)
-        self._sync = Replication(
-            self._exchange, logs, link_state, clock, is_busy, self._greeted, self._idle_work, archived
-        )
+        parts = clock, is_busy, self._greeted, self._idle_work, archived
+        self._sync = Replication(self._exchange, logs, link_state, *parts)
         self.archive = make_archive(self._exchange, self._sync) if make_archive else None
         """The transfer that gives memories to the companion; None where that is switched off."""
         within_ms = config.get("companion.timeout_ms")
@@ -171,13 +170,13 @@ class Companion:
             last = raw.store.next_seq - 1
             have = last - self._missing(name, raw)
             yield "  %-9s acknowledged up to %s%d of %d%s" % (name, least, have, last, doubt)
-        status = self.archive.status() if self.archive else ""
-        if status:
-            yield "  %-9s %s with the companion%s" % ("archive", status, self.unreachable())
-        for sentence in self.archive.problems() if self.archive else ():
-            yield "  %-9s %s" % ("archive", sentence)
+        if self.archive:
+            if self.archive.status():
+                yield "  archive   %s with the companion%s" % (self.archive.status(), self.unreachable())
+            for sentence in self.archive.problems():
+                yield "  archive   " + sentence
         if self.ask.asked:
-            yield "  %-9s asked: %d, answered: %d" % ("searches", self.ask.asked, self.ask.answered)
+            yield "  searches  asked: %d, answered: %d" % (self.ask.asked, self.ask.answered)
         if self._refusal:
             yield "  refused: " + self._refusal
         if self._sync.message:

@@ -1,6 +1,6 @@
 """The same messages over HTTP: each is posted, and the answers stand in the body of the answer, one line each."""
 
-from engram.compat import const, sleep_ms
+from engram.compat import sleep_ms
 from engram.link.messages import ANSWER_BYTES
 from engram.link.rpc import LinkError, Refused
 from engram.llm.http.client import Client
@@ -19,7 +19,7 @@ class Http:
     """A device's way to the companion at a base URL; take(bytes) is given each answer."""
 
     def __init__(self, url: str, device: str, token: str, take, tls=None):
-        self._client = Client(url, connect_ms=_CONNECT_MS, stall_ms=_STALL_MS, answer_bytes=_ANSWERS_BYTES, tls=tls)
+        self._client = Client(url, connect_ms=_CONNECT_MS, stall_ms=_STALL_MS, most=_ANSWERS_BYTES, tls=tls)
         self._path = "/v1/devices/%s/messages" % device
         self._headers = [("Content-Type", "application/octet-stream")]
         if token:
@@ -85,10 +85,8 @@ class Http:
     async def _refusal(self, answer) -> LinkError:
         from engram.llm.http import errors  # seldom needed
 
-        words = bytearray()
-        while not answer.ended and len(words) < _WORDS:
-            words.extend(await answer.read())
-        detail = errors.describe_status(answer.status, errors.error_text(bytes(words)))
+        words = await answer.collect(_WORDS)
+        detail = errors.describe_status(answer.status, errors.error_text(words))
         if answer.status in (401, 403):
             return Refused("the companion refused the board; check companion.token" + detail, _REFUSED_AGAIN)
         if errors.is_busy(answer.status):

@@ -10,8 +10,10 @@ Else it first compares what both have, span by span. There is no queue: what is 
 says all of its span, so a message that comes twice, or a link that breaks anywhere, does no harm.
 """
 
+from collections import namedtuple
+
 from engram import diag, text
-from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
+from engram.compat import sleep_ms, ticks_diff, ticks_ms
 from engram.link.messages import LOGS, VERSION, is_row, shown
 from engram.link.rpc import LinkError, NoAnswer, Refused
 
@@ -81,9 +83,8 @@ class Replication:
         welcome = await self.ask("hello", version=VERSION, zone=self._clock.zone_minutes, relied=relied, **states)
         version = welcome.get("version", 1)  # the lower one of both sides; the first companions name none
         if version != VERSION:
-            raise Refused(
-                "update the companion: it speaks version %s of the messages, not %d" % (version, VERSION), 3600
-            )
+            problem = "update the companion: it speaks version %s of the messages, not %d"
+            raise Refused(problem % (version, VERSION), 3600)
         if welcome["told"]:
             self.message = text.printable(welcome["told"])
             diag.info("companion", self.message)
@@ -200,17 +201,16 @@ class _Copy:
         return self.cursor < 0 and self.have + 1 >= self.raw.store.next_seq
 
 
-class _Body:
+class _Body(namedtuple("_Body", "raw span")):
     """The lines of a span, as they are sent."""
 
-    def __init__(self, raw, span):
-        self._raw = raw
-        self._span = span
-        self.size = span.size
+    @property
+    def size(self) -> int:
+        return self.span.size
 
     def pieces(self):
         """Yield their bytes."""
-        return self._raw.pieces(self._span)
+        return self.raw.pieces(self.span)
 
 
 def _fields(copy, span) -> dict:

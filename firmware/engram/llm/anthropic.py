@@ -15,8 +15,7 @@ A service that does not stream answers with one "message": content (a list of bl
 
 import json
 
-from engram.compat import const
-from engram.llm.reply import Refusal, ReplyBuilder, groups, inside_quotes, part, quoted
+from engram.llm.reply import Refusal, ReplyBuilder, groups, part, quoted, string_field
 from engram.text import loads
 
 _VERSION = const("2023-06-01")
@@ -76,11 +75,10 @@ def _system(blocks):
     for block in blocks:
         if not block.strip():
             continue
-        yield opening + b'{"type":"text","text":"'
-        yield from inside_quotes(block)
-        opening = b'"},'
-    if opening == b'"},':
-        yield b'"' + _CACHED + b"}]"
+        yield from string_field(opening + b'{"type":"text","text":', block)
+        opening = b"},"
+    if opening == b"},":
+        yield _CACHED + b"}]"
 
 
 def _messages(all_groups):
@@ -111,13 +109,12 @@ def _message(opening, group, is_marked):
     comma = b"["
     for message in messages:
         if message.role == "tool":
-            yield comma + b'{"type":"tool_result","tool_use_id":' + quoted(message.call.id) + b',"content":"'
-            yield from inside_quotes(message.text)
-            comma = b'"},'
+            head = b'{"type":"tool_result","tool_use_id":' + quoted(message.call.id) + b',"content":'
+            yield from string_field(comma + head, message.text)
+            comma = b"},"
         elif message.text.strip():
-            yield comma + b'{"type":"text","text":"'
-            yield from inside_quotes(message.text)
-            comma = b'"},'
+            yield from string_field(comma + b'{"type":"text","text":', message.text)
+            comma = b"},"
         for call in message.calls:
             yield comma + b'{"type":"tool_use","id":' + quoted(call.id) + b',"name":' + quoted(call.name)
             yield b',"input":' + _input(call.arguments)
@@ -181,11 +178,9 @@ class _Draft(ReplyBuilder):
 
     def _take_usage(self, holder):
         usage = part(holder, "usage", dict)
-        self.count(1, usage, "output_tokens")
+        self.count(usage, "input_tokens", "output_tokens", "cache_read_input_tokens")
         if "input_tokens" in usage:
             # What was read from the cache, or written to it, is counted apart by this API.
-            self.count(0, usage, "input_tokens")
-            self.count(2, usage, "cache_read_input_tokens")
             self.usage[0] += part(usage, "cache_read_input_tokens", int)
             self.usage[0] += part(usage, "cache_creation_input_tokens", int)
 

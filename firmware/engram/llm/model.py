@@ -6,10 +6,9 @@ adapter  OpenAI, Anthropic    what the API says, both ways (see reply.py)
 
 import random
 
-from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
+from engram.compat import sleep_ms, ticks_diff, ticks_ms
 from engram.errors import ConfigError, ModelCut, ModelGarbled, ModelUnavailable
-from engram.llm.http.response import ProtocolError
-from engram.llm.http.sse import Events
+from engram.llm.http.response import Events, ProtocolError
 from engram.llm.http.transport import CertificateRefused, reason
 from engram.llm.reply import Refusal
 from engram.llm.types import Reply, Request
@@ -89,19 +88,16 @@ class Model:
 
     async def _attempt(self, request, draft, on_text):
         adapter = self._adapter
-        answer = await self._guarded(
-            self._client.ask(
-                "POST",
-                adapter.path(self._client.prefix),
-                adapter.headers(self._key),
-                lambda: adapter.body(request, self.name),
-            )
-        )
+        path, headers = adapter.path(self._client.prefix), adapter.headers(self._key)
+        answer = await self._guarded(self._client.ask("POST", path, headers, lambda: adapter.body(request, self.name)))
         try:
             if not 200 <= answer.status < 300:
                 await self._raise_refusal(answer)
             elif answer.kind == b"application/json":
-                await self._take_whole(answer, draft, on_text)
+                body = await self._guarded(answer.collect(_WHOLE_BYTES))
+                if not answer.ended:
+                    raise ModelGarbled("the answer, which came unstreamed, is too long; ask for a shorter one")
+                await self._take(body, draft, on_text)
             elif answer.kind in (b"text/event-stream", b"text/plain", b""):
                 await self._take_events(answer, draft, on_text)
             else:
@@ -122,20 +118,15 @@ class Model:
             if not len(piece):
                 return
             for data in events.feed(piece):
-                text = draft.feed(data)
-                if text:
-                    await on_text(text)
+                await self._take(data, draft, on_text)
                 if draft.done:
                     break
             if ticks_diff(ticks_ms(), started) > self.reply_ms:
                 raise _Trouble("the answer took too long", "; ask for a shorter one", is_final=True)
         await answer.drain(_DRAIN_MS)
 
-    async def _take_whole(self, answer, draft, on_text):
-        body = await self._collect(answer, _WHOLE_BYTES)
-        if not answer.ended:
-            raise ModelGarbled("the answer, which came unstreamed, is too long; ask for a shorter one")
-        text = draft.feed(bytes(body))
+    async def _take(self, data, draft, on_text):
+        text = draft.feed(data)
         if text:
             await on_text(text)
 
@@ -147,20 +138,11 @@ class Model:
                 return b""  # the model had said its last word, only the end of the stream is missing
             raise
 
-    async def _collect(self, answer, most):
-        body = bytearray()
-        while len(body) < most:
-            piece = await self._guarded(answer.read())
-            if not len(piece):
-                break
-            body.extend(piece)
-        return body
-
     async def _raise_refusal(self, answer):
         from engram.llm.http.errors import error_text  # seldom needed
 
         try:
-            body = bytes(await self._collect(answer, _REFUSAL_BYTES))
+            body = await self._guarded(answer.collect(_REFUSAL_BYTES))
         except (_Trouble, ModelGarbled):
             body = b""  # the status says enough
         status = 402 if b"insufficient_quota" in body else answer.status

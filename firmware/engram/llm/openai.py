@@ -10,7 +10,7 @@ The last event has the usage and no choices; "[DONE]" comes after it, or only th
 
 import json
 
-from engram.llm.reply import Refusal, ReplyBuilder, groups, inside_quotes, part, quoted
+from engram.llm.reply import Refusal, ReplyBuilder, groups, inside_quotes, part, quoted, string_field
 
 _STOPS = {"length": "length", "content_filter": "filter"}
 # Words in the type or the code of an error inside a stream, and the status that it would have had.
@@ -74,9 +74,8 @@ def _system(blocks):
 
 def _results(comma, group):
     for message in group:
-        yield comma + b'{"role":"tool","tool_call_id":' + quoted(message.call.id) + b',"content":"'
-        yield from inside_quotes(message.text)
-        yield b'"}'
+        head = comma + b'{"role":"tool","tool_call_id":' + quoted(message.call.id) + b',"content":'
+        yield from string_field(head, message.text, b"}")
         comma = b","
 
 
@@ -93,9 +92,9 @@ def _message(comma, role, group):
     for message in group:
         for call in message.calls:
             yield opening + b'{"type":"function","id":' + quoted(call.id)
-            yield b',"function":{"name":' + quoted(call.name) + b',"arguments":"'
-            yield from inside_quotes(call.arguments)
-            yield b'"}}'
+            yield from string_field(
+                b',"function":{"name":' + quoted(call.name) + b',"arguments":', call.arguments, b"}}"
+            )
             opening = b","
     yield b"]}" if opening == b"," else b"}"
 
@@ -112,9 +111,8 @@ class _Draft(ReplyBuilder):
         if event.get("error"):
             raise _refusal(event["error"])
         usage = part(event, "usage", dict)
-        self.count(0, usage, "prompt_tokens")
-        self.count(1, usage, "completion_tokens")
-        self.count(2, part(usage, "prompt_tokens_details", dict), "cached_tokens")
+        usage.update(part(usage, "prompt_tokens_details", dict))
+        self.count(usage, "prompt_tokens", "completion_tokens", "cached_tokens")
         choices = part(event, "choices", list)
         return self._take_choice(choices[0]) if choices else ""
 

@@ -12,8 +12,8 @@ What came is data of a stranger: every field is taken only if it has the type th
 """
 
 import json
+import random
 
-from engram.compat import const
 from engram.errors import ModelGarbled
 from engram.llm.types import Call, Reply
 from engram.text import cut_bytes, decode, encode, loads
@@ -98,11 +98,11 @@ class ReplyBuilder:
                 return call
         return None
 
-    def count(self, place: int, usage: dict, name: str) -> None:
-        """Keep a count of tokens, if it is there."""
-        value = usage.get(name)
-        if isinstance(value, int):
-            self.usage[place] = value
+    def count(self, usage: dict, *names: str) -> None:
+        """Keep the counts of input, output and cached tokens that have these names, where they are there."""
+        for place, name in enumerate(names):
+            if isinstance(usage.get(name), int):
+                self.usage[place] = usage[name]
 
 
 class _Call:
@@ -119,7 +119,8 @@ class _Call:
             raise ModelGarbled("the model called a tool with more than 8 KB; ask for less in one message")
 
     def finished(self):
-        return Call(self.ref or _made_id(), self.name, decode(self._arguments) or "{}")
+        ref = self.ref or "call_" + hex(random.getrandbits(30))[2:]
+        return Call(ref, self.name, decode(self._arguments) or "{}")
 
 
 def part(holder, name: str, kind):
@@ -137,6 +138,13 @@ def inside_quotes(text: str):
     """The bytes of `text` inside a JSON string, a slice at a time."""
     for start in range(0, len(text), _SLICE):
         yield memoryview(quoted(text[start : start + _SLICE]))[1:-1]
+
+
+def string_field(head: bytes, text: str, tail: bytes = b""):
+    """The bytes of `text` as a JSON string between two pieces of JSON, a slice at a time."""
+    yield head + b'"'
+    yield from inside_quotes(text)
+    yield b'"' + tail
 
 
 def groups(messages, tool_role: str):
@@ -160,9 +168,3 @@ def groups(messages, tool_role: str):
         group.append(message)
     if group:
         yield last, group
-
-
-def _made_id():
-    import random  # seldom needed
-
-    return "call_" + hex(random.getrandbits(30))[2:]

@@ -10,7 +10,6 @@ fails; lines that do not change are copied as they are. What is over leaves at t
 from struct import pack
 
 from engram import diag, files, log_line, text
-from engram.compat import const
 from engram.errors import ArgumentError, EngramError, NotFound, StoreError
 from engram.memory import access, ids
 from engram.reminders.form import GUESSED_LAST, GUESSED_LIFE, HEAD, MOST_TERMS, belongs_to, owner, room_of, term_of
@@ -80,15 +79,10 @@ def _read(path: str, opening: bytes = b"{"):
     try:
         with open(path, "rb") as file:
             for _, line, ended in _lines(file):
-                if (
-                    isinstance(line, int)
-                    or not log_line.is_whole(line, ended)
-                    or bytes(line[: len(opening)]) != opening
-                ):
-                    continue
-                fields = log_line.decode(line)
-                if _is_known(fields, line):
-                    yield bytes(line), fields
+                if log_line.is_whole(line, ended) and bytes(line[: len(opening)]) == opening:  # pyright: ignore
+                    fields = log_line.decode(line)  # pyright: ignore
+                    if _is_known(fields, line):
+                        yield bytes(line), fields
     except OSError as error:
         raise files.failure(error, path) from None
 
@@ -131,9 +125,8 @@ def terms_of(when: str) -> list:
 def one(path: str, number: int):
     """The fields of an intent, None if there is none with that number."""
     wanted = _opening(number)
-    for line, fields in _read(path, wanted):
-        if line.startswith(wanted):
-            return fields
+    for _, fields in _read(path, wanted):
+        return fields
     return None
 
 
@@ -231,11 +224,8 @@ def _check_new(intents, caller, wanted: list, remind: str) -> None:
         if "id" not in fields or intents.is_over(fields["expires"], _guessed(fields)):
             continue
         count += 1
-        if (
-            belongs_to(caller, fields)
-            and _plain(fields["remind"]) == _plain(remind)
-            and terms_of(fields["when"]) == wanted
-        ):
+        is_same = _plain(fields["remind"]) == _plain(remind) and terms_of(fields["when"]) == wanted
+        if is_same and belongs_to(caller, fields):
             raise ArgumentError("intents", "that is there already as %s." % fields["id"])
     if count >= intents.most:
         raise ArgumentError("intents", "there are %d already (intents.most): remove one first." % count)
@@ -277,9 +267,8 @@ def settle(intents) -> bool:
             return fields
         changed = dict(fields)
         if "guess" in fields:
-            changed.update(
-                {"created": now, "expires": now + fields["expires"] - fields.get("created", 0), "guess": None}
-            )
+            expires = now + fields["expires"] - fields.get("created", 0)
+            changed.update({"created": now, "expires": expires, "guess": None})
         if "last_guess" in fields:
             changed.update({"last": now, "last_guess": None})
         return changed

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from engram.channels.console.commands.commands import COMMANDS
+from engram.channels.console.commands import commands
 from pages import PAGES, fences, headings, in_backticks, read, section
 from played import answers, fits, runs
 
@@ -12,10 +12,10 @@ PAGE = "docs/reference/commands.md"
 
 
 def test_each_command_has_a_section_and_each_section_a_command():
-    assert headings(section(read(PAGE), "## Commands"), 3) == [f"/{name}" for name, _, _ in COMMANDS]
+    assert headings(section(read(PAGE), "## Commands"), 3) == [f"/{name}" for name, _, _ in commands()]
 
 
-@pytest.mark.parametrize(("name", "usage"), [(name, usage) for name, usage, _ in COMMANDS])
+@pytest.mark.parametrize(("name", "usage"), [(name, usage) for name, usage, _ in commands()])
 def test_a_section_begins_with_the_commands_usage(name, usage):
     first = fences(section(read(PAGE), f"### /{name}"), "")[0]
     assert first.text.strip() == f"/{name} {usage}".strip()
@@ -23,7 +23,7 @@ def test_a_section_begins_with_the_commands_usage(name, usage):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_no_page_names_a_command_that_there_is_not(page):
-    known = {name for name, _, _ in COMMANDS}
+    known = {name for name, _, _ in commands()}
     for code in in_backticks(read(page)):
         named = re.match(r"/([a-z]+)(?: |$)", code)
         assert not named or named[1] in known, code

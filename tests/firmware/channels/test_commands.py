@@ -3,7 +3,7 @@
 import json
 
 from board import ANN, DAY, ROOM, Board, commands_of, error_of, lines_of
-from engram.channels.console.commands.commands import COMMANDS
+from engram.channels.console.commands import commands
 from engram.errors import ArgumentError, ConfigError, NotFound
 from engram.memory.access import OWNER, Caller
 from support import raises
@@ -31,7 +31,7 @@ def _fill(board, count):
 
 def test_help_lists_all_commands():
     lines = lines_of(_board(), "/help")
-    assert [line.split()[0] for line in lines if line[0] == "/"] == ["/" + name for name, _, _ in COMMANDS]
+    assert [line.split()[0] for line in lines if line[0] == "/"] == ["/" + name for name, _, _ in commands()]
 
 
 def test_help_mentions_one_command():
@@ -47,7 +47,7 @@ def test_what_is_no_command_is_reported():
 
 
 def test_every_command_answers_something_or_shows_what_it_needs():
-    for name, _, _ in COMMANDS:
+    for name, _, _ in commands():
         board = _board()
         try:
             assert lines_of(board, "/" + name), name

@@ -3,7 +3,7 @@
 import random
 
 from engram.errors import ModelGarbled
-from engram.llm.http.sse import Events
+from engram.llm.http.response import Events
 from support import raises
 
 _STREAM = (

@@ -3,7 +3,7 @@
 import json
 
 from engram.agent import schemas
-from engram.channels.console.commands.commands import COMMANDS
+from engram.channels.console.commands import commands
 from intruder import COMMANDS as TYPED
 from intruder import INTRUDERS, every
 from intruder import TOOLS as TRIED
@@ -20,7 +20,7 @@ def test_every_tool_and_each_of_its_arguments_is_tried():
 
 
 def test_every_command_is_tried():
-    for name, _, _ in COMMANDS:
+    for name, _, _ in commands():
         assert name in TYPED, _ADD % ("the command /" + name, "COMMANDS")
 
 

@@ -1,6 +1,6 @@
 """Standing intents by rule: what is plainly asked for, in whose words, and what is no such request."""
 
-from engram.agent.plain_commands import is_command
+from engram.agent.offline import is_command
 from engram.reminders.rules import match, may_be
 from support import rounds
 

@@ -162,16 +162,12 @@ def _stands_in(path: str, wanted: bytes) -> bool:
 
 def commands_of(board):
     """The commands of a board, to which what it lacks for them is added."""
-    from engram.channels.console.commands.commands import Commands
-    from engram.handlers import handlers
-
     if not hasattr(board, "config"):
         board.configure()
     if not hasattr(board, "agent"):
         from engram.build import add_agent
 
         add_agent(board)
-    board.commands = Commands(lambda: handlers(board))
     return board.commands
 
 

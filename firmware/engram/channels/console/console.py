@@ -15,7 +15,7 @@ import sys
 from engram import text
 from engram.agent.agent import Sink
 from engram.channels.console.line_editor import LineEditor, TooLong
-from engram.compat import const, sleep_ms
+from engram.compat import sleep_ms
 from engram.errors import EngramError
 from engram.interrupt import interruptible
 from engram.lazy import release
@@ -178,13 +178,11 @@ class Console(Sink):
         """Show what went wrong with an answer."""
         self.line("! " + problem)
 
-    def refuse(self, problem: str) -> None:
-        """Show why a line was not taken."""
-        self.line(problem)
-
     def line(self, line: str) -> None:
         """Show a line."""
         self._write(text.printable(line) + "\n")
+
+    refuse = line
 
     def _end_line(self) -> None:
         if self._column:

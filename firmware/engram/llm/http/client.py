@@ -7,7 +7,7 @@ ArgumentError (what the caller passed). Redirects are not followed: a key would 
 import asyncio
 from errno import EHOSTUNREACH, ETIMEDOUT
 
-from engram.compat import const, ticks_diff, ticks_ms
+from engram.compat import ticks_diff, ticks_ms
 from engram.errors import ArgumentError
 from engram.llm.http.response import Response
 from engram.llm.http.transport import addresses as host_addresses
@@ -34,7 +34,7 @@ class Client:
         url: str,
         connect_ms=_CONNECT_MS,
         stall_ms=_STALL_MS,
-        answer_bytes=_ANSWER_BYTES,
+        most=_ANSWER_BYTES,
         tls=None,
         network=None,
         addresses=None,
@@ -47,7 +47,7 @@ class Client:
         self._network = network
         self._connect_ms = connect_ms
         self._stall_ms = stall_ms
-        self._answer_bytes = answer_bytes
+        self._most = most
         self.addresses = addresses
         """Those of the host, None while they are not known."""
         self._link = None
@@ -127,7 +127,7 @@ class Client:
         while True:
             is_kept = self._link is not None
             link = self._link = self._link or await self._connect(others)
-            answer = Response(link, self._buffer, stall_ms=self._stall_ms, most=self._answer_bytes)
+            answer = Response(link, self._buffer, stall_ms=self._stall_ms, most=self._most)
             try:
                 await self._exchange(link, answer, head, body, length)
                 return answer

@@ -7,11 +7,13 @@ body                            by content-length, in chunks, or until the link 
 
 chunk    = size in hex [; extension] CRLF  bytes CRLF, the last of size 0
 trailers = header lines after the last chunk, then CRLF; read and dropped
+
+A body may be a stream of server-sent events, see Events.
 """
 
 from errno import ECONNRESET
 
-from engram.compat import const
+from engram.errors import ModelGarbled
 
 # What is kept of a line: headers that we want are far shorter, and a longer one is skipped unheld.
 _LINE = const(200)
@@ -23,6 +25,10 @@ _INTERIM_ANSWERS = const(4)
 # How much may be read only to be able to use the link again.
 _DRAIN_READS = const(4)
 _WANTED = const((b"content-type", b"content-length", b"transfer-encoding", b"retry-after", b"connection"))
+
+
+# Protects the heap: an event of a model's stream has a few hundred bytes, a whole tool call a few thousand.
+_EVENT_BYTES = const(16384)
 
 
 class ProtocolError(Exception):
@@ -88,6 +94,13 @@ class Response:
             self._left -= count
             self.ended = self._left == 0 and not self._chunked
         return self._view[start : start + count]
+
+    async def collect(self, most: int) -> bytes:
+        """What is left of the body, as far as the read that reaches `most` bytes."""
+        body = bytearray()
+        while not self.ended and len(body) < most:
+            body.extend(await self.read())
+        return bytes(body)
 
     async def drain(self, within_ms: int) -> None:
         """Read the little that is left of the body, so that the link can be used again."""
@@ -194,3 +207,65 @@ def _number(digits, base):
     if not 0 < len(digits) <= 8 or not all(code in alphabet for code in digits):
         raise ProtocolError("the answer has a number that is none")
     return int(digits, base)
+
+
+# --- server-sent events
+
+
+class Events:
+    """The server-sent events of one stream: feed() it each piece of the body, which may be split anywhere, in order.
+
+    data: {"delta": ...} NEWLINE     the field that is kept; several of one event are joined by a newline
+    : comment NEWLINE                ignored, as every other field is
+    NEWLINE                          the end of the event
+
+    NEWLINE is CR, LF or CR LF. What follows the last empty line is no event.
+    """
+
+    def __init__(self):
+        self._line = bytearray()  # the line that has no end yet
+        self._data = None  # of the event that has no end yet
+        self._after_return = False
+
+    def feed(self, piece):
+        """The data (bytes) of each event that `piece` ends; to be used up before the next piece is fed."""
+        piece = bytes(piece)
+        start = 1 if self._after_return and piece[:1] == b"\n" else 0
+        if piece:
+            self._after_return = piece[-1:] == b"\r"
+        while start < len(piece):
+            stop = _line_end(piece, start)
+            if stop < 0:
+                self._check(len(piece) - start)
+                self._line.extend(piece[start:])
+                return
+            line = piece[start:stop]
+            if self._line:
+                line = bytes(self._line) + line
+                self._line = bytearray()
+            start = stop + (2 if piece[stop : stop + 2] == b"\r\n" else 1)
+            data = self._take(line)
+            if data:
+                yield data
+
+    def _take(self, line):
+        """Note a whole line; the data of the event that it ends."""
+        if not line:
+            data = self._data
+            self._data = None
+            return data
+        if line.startswith(b"data:") or line == b"data":
+            self._check(len(line))
+            value = line[6 if line[5:6] == b" " else 5 :]
+            self._data = value if self._data is None else self._data + b"\n" + value
+        return None
+
+    def _check(self, count):
+        if count + len(self._line) + len(self._data or b"") > _EVENT_BYTES:
+            raise ModelGarbled("the model's service sent an event that is too long; is llm.url right?")
+
+
+def _line_end(piece, start):
+    newline = piece.find(b"\n", start)
+    carriage = piece.find(b"\r", start, newline) if newline >= 0 else piece.find(b"\r", start)
+    return carriage if carriage >= 0 else newline

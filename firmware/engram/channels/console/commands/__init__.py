@@ -1,1 +1,97 @@
-"""The console's commands."""
+"""The commands that people type in any chat: /help lists them. Each yields its answer line by line."""
+
+import sys
+
+from engram.errors import ArgumentError
+from engram.lazy import lazy
+from engram.memory import access
+
+_PACKAGE = "channels.console.commands"
+
+_COMMANDS = """\
+help [COMMAND] -- list the commands, or explain one
+memory [list [PAGE] | tags | show ID | history ID] -- show what is remembered; alone: today's memories
+recall [--explain] QUERY -- search memories and turns by words; --explain shows how each score is made
+forget ID | QUERY -- forget a memory (m12) or a turn (t12); a query lists candidates
+pin ID -- protect a memory from eviction
+unpin ID -- end that protection
+undo -- undo the latest change of memory, profile or notes
+session [new [TITLE] | list | switch ID | delete ID] -- conversation threads; alone: the current one
+profile [FILE [add TEXT | write TEXT | replace OLD => NEW]] -- show or edit user.md, soul.md, identity.md
+intents [list | remove ID] -- list or remove reminders
+mode [full | lightweight] -- show or set the memory that the agent uses; the other is kept
+note TEXT -- add a line to today's note
+distill -- turn waiting notes into memories; one /undo undoes it
+clear [DAY] -- empty the notes of today, or of a day such as 2026-01-31; memories stay
+dedupe -- find memories that say the same and forget the lesser one
+export [md | trash] -- all memories, profile and notes as JSON Lines; md: memories as Markdown; trash: evicted ones
+import FILE | OBJECT -- import memories from a .jsonl file on the board or a JSON object
+compact -- remove forgotten data from the flash
+companion -- show the link to the companion
+stats -- show the state of the board
+workspace [ID | off] -- show, enter or leave a workspace: its members share memories tagged ws:ID
+json on | off -- on the serial line: one JSON object a line, for programs"""
+
+
+def commands():
+    """Yield (name, what may stand behind it, what it is for) of each command."""
+    for line in _COMMANDS.split("\n"):
+        command, _, purpose = line.partition(" -- ")
+        name, _, usage = command.partition(" ")
+        yield name, usage, purpose
+
+
+class Commands:
+    """Runs commands over one board.
+
+    find_handlers() gives for each command but help the module with its function, NAME_command, and the arguments that come
+    before who asks and what stands behind the name.
+    """
+
+    def __init__(self, find_handlers):
+        self._find_handlers = find_handlers
+
+    def run(self, caller, line: str):
+        """Yield the answer's lines to a line that begins with a slash; ArgumentError if it is no command.
+
+        A number among them is a pause in milliseconds, in which others may run; a dict is a report for programs.
+        """
+        name, _, rest = line[1:].partition(" ")
+        for known, usage, _ in commands():
+            if known == name:
+                return self._checked(name, rest.strip(), usage, caller)
+        raise ArgumentError("/" + name[:20], "there is no such command; /help lists them.")
+
+    def _checked(self, name: str, rest: str, usage: str, caller):
+        if rest and not usage:
+            raise ArgumentError("/" + name, "takes nothing after it.")
+        return self._help(rest) if name == "help" else self._handle(name, caller, rest)
+
+    def _handle(self, name: str, caller, rest: str):
+        with lazy(_PACKAGE, "memory", "store"):
+            module, needs = self._find_handlers()[name]
+            path = "engram.%s.%s" % (_PACKAGE, module)
+            __import__(path)
+            yield from getattr(sys.modules[path], name + "_command")(*needs, caller, rest)
+
+    def _help(self, rest: str):
+        wanted = rest.strip("/")
+        if wanted and wanted not in [name for name, _, _ in commands()]:
+            raise ArgumentError("/help", "there is no command /%s; /help alone lists them." % wanted[:20])
+        for name, usage, purpose in commands():
+            if not wanted or wanted == name:
+                yield "/" + name + (" " + usage if usage else "")
+                yield "    " + purpose
+        if not wanted:
+            yield "Everything else is a message to the agent."
+
+
+def only_owner(caller, command: str) -> None:
+    """ArgumentError for all but the owner: a command that concerns what others have, too."""
+    if not access.is_owner(caller):
+        raise ArgumentError(command, "concerns the whole board: only the owner can do that, on the console.")
+
+
+def count_of(count: int, one: str, several: str) -> str:
+    """A number with its noun."""
+    return "%d %s" % (count, one if count == 1 else several)

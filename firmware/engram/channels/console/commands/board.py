@@ -1,7 +1,9 @@
-"""The commands about the board as a whole: /mode, /compact and /json."""
+"""The commands about the board as a whole: /mode, /workspace, /compact and /json."""
 
-from engram.channels.console.commands.commands import only_owner
+from engram.channels.console.commands import only_owner
 from engram.errors import ArgumentError
+from engram.memory import caller_check
+from engram.memory.access import OWNER
 
 
 def mode_command(config, caller, rest: str):
@@ -10,6 +12,20 @@ def mode_command(config, caller, rest: str):
         only_owner(caller, "/mode")
         config.save("mode", rest)
     yield "%s mode%s" % (config.get("mode"), "; nothing of the other mode is lost" if rest else "")
+
+
+def workspace_command(config, caller, rest: str):
+    """Show the workspace of the owner, enter one or leave it; for all others their channel says it."""
+    present = caller.workspace
+    if rest:
+        if (caller.principal, caller.room) != OWNER[:2]:
+            raise ArgumentError("/workspace", "is set by the channel here: only the owner changes it, on the console.")
+        present = "" if rest == "off" else caller_check.workspace("/workspace", rest)
+        config.save("console.workspace", present)
+    if present:
+        yield "in the workspace %s: a memory tagged ws:%s is for all who are in it" % (present, present)
+    else:
+        yield "in no workspace"
 
 
 def compact_command(records, journal, caller, rest: str):

@@ -1,6 +1,7 @@
-"""The commands that look after the memory: distil, clear the daily log, pin."""
+"""The commands that look after the memory: distil, clear the daily log, pin, list and remove reminders."""
 
-from engram.compat import const, ticks_add, ticks_diff, ticks_ms
+from engram.channels.console.commands import count_of
+from engram.compat import ticks_add, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
 from engram.memory import access
 from engram.memory.recall import snippet
@@ -57,29 +58,22 @@ def clear_command(config, notes, daily, caller, rest: str):
     yield "%s is empty now (notes: %d%s); /undo brings them back. Memories and other days stay" % (name, count, told)
 
 
-def pin_command(records, caller, rest: str):
+def pin_command(records, caller, ref: str, pinned: bool = True):
     """Keep a memory whatever happens: it never leaves for want of room."""
-    return _pinned(records, caller, rest, "/pin", True)
-
-
-def unpin_command(records, caller, rest: str):
-    """Let a memory leave as others do."""
-    return _pinned(records, caller, rest, "/unpin", False)
-
-
-def _pinned(records, caller, ref: str, command: str, pinned: bool):
     if not ref:
-        raise ArgumentError(command, "needs the id of a memory, such as m12.")
+        raise ArgumentError("/pin" if pinned else "/unpin", "needs the id of a memory, such as m12.")
     record = records.get(ref, caller)
     if bool(record.get("pinned")) == pinned:
         yield "%s is %s" % (record["id"], "already pinned" if pinned else "not pinned")
         return
     records.update(ref, {"pinned": pinned}, caller)
-    yield "%s %s: %s" % (
-        record["id"],
-        "is pinned" if pinned else "is no longer pinned",
-        snippet(record["content"], _WIDTH),
-    )
+    change = "is pinned" if pinned else "is no longer pinned"
+    yield "%s %s: %s" % (record["id"], change, snippet(record["content"], _WIDTH))
+
+
+def unpin_command(records, caller, ref: str):
+    """Let a memory leave as others do."""
+    return pin_command(records, caller, ref, False)
 
 
 def dedupe_command(records, caller, rest: str):
@@ -97,11 +91,8 @@ def dedupe_command(records, caller, rest: str):
                 records.update(kept["id"], taken_over, caller)
             records.forget(lesser["id"], caller)
             gone.append(lesser["id"])
-            yield "forgot %s, which says the same as %s: %s" % (
-                lesser["id"],
-                kept["id"],
-                snippet(lesser["content"], _WIDTH),
-            )
+            gone_and_kept = lesser["id"], kept["id"], snippet(lesser["content"], _WIDTH)
+            yield "forgot %s, which says the same as %s: %s" % gone_and_kept
         yield 0
     if gone:
         yield "memories compared: %d, forgotten: %d; /undo brings them back one by one" % (looked, len(gone))
@@ -133,3 +124,32 @@ def _taken_over(kept: dict, lesser: dict) -> dict:
     if kept.get("expires", fields.NEVER) < lesser.get("expires", fields.NEVER):
         changes["expires"] = lesser.get("expires")
     return changes
+
+
+def intents_command(reminders, clock, caller, rest: str):
+    """Yield the caller's intents, or what becomes of one that is removed."""
+    action, _, ref = rest.partition(" ")
+    if action == "remove" and ref:
+        gone = reminders.remove(caller, ref)
+        again = (gone["id"], gone["when"], gone["remind"])
+        yield "removed %s; to have it again, say: when I mention %s, remind me: %s" % again
+        return
+    if action not in ("", "list") or ref:
+        raise ArgumentError("/intents", "takes list or remove ID.")
+    found = False
+    for reminder in reminders.owned_by(caller):
+        found = True
+        yield "%-4s %s -> %s" % (reminder["id"], reminder["when"], reminder["remind"])
+        yield "     " + _times_of(clock, reminder)
+    if not found:
+        yield "there are none; say: when the paint shop comes up, remind me to buy brushes"
+    if not reminders.is_on:
+        yield "they are switched off (intents.on)"
+
+
+def _times_of(clock, reminder: dict) -> str:
+    fired = reminder.get("fired", 0)
+    last = "not reminded yet"
+    if fired:
+        last = "reminded %s, last %s" % (count_of(fired, "time", "times"), clock.minute(reminder["last"]))
+    return "%s; until %s" % (last, clock.day(reminder["expires"]))

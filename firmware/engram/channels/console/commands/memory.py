@@ -1,9 +1,10 @@
 """The command /memory: what is remembered, page by page, one by one, with its history."""
 
+from collections import namedtuple
+
 from engram import text
-from engram.channels.console.commands.commands import count_of
+from engram.channels.console.commands import count_of
 from engram.channels.console.commands.recall import row
-from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import catalog
 from engram.memory.records import fields
@@ -16,50 +17,32 @@ def memory_command(config, clock, records, journal, notes, forgetting, archived,
     return _View(config, clock, records, journal, notes, forgetting, archived, archive).run(caller, rest)
 
 
-class _View:
-    def __init__(self, config, clock, records, journal, notes, forgetting, archived, archive):
-        self._config = config
-        self._clock = clock
-        self._records = records
-        self._journal = journal
-        self._notes = notes
-        self._forgetting = forgetting
-        self._archived = archived
-        self._archive = archive
-
+class _View(namedtuple("_View", "config clock records journal notes forgetting archived archive")):
     def run(self, caller, rest: str):
         """Yield the answer to /memory."""
         what, _, more = rest.partition(" ")
-        if not what:
-            return self._overview(caller)
-        if what == "list":
-            return self._list(caller, more)
-        if what == "tags":
-            return self._tags(caller)
-        if what == "show":
-            return self._show(caller, more)
-        if what == "history":
-            return self._history(caller, more)
-        raise ArgumentError("/memory", "takes list, tags, show ID or history ID.")
+        if what not in ("", "list", "tags", "show", "history"):
+            raise ArgumentError("/memory", "takes list, tags, show ID or history ID.")
+        return getattr(self, "_" + (what or "overview"))(caller, more)
 
-    def _overview(self, caller):
-        yield "%s, %s mode" % (count_of(self._records.count(caller), "memory", "memories"), self._config.get("mode"))
-        tags = catalog.line(catalog.ranked(self._records, caller), 60)
+    def _overview(self, caller, _):
+        yield "%s, %s mode" % (count_of(self.records.count(caller), "memory", "memories"), self.config.get("mode"))
+        tags = catalog.line(catalog.ranked(self.records, caller), 60)
         if tags:
             yield "tags: " + tags
-        today = self._clock.day(self._clock.now())
+        today = self.clock.day(self.clock.now())
         shown = 0
-        for record in self._records.newest(caller):
+        for record in self.records.newest(caller):
             # They come by their latest change, and no change is before the beginning.
-            if shown == _PAGE or self._clock.day(record.get("updated", record["created"])) < today:
+            if shown == _PAGE or self.clock.day(record.get("updated", record["created"])) < today:
                 break
-            if self._clock.day(record["created"]) == today:
+            if self.clock.day(record["created"]) == today:
                 shown += 1
-                yield row(self._clock, record)
+                yield row(self.clock, record)
         if not shown:
             yield "nothing was remembered today; /memory list shows all"
         if not caller.group:
-            notes = self._notes.for_caller(caller)
+            notes = self.notes.for_caller(caller)
             for name in ("MEMORY.md", notes.today()):
                 content = notes.text(name).strip()
                 if content:
@@ -69,13 +52,13 @@ class _View:
     def _list(self, caller, more: str):
         page = _page(more)
         position = 0
-        for record in self._records.newest(caller):
+        for record in self.records.newest(caller):
             if position == page * _PAGE:
                 break
             if (page - 1) * _PAGE <= position:
-                yield row(self._clock, record)
+                yield row(self.clock, record)
             position += 1
-        pages = max((position + _PAGE - 1) // _PAGE, (self._records.count(caller) + _PAGE - 1) // _PAGE)
+        pages = max((position + _PAGE - 1) // _PAGE, (self.records.count(caller) + _PAGE - 1) // _PAGE)
         if not position:
             yield "nothing is remembered yet"
         elif position <= (page - 1) * _PAGE:
@@ -83,18 +66,18 @@ class _View:
         elif pages > 1:
             yield "page %d of %d" % (page, pages)
 
-    def _tags(self, caller):
-        tags = catalog.ranked(self._records, caller)
+    def _tags(self, caller, _):
+        tags = catalog.ranked(self.records, caller)
         for tag, count in tags:
             yield "%5d  %s" % (count, tag)
-        archived = self._archived
+        archived = self.archived
         for tag, count in sorted(archived.tags(caller).items()) if archived else ():
             yield "%5d  %s, older, with the companion" % (count, tag)
         if not tags:
             yield "no tags yet: nothing is remembered"
 
     def _show(self, caller, more: str):
-        archive = self._archive
+        archive = self.archive
         if archive and archive.is_away(more, caller):
             from engram.channels.console.commands import remote  # for boards with a companion
 
@@ -104,19 +87,19 @@ class _View:
             elif "text" in line:
                 yield self._turn_row(line)
             else:
-                yield from self._shown(self._forgetting.seen(line, caller))
+                yield from self._shown(self.forgetting.seen(line, caller))
                 yield "  %-11s from the companion" % "read"
             return
         if more[:1] == "t":
-            for turn in self._journal.get(more, caller, 2):
+            for turn in self.journal.get(more, caller, 2):
                 yield self._turn_row(turn)
             return
-        record = self._forgetting.seen(self._records.get(more, caller), caller)
+        record = self.forgetting.seen(self.records.get(more, caller), caller)
         yield from self._shown(record)
         yield from self._use_of(record)
 
     def _turn_row(self, turn: dict) -> str:
-        return "t%-6d %s  %s: %s" % (turn["seq"], self._clock.minute(turn["at"]), turn["who"], turn["text"])
+        return "t%-6d %s  %s: %s" % (turn["seq"], self.clock.minute(turn["at"]), turn["who"], turn["text"])
 
     def _shown(self, record: dict):
         yield "%s  %s" % (record["id"], record["content"])
@@ -128,25 +111,22 @@ class _View:
                 yield "  %-11s %s" % (name, record[name])
         for name in ("created", "updated", "expires", "restored"):
             if name in record:
-                yield "  %-11s %s" % (name, self._clock.minute(record[name]))
+                yield "  %-11s %s" % (name, self.clock.minute(record[name]))
 
     def _use_of(self, record: dict):
-        records = self._records
+        records = self.records
         uses, last = records.uses.usage_of(int(record["id"][1:])) if records.uses else (0, 0)
         if uses:
-            yield "  %-11s %s the last time, %d in all" % ("used", self._clock.day(last), uses)
+            yield "  %-11s %s the last time, %d in all" % ("used", self.clock.day(last), uses)
         given, now = round(100 * record.get("importance", fields.IMPORTANCE)), records.importance.now(record)
         if now < given:
             yield "  %-11s 0.%02d now, as it was not used for long" % ("importance", now)
 
     def _history(self, caller, more: str):
-        for record in self._records.history(more, caller):
-            yield "%-7s %s  %s%s" % (
-                record["id"],
-                self._clock.minute(record.get("updated", record["created"])),
-                record["content"],
-                " (back from the companion)" if "restored" in record else "",
-            )
+        for record in self.records.history(more, caller):
+            changed = self.clock.minute(record.get("updated", record["created"]))
+            back = " (back from the companion)" if "restored" in record else ""
+            yield "%-7s %s  %s%s" % (record["id"], changed, record["content"], back)
 
 
 def _page(more: str) -> int:

@@ -2,7 +2,6 @@
 
 import asyncio
 
-from engram.compat import const
 from engram.interrupt import interruptible
 
 _LOOK_MS = const(20)

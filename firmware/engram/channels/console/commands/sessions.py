@@ -1,6 +1,6 @@
 """The commands about who talks, and in which thread: /session and /profile."""
 
-from engram.channels.console.commands.commands import count_of
+from engram.channels.console.commands import count_of
 from engram.errors import ArgumentError
 
 
@@ -19,10 +19,8 @@ def session_command(journal, clock, caller, rest: str):
         yield "now in " + _row(journal, clock, caller, journal.switch(caller, more))
     elif what == "delete":
         session = journal.delete(caller, more)
-        yield "deleted %s with %s; /compact takes them off the flash" % (
-            session.id,
-            count_of(session.turns, "turn", "turns"),
-        )
+        turns = count_of(session.turns, "turn", "turns")
+        yield "deleted %s with %s; /compact takes them off the flash" % (session.id, turns)
     elif what in ("", "list"):
         found = journal.sessions(caller)
         if not what:
@@ -37,13 +35,8 @@ def session_command(journal, clock, caller, rest: str):
 
 def _row(journal, clock, caller, session) -> str:
     mark = "*" if session.id == journal.current(caller) else " "
-    return "%s %-6s %10s  %s  %s" % (
-        mark,
-        session.id,
-        count_of(session.turns, "turn", "turns"),
-        clock.minute(session.at),
-        session.title,
-    )
+    turns = count_of(session.turns, "turn", "turns")
+    return "%s %-6s %10s  %s  %s" % (mark, session.id, turns, clock.minute(session.at), session.title)
 
 
 def profile_command(profile, caller, rest: str):

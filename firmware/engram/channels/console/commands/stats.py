@@ -1,53 +1,37 @@
 """The commands that tell how the board is doing: /stats and /companion."""
 
 from engram import __version__, diag
-from engram.channels.console.commands.commands import only_owner
+from engram.channels.console.commands import only_owner
 from engram.compat import heap_free, heap_used
 from engram.memory import access
 
 
-def stats_command(
-    config,
-    clock,
-    agent,
-    model,
-    records,
-    eviction,
-    trash,
-    journal,
-    reminders,
-    make_recall,
-    jobs,
-    companion,
-    archived,
-    network,
-    caller,
-    rest,
-):
-    """Tell how the board is doing: the owner all, others what concerns them."""
+def stats_command(board, caller, _rest: str):
+    """Tell how the board is doing: the owner all, others what concerns them; `board` has those of its parts that it shows."""
     yield _row("version", __version__)
+    clock, records, journal = board.clock, board.records, board.journal
     yield _row("time", clock.minute(clock.now()) + ("" if clock.known else " (a guess: the clock is not set)"))
-    yield _row("mode", config.get("mode"))
-    yield _row("model", model.name if model else "none, offline")
+    yield _row("mode", board.config.get("mode"))
+    yield _row("model", board.model.name if board.model else "none, offline")
     if not access.is_owner(caller):
         yield _row("memories", "%d" % records.count(caller))
         return
-    yield _row("memories", _memories(records, eviction, trash, caller))
+    yield _row("memories", _memories(records, board.eviction, board.trash, caller))
     yield _row("turns", "%d, %d bytes" % (journal.entries.count(), journal.bytes))
-    yield _row("answered", "%d since the start, %d failed" % (agent.turns, agent.failed))
-    damaged = records.damaged + journal.damaged + reminders.damaged
+    yield _row("answered", "%d since the start, %d failed" % (board.agent.turns, board.agent.failed))
+    damaged = records.damaged + journal.damaged + board.reminders.damaged
     yield _row("damaged", "lines set aside since the start: %d" % damaged)
     yield _row("heap", "%d bytes used, %d free" % (heap_used(), heap_free()))
-    for name, line in jobs.status_lines() if jobs else ():
+    for name, line in board.jobs.status_lines() if board.jobs else ():
         yield _row(name, line)
-    if companion:
-        yield _row("companion", companion.short())
-    yield from _archive(companion, archived)
+    if board.companion:
+        yield _row("companion", board.companion.short())
+    yield from _archive(board.companion, board.archived)
     if journal.unsent:
         yield _row("journal", "lines evicted before the companion had them: %d" % journal.unsent)
-    if network:
-        yield _row("network", network.status())
-    partial = make_recall().partial
+    if board.network:
+        yield _row("network", board.network.status())
+    partial = board.make_recall().partial
     if partial:
         yield _row("index", partial)
     if journal.dropped_segments:

@@ -1,7 +1,6 @@
 """The commands that take memories out of a board and into it: /export and /import."""
 
 from engram import files, text
-from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreError, StoreFull
 from engram.lazy import lazy
 from engram.memory import access
@@ -26,9 +25,8 @@ def _json(source, caller):
     from engram.transfer import export  # the package leaves with the command's block
 
     keepers = () if caller.group else (source.profile.for_caller(caller), source.notes.for_caller(caller))
-    yield from _lines(
-        source, caller, source.records.count(caller), export.memories(source.records, caller, True), keepers
-    )
+    memories = export.memories(source.records, caller, True)
+    yield from _lines(source, caller, source.records.count(caller), memories, keepers)
 
 
 def _trash(source, caller):
@@ -121,10 +119,8 @@ def _import(importer, records, path: str, rest: str):
     yield from _refused(importer.problems)
     yield from importer.report()
     if stopped:
-        yield "stopped at line %d: %s What stands before it is kept, the file can be imported again." % (
-            importer.line,
-            stopped,
-        )
+        problem = "stopped at line %d: %s What stands before it is kept, the file can be imported again."
+        yield problem % (importer.line, stopped)
         code = "full" if isinstance(stopped, StoreFull) else "flash"
         yield {"line": importer.line, "code": code, "why": str(stopped)}
 
@@ -140,9 +136,8 @@ def _path(folder, caller, name: str) -> str:
     if not access.is_owner(caller):
         raise ArgumentError("/import", "reads files for the owner only; others can send a JSON object.")
     if not name.endswith(".jsonl"):
-        raise ArgumentError(
-            "/import", "reads .jsonl files only; `engram import FILE` on a computer brings in Markdown and other forms."
-        )
+        problem = "reads .jsonl files only; `engram import FILE` on a computer brings in Markdown and other forms."
+        raise ArgumentError("/import", problem)
     if len(name) > _NAME_LONGEST or name[0] == "." or [letter for letter in name if letter not in _NAME]:
         raise ArgumentError("/import", "takes a name with letters, digits, '.', '_' and '-' only, and no folder.")
     path = folder + "/" + name

@@ -2,8 +2,14 @@
 
 from collections import namedtuple
 
-Source = namedtuple("Source", ("clock", "records", "journal", "trash", "forgetting", "profile", "notes"))
+Source = namedtuple("Source", "clock records journal trash forgetting profile notes")
 """What an export reads."""
+
+Stats = namedtuple(
+    "Stats",
+    "config clock agent model records eviction trash journal reminders make_recall jobs companion archived network",
+)
+"""What /stats shows."""
 
 
 def handlers(board) -> dict:
@@ -12,19 +18,8 @@ def handlers(board) -> dict:
     notes, daily, forgetting = board.notes, board.note_retention, board.forgetting
     companion, archived = board.companion, board.archived
     search, archive, make_recall = board.remote_search(), board.archive(), board.make_recall
-    stats = (
-        config,
-        clock,
-        board.agent,
-        board.model,
-        records,
-        board.eviction,
-        board.trash,
-        journal,
-        board.reminders,
-        make_recall,
-        board.jobs,
-    )
+    parts = board.agent, board.model, records, board.eviction, board.trash, journal, board.reminders, make_recall
+    stats = Stats(config, clock, *parts, board.jobs, companion, archived, board.network)
     texts = (forgetting, board.profile, notes)
     source = Source(clock, records, journal, board.trash, *texts)
     return {
@@ -40,13 +35,13 @@ def handlers(board) -> dict:
         "distill": ("care", (config, notes, daily, board.distillation)),
         "session": ("sessions", (journal, clock)),
         "profile": ("sessions", (board.profile,)),
-        "intents": ("reminders", (board.reminders, clock)),
+        "intents": ("care", (board.reminders, clock)),
         "mode": ("board", (config,)),
         "compact": ("board", (records, journal)),
         "json": ("board", ()),
         "export": ("transfer", (source,)),
         "import": ("transfer", (board.folder, records, clock, journal, board.eviction) + texts),
-        "stats": ("stats", stats + (companion, archived, board.network)),
+        "stats": ("stats", (stats,)),
         "companion": ("stats", (companion,)),
-        "workspace": ("workspace", (config,)),
+        "workspace": ("board", (config,)),
     }
