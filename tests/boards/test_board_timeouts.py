@@ -15,7 +15,8 @@ from board_stand_in import StandIn
 from engram_host.boards import backup, device_script, progress, session
 from engram_host.boards.errors import NoBoardAnswer
 from engram_host.boards.progress import Progress, Tally
-from engram_host.boards.session import SILENT_SECONDS, BoardSession, RawReplTransport
+from engram_host.boards.raw_repl import SILENT_SECONDS, RawReplTransport
+from engram_host.boards.session import BoardSession
 
 SIGN, SIGN_BYTES = b"~8192\r\n", 8192
 FOUND = b'["/memory/x.jsonl", 7, "hash"]\r\n'

@@ -7,13 +7,10 @@ import io
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-
-from mpremote.transport_serial import SerialTransport
 
 from engram_host.boards import port as ports
 from engram_host.boards.errors import (
@@ -26,41 +23,6 @@ from engram_host.boards.errors import (
     command_name,
 )
 from engram_host.boards.micropython_image import OLDEST
-
-SILENT_SECONDS = 60.0
-"""How long a board may say nothing before it counts as gone. It says something with each piece of work, but cannot while
-littlefs looks through a full flash for a free block.
-"""
-
-
-class RawReplTransport(SerialTransport):
-    """A line on which a board may be silent for a time of ours: mpremote has 10 seconds everywhere, a restart included."""
-
-    def __init__(self, port: str, baud: int, timeout: float):
-        super().__init__(port, baudrate=baud, timeout=timeout)
-        self.silent_seconds = SILENT_SECONDS
-
-    @contextmanager
-    def patience(self, seconds: float) -> Iterator[None]:
-        """Let the board be silent for as long as this, while the block runs."""
-        usual, self.silent_seconds = self.silent_seconds, seconds
-        try:
-            yield
-        finally:
-            self.silent_seconds = usual
-
-    def read_until(
-        self,
-        min_num_bytes: int,
-        ending: bytes,
-        timeout: float | None = None,
-        data_consumer: Callable[[bytes], None] | None = None,
-        timeout_overall: float | None = None,
-    ) -> Any:
-        """What the board says up to `ending`, or less when it is silent or takes longer than `timeout_overall`, seconds."""
-        silence: Any = self.silent_seconds  # mpremote's annotation says int, its code takes both
-        return super().read_until(min_num_bytes, ending, silence, data_consumer, timeout_overall)
-
 
 _SHOWN_PIECE = 768
 """Bytes of a file that the board prints in a line."""
@@ -316,6 +278,8 @@ class OutputLines:
 def open_session(named_port: str) -> Iterator[BoardSession]:
     """The board on a port, stopped; it restarts when the block ends, also by an error."""
     from mpremote.transport import TransportError
+
+    from engram_host.boards.raw_repl import RawReplTransport
 
     port = ports.choose_port(named_port)
     try:

@@ -12,7 +12,7 @@ import pytest
 from board_files import BOARD, KEPT, NEW, OLD, files_on, flash_with, with_code_json
 from board_images import needs_micropython
 from board_stand_in import StandIn
-from engram_host.boards import deploy, file_set, micropython_image, session
+from engram_host.boards import deploy, file_set, micropython_image, raw_repl, session
 from engram_host.boards.errors import (
     BadRequest,
     BoardFailed,
@@ -49,7 +49,7 @@ def test_the_board_has_the_new_code_and_what_it_had_beside_it(tmp_path: Path):
 def test_a_board_that_is_silent_while_it_puts_the_code_in_place_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(session, "SILENT_SECONDS", 1.0)
+    monkeypatch.setattr(raw_repl, "SILENT_SECONDS", 1.0)
     flash = flash_with(tmp_path, with_code_json(OLD) | KEPT)
     with StandIn(flash, boot_seconds=1.5) as board:
         run(board)
