@@ -28,8 +28,8 @@ UNIT = ROOT / "tests" / "firmware"
 SUPPORT = ROOT / "tests" / "support" / "firmware"
 DATA = ROOT / "tests" / "data"
 SIM = ROOT / "boards" / "SIM"
-HEAP = extent("512k", "2m")
-"""Of the 32-bit build. In 512 KB half of the time is spent on collections; in 2 MB they are few, and what fits into a small
+HEAP = extent("512k", "8m")
+"""Of the 32-bit build. In 512 KB half of the time is spent on collections; in 8 MB they are few, and what fits into a small
 heap is held by tests/budgets and tests/e2e/test_small_heap.py, and here by `make soak`.
 """
 

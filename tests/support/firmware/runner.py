@@ -15,7 +15,7 @@ import sys
 import support
 
 FLASH_BYTES = 1 << 20
-_READ_BYTES = 256
+_READ_BYTES = 512
 """Of the flash at once, without `whole`: each read goes through Python, and a chip's 32 bytes take a third of the time."""
 
 
