@@ -12,7 +12,16 @@ from engram_host.companion.auth import tokens
 from engram_host.companion.entries.reader import LogCopy
 from engram_host.companion.errors import CompanionError, Refused, Stale
 from engram_host.companion.store import CompanionStore, choose_store
-from engram_host.companion.types import LOGS, GatewayUse, LogName, NewFile, SeqRange, StoredPassage
+from engram_host.companion.types import (
+    LOGS,
+    AuditEntry,
+    GatewayUse,
+    LogName,
+    NewFile,
+    OperatorToken,
+    SeqRange,
+    StoredPassage,
+)
 from engram_host.companion.vector_types import Identity, StoredVector
 from plain_board import PlainBoard
 
@@ -47,6 +56,10 @@ class Trial:
         vectors = [StoredVector("journal", seq, b"d" * 16, np.ones(8, np.float32)) for seq in range(1, TURNS)]
         store.put_vectors("hall", IDENTITY, vectors)
         store.add_token(tokens.stored_token("hall", tokens.new_token()))
+        store.add_operator_token(OperatorToken("ops", b"o" * 32, True, 1, 0))
+        store.replace_token(tokens.stored_token("hall", tokens.new_token()), 1 << 31)
+        for number in range(4):
+            store.add_audit(AuditEntry(number, "ops", f"GET /v1/devices/{number}", "allowed", "127.0.0.1"))
         store.put("note", "kept")
         store.begin_call(1, "hall", 10, {"all": GatewayUse(9, 9)})
         passages = tuple(StoredPassage(f"passage {number}", "", number, number) for number in range(1, 9))
@@ -90,6 +103,7 @@ class Trial:
     def _note_told(self, store: CompanionStore) -> None:
         try:
             self.said += [lines.sentence for lines in store.damaged()]
+            self.said += store.damaged_rows()
             for board in self.boards:
                 self.said += [text for _, text in store.events(board.name, 1000)]
         except CompanionError as problem:
@@ -98,7 +112,7 @@ class Trial:
     def _uses(self, store: CompanionStore) -> Iterable[Callable[[], object]]:
         yield lambda: store.probe()
         yield lambda: store.sources()
-        yield lambda: store.tokens()
+        yield lambda: self.access(store)
         yield lambda: store.get("note")
         yield lambda: store.gateway_used(1)
         yield lambda: store.stamps("folder:x/notes")
@@ -121,7 +135,12 @@ class Trial:
         """Note what the sound database has."""
         store = self._open()
         self._before = {board.name: self.lines(store, board) for board in self.boards}
+        self._access = self.access(store)
         store.close()
+
+    def access(self, store: CompanionStore) -> list[object]:
+        """Who may come, and who did what."""
+        return [*store.tokens(), *sorted(store.former_tokens(1)), *store.operator_tokens(), *store.audit(100)]
 
     def lines(self, store: CompanionStore, board: PlainBoard) -> dict[tuple[LogName, int], bytes]:
         """All lines of a board's present copies, those of its archive included."""
@@ -143,6 +162,8 @@ class Trial:
                 now = self.lines(store, board)
                 before = self._before[board.name]
                 missing += [f"{board.name} {key}" for key, line in before.items() if now.get(key) != line]
+            access = self.access(store)
+            missing += [str(each) for each in self._access if each not in access]
             return missing
         except CompanionError as problem:
             return [str(problem)]

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -59,6 +59,9 @@ class CompanionStore(
     epochs, and what was set aside, as well. Every call may raise StoreUnavailable.
     """
 
+    found_rows: Sequence[str] = ()
+    """What the last check found of damaged rows, in sentences: to look at all of them takes too long for each request."""
+
     def open(self) -> list[str]:
         """Connect, and bring the schema up to date; what was done to it, a sentence for each migration."""
         self.database.connect()
@@ -75,7 +78,8 @@ class CompanionStore(
         """
         self.put("probe", str(int(time.time())))
         self._read_each()
-        return [*self.database.warnings(), *(lines.sentence for lines in self.damaged())]
+        lines = [lines.sentence for lines in self.damaged()]
+        return [*self.database.warnings(), *lines, *self.found_rows]
 
     def check(self, pause: Callable[[], None] = lambda: None) -> None:
         """Look at all pages, and at all lines, those of former epochs and of the archive included: what is damaged is counted
@@ -84,6 +88,7 @@ class CompanionStore(
         `pause()` is called after each some thousand lines. StoreDamaged, StoreUnavailable.
         """
         self.database.check()
+        self.found_rows = self.damaged_rows()
         for copy in self._copies():
             after = -1
             while (last := self._check_lines(copy, after)) > after:

@@ -8,6 +8,7 @@ from typing import Any
 
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.row_checks import CHECKED, damaged_rows, is_sound, row_check
 from engram_host.companion.types import AuditEntry, DeviceToken, GatewayUse, OperatorToken
 
 DAYS_KEPT = 400
@@ -19,7 +20,9 @@ ENTRIES_KEPT = 10000
 ALL = ""
 """Stands for all boards together."""
 
-_TOKEN = "device, digest, mosquitto, made"
+_TOKEN, _FORMER, _OPERATOR, _ENTRY = (
+    CHECKED[name].columns for name in ("device_tokens", "former_tokens", "operator_tokens", "audit")
+)
 
 
 class TokenTable(DatabaseTable):
@@ -29,8 +32,8 @@ class TokenTable(DatabaseTable):
     def add_token(self, rows: Rows, token: DeviceToken) -> bool:
         """Keep the token of a board that has none; whether it had none."""
         values = (token.device, token.digest, token.mosquitto, token.made)
-        sql = f"INSERT INTO device_tokens ({_TOKEN}) VALUES (?, ?, ?, ?) ON CONFLICT (device) DO NOTHING"
-        rows.run(sql, values)
+        sql = f"INSERT INTO device_tokens ({_TOKEN}, crc) VALUES (?, ?, ?, ?, ?) ON CONFLICT (device) DO NOTHING"
+        rows.run(sql, (*values, row_check(values)))
         return _device_of(rows, token.digest) == token.device  # true also when it is done again
 
     @writes
@@ -40,10 +43,13 @@ class TokenTable(DatabaseTable):
         if is_new:
             rows.run("DELETE FROM former_tokens WHERE device = ?", (token.device,))
         if is_new and former_ends:
-            old = "SELECT device, digest, ? FROM device_tokens WHERE device = ?"
-            rows.run(f"INSERT INTO former_tokens (device, digest, ends) {old}", (former_ends, token.device))
-        values = (token.digest, token.mosquitto, token.made, token.device)
-        return rows.count("UPDATE device_tokens SET digest = ?, mosquitto = ?, made = ? WHERE device = ?", values) == 1
+            for (digest,) in rows.run("SELECT digest FROM device_tokens WHERE device = ?", (token.device,)):
+                former = (token.device, bytes(digest), former_ends)
+                sql = f"INSERT INTO former_tokens ({_FORMER}, crc) VALUES (?, ?, ?, ?)"
+                rows.run(sql, (*former, row_check(former)))
+        values = (token.device, token.digest, token.mosquitto, token.made)
+        sql = "UPDATE device_tokens SET digest = ?, mosquitto = ?, made = ?, crc = ? WHERE device = ?"
+        return rows.count(sql, (*values[1:], row_check(values), token.device)) == 1
 
     @writes
     def remove_token(self, rows: Rows, device: str) -> bool:
@@ -55,6 +61,11 @@ class TokenTable(DatabaseTable):
     def tokens(self, rows: Rows) -> list[DeviceToken]:
         """The tokens of all boards, by name."""
         return [DeviceToken(*row) for row in rows.run(f"SELECT {_TOKEN} FROM device_tokens ORDER BY device")]
+
+    @reads
+    def damaged_rows(self, rows: Rows) -> list[str]:
+        """A sentence for each table of tokens and for the audit log of which rows are damaged: such a token is not taken."""
+        return damaged_rows(rows)
 
     @reads
     def former_tokens(self, rows: Rows, now: int) -> dict[str, int]:
@@ -72,8 +83,8 @@ class TokenTable(DatabaseTable):
     def add_operator_token(self, rows: Rows, token: OperatorToken) -> bool:
         """Keep a token under a name that no other one has; whether none had it."""
         values = (token.name, token.digest, int(token.is_read_only), token.made, token.ends)
-        sql = f"INSERT INTO operator_tokens ({_OPERATOR}) VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING"
-        rows.run(sql, values)
+        sql = f"INSERT INTO operator_tokens ({_OPERATOR}, crc) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING"
+        rows.run(sql, (*values, row_check(values)))
         kept = _operator_of(rows, token.digest)
         return kept is not None and kept.name == token.name  # true also when it is done again
 
@@ -94,30 +105,33 @@ class TokenTable(DatabaseTable):
         return None if token and token.ends and token.ends <= now else token
 
 
-_OPERATOR = "name, digest, is_read_only, made, ends"
-
-
 def _device_of(rows: Rows, digest: bytes) -> str:
-    return _holder(rows.run("SELECT device, digest FROM device_tokens WHERE digest = ?", (digest,)), digest)
+    return _holder(rows.run(f"SELECT {_TOKEN}, crc FROM device_tokens WHERE digest = ?", (digest,)), digest)
 
 
 def _former_device_of(rows: Rows, digest: bytes, now: int) -> str:
-    sql = "SELECT device, digest FROM former_tokens WHERE digest = ? AND ends > ?"
+    sql = f"SELECT {_FORMER}, crc FROM former_tokens WHERE digest = ? AND ends > ?"
     return _holder(rows.run(sql, (digest, now)), digest)
 
 
 def _holder(found: Iterable[Sequence[Any]], digest: bytes) -> str:
-    return next((device for device, kept in found if hmac.compare_digest(bytes(kept), digest)), "")
+    sound = (row for row in found if is_sound(row))
+    return next((device for device, kept, *_ in sound if hmac.compare_digest(bytes(kept), digest)), "")
 
 
 def _operator_of(rows: Rows, digest: bytes) -> OperatorToken | None:
-    found = map(_operator, rows.run(f"SELECT {_OPERATOR} FROM operator_tokens WHERE digest = ?", (digest,)))
+    sound = filter(is_sound, rows.run(f"SELECT {_OPERATOR}, crc FROM operator_tokens WHERE digest = ?", (digest,)))
+    found = (_operator(row[:-1]) for row in sound)
     return next((token for token in found if hmac.compare_digest(token.digest, digest)), None)
 
 
 def _operator(row: Sequence[Any]) -> OperatorToken:
     name, digest, is_read_only, made, ends = row
     return OperatorToken(name, bytes(digest), bool(is_read_only), made, ends)
+
+
+DAMAGED = "damaged"
+"""The outcome of an entry of the audit log that is not as it was written."""
 
 
 class AuditTable(DatabaseTable):
@@ -127,16 +141,21 @@ class AuditTable(DatabaseTable):
     def add_audit(self, rows: Rows, entry: AuditEntry) -> None:
         """Keep an entry; the oldest beyond ENTRIES_KEPT go."""
         values = (entry.at, entry.who, entry.action, entry.outcome, entry.address)
-        rows.run("INSERT INTO audit (at, who, action, outcome, address) VALUES (?, ?, ?, ?, ?)", values)
+        rows.run(f"INSERT INTO audit ({_ENTRY}, crc) VALUES (?, ?, ?, ?, ?, ?)", (*values, row_check(values)))
         sql = "DELETE FROM audit WHERE number <= (SELECT number FROM audit ORDER BY number DESC LIMIT 1 OFFSET ?)"
         rows.run(sql, (ENTRIES_KEPT,))
 
     @reads
     def audit(self, rows: Rows, limit: int, before: int = 0) -> list[AuditEntry]:
-        """Entries, newest first; with `before` those with lower numbers."""
+        """Entries, newest first; with `before` those with lower numbers. One that is damaged has DAMAGED as its outcome."""
         where, values = ("WHERE number < ?", (before,)) if before else ("", ())
-        sql = f"SELECT at, who, action, outcome, address, number FROM audit {where} ORDER BY number DESC LIMIT ?"
-        return [AuditEntry(*row) for row in rows.run(sql, (*values, limit))]
+        sql = f"SELECT {_ENTRY}, crc, number FROM audit {where} ORDER BY number DESC LIMIT ?"
+        return [_entry(row) for row in rows.run(sql, (*values, limit))]
+
+
+def _entry(row: Sequence[Any]) -> AuditEntry:
+    at, who, action, outcome, address, _, number = row
+    return AuditEntry(at, who, action, outcome if is_sound(row[:-1]) else DAMAGED, address, number)
 
 
 class GatewayUseTable(DatabaseTable):
