@@ -6,7 +6,7 @@ import sys
 
 from engram import __version__, diag
 from engram.channels.console.commands import count_of
-from engram.compat import collect_often, sleep_ms, ticks_add, ticks_diff, ticks_ms
+from engram.compat import collect_often, const, sleep_ms, ticks_add, ticks_diff, ticks_ms
 from engram.config import Config
 from engram.interrupt import Stop, interruptible
 from engram.lazy import lazy

@@ -1,6 +1,7 @@
 """One board's parts, as build.py wires them: App owns it, and hands on what others need."""
 
 from engram.agent.agent import Gate
+from engram.compat import const
 from engram.lazy import lazy
 
 TYPE_CHECKING = const(0)  # so that the imports below are not even compiled for the chip

@@ -1,6 +1,7 @@
 """Wires what only a turn needs: it is made for each turn, so that a small heap is free of it between them."""
 
 from engram import files
+from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
 
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates

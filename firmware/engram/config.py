@@ -10,6 +10,7 @@ import json
 
 from engram import files, text
 from engram.clock import zone_minutes
+from engram.compat import const
 from engram.errors import ConfigError
 from engram.lazy import lazy
 from engram.text.utf8 import is_printable_ascii

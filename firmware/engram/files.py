@@ -7,6 +7,7 @@ behind is written over by the next one.
 import os
 from binascii import crc32
 
+from engram.compat import const
 from engram.errors import StoreError, StoreFull
 
 ENOENT = 2

@@ -11,7 +11,7 @@ before the first block began stay loaded.
 import gc
 import sys
 
-from engram.compat import heap_free, heap_used
+from engram.compat import const, heap_free, heap_used
 
 _SMALL_HEAP = const(262144)  # bytes: less than a chip with PSRAM has
 

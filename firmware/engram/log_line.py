@@ -11,6 +11,7 @@ import json
 from binascii import crc32
 
 from engram import files
+from engram.compat import const
 from engram.errors import ArgumentError
 from engram.text.json_writer import dumps_open
 from engram.text.utf8 import is_valid

@@ -1,5 +1,6 @@
 """Checks the Wi-Fi networks of secrets.json."""
 
+from engram.compat import const
 from engram.errors import ConfigError
 from engram.text.utf8 import is_printable_ascii
 

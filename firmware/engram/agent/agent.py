@@ -4,6 +4,7 @@ import asyncio
 from collections import namedtuple
 
 from engram.clock import Timeout
+from engram.compat import const
 from engram.errors import ArgumentError, ModelError
 from engram.lazy import lazy
 

@@ -6,7 +6,7 @@ from collections import namedtuple
 
 from engram import diag, text
 from engram.agent.agent import Outcome, Sink, Turn
-from engram.compat import sleep_ms
+from engram.compat import const, sleep_ms
 from engram.errors import EngramError
 from engram.lazy import lazy
 

@@ -1,6 +1,7 @@
 """The tools of lightweight mode, over the notes of whoever speaks, and long texts read piece by piece."""
 
 from engram import text
+from engram.compat import const
 from engram.memory.recall import snippet
 
 _PORTION = const(3500)  # characters of the JSON of a text that is read piece by piece

@@ -4,6 +4,7 @@ from collections import namedtuple
 
 from engram import text
 from engram.agent import phrase_rules
+from engram.compat import const
 from engram.errors import EngramError
 from engram.memory import ids
 from engram.memory.recall import make_query, snippet

@@ -8,6 +8,7 @@ Texts are worked on as engram.text.phrases does.
 
 from collections import namedtuple
 
+from engram.compat import const
 from engram.text.phrases import (
     COURTESY,
     HEAD,

@@ -2,6 +2,7 @@
 
 from collections import namedtuple
 
+from engram.compat import const
 from engram.errors import EngramError
 from engram.lazy import lazy
 from engram.memory.recall import snippet

@@ -17,6 +17,7 @@ from collections import namedtuple
 
 from engram import text
 from engram.agent import schemas
+from engram.compat import const
 from engram.llm.types import Message, assistant, user
 from engram.memory import access, catalog
 from engram.memory.journal.journal import step

@@ -3,6 +3,7 @@
 from collections import namedtuple
 
 from engram import text
+from engram.compat import const
 from engram.memory.recall import Item, make_query, snippet
 from engram.memory.records import fields
 

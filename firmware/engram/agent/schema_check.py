@@ -4,6 +4,7 @@ Knows type, enum, items, minItems, maxItems, minimum, maximum, maxLength, requir
 """
 
 from engram import text
+from engram.compat import const
 from engram.errors import ArgumentError
 
 _MOST_SHOWN = const(40)

@@ -3,6 +3,8 @@
 Most of it is one text, from which a part is taken when it is asked for: texts and objects of their own would take 7 KB of heap.
 """
 
+from engram.compat import const
+
 _TOOLS = """
 
 memory_store ["content","tags"]

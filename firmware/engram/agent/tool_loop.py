@@ -1,6 +1,7 @@
 """The rounds of one answer: the model is asked, the tools that it calls run, and it is asked again, until it calls no more."""
 
 from engram import text
+from engram.compat import const
 from engram.llm.types import Request, assistant, result, user
 
 _EXCHANGE_TOKENS = const(2500)  # of tool calls and their results in one turn: all of them are on the heap

@@ -4,6 +4,7 @@ from collections import namedtuple
 
 from engram import text
 from engram.agent import schema_check, schemas
+from engram.compat import const
 from engram.errors import ArgumentError, EngramError, NotFound
 from engram.lazy import lazy
 from engram.memory import catalog, ids

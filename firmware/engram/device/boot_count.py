@@ -6,6 +6,8 @@ person who pulls the plug resets the count. What else is in there stays.
 
 import machine
 
+from engram.compat import const
+
 BAD_STARTS = const(3)  # in a row: the next start is without the app
 
 _MARK = const(b"Engram")

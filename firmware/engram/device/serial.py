@@ -7,7 +7,7 @@ network and all else go on. A UART has nobody to wait for; it takes 11 bytes a m
 
 import sys
 
-from engram.compat import ticks_diff, ticks_ms
+from engram.compat import const, ticks_diff, ticks_ms
 
 _BYTES_A_MS = const(8)  # a UART at 115200 baud is faster
 _PATIENCE_MS = const(450)  # a write that takes so much longer than its bytes explain has waited for nobody

@@ -7,7 +7,7 @@ firmware itself, where no timer's callback gets a turn, is reset in any state.
 
 import machine
 
-from engram.compat import sleep_ms, ticks_diff, ticks_ms
+from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
 from engram.errors import ConfigError
 from engram.lazy import lazy
 

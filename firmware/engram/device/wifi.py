@@ -6,7 +6,7 @@ Joining and asking for the time are in modules of their own, which leave the hea
 import network
 
 from engram import diag, text
-from engram.compat import sleep_ms
+from engram.compat import const, sleep_ms
 from engram.errors import ConfigError
 from engram.lazy import lazy
 

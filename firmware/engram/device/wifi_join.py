@@ -4,7 +4,7 @@ The chip's ways, from the port's source: status() tells why an earlier attempt f
 succeeded, even while one is under way, so it is asked only at the end; a scan stops the board for two seconds.
 """
 
-from engram.compat import sleep_ms
+from engram.compat import const, sleep_ms
 
 _STEP_MS = const(250)
 _GIVE_UP_STEPS = const(80)  # 20 s in all, for a slow DHCP server

@@ -12,6 +12,7 @@ window dropped turns that were not read, the seq up to which the model was given
 from collections import namedtuple
 
 from engram import diag, files, text
+from engram.compat import const
 from engram.errors import StoreError
 
 _FILE = const("/learning.json")

@@ -6,6 +6,7 @@ notes were read, as one change that undo takes back whole. Its memories never be
 """
 
 from engram import diag
+from engram.compat import const
 from engram.errors import ArgumentError, EngramError, ModelGarbled
 from engram.learning.cursor import SPENT
 from engram.learning.jobs import Backoff, Rejections

@@ -1,6 +1,7 @@
 """One batch of notes for distillation: what the model is asked, and what is kept of what it proposes."""
 
 from engram import text
+from engram.compat import const
 from engram.errors import ArgumentError
 from engram.learning import operations
 from engram.memory.access import Caller

@@ -6,6 +6,7 @@ operation is checked, compared with what is known, and refused with a reason if 
 """
 
 from engram import diag, text
+from engram.compat import const
 from engram.errors import ArgumentError, EngramError, ModelGarbled, ModelRefused
 from engram.learning.cursor import MANY, SPENT
 from engram.learning.jobs import Backoff, Rejections

@@ -6,6 +6,7 @@ in fences of its own, as data.
 
 from engram import diag, text
 from engram.agent import phrase_rules
+from engram.compat import const
 from engram.errors import ArgumentError
 from engram.learning import operations
 from engram.learning.operations import SNIPPET, fenced

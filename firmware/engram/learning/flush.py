@@ -7,6 +7,7 @@ have their last look later, from the journal.
 
 from engram import diag
 from engram.agent.agent import Sink, Turn
+from engram.compat import const
 from engram.errors import EngramError
 from engram.learning.jobs import Backoff
 

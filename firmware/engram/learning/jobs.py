@@ -4,7 +4,7 @@ import asyncio
 
 from engram import diag
 from engram.clock import Timeout
-from engram.compat import sleep_ms
+from engram.compat import const, sleep_ms
 from engram.errors import ModelError
 from engram.interrupt import interruptible
 from engram.lazy import lazy

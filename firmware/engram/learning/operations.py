@@ -13,7 +13,7 @@ Each is taken or refused alone; a refusal says why without a word of what the pe
 from collections import namedtuple
 
 from engram import text
-from engram.compat import sleep_ms
+from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, NotFound
 from engram.llm.types import Request, user
 from engram.memory import access, catalog

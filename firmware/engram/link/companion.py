@@ -4,7 +4,7 @@ import asyncio
 import random
 
 from engram import diag
-from engram.compat import sleep_ms
+from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, ConfigError, EngramError
 from engram.interrupt import interruptible
 from engram.link.remote_search import RemoteSearch

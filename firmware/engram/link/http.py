@@ -1,6 +1,6 @@
 """The same messages over HTTP: each is posted, and the answers stand in the body of the answer, one line each."""
 
-from engram.compat import sleep_ms
+from engram.compat import const, sleep_ms
 from engram.link.messages import ANSWER_BYTES
 from engram.link.rpc import LinkError, Refused
 from engram.llm.http.client import Client

@@ -14,7 +14,7 @@ import asyncio
 from errno import ECONNRESET, EIO, ETIMEDOUT
 
 from engram import diag
-from engram.compat import ticks_diff, ticks_ms
+from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
 from engram.link.messages import ANSWER_BYTES
 from engram.link.rpc import LinkError, Refused

@@ -13,7 +13,7 @@ says all of its span, so a message that comes twice, or a link that breaks anywh
 from collections import namedtuple
 
 from engram import diag, text
-from engram.compat import sleep_ms, ticks_diff, ticks_ms
+from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
 from engram.link.messages import LOGS, VERSION, is_row, shown
 from engram.link.rpc import LinkError, NoAnswer, Refused
 

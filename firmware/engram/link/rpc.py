@@ -3,7 +3,7 @@
 import asyncio
 
 from engram import diag, text
-from engram.compat import wait_for_ms
+from engram.compat import const, wait_for_ms
 from engram.errors import EngramError
 from engram.link import messages
 

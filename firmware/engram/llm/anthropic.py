@@ -15,6 +15,7 @@ A service that does not stream answers with one "message": content (a list of bl
 
 import json
 
+from engram.compat import const
 from engram.llm.reply import Refusal, ReplyBuilder, groups, part, quoted, string_field
 from engram.text import loads
 

@@ -6,7 +6,7 @@ adapter  OpenAI, Anthropic    what the API says, both ways (see reply.py)
 
 import random
 
-from engram.compat import sleep_ms, ticks_diff, ticks_ms
+from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
 from engram.errors import ConfigError, ModelCut, ModelGarbled, ModelUnavailable
 from engram.llm.http.response import Events, ProtocolError
 from engram.llm.http.transport import CertificateRefused, reason

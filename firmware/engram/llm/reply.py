@@ -14,6 +14,7 @@ What came is data of a stranger: every field is taken only if it has the type th
 import json
 import random
 
+from engram.compat import const
 from engram.errors import ModelGarbled
 from engram.llm.types import Call, Reply
 from engram.text import cut_bytes, decode, encode, loads

@@ -3,6 +3,7 @@
 from binascii import crc32
 from struct import pack
 
+from engram.compat import const
 from engram.memory import access
 
 MOST_TERMS = const(12)

@@ -10,6 +10,7 @@ fails; lines that do not change are copied as they are. What is over leaves at t
 from struct import pack
 
 from engram import diag, files, log_line, text
+from engram.compat import const
 from engram.errors import ArgumentError, EngramError, NotFound, StoreError
 from engram.memory import access, ids
 from engram.reminders.form import GUESSED_LAST, GUESSED_LIFE, HEAD, MOST_TERMS, belongs_to, owner, room_of, term_of

@@ -14,6 +14,7 @@ nothing expires; times that were guessed count from the moment at which it is.
 from struct import calcsize, pack_into, unpack_from
 
 from engram import files, text
+from engram.compat import const
 from engram.lazy import lazy
 from engram.reminders.form import GUESSED_LIFE, HEAD, belongs_to, scope_of_caller, term_of
 

@@ -7,6 +7,7 @@ clock could know ("when I get home"), or a "remind me" without both halves. Text
 
 from collections import namedtuple
 
+from engram.compat import const
 from engram.text.phrases import past, past_several, sentence_end, simplified, skip, split_phrases, statement, unmarked
 from engram.text.tokenizer import terms
 from engram.text.utf8 import encode

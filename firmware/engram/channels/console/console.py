@@ -15,7 +15,7 @@ import sys
 from engram import text
 from engram.agent.agent import Sink
 from engram.channels.console.line_editor import LineEditor, TooLong
-from engram.compat import sleep_ms
+from engram.compat import const, sleep_ms
 from engram.errors import EngramError
 from engram.interrupt import interruptible
 from engram.lazy import release

@@ -8,6 +8,7 @@ import gc
 
 from engram import __version__, log_line, text
 from engram.agent.agent import Sink
+from engram.compat import const
 from engram.errors import ArgumentError
 from engram.lazy import lazy
 

@@ -7,7 +7,7 @@ ArgumentError (what the caller passed). Redirects are not followed: a key would 
 import asyncio
 from errno import EHOSTUNREACH, ETIMEDOUT
 
-from engram.compat import ticks_diff, ticks_ms
+from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
 from engram.llm.http.response import Response
 from engram.llm.http.transport import addresses as host_addresses

@@ -1,5 +1,6 @@
 """Explains a service's refusal to a person. Loaded only when one came."""
 
+from engram.compat import const
 from engram.errors import ModelRefused
 from engram.llm.reply import part
 from engram.text import cut, decode, loads, printable

@@ -13,6 +13,7 @@ A body may be a stream of server-sent events, see Events.
 
 from errno import ECONNRESET
 
+from engram.compat import const
 from engram.errors import ModelGarbled
 
 # What is kept of a line: headers that we want are far shorter, and a longer one is skipped unheld.

@@ -12,7 +12,7 @@ import sys
 import time
 from errno import EAGAIN, ECONNREFUSED, ECONNRESET, EINPROGRESS, EIO, ETIMEDOUT, errorcode
 
-from engram.compat import wait_for_ms
+from engram.compat import const, wait_for_ms
 from engram.errors import ArgumentError
 from engram.text.utf8 import encode, is_printable_ascii
 

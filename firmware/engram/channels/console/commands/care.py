@@ -1,7 +1,7 @@
 """The commands that look after the memory: distil, clear the daily log, pin, list and remove reminders."""
 
 from engram.channels.console.commands import count_of
-from engram.compat import ticks_add, ticks_diff, ticks_ms
+from engram.compat import const, ticks_add, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
 from engram.memory import access
 from engram.memory.recall import snippet

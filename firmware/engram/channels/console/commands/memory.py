@@ -5,6 +5,7 @@ from collections import namedtuple
 from engram import text
 from engram.channels.console.commands import count_of
 from engram.channels.console.commands.recall import row
+from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import catalog
 from engram.memory.records import fields

@@ -1,5 +1,6 @@
 """The commands that find and forget: /recall, /forget and /undo."""
 
+from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import ids
 from engram.memory.recall import make_query, shown_score, snippet

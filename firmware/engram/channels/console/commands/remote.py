@@ -2,6 +2,7 @@
 
 import asyncio
 
+from engram.compat import const
 from engram.interrupt import interruptible
 
 _LOOK_MS = const(20)

@@ -1,6 +1,7 @@
 """The commands that take memories out of a board and into it: /export and /import."""
 
 from engram import files, text
+from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreError, StoreFull
 from engram.lazy import lazy
 from engram.memory import access
