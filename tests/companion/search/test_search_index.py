@@ -89,6 +89,7 @@ def timeless(result: SearchResult) -> SearchResult:
 @example(
     [(JOURNAL, turn(1, "tea")), "embed", "search", (JOURNAL, turn(1, "bike")), "search", (JOURNAL, turn(1, "tea"))]
 )
+@example([(RECORDS, record(1, "tea")), "search", (RECORDS, record(2, "tea", supersedes="m1"))])
 @given(st.lists(STEPS, max_size=40))
 @example(
     [

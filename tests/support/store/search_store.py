@@ -60,7 +60,8 @@ class SearchStore:
         digest = text_digest(embedding_text.embedding_text(log, log_line.decode(line), self._zone))
         self._version += 1
         kept = np.asarray(vector, np.float32)
-        self._vectors.setdefault(device, []).append((self._version, StoredVector(log, seq, digest, kept)))
+        others = [pair for pair in self._vectors.get(device, []) if (pair[1].log, pair[1].seq) != (log, seq)]
+        self._vectors[device] = [*others, (self._version, StoredVector(log, seq, digest, kept))]
 
     def device(self, name: str) -> Device:
         if name not in self._lines:

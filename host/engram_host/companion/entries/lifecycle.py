@@ -89,8 +89,8 @@ class EntryStates:
         return part.ends if part else 0
 
     def is_plain(self, number: int, session: int) -> bool:
-        """Whether an entry's state depends on its own first line alone: it is live."""
-        return number not in self._having and session not in self._ending
+        """Whether an entry's state depends on its own first line alone, which affects no other one: it is live."""
+        return number not in self._having and number not in self._parts and session not in self._ending
 
     def state_of(self, number: int, has_first: bool) -> EntryState | None:
         """The state of an entry, None if there is no version of it; `has_first` says whether its first line is there."""

@@ -6,9 +6,9 @@ import hmac
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from engram_host.companion.store.damage import CHECKED, damaged_rows, is_sound, row_check
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.row_checks import CHECKED, damaged_rows, is_sound, row_check
 from engram_host.companion.types import AuditEntry, DeviceToken, GatewayUse, OperatorToken
 
 DAYS_KEPT = 400
