@@ -3,7 +3,7 @@
 import json
 import random
 
-from board import DAY, NOW, Board, commands_of, has_large_heap
+from board import DAY, NOW, Board, commands_of
 from engram.memory.access import OWNER
 from support import rounds
 
@@ -21,7 +21,7 @@ NAMES = (
     "expires",
 )
 
-MANY = rounds(40, 20) if has_large_heap() else 10
+MANY = rounds(40, 10)
 
 
 def mover(**limits):

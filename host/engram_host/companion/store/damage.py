@@ -129,9 +129,12 @@ def count_damaged(rows: Rows) -> list[DamagedLines]:
 
 @dataclass(frozen=True)
 class CheckedTable:
-    """The columns that a check is made of; what a row of the table is called, and what a person does about a damaged one."""
+    """The columns that a check is made of, and the key; what a row of the table is called, and what a person does about a
+    damaged one.
+    """
 
     columns: str
+    key: str
     one: str
     many: str
     remedy: str
@@ -140,24 +143,28 @@ class CheckedTable:
 CHECKED = {
     "device_tokens": CheckedTable(
         "device, digest, mosquitto, made",
+        "device",
         "board's token",
         "boards' tokens",
         "it is refused: give the board a new one with `engram device rotate NAME`",
     ),
     "former_tokens": CheckedTable(
         "device, digest, ends",
+        "device",
         "board's former token",
         "boards' former tokens",
         "it is refused, as it would be soon anyway",
     ),
     "operator_tokens": CheckedTable(
         "name, digest, is_read_only, made, ends",
+        "name",
         "operator's token",
         "operators' tokens",
         "it is refused: remove it and add another with `engram token`",
     ),
     "audit": CheckedTable(
-        "at, who, action, outcome, address",
+        "at, who, action, outcome, address, number",
+        "number",
         "entry of the audit log",
         "entries of the audit log",
         "a backup may still have it whole",
@@ -183,8 +190,10 @@ def is_sound(row: Sequence[Any]) -> bool:
 def damaged_rows(rows: Rows) -> list[str]:
     """A sentence for each table of which rows are damaged."""
     found: list[str] = []
+    rows.read_by_index()
     for name, table in CHECKED.items():
-        count = sum(not is_sound(row) for row in rows.run(f"SELECT {table.columns}, crc FROM {name}"))
+        sql = f"SELECT {table.columns}, crc FROM {name} ORDER BY {table.key}"
+        count = sum(not is_sound(row) for row in rows.run(sql))
         if count:
             verb = "is" if count == 1 else "are"
             found.append(f"{counted(count, table.one, table.many)} in the database {verb} damaged: {table.remedy}.")

@@ -89,6 +89,11 @@ class PostgresRows(Rows):
         """Execute a statement; how many rows it changed."""
         return self._cursor.execute(_marked(sql), values).rowcount
 
+    def read_by_index(self) -> None:
+        """See Rows."""
+        for way in ("seqscan", "bitmapscan", "sort"):
+            self.run(f"SET LOCAL enable_{way} = off")
+
     def lock_schema(self) -> None:
         """Let nobody else change the schema until the transaction ends."""
         self.run("SELECT pg_advisory_xact_lock(?)", (_SCHEMA_LOCK,))

@@ -81,6 +81,10 @@ class Rows(ABC):
     def unpack(self, value: Any) -> Vector:
         """A vector as the database gives it."""
 
+    def read_by_index(self) -> None:
+        """Read tables by their keys until the transaction ends: an index knows of rows whose file was cut."""
+        return
+
     def lock_schema(self) -> None:
         """Let nobody else change the schema until the transaction ends; where it locks the whole database it is done."""
         return

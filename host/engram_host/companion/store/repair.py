@@ -10,7 +10,7 @@ import shutil
 import sqlite3
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store import retention
 from engram_host.companion.store.backup import BESIDE, check_sqlite, opened, remove_beside, remove_database
-from engram_host.companion.store.damage import Found
+from engram_host.companion.store.damage import CHECKED, Found, is_sound
 from engram_host.companion.store.database import Database
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DAMAGED_ASIDE, LogRow, is_intact, line_bytes
@@ -184,7 +184,7 @@ class _Found:
     def table_rows(self, path: Path, database: Database, name: str) -> tuple[list[Sequence[Any]], bool]:
         """The rows of a table, and whether these are all."""
         columns = _columns(database, name)
-        fits = _shape(columns)
+        fits = _fits(name, columns)
         with contextlib.suppress(sqlite3.Error), opened(path, "ro") as damaged:
             there = [each[1] for each in damaged.execute(f"PRAGMA table_info({name})").fetchall()]
             names = [column.name for column in columns if column.name in there]
@@ -192,7 +192,7 @@ class _Found:
                 rows = damaged.execute(f"SELECT {', '.join(names)} FROM {name}").fetchall()
                 good = [row for row in rows if fits(row)]
                 return good, len(good) == len(rows)
-        has_rowid = any(column.is_rowid for column in columns)
+        has_rowid = _has_rowid(database, name)
         rows = [_with_rowid(row, columns) for row in self._others if row.has_rowid == has_rowid]
         return [row for row in rows if fits(row)], False
 
@@ -248,6 +248,18 @@ def _columns(database: Database, table: str) -> list[_Column]:
     ]
 
 
+def _has_rowid(database: Database, table: str) -> bool:
+    sql = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?"
+    ((made,),) = database.read(lambda rows: rows.run(sql, (table,)))
+    return "WITHOUT ROWID" not in made.upper()
+
+
+def _checked(table: str, columns: Sequence[_Column], row: Sequence[Any]) -> Sequence[Any]:
+    """The values of a row that its check is made of, and the check, None if it has none."""
+    values = {column.name: value for column, value in zip(columns, row, strict=False)}
+    return [*(values.get(name) for name in CHECKED[table].columns.split(", ")), values.get("crc")]
+
+
 _TYPES = {"INTEGER": int, "TEXT": str, "BLOB": bytes, "REAL": (int, float)}
 
 
@@ -264,6 +276,12 @@ def _shape(columns: Sequence[_Column]):
         )
 
     return fits
+
+
+def _fits(table: str, columns: Sequence[_Column]) -> Callable[[Sequence[Any]], bool]:
+    """Whether a row has the shape of a table's, and its check, if it has one, is right."""
+    fits = _shape(columns)
+    return lambda row: fits(row) and (table not in CHECKED or is_sound(_checked(table, columns, row)))
 
 
 def _with_rowid(row: FoundRow, columns: Sequence[_Column]) -> Sequence[Any]:

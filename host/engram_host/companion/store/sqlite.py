@@ -153,6 +153,8 @@ class SqliteDatabase(Database):
             for pragma in ("secure_delete = ON", "synchronous = FULL"):
                 connection.execute(f"PRAGMA {pragma}").fetchall()
             _use_write_ahead_log(connection)
+        except UnicodeDecodeError as error:
+            raise self._note_garbled() from error
         except sqlite3.DatabaseError as error:
             raise self._problem(error) from error
         return connection
@@ -229,6 +231,8 @@ class SqliteDatabase(Database):
                 names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
                 for (name,) in names:
                     self._check_table(connection, name)
+            except UnicodeDecodeError as error:
+                raise self._note_garbled() from error
             except sqlite3.DatabaseError as error:
                 raise self._problem(error) from error
 
@@ -263,6 +267,8 @@ class SqliteDatabase(Database):
             with contextlib.closing(sqlite3.connect(self.path, BUSY_SECONDS)) as connection:
                 connection.set_progress_handler(lambda: time.monotonic() > until, _CHECK_STEPS)
                 ((verdict, *_), *_) = connection.execute("PRAGMA quick_check(1)").fetchall()
+        except UnicodeDecodeError:
+            return self._note_garbled()
         except sqlite3.DatabaseError:
             return None  # it took too long, or says what it has to say to the next one who asks
         return self.note_damage(f"{self.path} is damaged ({verdict})") if verdict != "ok" else None
@@ -276,6 +282,10 @@ class SqliteDatabase(Database):
         if free >= LEAST_FREE:
             return []
         return [f"the disk of {self.path} has only {free >> 20} MB left: make room; boards keep what is not copied."]
+
+    def _note_garbled(self) -> StoreDamaged:
+        """Note that SQLite's own message about the schema, which quotes it, is no text."""
+        return self.note_damage(f"{self.path} is damaged (its schema is garbled)")
 
     def _problem(self, error: Exception) -> Exception:
         """The error for a caller; one that is a mistake in this code stays what it is."""

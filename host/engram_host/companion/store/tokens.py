@@ -141,7 +141,9 @@ class AuditTable(DatabaseTable):
     def add_audit(self, rows: Rows, entry: AuditEntry) -> None:
         """Keep an entry; the oldest beyond ENTRIES_KEPT go."""
         values = (entry.at, entry.who, entry.action, entry.outcome, entry.address)
-        rows.run(f"INSERT INTO audit ({_ENTRY}, crc) VALUES (?, ?, ?, ?, ?, ?)", (*values, row_check(values)))
+        sql = "INSERT INTO audit (at, who, action, outcome, address) VALUES (?, ?, ?, ?, ?) RETURNING number"
+        ((number,),) = rows.run(sql, values)
+        rows.run("UPDATE audit SET crc = ? WHERE number = ?", (row_check((*values, number)), number))
         sql = "DELETE FROM audit WHERE number <= (SELECT number FROM audit ORDER BY number DESC LIMIT 1 OFFSET ?)"
         rows.run(sql, (ENTRIES_KEPT,))
 
@@ -149,13 +151,13 @@ class AuditTable(DatabaseTable):
     def audit(self, rows: Rows, limit: int, before: int = 0) -> list[AuditEntry]:
         """Entries, newest first; with `before` those with lower numbers. One that is damaged has DAMAGED as its outcome."""
         where, values = ("WHERE number < ?", (before,)) if before else ("", ())
-        sql = f"SELECT {_ENTRY}, crc, number FROM audit {where} ORDER BY number DESC LIMIT ?"
+        sql = f"SELECT {_ENTRY}, crc FROM audit {where} ORDER BY number DESC LIMIT ?"
         return [_entry(row) for row in rows.run(sql, (*values, limit))]
 
 
 def _entry(row: Sequence[Any]) -> AuditEntry:
-    at, who, action, outcome, address, _, number = row
-    return AuditEntry(at, who, action, outcome if is_sound(row[:-1]) else DAMAGED, address, number)
+    at, who, action, outcome, address, number, _ = row
+    return AuditEntry(at, who, action, outcome if is_sound(row) else DAMAGED, address, number)
 
 
 class GatewayUseTable(DatabaseTable):
