@@ -195,8 +195,14 @@ def _empty_log(path: Path) -> None:
 def opened(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
     """A connection to a database: `ro` to read, `rw` to write."""
     uri = f"{path.absolute().as_uri()}?mode={mode}"
-    with contextlib.closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=10)) as database:
-        yield database
+    try:
+        with contextlib.closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=10)) as database:
+            yield database
+    except UnicodeDecodeError as error:
+        # SQLite's message on a damaged schema quotes it, and Python cannot read that.
+        problem = sqlite3.DatabaseError("its schema is garbled")
+        problem.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise problem from error
 
 
 @contextlib.contextmanager
