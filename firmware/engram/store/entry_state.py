@@ -17,15 +17,18 @@ class EntryStates:
         self._store = store
         self.pending = set()
 
-    def state_of(self, number: int) -> tuple:
-        """(state, line of the latest version) of an entry; (None, None) if there is none."""
+    def state_of(self, number: int, known=None) -> tuple:
+        """(state, line of the latest version) of an entry; (None, None) if there is none.
+
+        `known` is a line of it that need not be read, nor be readable where it stands.
+        """
         while True:
-            found = self._by_index(number)
+            found = self._by_index(number, known)
             if not self._store.notice_lost():
                 return found
 
-    def _by_index(self, number: int) -> tuple:
-        line = self._line(number)
+    def _by_index(self, number: int, known) -> tuple:
+        line = self._line(number, known)
         entry = self._store.describe(line) if line is not None else None
         if entry is None or entry.number != number:
             line, session, is_dead = None, 0, None
@@ -36,7 +39,7 @@ class EntryStates:
                 return LIVE, line
         # Where what hid it was damaged since, it stays hidden.
         state = FORGOTTEN if is_dead else LIVE
-        for later in self._later(number, session):
+        for later in self._later(number, session, known):
             entry = self._store.describe(later)
             if entry.number == number:
                 state, line = LIVE, later
@@ -49,26 +52,28 @@ class EntryStates:
                 state = FORGOTTEN
         return (state, line) if line is not None else (None, None)
 
-    def _later(self, number: int, session: int):
+    def _later(self, number: int, session: int, known):
         """Yield the lines that change an entry's state, but for its own first one."""
         seqs = self._store.index.seqs_with_label("=%d" % number)
         if session:
             seqs += self._store.index.seqs_with_label("=s%d" % session)
         # What is older than the newest line that is known changes nothing any more.
-        known = max(seqs) if seqs else number
+        newest = max(seqs) if seqs else number
         for first, last in self._store.upkeep.unindexed:
-            for _, _, _, line in self._store.log.scan_from(max(first, known + 1), last):
+            for _, _, _, line in self._store.log.scan_from(max(first, newest + 1), last):
                 entry = self._store.describe(line)
                 if number in concerned(entry, line["seq"]) or (session and entry.ends == session):
                     seqs.append(line["seq"])
         seqs.sort()
         for seq in seqs:
-            line = self._line(seq)
+            line = self._line(seq, known)
             if line is not None:
                 yield line
 
-    def _line(self, seq: int):
+    def _line(self, seq: int, known=None):
         """A line of the log; the index knows about where it is, which takes fewer reads than a search."""
+        if known is not None and known["seq"] == seq:
+            return known
         return self._store.log.read(seq, self._store.index.offset_of(seq))
 
     def live_line(self, table, row: int, skip=()):

@@ -224,19 +224,19 @@ class Store:
 
     # --- reading
 
-    def state(self, number: int):
+    def state(self, number: int, known=None):
         """LIVE, SUPERSEDED, FORGOTTEN or ARCHIVED; None if there has never been such an entry (or compaction took it)."""
-        return self.state_and_latest(number)[0]
+        return self.state_and_latest(number, known)[0]
 
     def get(self, number: int):
         """The latest version of an entry that was not forgotten, as a dict; else None."""
         state, line = self.state_and_latest(number)
         return line if state in (LIVE, SUPERSEDED) else None
 
-    def state_and_latest(self, number: int) -> tuple:
-        """(state, line of the latest version) of an entry; (None, None) if there is none."""
+    def state_and_latest(self, number: int, known=None) -> tuple:
+        """(state, line of the latest version) of an entry; (None, None) if there is none. `known` is a line of it at hand."""
         self.ready()
-        return self.entry_states.state_of(number)
+        return self.entry_states.state_of(number, known)
 
     def seqs_with_label(self, label: str) -> list:
         """The seqs of the lines that have a label, whatever became of them, or share its hash; of those in the index."""

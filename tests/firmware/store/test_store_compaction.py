@@ -54,3 +54,32 @@ def test_a_turn_that_comes_at_any_step_of_a_compaction_stays():
         "text",
     )
     assert steps > 3
+
+
+def _spoil_before(path, part):
+    """Put a byte before the line that has a part, as a gap in the file would."""
+    with open(path, "rb") as file:
+        raw = file.read()
+    at = raw.rfind(b"\n", 0, raw.find(part)) + 1
+    with open(path, "wb") as file:
+        file.write(raw[:at] + b"\x00" + raw[at:])
+
+
+def test_a_turn_that_cannot_be_read_where_it_stands_stays_with_its_text():
+    board = Board()
+    board.journal.add(ANN, "user", "ann", "before it")
+    seq = board.journal.add(ANN, "user", "ann", "what was said")
+    board.journal.add(ANN, "user", "ann", "after it")
+    _spoil_before(board.folder + "/journal/journal.jsonl", b"what was said")
+    board.compact()
+    assert board.journal.turn(seq)["text"] == "what was said"
+
+
+def test_a_memory_that_cannot_be_read_where_it_stands_stays():
+    board = Board()
+    board.remember("number one is in the cellar", ["cellar"])
+    kept = board.remember("number two is in the attic", ["attic"])
+    board.remember("number three is in the shed", ["shed"])
+    _spoil_before(board.folder + "/memory/memory_records.jsonl", b"number two")
+    board.compact()
+    assert board.records.get(kept)["content"] == "number two is in the attic"

@@ -301,7 +301,7 @@ class Journal(LogEntries):
         """What compaction does with a line: True to keep it, False to drop it, or what takes its place."""
         if "op" in line:
             return self._keep_operation(line)
-        if self.entries.state(line["seq"]) == LIVE:
+        if self.entries.state(line["seq"], line) == LIVE:
             return True
         if "gone" in line and line["sid"] in self._heads:
             return True

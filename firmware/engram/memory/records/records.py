@@ -318,7 +318,7 @@ class Records(LogEntries):
         """What compaction does with a line: earlier versions of what is not forgotten stay as its history."""
         if "id" not in line:
             return False
-        state = self.entries.state(int(line["id"][1:]))
+        state = self.entries.state(int(line["id"][1:]), line)
         is_there = state in (LIVE, SUPERSEDED) and line.get("op") != "archive"
         return is_there or self._is_needed(line, state)
 
@@ -330,7 +330,7 @@ class Records(LogEntries):
         number = int(line["id"][1:]) if "id" in line else 0
         if not number:
             return False
-        state, latest = self.entries.state_and_latest(number)
+        state, latest = self.entries.state_and_latest(number, line)
         is_latest = latest is not None and line["seq"] == latest["seq"]
         return (state == LIVE and is_latest) or (self._is_needed(line, state) and (is_latest or "op" in line))
 

@@ -150,6 +150,8 @@ class Log:
         # Unsure until the flush is through: an error or an interrupt may leave a part of the lines in the file.
         self._unsure = True
         try:
+            # littlefs fills a gap with zeros: a look beyond the end would have the lines begin behind it.
+            self._file.seek(0, 2)
             for line in encoded:
                 self._file.write(line)
             self._file.flush()

@@ -215,6 +215,13 @@ class Player:
         result, struck, steps = interrupting.during(getattr(self, "do_" + operation["do"]), operation, at)
         return {"result": result, "struck": struck, "steps": steps}
 
+    def do_overlook(self, do):
+        """Look for a line of the journal where it has none, as an outdated index may have one do."""
+        from engram.store.log import seq_seek
+
+        log = self.parts.journal.entries.log
+        return seq_seek.line_at(log.file_of(log.live), log.size + 1)
+
     def do_reopen(self, do):
         """Open all anew, as after a restart."""
         for part in (self.parts.records, self.parts.journal):
