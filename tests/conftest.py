@@ -48,7 +48,6 @@ ON_64_BITS = (
     "test_memory_fields",
     "test_memory_importance",
     "test_rules",
-    "test_store_former_tables",
     "test_store_ranks",
     "test_store_table",
     "test_text_",

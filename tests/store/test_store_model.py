@@ -69,8 +69,12 @@ class StoreMachine(RuleBasedStateMachine):
         for _ in range(count):
             self.clock += chance.choice((20, 400))
             # Some words are in many lines, most in few.
-            words = [WORDS[int(len(WORDS) * chance.random() ** 2)] for _ in range(chance.choice((0, 1, 3, 6, 12)))]
-            line = {"text": " ".join(words), "at": self.clock, "scope": chance.choice(SCOPES)}
+            words = [
+                WORDS[int(len(WORDS) * chance.random() ** 2)] for _ in range(chance.choice((0, 1, 3, 6, 12, 45, 300)))
+            ]
+            line: Line = {"text": " ".join(words), "at": self.clock, "scope": chance.choice(SCOPES)}
+            if chance.random() < 0.3:
+                line["reply"] = 1
             if self.turns:
                 line |= {"session": chance.randint(1, sessions) * 7, "who": chance.choice(PEOPLE)}
             else:
@@ -147,7 +151,8 @@ class StoreMachine(RuleBasedStateMachine):
         self.follow()
         kept = {line["seq"] for line in self.entries.lines}
         if tidy:
-            kept = self.entries.live_seqs()
+            # What shows an entry again stays: what hid it may stay, too.
+            kept = self.entries.live_seqs() | {line["seq"] for line in self.entries.lines if "show" in line}
         self.ask("compact", sorted(kept))
         self.entries.keep(kept)
         self.rewritten = True
@@ -163,7 +168,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     def mean_until(self, last: int) -> int:
         """16 times the mean length of the lines up to a seq."""
-        lengths = [row.length for seq, row in self.index.known.items() if seq <= last]
+        lengths = [row.length // 8 for seq, row in self.index.known.items() if seq <= last]
         return max(1, sum(lengths) * 16 // len(lengths)) if len(lengths) > 20 else UNKNOWN_MEAN
 
     def follow(self) -> None:
@@ -185,11 +190,12 @@ class StoreMachine(RuleBasedStateMachine):
         until=_moments,
         speaker=st.sampled_from(["", "", "%ann"]),
         weights=st.booleans(),
+        asks=st.booleans(),
         limit=st.sampled_from([1, 10, 70]),
     )
-    def search(self, words, labels, scopes, since, until, speaker, weights, limit):
+    def search(self, words, labels, scopes, since, until, speaker, weights, asks, limit):
         idfs = {word: 100 + 37 * at for at, word in enumerate(dict.fromkeys(words))} if weights else None
-        found = self.ask("search", words, labels, scopes, since, until, speaker, idfs, limit)
+        found = self.ask("search", words, labels, scopes, since, until, speaker, idfs, asks, limit)
         # A search first marks all that is to be marked.
         self.follow()
         ranks = Ranks(self.index, words, idfs)
@@ -197,7 +203,7 @@ class StoreMachine(RuleBasedStateMachine):
         def allowed(line: Line) -> bool:
             return passes(line, labels, scopes, since, until)
 
-        assert found == ranks.ranked(allowed, speaker, self.entries.live_seqs(), limit)
+        assert found == ranks.ranked(allowed, speaker, self.entries.live_seqs(), asks, limit)
 
     @rule(words=_words)
     def frequencies(self, words):
@@ -264,7 +270,7 @@ class StoreMachine(RuleBasedStateMachine):
             self.finish()
             self.newest((), ())
             self.all_entries()
-            self.search(WORDS[:4], (), (), 0, 0, "", False, 70)
+            self.search(WORDS[:4], (), (), 0, 0, "", False, False, 70)
         super().teardown()
 
 

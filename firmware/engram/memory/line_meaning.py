@@ -11,6 +11,11 @@ from engram.memory import ALL, ids
 from engram.store.types import ARCHIVED, FORGOTTEN, SUPERSEDED, Entry, no_entry
 
 _DAY_SECONDS = const(86400)
+_ASKS_REPLIES = const(
+    " did you | you recommended | you suggested | you advised | you said | you told | you mentioned | you gave | you provided |"
+    " you listed | you explained | your advice | your recommendation| your suggestion| your answer | your reply |"
+    "你说|你推荐|你建议|你告诉|你提到|你给|你的建议"
+)
 _NEEDED = {
     "": (("sid", str), ("who", str), ("at", int)),
     "session": (("sid", str), ("at", int)),
@@ -44,7 +49,7 @@ def describe_record(line: dict) -> Entry:
     hides = [(_number(ref), SUPERSEDED) for ref in older]
     if line.get("past"):
         hides.append((number, SUPERSEDED))
-    return Entry(number, _record_terms(line), _record_labels(line), 0, line.get("created", 0), hides, (), 0)
+    return Entry(number, _record_terms(line), _record_labels(line), 0, line.get("created", 0), hides, (), 0, False)
 
 
 def _number(ref: str) -> int:
@@ -80,7 +85,8 @@ def describe_turn(line: dict, zone_minutes: int) -> Entry:
     seq = line["seq"]
     gone = ((seq, FORGOTTEN),) if "gone" in line else ()
     found = () if gone or "command" in line else _turn_terms(line, zone_minutes)
-    return Entry(seq, found, _turn_labels(line), ids.number("session", line["sid"], "s"), line["at"], gone, (), 0)
+    session, is_reply = ids.number("session", line["sid"], "s"), line.get("role") == "assistant"
+    return Entry(seq, found, _turn_labels(line), session, line["at"], gone, (), 0, is_reply)
 
 
 def is_known_turn(line: dict) -> bool:
@@ -126,6 +132,12 @@ def _turn_labels(line: dict):
     yield "~" + line["sid"]
     yield "%" + line["who"]
     yield "@" + line.get("scope", ALL)
+
+
+def asks_replies(query: str) -> bool:
+    """Whether a query asks what the assistant said: "what did you recommend?"."""
+    words = " %s %s" % (" ".join(text.words(query)), query)
+    return any(phrase in words for phrase in _ASKS_REPLIES.split("|"))
 
 
 def named_speaker(query: str, names, is_known) -> str:

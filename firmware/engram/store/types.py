@@ -12,7 +12,16 @@ ARCHIVED = const(3)  # it has left for a companion, which finds it still
 _EPOCH_MINUTES = const(26297280)  # 2020-01-01 in minutes: times in tables are minutes since then
 MOST_MINUTES = 0xFFFFFF
 
-Entry = namedtuple("Entry", "number terms labels session at hides shows ends")
+EIGHTHS = 8
+"""Counts and lengths of a row are in eighths: a word of its head counts as one, one behind it as an eighth."""
+
+HEAD = 32
+"""The words at the begin of a row that count in full: what a long reply is about stands there."""
+
+MOST_TERMS = 256
+"""The words of a row that are indexed: a longer line is kept whole in the log."""
+
+Entry = namedtuple("Entry", "number terms labels session at hides shows ends is_reply")
 """What a line means.
 
 number    the entry that it is a version of, -1 for a line that is no entry
@@ -23,15 +32,16 @@ at        its moment, Unix seconds
 hides     ((number, SUPERSEDED, FORGOTTEN or ARCHIVED), ...)
 shows     (number, ...) of hidden entries that are live again
 ends      the number of a thread of which no entry is live any more, or 0
+is_reply  whether the assistant said it: it counts half unless a query asks for that
 """
 
 
 def no_entry(at: int = 0, hides=(), shows=(), ends: int = 0) -> Entry:
     """The Entry of a line that is no entry itself."""
-    return Entry(-1, (), (), 0, at, hides, shows, ends)
+    return Entry(-1, (), (), 0, at, hides, shows, ends, False)
 
 
-Query = namedtuple("Query", "terms labels scopes since until speaker weights")
+Query = namedtuple("Query", "terms labels scopes since until speaker weights asks_replies")
 """A search of a store.
 
 terms     words, joined by OR
@@ -39,6 +49,7 @@ labels    filters that all must be passed
 scopes    labels of which one is enough
 since     the earliest time, until: the first time that is too late, in Unix seconds; 0 leaves it open
 speaker   the label of the speaker whom the query names, or ""
+asks_replies  whether it asks what the assistant said: replies count in full
 weights   a dict of term: idf that holds for several stores together (see weights.py), None for this store's own
 """
 
@@ -46,6 +57,11 @@ Hit = namedtuple("Hit", "number score evidence line parts")
 """An entry that was found: its score (4096 is the best that words alone can give within one answer), the weight of the
 words that it matches, which can be compared between stores, its line as a dict, and what the score is made of (see
 explain.py) if that was asked for."""
+
+
+def row_length(words: int) -> int:
+    """The length of a row of so many words, in eighths."""
+    return EIGHTHS * min(words, HEAD) + max(0, words - HEAD)
 
 
 def minutes(at: int) -> int:

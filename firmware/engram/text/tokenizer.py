@@ -30,7 +30,9 @@ _LONGEST_STOP_WORD = const(6)
 _APOSTROPHE = const(0x27)
 _WIDE_MARK = const(0xFF)  # engram.text.unicode_fold puts it before a run of a script without spaces
 _FIRST_LEAD_OF_WORDS = const(0xE4)  # Han and Hangul begin with it or a higher byte, kana and Thai with lower ones
-_D, _E, _G, _L, _S, _Y = b"deglsy"
+_D, _E, _G, _I, _L, _S, _U, _Y = b"degilsuy"
+_VOWELS = const(b"aeiouy")
+_CONSONANTS = const(b"bcdfghjklmnpqrstvwxz")
 _AROUND = const(b'.,!?;:"()[]*-\n\r\t')  # what often stands before or after a word: only a short cut
 
 
@@ -45,7 +47,7 @@ def terms(text: str, singles: bool = False):
     for word in _words(text, singles):
         size = len(word)
         if size > _LONGEST_STOP_WORD or word not in STOP_WORDS[size]:
-            yield _text(_stem(word) if 3 < size <= MAX_TERM and word[-1] < 0x80 else word)
+            yield _text(_stem(word) if 2 < size <= MAX_TERM and word[-1] < 0x80 else word)
 
 
 def index_terms(text: str):
@@ -159,24 +161,38 @@ def _text(word: bytes) -> str:
 
 
 def _stem(word: bytes) -> bytes:
-    """A word of over three letters without the first ending that fits, a last e, one of a doubled consonant."""
-    size = len(word)
+    """A word of over two letters without its ending, so that its forms meet: live and lives, use and using."""
     last = word[-1]
     if last == _S:
-        word = _singular(word, size)
-    elif last == _G and size >= 6 and word.endswith(b"ing"):
-        word = word[:-3]
-    elif size >= 5 and ((last == _D and word[-2] == _E) or (last == _Y and word[-2] == _L)):
+        word = _singular(word)
+    elif last == _D and word.endswith(b"ied") and len(word) > 4:
+        word = word[:-3] + b"y"
+    elif last == _D and word[-2] == _E and word[-3] != _E and _has_vowel(word, 2):
         word = word[:-2]
-    if word[-1] == _E and len(word) > 4:
+    elif last == _G and len(word) >= 5 and word.endswith(b"ing") and _has_vowel(word, 3):
+        word = word[:-3]
+    elif last == _Y and len(word) >= 6 and word[-2] == _L:
+        word = word[:-2]
+    if word[-1] == _E and len(word) > 2:
         word = word[:-1]
-    last = word[-1]
-    return word[:-1] if last == word[-2] and last in b"bcdfghjkmnpqrtvwxyz" else word
+    size = len(word)
+    if size > 3 and word[-1] == word[-2] and word[-1] in _CONSONANTS:
+        return word[:-1]
+    if size > 2 and word[-1] == _Y and word[-2] not in _VOWELS:
+        return word[:-1] + b"i"
+    return word
 
 
-def _singular(word: bytes, size: int) -> bytes:
-    if size >= 7 and word.endswith(b"sses"):
-        return word[:-2]
-    if size >= 6 and word.endswith(b"ies"):
+def _singular(word: bytes) -> bytes:
+    if word.endswith(b"ies") and len(word) > 4:
         return word[:-3] + b"y"
-    return word[: -2 if size >= 5 and word[-2] == _E else -1]
+    if word.endswith(b"sses"):
+        return word[:-2]
+    if len(word) > 3 and word[-2] == _E and word[-3] != _E:
+        return word[:-2]
+    return word if word[-2] in (_S, _U, _I) else word[:-1]
+
+
+def _has_vowel(word: bytes, ending: int) -> bool:
+    """Whether a vowel stands before an ending of so many letters: "red" and "bring" have none."""
+    return any(letter in _VOWELS for letter in memoryview(word)[: len(word) - ending])

@@ -301,7 +301,7 @@ def _show_aside(context: Context, before: int, limit: int) -> None:
         typer.echo(f"there may be more: --before {found[-1]['number']} continues.", err=True)
 
 
-_POINTS = ("session", "meaning", "speaker", "importance", "dates")
+_POINTS = ("session", "meaning", "speaker", "reply", "importance", "dates")
 
 
 def _value(name: str, value: Any) -> str:

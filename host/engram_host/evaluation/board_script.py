@@ -3,7 +3,7 @@
     board_script.py FLASH feed TURNS IDS
     board_script.py FLASH ask QUESTIONS ANSWERS LIMIT
 
-TURNS has a JSON list [session, Unix seconds, speaker, text, caption] in each line; IDS gets a line for each with the id
+TURNS has a JSON list [session, Unix seconds, speaker, text, caption, role] in each line; IDS gets a line for each with the id
 that the store gave the turn. QUESTIONS has a JSON string in each line; ANSWERS gets a line for each with the ids of what
 was found, best first, at most LIMIT.
 """
@@ -32,9 +32,9 @@ class Turns:
         self._store = Store(Log(folder, "journal", cap=CAP), schema.TurnSchema(Clock(), 0))
         self._store.open()
 
-    def add(self, session, at, who, content, caption):
+    def add(self, session, at, who, content, caption, role):
         """Append a turn; its id."""
-        line = [("sid", "s%d" % session), ("role", "user"), ("who", who), ("text", content), ("at", at)]
+        line = [("sid", "s%d" % session), ("role", role), ("who", who), ("text", content), ("at", at)]
         if caption:
             line.append(("caption", caption))
         return self._store.append(line)
@@ -52,7 +52,8 @@ class Turns:
     def search(self, query, limit):
         """Yield the ids of what fits a query, best first."""
         speaker = line_meaning.named_speaker(query, self._store.names("%"), lambda label: True)
-        for hit in self._store.search(Query(text.terms(query), (), (), 0, 0, speaker, None), limit):
+        asked = line_meaning.asks_replies(query)
+        for hit in self._store.search(Query(text.terms(query), (), (), 0, 0, speaker, None, asked), limit):
             yield hit.number
 
 
@@ -61,8 +62,8 @@ def feed(store, turns, ids) -> None:
     count = 0
     with open(turns) as file, open(ids, "w") as out:
         for line in file:
-            session, at, who, content, caption = json.loads(line)
-            out.write("%d\n" % store.add(session, at, who, content, caption))
+            session, at, who, content, caption, role = json.loads(line)
+            out.write("%d\n" % store.add(session, at, who, content, caption, role))
             count += 1
             if count % PROGRESS == 0:
                 print("%d turns taken in" % count)

@@ -11,7 +11,7 @@ recipe      the tuned ranker of docs/design/retrieval.md in floats, for comparis
     B     = BM25 of the turn                                   k1 .9, b .4
     T     = B + .4 B(turns before and after in the session) + .2 B(next but one on either side)
     S     = BM25 of the session's turns as one document        k1 .9, b .2
-    score = T / max T + .5 S / max S,  times 1.2 for the only speaker whom the query names
+    score = T / max T + .5 S / max S,  times 1.4 for the only speaker whom the query names, .5 for a reply
 
 Words are cut up by the firmware's own engram.text, so that a difference is one of ranking.
 """
@@ -23,14 +23,17 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
 from engram import log_line, text
 from engram.clock import MONTHS
+from engram.memory import line_meaning
 from engram.memory.access import OWNER
+from engram.store.types import EIGHTHS, HEAD, MOST_TERMS
 from engram_host.boards.file_set import WITHOUT_LINES, compile_module
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.search.cache import IndexCache
@@ -69,7 +72,10 @@ class BoardEngine:
         """An engine (see run.py). EvaluationFailed, BoardError."""
         turns, given, questions, answers = (work / name for name in ("turns", "ids", "questions", "answers"))
         (work / "board_script.mpy").write_bytes(compile_module(_SCRIPT, *WITHOUT_LINES))
-        _write(turns, [[turn.session, turn.at, turn.speaker, turn.text, turn.caption] for turn in conversation.turns])
+        _write(
+            turns,
+            [[turn.session, turn.at, turn.speaker, turn.text, turn.caption, turn.role] for turn in conversation.turns],
+        )
         _write(questions, [question.text for question in conversation.questions])
         self._run(conversation.name, work, "feed", turns, given)
         self._run(conversation.name, work, "ask", questions, answers, limit)
@@ -195,7 +201,7 @@ def _line(seq: int, turn: Turn, last_of_session: dict[int, tuple[int, int]]) -> 
         [
             ("seq", seq),
             ("sid", f"s{turn.session}"),
-            ("role", "user"),
+            ("role", turn.role),
             ("who", turn.speaker),
             ("text", turn.text),
             ("caption", turn.caption or None),
@@ -229,25 +235,34 @@ NEIGHBOURS = {-2: 0.2, -1: 0.4, 1: 0.4, 2: 0.2}
 """What T takes of the turns that stand so far from a turn in its session."""
 
 
-class Bm25:
-    """BM25 over some documents, each a Counter of terms."""
+SHORTEST = 20
+"""Words: a turn does not gain from being shorter."""
 
-    def __init__(self, documents: list[Counter[str]], b: float):
+Document = dict[str, float]
+"""How often a document has each term."""
+
+
+class Bm25:
+    """BM25 over some documents; none counts as shorter than `shortest`."""
+
+    def __init__(self, documents: list[Document], b: float, shortest: float = 0):
         self._documents = documents
+        self._lengths = [sum(document.values()) for document in documents]
         self._b = b
+        self._shortest = shortest
         self._having = Counter(term for document in documents for term in document)
-        self._mean = sum(document.total() for document in documents) / max(1, len(documents))
+        self._mean = sum(self._lengths) / max(1, len(documents))
 
     def scores(self, terms: list[str]) -> list[float]:
         """The score of each document."""
         weights = {term: self._weight(self._having[term]) for term in terms}
-        return [self._score(document, weights) for document in self._documents]
+        return [self._score(*each, weights) for each in zip(self._documents, self._lengths, strict=True)]
 
     def _weight(self, having: int) -> float:
         return math.log(1 + (len(self._documents) - having + 0.5) / (having + 0.5))
 
-    def _score(self, document: Counter[str], weights: dict[str, float]) -> float:
-        flat = K1 * (1 - self._b + self._b * document.total() / self._mean)
+    def _score(self, document: Document, length: float, weights: dict[str, float]) -> float:
+        flat = K1 * (1 - self._b + self._b * max(length, self._shortest) / self._mean)
         return sum(
             weight * document[term] * (K1 + 1) / (document[term] + flat)
             for term, weight in weights.items()
@@ -262,19 +277,33 @@ def turn_terms(turn: Turn) -> Iterator[str]:
         yield from text.terms(part)
 
 
+def weighed(terms: Iterable[str]) -> Document:
+    """Terms counted as the index does: those behind the head an eighth, at most so many."""
+    found: Document = {}
+    for at, term in enumerate(islice(terms, MOST_TERMS)):
+        found[term] = found.get(term, 0) + (1 if at < HEAD else 1 / EIGHTHS)
+    return found
+
+
+def together(documents: Iterable[Document]) -> Document:
+    """Several documents as one."""
+    found: Document = {}
+    for document in documents:
+        for term, count in document.items():
+            found[term] = found.get(term, 0) + count
+    return found
+
+
 class Recipe:
     """The ranker over one conversation."""
 
     def __init__(self, turns: list[Turn]):
         self._turns = turns
-        documents = [Counter(turn_terms(turn)) for turn in turns]
-        self._turn_scores = Bm25(documents, 0.4)
+        documents = [weighed(turn_terms(turn)) for turn in turns]
+        self._turn_scores = Bm25(documents, 0.4, SHORTEST)
         self._sessions = sorted({turn.session for turn in turns})
         whole = [
-            sum(
-                (document for document, turn in zip(documents, turns, strict=True) if turn.session == session),
-                Counter(),
-            )
+            together(document for document, turn in zip(documents, turns, strict=True) if turn.session == session)
             for session in self._sessions
         ]
         self._session_scores = Bm25(whole, 0.2)
@@ -292,11 +321,13 @@ class Recipe:
         prior = dict(zip(self._sessions, self._session_scores.scores(terms), strict=True))
         top, prior_top = max(totals), max(prior.values()) or 1.0
         named = self._named(query)
+        halves = not line_meaning.asks_replies(query)
         scored = {}
         for number, (turn, total) in enumerate(zip(self._turns, totals, strict=True)):
             if total > 0:
                 score = total / top + 0.5 * prior[turn.session] / prior_top
-                scored[number] = score * (1.2 if turn.speaker == named else 1)
+                score *= 1.4 if turn.speaker == named else 1
+                scored[number] = score / 2 if halves and turn.role == "assistant" else score
         return scored
 
     def _with_neighbours(self, scores: list[float]) -> list[float]:

@@ -1,6 +1,6 @@
 """The sets of an evaluation: a folder of folders NAME/{turns,questions}.jsonl, read and checked.
 
-turns.jsonl        {"id","session","date","speaker","text"[,"caption"]}, in the order in which they were said
+turns.jsonl        {"id","session","date","speaker","text"[,"caption"][,"role"]}, in the order in which they were said
 questions.jsonl    {"question","evidence":[ids of turns],"category"}
 """
 
@@ -20,6 +20,9 @@ class BadSet(EvaluationFailed):
     """A set cannot be used; the message says where and why."""
 
 
+ROLES: tuple[str, ...] = ("user", "assistant")
+
+
 @dataclass(frozen=True)
 class Turn:
     """One message; `at` is its moment in Unix seconds, `session` its thread's number from 1 on."""
@@ -30,6 +33,8 @@ class Turn:
     speaker: str
     text: str
     caption: str = ""
+    role: str = "user"
+    """Who speaks: a person ("user") or the assistant ("assistant")."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,14 @@ def _turn(place: str, line: dict[str, Any]) -> Turn:
         _field(place, line, "speaker", str),
         _field(place, line, "text", str),
         _field(place, line, "caption", str) if line.get("caption") else "",
+        _role(place, line.get("role", "user")),
     )
+
+
+def _role(place: str, role: Any) -> str:
+    if role not in ROLES:
+        raise BadSet(f"{place}: role must be {' or '.join(ROLES)}.")
+    return role
 
 
 def _question(place: str, line: dict[str, Any]) -> Question:

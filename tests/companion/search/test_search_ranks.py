@@ -14,35 +14,36 @@ WORDS = ["tea", "green", "bike", "paint", "garden", "car", "shop", "blue", "sea"
 PEOPLE = ["Ann", "Bob", "Cleo"]
 TURNS = st.lists(
     st.tuples(
-        st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join),
+        st.lists(st.sampled_from(WORDS), max_size=50).map(" ".join),
         st.sampled_from(PEOPLE),
         st.integers(1, 4),
         st.integers(0, 90),
+        st.sampled_from(sets.ROLES),
     ),
     min_size=1,
     max_size=30,
 )
-QUERIES = st.lists(st.sampled_from([*WORDS, "Ann", "May"]), min_size=1, max_size=5).map(" ".join)
+QUERIES = st.lists(st.sampled_from([*WORDS, "Ann", "May", "did you"]), min_size=1, max_size=5).map(" ".join)
 
 
-def conversation(told: list[tuple[str, str, int, int]]) -> list[sets.Turn]:
+def conversation(told: list[tuple[str, str, int, int, str]]) -> list[sets.Turn]:
     """Turns in the order of their sessions, as the reference takes them."""
     told = sorted(told, key=lambda one: one[2])
     return [
-        sets.Turn(f"t{seq}", session, 1_680_000_000 + 86_400 * day, who, text)
-        for seq, (text, who, session, day) in enumerate(told, 1)
+        sets.Turn(f"t{seq}", session, 1_680_000_000 + 86_400 * day, who, text, role=role)
+        for seq, (text, who, session, day, role) in enumerate(told, 1)
     ]
 
 
 def stored(turns: list[sets.Turn]) -> SearchStore:
     store = SearchStore()
-    store.put_all("b", [turn(int(t.id[1:]), t.text, f"s{t.session}", t.speaker, t.at) for t in turns])
+    store.put_all("b", [turn(int(t.id[1:]), t.text, f"s{t.session}", t.speaker, t.at, t.role) for t in turns])
     return store
 
 
 @settings(max_examples=50, deadline=None)
 @given(TURNS, QUERIES)
-def test_scores_are_those_of_the_reference(told: list[tuple[str, str, int, int]], query: str):
+def test_scores_are_those_of_the_reference(told: list[tuple[str, str, int, int, str]], query: str):
     turns = conversation(told)
     expected = {turns[at].id: score for at, score in engines.Recipe(turns).scores(query).items()}
     hits = engine_of(stored(turns)).search(asked(query, limit=50)).hits
@@ -90,7 +91,7 @@ def test_an_explanation_names_words_and_the_turns_beside():
 def test_the_order_in_which_lines_came_changes_no_rank(told: Any, query: str, random: Any):
     turns = conversation(told)
     one, other = stored(turns), SearchStore()
-    lines = [turn(int(t.id[1:]), t.text, f"s{t.session}", t.speaker, t.at) for t in turns]
+    lines = [turn(int(t.id[1:]), t.text, f"s{t.session}", t.speaker, t.at, t.role) for t in turns]
     random.shuffle(lines)
     other.put_all("b", lines)
     for store in (one, other):

@@ -37,7 +37,7 @@ def test_what_is_remembered_of_pieces_has_a_bound(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     "name, added",
     [
-        ("getUserName", {"get", "user", "name"}),
+        ("getUserName", {"get", "user", "nam"}),
         ("E_CONN_42", {"e_conn_42"}),
         ("src/main.py", {"src/main.py", "main.py"}),
         ("(std::vector)", {"std::vector"}),

@@ -2,7 +2,7 @@
 
 from engram.errors import ArgumentError
 from engram.memory import line_meaning
-from engram.memory.line_meaning import describe_record, describe_turn, is_known_turn, named_speaker
+from engram.memory.line_meaning import asks_replies, describe_record, describe_turn, is_known_turn, named_speaker
 from engram.store.types import ARCHIVED, FORGOTTEN, SUPERSEDED
 
 AT = 1790000000
@@ -25,8 +25,8 @@ def _without(line, name):
 
 
 def test_the_names_are_those_of_the_contract():
-    functions = [name for name in dir(line_meaning) if name.startswith(("describe", "is_", "named"))]
-    assert sorted(functions) == ["describe_record", "describe_turn", "is_known_turn", "named_speaker"]
+    functions = [name for name in dir(line_meaning) if name.startswith(("asks", "describe", "is_", "named"))]
+    assert sorted(functions) == ["asks_replies", "describe_record", "describe_turn", "is_known_turn", "named_speaker"]
 
 
 # --- records
@@ -93,8 +93,16 @@ def test_a_turn_is_an_entry_with_its_session_time_labels_and_words():
     entry = describe_turn(_with(TURN, scope="user:ann", caption="a cup"), 0)
     assert (entry.number, entry.session, entry.at, entry.ends) == (7, 3, AT, 0)
     assert list(entry.labels) == ["~s3", "%ann", "@user:ann"]
-    assert set(entry.terms) >= {"21", "september", "2026", "ann", "tea", "ready", "cup"}
+    assert set(entry.terms) >= {"21", "september", "2026", "ann", "tea", "readi", "cup"}
     assert list(entry.hides) == [] and list(entry.shows) == []
+    assert not entry.is_reply and describe_turn(_with(TURN, role="assistant"), 0).is_reply
+
+
+def test_a_query_asks_for_replies_if_it_names_what_the_assistant_said():
+    for query in ("What did you recommend?", "which tools you mentioned", "Was your advice good?", "你推荐了什么？"):
+        assert asks_replies(query), query
+    for query in ("Where do I live?", "What would you suggest?", "Can you list my books?", "我喜欢什么？", ""):
+        assert not asks_replies(query), query
 
 
 def test_the_day_of_a_turn_is_that_of_the_zone():

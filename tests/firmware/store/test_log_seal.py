@@ -34,7 +34,7 @@ class _Words(StatelessSchema):
     """Every line is an entry of one word."""
 
     def describe(self, line):
-        return Entry(line["seq"], (line["text"],), (), 0, 0, (), (), 0)
+        return Entry(line["seq"], (line["text"],), (), 0, 0, (), (), 0, False)
 
 
 def _store():

@@ -35,7 +35,7 @@ class Memories(StatelessSchema):
     """Every line is an entry with the index terms of its text."""
 
     def describe(self, line):
-        return Entry(line["seq"], text.index_terms(line["text"]), (), 0, 0, (), (), 0)
+        return Entry(line["seq"], text.index_terms(line["text"]), (), 0, 0, (), (), 0, False)
 
 
 def _store():
@@ -47,7 +47,7 @@ def _store():
 
 
 def _found(store, query, limit=1):
-    wanted = Query(text.terms(query), (), (), 0, 0, "", None)
+    wanted = Query(text.terms(query), (), (), 0, 0, "", None, True)
     return [hit.line["name"] for hit in store.search(wanted, limit)]
 
 

@@ -29,7 +29,9 @@ class Owner:
         hides = ((line["supersedes"], SUPERSEDED),) if "supersedes" in line else ()
         labels = ["#" + tag for tag in line.get("tags", ())]
         number = line.get("of", line["seq"])
-        return Entry(number, text.terms(line["text"]), labels, line.get("session", 0), line.get("at", 0), hides, (), 0)
+        return Entry(
+            number, text.terms(line["text"]), labels, line.get("session", 0), line.get("at", 0), hides, (), 0, False
+        )
 
     def observe(self, line):
         self.seen.append(line["seq"])
@@ -48,7 +50,7 @@ def _open(place):
 
 
 def _query(words, labels=(), since=0, until=0, scopes=()):
-    return Query(text.terms(words), labels, scopes, since, until, "", None)
+    return Query(text.terms(words), labels, scopes, since, until, "", None, True)
 
 
 def _found(store, words, **more):
@@ -157,6 +159,7 @@ def test_ranks_are_those_of_plain_bm25():
 def _bm25(texts, words):
     documents = [list(text.terms(content)) for content in texts]
     mean = sum(len(document) for document in documents) / len(documents)
+    shortest = 20  # terms: as long as this counts what is shorter
     scores = {}
     for word in words:
         term = next(iter(text.terms(word)))
@@ -165,7 +168,7 @@ def _bm25(texts, words):
         for number, document in enumerate(documents):
             count = document.count(term)
             if count:
-                norm = 0.9 * (0.6 + 0.4 * len(document) / mean)
+                norm = 0.9 * (0.6 + 0.4 * max(shortest, len(document)) / mean)
                 scores[number + 1] = scores.get(number + 1, 0) + idf * count * 1.9 / (count + norm)
     return scores
 

@@ -53,4 +53,4 @@ def test_sessions_are_found_by_search_after_the_index_was_lost():
         pass
     assert not store.partial
     assert store.index.session_sizes.is_used
-    assert len(list(store.search(Query(list(text.terms("bicycle")), (), (), 0, 0, "", None), 5))) == 5
+    assert len(list(store.search(Query(list(text.terms("bicycle")), (), (), 0, 0, "", None, True), 5))) == 5

@@ -13,7 +13,7 @@ class Texts(StatelessSchema):
     """Every line is an entry without labels."""
 
     def describe(self, line):
-        return Entry(line["seq"], text.terms(line["text"]), (), 0, 0, (), (), 0)
+        return Entry(line["seq"], text.terms(line["text"]), (), 0, 0, (), (), 0, False)
 
 
 def test_many_words_that_stand_everywhere_do_not_drown_the_rare_one():
@@ -24,5 +24,5 @@ def test_many_words_that_stand_everywhere_do_not_drown_the_rare_one():
     wanted = store.append([("text", " ".join(COMMON) + " rare" * 9)])
     for _ in range(40):
         store.append([("text", " ".join(COMMON))])
-    query = Query(text.terms(" ".join(COMMON) + " rare"), (), (), 0, 0, "", None)
+    query = Query(text.terms(" ".join(COMMON) + " rare"), (), (), 0, 0, "", None, True)
     assert [hit.number for hit in store.search(query, 1)] == [wanted]

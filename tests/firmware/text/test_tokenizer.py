@@ -24,18 +24,29 @@ def reference_words(text: str) -> list:
 
 
 def reference_stem(word: str) -> str:
-    if len(word) <= 3 or len(word) > MAX_TERM:
+    import re
+
+    if not 2 < len(word) <= MAX_TERM:
         return word[:MAX_TERM]
-    endings = (("sses", "ss"), ("ies", "y"), ("ing", ""), ("ed", ""), ("ly", ""), ("es", ""), ("s", ""))
-    for ending, other in endings:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
+    vowel = re.compile("[aeiouy]").search
+    for ending, other, fits in (
+        ("ies", "y", len(word) > 4),
+        ("sses", "ss", True),
+        ("es", "", len(word) > 3 and word[-3] != "e"),
+        ("s", "", word[-2] not in "sui"),
+        ("ied", "y", len(word) > 4),
+        ("ed", "", word[-3] != "e" and vowel(word[:-2])),
+        ("ing", "", len(word) > 4 and vowel(word[:-3])),
+        ("ly", "", len(word) > 5),
+    ):
+        if word.endswith(ending) and fits:
             word = word[: -len(ending)] + other
             break
-    if len(word) > 4 and word[-1] == "e":
-        word = word[:-1]
-    if word[-1] == word[-2] and word[-1] in "bcdfghjkmnpqrtvwxyz":
-        word = word[:-1]
-    return word
+    if len(word) > 2:
+        word = re.sub("e$", "", word)
+    if len(word) > 2:
+        word = re.sub("(?<=[^aeiouy])y$", "i", word)
+    return re.sub("(?<=..)([bcdfghjklmnpqrstvwxz])\\1$", "\\1", word)
 
 
 def test_words_are_runs_of_letters_and_digits_in_lower_case():
@@ -69,7 +80,7 @@ def test_a_typographic_apostrophe_counts_as_one():
 def test_each_stop_word_is_left_out_of_the_terms():
     for group in STOP_WORDS:
         for word in group.decode().split():
-            assert list(terms(word.upper() + " tree")) == ["tree"], word
+            assert list(terms(word.upper() + " door")) == ["door"], word
 
 
 def test_there_are_the_90_stop_words_of_the_recipe():
@@ -93,14 +104,26 @@ def test_words_keep_what_terms_leave_out():
 
 def test_terms_are_stemmed_by_the_first_ending_that_fits():
     pairs = (
-        "classes class", "cities city", "ties tie", "dies die", "running run", "king king", "sing sing",
-        "painted paint", "bed bed", "reed reed", "quickly quick", "fly fly", "boxes box", "dishes dish",
-        "cats cat", "gas gas", "was", "cake cake", "bakes bak", "house hous", "stopped stop", "calling call",
-        "missed miss", "tree tree", "seeing see", "adding ad", "1990s 1990", "2000 2000", "glass glas",
+        "classes clas", "cities citi", "ties ti", "dies di", "running run", "king king", "sing sing", "painted paint",
+        "bed bed", "reed reed", "quickly quick", "fly fli", "boxes box", "dishes dish", "cats cat", "was", "cake cak",
+        "bakes bak", "house hous", "stopped stop", "calling cal", "missed mis", "tree tre", "seeing se", "adding add",
+        "1990s 1990", "2000 2000", "glass glas", "bus bus", "paris paris", "day day", "days day", "bring bring",
     )  # fmt: skip
     for pair in pairs:
         word, expected = (pair + " ").split(" ")[:2]
         assert list(terms(word)) == ([expected] if expected else []), pair
+
+
+def test_the_forms_of_a_word_meet():
+    forms = (
+        "live lives lived living", "like likes liked", "move moves moved moving", "name names named", "use uses used using",
+        "study studies studied studying", "time times timed", "bike bikes", "stop stops stopped stopping", "plan planned",
+        "city cities", "hope hoped hoping", "play plays played playing", "die dies died", "try tries tried trying",
+        "run runs running", "box boxes", "bus buses", "race races racing", "house houses", "tell tells telling",
+        "eat eats eating", "watch watches watched", "happy happily", "class classes", "agree agrees", "tree trees",
+    )  # fmt: skip
+    for group in forms:
+        assert len(set(terms(group))) == 1, (group, list(terms(group)))
 
 
 def test_terms_keep_order_and_repetition():
@@ -155,7 +178,7 @@ def test_every_runtime_gives_the_same_terms():
     for seed in range(300):
         for term in terms(generated(SCRIPTS if seed % 2 else FRAGMENTS, 40, seed)):
             digest.add(term)
-    assert digest.hex() == "fdbc0883", digest.hex()
+    assert digest.hex() == "291e2ae1", digest.hex()
 
 
 def test_text_that_is_not_unicode_gives_words_all_the_same():

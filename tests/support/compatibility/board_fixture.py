@@ -19,6 +19,8 @@ HERE = Path(__file__).resolve().parent
 DATA = firmware_build.ROOT / "tests" / "data" / "flash-0.1"
 FLASH = DATA / "flash.bin.xz"
 EXPECTED = DATA / "expected.json"
+SEARCHES = DATA / "searches.json"
+"""What searches find on that flash with today's ranking, once the indexes are made anew: by state, caller and query."""
 
 RUNTIMES = ("cpython", "64", "32")
 """As in tests/firmware: CPython and the 64-bit build on a folder of the host, the 32-bit build from .mpy on a littlefs."""
@@ -80,6 +82,17 @@ def read(runtime: str, data: bytes, folder: Path, now: int, *steps: str) -> list
         place = (unpack(data, folder / "files"), "-")
     printed = run(runtime, "read_board.py", *place, now, *steps)
     return [json.loads(line[2:]) for line in printed.splitlines() if line.startswith("> ")]
+
+
+def with_searches(state: State, searches: dict[str, Any]) -> State:
+    """A state in which each caller's searches find something else."""
+    callers = {caller: {**seen, "searches": searches[caller]} for caller, seen in state["callers"].items()}
+    return {**state, "callers": callers}
+
+
+def searches_of(state: State) -> dict[str, Any]:
+    """What the searches of each caller find in a state."""
+    return {caller: seen["searches"] for caller, seen in state["callers"].items()}
 
 
 def shortened(state: State, bodies: dict[str, Any]) -> State:

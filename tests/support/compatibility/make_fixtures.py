@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Makes the fixtures of a version in tests/data anew: only for a new version, as those of an old one say what it wrote.
 
-make_fixtures.py flash | wire | ranks
+make_fixtures.py flash | wire | ranks | searches
+
+`ranks` and `searches` note how today's code ranks: for a ranking that is better, as measured.
 """
 
 import itertools
@@ -18,13 +20,21 @@ from typing import Any
 
 sys.path.extend(
     str(Path(__file__).resolve().parents[3] / name)
-    for name in ("host", "firmware", "tools/setup", "tools/build", "tests/support", "tests/support/companion")
+    for name in (
+        "host",
+        "firmware",
+        "tools/setup",
+        "tools/build",
+        "tools/benchmarks",
+        "tests/support",
+        "tests/support/companion",
+    )
 )
 
 import firmware_build
 import get_micropython
 import ranks
-from board_fixture import DATA, EXPECTED, FLASH, dump, flash, read, run, shortened, unpack
+from board_fixture import DATA, EXPECTED, FLASH, SEARCHES, dump, flash, read, run, searches_of, shortened, unpack
 from engram import log_line
 from engram.link import messages
 from peers import Companion
@@ -51,6 +61,15 @@ def make_flash() -> None:
     FLASH.write_bytes(lzma.compress(data, preset=9 | lzma.PRESET_EXTREME))
     EXPECTED.write_text(dump({"made": made, **states, "bodies": bodies}) + "\n", encoding="utf-8")
     print(f"{FLASH}: {FLASH.stat().st_size} bytes, {EXPECTED}: {EXPECTED.stat().st_size} bytes")
+
+
+def make_searches() -> None:
+    """Note what searches find on the flash of the earlier version."""
+    now = json.loads(EXPECTED.read_text(encoding="utf-8"))["made"]["now"]
+    with tempfile.TemporaryDirectory() as name:
+        opened, after = read("cpython", flash(), Path(name), now, "see", "go_on", "see")
+    states = {"opened": searches_of(opened), "after": searches_of(after)}
+    SEARCHES.write_text(dump(states) + "\n", encoding="utf-8")
 
 
 # --- messages
@@ -168,4 +187,4 @@ def make_ranks() -> None:
 
 
 if __name__ == "__main__":
-    {"flash": make_flash, "wire": make_messages, "ranks": make_ranks}[sys.argv[1]]()
+    {"flash": make_flash, "wire": make_messages, "ranks": make_ranks, "searches": make_searches}[sys.argv[1]]()

@@ -16,7 +16,7 @@ from engram_host.evaluation import sets
 from engram_host.evaluation.board_script import Turns
 
 SETS = Path(os.environ.get("TEST_SETS") or firmware_build.ROOT.parent / "shared" / "data")
-FOLDER = firmware_build.ROOT / "tests" / "data" / "ranks-0.1"
+FOLDER = firmware_build.ROOT / "tests" / "data" / "ranks"
 NAMES = ("locomo", "realtalk", "beam")
 
 MOST = 50
@@ -50,7 +50,7 @@ def on_this_python(conversation: sets.Conversation) -> list[list[int]]:
     with tempfile.TemporaryDirectory() as folder:
         store = Turns(folder)
         place = {
-            store.add(turn.session, turn.at, turn.speaker, turn.text, turn.caption): at
+            store.add(turn.session, turn.at, turn.speaker, turn.text, turn.caption, turn.role): at
             for at, turn in enumerate(conversation.turns)
         }
         store.finish_background()

@@ -230,13 +230,13 @@ def _flip(path, data, made, chance):
 
 
 def _query(words):
-    return Query(words, (), (), 0, 0, "", None)
+    return Query(words, (), (), 0, 0, "", None, True)
 
 
 def _use(store, is_turns, chance):
     """Call all that reads, as it comes; nothing may be raised."""
     list(store.search(_query(list(WORDS[:3])), 10))
-    list(store.search(Query([WORDS[3]], ("#home",), (), START, START + 6000, "", None), 10))
+    list(store.search(Query([WORDS[3]], ("#home",), (), START, START + 6000, "", None, True), 10))
     for number in range(1, LINES, 17):
         store.get(number)
         store.line(number)

@@ -81,7 +81,7 @@ class Run:
         for number in self.live[:: len(self.live) // 20]:
             assert self.store.state(number) == LIVE
             words = self.store.get(number)["text"].split()
-            hits = self.store.search(Query(words, (), (), 0, 0, "", None), 3)
+            hits = self.store.search(Query(words, (), (), 0, 0, "", None, True), 3)
             assert number in [hit.number for hit in hits]
 
 

@@ -92,9 +92,9 @@ class Board:
             "partial": self.store.partial,
         }
 
-    def search(self, terms, labels, scopes, since, until, speaker, weights, limit):
+    def search(self, terms, labels, scopes, since, until, speaker, weights, asks, limit):
         """[[number, score, evidence, seq], ...]."""
-        query = Query(terms, labels, scopes, since, until, speaker, weights)
+        query = Query(terms, labels, scopes, since, until, speaker, weights, asks)
         hits = self.store.search(query, limit)
         return [[hit.number, hit.score, hit.evidence, hit.line["seq"]] for hit in hits]
 

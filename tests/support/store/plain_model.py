@@ -15,6 +15,8 @@ LIVE, SUPERSEDED, FORGOTTEN = 0, 1, 2
 LEVELS = (11, 14, 17, 20, 23, 26, 29, 32)
 KEPT = 64
 SLOTS = 512
+HEAD = 32
+MOST_TERMS = 256
 UNKNOWN_MEAN = 12 * 16
 
 Line = dict[str, Any]
@@ -99,8 +101,11 @@ class Row:
         self.seq = line["seq"]
         self.words = line["text"].split() if is_entry(line) else []
         self.session = line.get("session", 0) if is_entry(line) else 0
-        self.length = len(self.words)
-        self.counts = Counter(self.words)
+        del self.words[MOST_TERMS:]
+        self.counts: Counter[str] = Counter()  # eighths
+        for at, word in enumerate(self.words):
+            self.counts[word] += 8 if at < HEAD else 1
+        self.length = 8 * min(len(self.words), HEAD) + max(0, len(self.words) - HEAD)
         self.mean = 0  # with which it was sealed
         self.place = 0  # the table that it is in
         self.marked = False  # taken out of the answers
@@ -157,8 +162,9 @@ def idf(documents: int, having: int) -> int:
 
 
 def level(count: int, length: int, mean: int) -> int:
-    """BM25's weight of a word, k1 .9 and b .4, in eight levels from .475 up in steps of .15."""
-    weight = count * 1900 * 1000 // (count * 1000 + 540 + 360 * length * 16 // mean)
+    """BM25's weight of a word, in eight levels from .475 up in steps of .15; count and length are in eighths."""
+    count, length = min(count, 512), max(length, 160)
+    weight = count * 1900 * 1000 // (count * 1000 + 8 * 540 + 360 * length * 16 // mean)
     return max(0, min(7, (weight - 475) // 150))
 
 
@@ -234,7 +240,7 @@ class Ranks:
             found = {session: score >> 1 for session, score in found.items()}
         return found
 
-    def ranked(self, allowed, speaker: str, live: set[int], limit: int) -> list[list[int]]:
+    def ranked(self, allowed, speaker: str, live: set[int], asks: bool, limit: int) -> list[list[int]]:
         """[[number, score, evidence, seq], ...] of at most `limit` lines, best first; `allowed` tells of a line."""
         totals = self.totals()
         places = {row.seq: place for place, row in enumerate(self.rows)}
@@ -252,7 +258,9 @@ class Ranks:
             if prior_top and row.session:
                 score += prior[row.session] * 4096 // prior_top // 2
             if speaker in labels_of(row.line):
-                score += score // 5
+                score += score * 2 // 5
+            if "reply" in row.line and not asks:
+                score //= 2
             evidence = totals[row.seq] * self.sum // 255
             found.append((-score, places[row.seq], row, evidence * 3 // 4 if row.session else evidence))
         found.sort(key=lambda item: item[:2])

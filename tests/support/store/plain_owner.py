@@ -1,6 +1,6 @@
 """Runs on the board: gives plain test lines their meaning, as records and journal give it to theirs.
 
-{"text","of","tags","who","scope","session","at","supersedes"}    an entry, or with "of" its next version
+{"text","of","tags","who","scope","session","at","supersedes","reply"}    an entry, or with "of" its next version
 {"forget":NUMBER} {"show":NUMBER} {"ends":SESSION}                what becomes of entries
 """
 
@@ -26,8 +26,9 @@ class Owner:
         for mark, key in (("%", "who"), ("@", "scope")):
             if key in line:
                 labels.append(mark + line[key])
-        number = line.get("of", line["seq"])
-        return Entry(number, text.terms(line["text"]), labels, line.get("session", 0), line.get("at", 0), hides, (), 0)
+        number, at = line.get("of", line["seq"]), line.get("at", 0)
+        session, is_reply = line.get("session", 0), "reply" in line
+        return Entry(number, text.terms(line["text"]), labels, session, at, hides, (), 0, is_reply)
 
     def observe(self, line):
         self.seen += 1

@@ -26,8 +26,10 @@ def line_of(seq: int, **fields: Any) -> bytes:
     return log_line.encode([("seq", seq), *fields.items()])
 
 
-def turn(seq: int, text: str, sid: str = "s1", who: str = "ann", at: int = 1_700_000_000, **more: Any) -> bytes:
-    return line_of(seq, sid=sid, role="user", who=who, text=text, at=at, **more)
+def turn(
+    seq: int, text: str, sid: str = "s1", who: str = "ann", at: int = 1_700_000_000, role: str = "user", **more: Any
+) -> bytes:
+    return line_of(seq, sid=sid, role=role, who=who, text=text, at=at, **more)
 
 
 def record(seq: int, content: str, number: int = 0, created: int = 1_700_000_000, **more: Any) -> bytes:

@@ -32,7 +32,7 @@ class Turns(_Owner):
             return no_entry(line["at"], hides=((line["turn"], FORGOTTEN),))
         session = int(line["sid"][1:])
         labels = ("~" + line["sid"], "%" + line["who"], "@" + line["scope"])
-        return Entry(line.get("of", line["seq"]), _terms(line), labels, session, line["at"], (), (), 0)
+        return Entry(line.get("of", line["seq"]), _terms(line), labels, session, line["at"], (), (), 0, False)
 
 
 class Records(_Owner):
@@ -43,7 +43,7 @@ class Records(_Owner):
         if "op" in line:
             return no_entry(line["at"], hides=((int(line["id"][1:]), FORGOTTEN),))
         labels = ["#" + tag for tag in line["tags"]] + ["@all"]
-        return Entry(int(line["id"][1:]), _record_terms(line), labels, 0, line["created"], (), (), 0)
+        return Entry(int(line["id"][1:]), _record_terms(line), labels, 0, line["created"], (), (), 0, False)
 
 
 def _terms(line):

@@ -263,7 +263,9 @@ class Journal(LogEntries):
         labels = ("~" + session,) if session else ()
         terms, scopes = text.terms(query.text), access.labels(query.caller)
         speaker = self._named(query.text, query.caller)
-        wanted = Query(terms, labels, scopes, query.since, query.until, speaker, weights)
+        wanted = Query(
+            terms, labels, scopes, query.since, query.until, speaker, weights, line_meaning.asks_replies(query.text)
+        )
         for hit in self.entries.search(wanted, limit, explain, query.skip):
             yield hit, hit.line
 

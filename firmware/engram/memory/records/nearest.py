@@ -12,7 +12,7 @@ _ALIKE = const(8)  # records that may tell the same attribute in other words
 
 # How terms begin (in Chinese: what they hold) of texts that tell an attribute for which dedup.attribute_words() has more words.
 _HINTS = const(
-    " home| employ| job| birth| born| nam| call| goe| languag| answer| rep| respond| writ| age| weigh| height| pric| cost"
+    " hom| employ| job| birth| born| nam| cal | go | languag| answer| rep| respond| writ| ag | weigh| height| pric| cost"
     "| liv| mov| relocat| resid| bas| work|搬|居住|住在|家在|定居|出生|叫|名为|年|体重|身高|售价|价格"
 )
 
@@ -57,7 +57,7 @@ def related(records, content: str, of_scope: str) -> tuple:
 
 def may_tell_attribute(terms: list) -> bool:
     """Whether dedup.attribute_words() may find something for a text of these terms; tells it without loading dedup."""
-    joined = " " + " ".join(terms)
+    joined = " %s " % " ".join(terms)
     for hint in _HINTS.split("|"):
         if hint in joined:
             return True
@@ -95,5 +95,5 @@ def near(records, content: str, of_scope: str):
 
 
 def _search(records, terms, of_scope: str, most: int):
-    for hit in records.entries.search(Query(terms, (), ("@" + of_scope,), 0, 0, "", None), most):
+    for hit in records.entries.search(Query(terms, (), ("@" + of_scope,), 0, 0, "", None, True), most):
         yield hit.line

@@ -273,7 +273,7 @@ class Records(LogEntries):
         """Yield (hit, record) for at most `limit` live records that fit a memory.recall.Query, best first."""
         scopes = access.labels(query.caller)
         terms = text.terms(query.text)
-        wanted = Query(terms, _tag_labels(query.tags), scopes, query.since, query.until, "", weights)
+        wanted = Query(terms, _tag_labels(query.tags), scopes, query.since, query.until, "", weights, True)
         for hit in self.entries.search(wanted, limit + _SPARE, explain):
             if limit <= 0:
                 return

@@ -15,6 +15,7 @@ shares its hash with one of ten thousand others has a chance of one in 1,500; th
 from binascii import crc32
 
 from engram.compat import const
+from engram.store.types import EIGHTHS
 
 LABEL = 0xE00000
 """The hashes of labels begin here; those of words are below."""
@@ -30,6 +31,9 @@ _FLAT = const(540)  # k1 * (1 - b) for k1 .9 and b .4, in thousandths
 _SLOPE = const(360)  # k1 * b
 _GAIN = const(1900)  # k1 + 1
 _FRACTION = const(16)  # of the mean length
+_MOST_COUNT = const(512)  # eighths of a word's count: what follows stays a small integer
+
+_LEAST_LENGTH = const(160)  # eighths: the shortest rows do not gain from being shorter
 
 _BUFFER = const(64)  # when postings are decoded one after the other: a merge has five of them, and twice their digits
 _DIGITS = const(b"0123456789abcdef")
@@ -46,8 +50,12 @@ def term_hash(term: str) -> int:
 
 
 def level(count: int, length: int, mean: int) -> int:
-    """The level of a word that stands `count` times in a row of `length` words; `mean` is 16 times the mean length."""
-    weight = count * _GAIN * 1000 // (count * 1000 + _FLAT + _SLOPE * length * _FRACTION // mean)
+    """The level of a word that stands `count` eighths of a time in a row of `length` eighths; `mean` is 16 times the mean
+    length in words.
+    """
+    count = min(count, _MOST_COUNT)
+    length = max(length, _LEAST_LENGTH)
+    weight = count * _GAIN * 1000 // (count * 1000 + EIGHTHS * _FLAT + _SLOPE * length * _FRACTION // mean)
     return max(0, min(_LEVEL_TOP, (weight - _LEVEL_FIRST) // _LEVEL_STEP))
 
 

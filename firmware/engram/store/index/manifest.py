@@ -1,6 +1,6 @@
 """NAME.index: which tables an index has, in lines as in log_line.py; it is replaced in one step and counts only as a whole.
 
-    {"format":1,"epoch","tail":[segment, offset, seq],"next","tidy","drop":[numbers of files to remove],
+    {"format":2,"epoch","tail":[segment, offset, seq],"next","tidy","drop":[numbers of files to remove],
      "pieces":[[number, first seq], ...],"marked":N,"pending":[entry, ...],"crc"}
     {"state":{...},"crc"}
     {"piece","dead":bits of dead rows in base64,"crc"}       for each of the N tables that have some
@@ -16,7 +16,7 @@ from engram import diag, log_line
 from engram.compat import const
 from engram.errors import StoreError
 
-_FORMAT = const(1)
+_FORMAT = const(2)  # also counts what the tables have: 1 is of other stems and lengths of rows
 _BUFFER = const(512)
 _FIELDS = const("format epoch tail next tidy drop pieces marked pending state")
 
@@ -34,6 +34,9 @@ def read(path: str):
         is_known = all(name in saved for name in _FIELDS.split()) and saved["format"] == _FORMAT
         if is_known and len(saved["dead"]) == saved["marked"]:
             return saved
+        if saved.get("format") == _FORMAT - 1:
+            diag.info("index", path + " is of an earlier version and is rebuilt")
+            return None
     except (OSError, ValueError, KeyError, StoreError):
         pass
     diag.warning("index", path + " is damaged and is rebuilt")

@@ -22,6 +22,7 @@ MOST_WORDS = const(1280)
 """Words and labels for which there is room: a line that has more makes more room, and the next one a table."""
 
 _SPARE_WORDS = const(96)  # room that is left for a line of common length
+_REPLY_BIT = const(23)  # of an offset, as in a table
 _LONGEST_NAME = const(255)  # bytes of a label that is kept as it is: its length stands in one
 
 
@@ -93,20 +94,22 @@ class MemTable:
         row, session = self.rows, entry.session
         start = self.used
         for term in entry.terms:
+            if self.used - start == types.MOST_TERMS:
+                break
             self._put(term)
-        length = self.used - start
+        length = types.row_length(self.used - start)
         for label in types.labels(entry, seq):
             self._put(label)
             if label[0] in "#%@":
                 self._put_name(label.encode())
         self.previous[row] = self._last_of(session) if session else NO_ROW
         self.seqs[row] = seq
-        self.offsets[row] = offset
+        self.offsets[row] = offset | entry.is_reply << _REPLY_BIT
         self.minutes[row] = types.minutes(entry.at)
         self.sessions[row] = session
-        self.lengths[row] = min(length, 0xFFFF)
+        self.lengths[row] = length
         self._ends[row] = self.used
-        self.words += length
+        self.words += length // types.EIGHTHS
         self.log_bytes += size
         self.rows += 1
         if entry.number < 0:
@@ -148,9 +151,10 @@ class MemTable:
         return low if low < self.rows and self.seqs[low] == seq else -1
 
     def postings(self, hash: int):
-        """Yield (row, how often it has the term) of the rows that have a term, dead ones too."""
+        """Yield (row, how often it has the term, in eighths) of the rows that have a term, dead ones too."""
         lows, ends, low, high = self._lows, self._ends, hash & 0xFFFF, bytes((hash >> 16,))
         row = count = 0
+        behind = types.HEAD  # where the words of the row's head end
         at = self._highs.find(high, 0, self.used)
         while at >= 0:
             if lows[at] == low:
@@ -159,8 +163,9 @@ class MemTable:
                         yield row, count
                     count = 0
                     while at >= ends[row]:
+                        behind = ends[row] + types.HEAD
                         row += 1
-                count += 1
+                count += types.EIGHTHS if at < behind else 1
             at = self._highs.find(high, at + 1, self.used)
         if count:
             yield row, count
@@ -172,7 +177,11 @@ class MemTable:
 
     def row(self, number: int) -> tuple:
         """(seq, offset, minutes) of a row."""
-        return self.seqs[number], self.offsets[number], self.minutes[number]
+        return self.seqs[number], self.offsets[number] & ~(1 << _REPLY_BIT), self.minutes[number]
+
+    def is_reply(self, number: int) -> bool:
+        """Whether the assistant said a row's line."""
+        return bool(self.offsets[number] >> _REPLY_BIT)
 
     def each_row(self):
         """Yield (seq, offset, minutes) of all rows."""
@@ -182,12 +191,15 @@ class MemTable:
     def collect(self, low: int, high: int, places, found: list) -> None:
         """Append an integer for each word whose hash has an upper byte from `low` on and below `high`.
 
-        It is the hash, counted from the first such one, then 7 bits with what `places` has for the row: it sorts by both.
+        It is the hash, counted from the first such one, then 7 bits with what `places` has for the row, by both of which it
+        sorts, and a bit for a word behind the row's head.
         """
         row = 0
+        behind = types.HEAD
         ends, lows = self._ends, self._lows
         for at, top in enumerate(memoryview(self._highs)[: self.used]):
             if low <= top < high:
                 while at >= ends[row]:
+                    behind = ends[row] + types.HEAD
                     row += 1
-                found.append((top - low << 16 | lows[at]) << 7 | places[row])
+                found.append(((top - low << 16 | lows[at]) << 7 | places[row]) << 1 | (at >= behind))

@@ -5,6 +5,7 @@ from engram.store.index import codec
 from engram.store.index.memtable import MemTable
 from engram.store.index.table import Footer
 from engram.store.index.table_writer import TableWriter, pack_row
+from engram.store.types import EIGHTHS
 
 _ROW_BITS = const(7)
 _ROW_MASK = const(127)
@@ -52,16 +53,16 @@ def _write_terms(writer: TableWriter, rows: MemTable, places, order: list, mean:
         found.sort()
         at, used = 0, len(found)
         while at < used:
-            hash = found[at] >> _ROW_BITS
+            hash = found[at] >> _ROW_BITS + 1
             writer.begin_term(part << _PART_BITS + 16 | hash)
-            while at < used and found[at] >> _ROW_BITS == hash:
-                entry = found[at]
-                start = at
-                at += 1
-                while at < used and found[at] == entry:
+            while at < used and found[at] >> _ROW_BITS + 1 == hash:
+                entry = found[at] >> 1
+                count = 0
+                while at < used and found[at] >> 1 == entry:
+                    count += 1 if found[at] & 1 else EIGHTHS
                     at += 1
                 place = entry & _ROW_MASK
-                writer.add_posting(place, codec.level(at - start, lengths[order[place]], mean))
+                writer.add_posting(place, codec.level(count, lengths[order[place]], mean))
             writer.end_term()
 
 

@@ -119,7 +119,6 @@ def step(index, is_filling: bool = False) -> bool:
             gc.collect()
             from engram.store.index.merge import Merge  # merges are seldom
 
-            # One of the form before that a compaction has not touched keeps all rows, so that it ranks alike.
             left = index.has_words if tables[0].number < index.tidy_below else None
             index.job = Merge(tables, index.path_of(index.next_number), index.next_number, left)
             index.next_number += 1
@@ -144,7 +143,7 @@ def step(index, is_filling: bool = False) -> bool:
 def untidy(index) -> list:
     """A table that is to be rewritten, in a list; [] if none is."""
     for table in index.tables:
-        if table.is_former or (table.number < index.tidy_below and any(table.dead)):
+        if table.number < index.tidy_below and any(table.dead):
             return [table]
     return []
 

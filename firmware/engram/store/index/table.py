@@ -10,16 +10,14 @@ neighbours in its session stand beside it and a session is one run of rows; a lo
                          then for each that stands in one row only hash (3), and row times 8 plus the level (2);
                          then the short lists, which are read with the bucket.
                          A list is the postings and their check (1).
-    rows                 seq (4), offset of the line in its segment (3), minutes since 2020 (3), check (1), for each row
+    rows                 seq (4), offset of the line in its segment (3; the highest bit is set if the assistant said it),
+                         minutes since 2020 (3), check (1), for each row
     names                the tags, speakers and scopes, in the order of their bytes, each with its length (1) before it
     runs                 varints for each session's run: rows minus 1, times 2, plus 1 if the session is not the one before
                          plus 1; then session minus the one before, if it is not 1
                          then for every 64th run: its session (4), first row (4), and offset in the runs (4)
     directory            where each bucket is and, in the lowest byte, a sixteenth of its size, rounded up, 255 for more (4)
     footer               see _FOOTER; its crc covers runs, directory and footer
-
-In the form before (EGX5) there were no short lists, the list of a word had a varint for each row, the rows passed over times
-8 plus the level, and the runs had for each session varints of session minus the one before, and rows minus 1.
 
 All numbers little-endian. Bucket b has the hashes from b * 2^24 / buckets on. A check is of a crc32's low bits;
 that of a bucket begins with its number plus 1, so that blank bytes are no empty bucket.
@@ -33,12 +31,13 @@ from engram import files
 from engram.compat import const
 from engram.store.index import codec
 
-_MAGICS = const((b"EGX6", b"EGX5"))  # of this form, and of the one before
+_MAGIC = const(b"EGX7")
 _FOOTER = const("<4sHHHHIIIIIIIIIII")
 # magic, terms, rows, runs, buckets, first seq, last seq, words in all, where rows, names, runs and directory begin, crc of
 # the names, bytes of the log, epoch, crc
 FOOTER_BYTES = struct.calcsize(_FOOTER)
 ROW_BYTES = 11
+_HIGHEST = const(6)  # the offset's highest byte in a row
 TERM_BYTES = 8
 _LARGEST_BUCKET = const(16384)
 SINGLE_BYTES = 5
@@ -61,22 +60,18 @@ class TableDamaged(Exception):
 class Footer:
     """A table's numbers, as its footer has them."""
 
-    is_former = False
-    """Whether it is of the form before."""
-
     def pack(self, crc: int) -> bytes:
         """The footer's bytes without (crc 0) or with its crc."""
         places = self.rows_at, self.names_at, self.runs_at, self.directory_at
         counts = self.terms, self.rows, self.runs, self.buckets, self.first, self.last, self.words
         rest = self.names_crc, self.log_bytes, self.epoch, crc
-        return struct.pack(_FOOTER, _MAGICS[self.is_former], *(counts + places + rest))
+        return struct.pack(_FOOTER, _MAGIC, *(counts + places + rest))
 
     def unpack(self, data: bytes) -> int:
         """Take the numbers from a footer's bytes; the crc that stands there."""
         values = struct.unpack(_FOOTER, data)
-        if values[0] not in _MAGICS:
+        if values[0] != _MAGIC:
             raise TableDamaged("no footer")
-        self.is_former = values[0] == _MAGICS[1]
         self.terms, self.rows, self.runs, self.buckets, self.first, self.last, self.words = values[1:8]
         self.rows_at, self.names_at, self.runs_at, self.directory_at = values[8:12]
         self.names_crc, self.log_bytes, self.epoch, crc = values[12:]
@@ -209,15 +204,13 @@ class Table(Footer):
 
     def postings(self, place, buffer: bytearray):
         """Yield a word's postings in parts, as put_posting() makes them, through a lent buffer; TableDamaged if not whole."""
-        is_only = isinstance(place, int)
-        if not (is_only or self.is_former):
-            for part in self.read_list(place, buffer):
-                yield hexlify(part)
-        else:
-            for value in (place,) if is_only else codec.varints(self.read_list(place, buffer)):
-                digits = bytearray()
-                codec.put_posting(digits, value >> 3, value & 7)
-                yield digits
+        if isinstance(place, int):
+            digits = bytearray()
+            codec.put_posting(digits, place >> 3, place & 7)
+            yield digits
+            return
+        for part in self.read_list(place, buffer):
+            yield hexlify(part)
 
     def read_list(self, place, buffer: bytearray):
         """Yield a term's list in parts, through a lent buffer; TableDamaged if it changed."""
@@ -251,6 +244,12 @@ class Table(Footer):
         """(seq, offset, minutes) of a row."""
         return unpack_row(self._read(self.rows_at + ROW_BYTES * number, ROW_BYTES))
 
+    def is_reply(self, number: int) -> bool:
+        """Whether the assistant said a row's line."""
+        data = self.row_bytes(number, 1)
+        unpack_row(data)
+        return data[_HIGHEST] > 0x7F
+
     def row_bytes(self, first: int, count: int) -> bytes:
         """Some rows as they stand in the file."""
         return self._read(self.rows_at + ROW_BYTES * first, ROW_BYTES * count)
@@ -270,9 +269,7 @@ class Table(Footer):
         is_first = True
         for value in values:
             step = 1
-            if self.is_former:
-                step, value = value, next(values, 0) << 1
-            elif value & 1:
+            if value & 1:
                 step = next(values, 0)
             if not is_first:
                 session += step
@@ -369,4 +366,4 @@ def unpack_row(data: bytes) -> tuple:
     if len(data) != ROW_BYTES or crc32(data[:10]) & 0xFF != data[10]:
         raise TableDamaged("a row changed")
     seq, low, high, minutes, more = struct.unpack("<IHBHB", data[:10])
-    return seq, low | high << 16, minutes | more << 16
+    return seq, low | (high & 0x7F) << 16, minutes | more << 16

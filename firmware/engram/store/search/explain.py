@@ -5,7 +5,7 @@ from engram.store.search.top_k import OWN
 from engram.store.search.weights import ONE
 
 
-def parts(ranking, place: int, row: int, speaker_rows=None) -> list:
+def parts(ranking, place: int, row: int, speaker_rows=None, halves_replies: bool = False) -> list:
     """[(what, points), ...] for a row that was found: the words of the query that it has, and what came on top.
 
     The points add up to the score, but for what each division lost.
@@ -22,7 +22,9 @@ def parts(ranking, place: int, row: int, speaker_rows=None) -> list:
     found.append(("the turns beside it", total * ONE // top))
     found.append(("its session", ranking.points.get(slot, 0)))
     if speaker_rows and speaker_rows(ranking.tables[place], row):
-        found.append(("its speaker", sum(points for _, points in found) // 5))
+        found.append(("its speaker", sum(points for _, points in found) * 2 // 5))
+    if halves_replies and ranking.tables[place].is_reply(row):
+        found.append(("a reply counts half", -(sum(points for _, points in found) + 1 >> 1)))
     return [part for part in found if part[1]]
 
 

@@ -5,7 +5,10 @@ The rank is BM25 with a turn's neighbours and its session as more evidence, in i
     B = BM25 of the row                                       k1 .9, b .4, as levels in the postings
     T = B + .4 B of the rows before and after in the session + .2 B of the next but one on either side
     S = BM25 of the session as one document                   k1 .9, b .2, its length counted in rows
-    score = T / max T + .5 S / max S, times 1.2 for the speaker whom the query names
+    score = T / max T + .5 S / max S, times 1.4 for the speaker whom the query names, halved for what the assistant said
+
+The words of a row's head count in full, those behind it an eighth (codec.py). Whether the assistant said a line stands in its
+row, which is read for the best rows only.
 
 B is kept in one byte a row of one table, scaled so that a row that has all of the query's words in the highest level has
 255. The best rows by T are kept, and for those S is added. The idf is log(1 + (N - n + .5) / (n + .5)). No float is left
@@ -43,7 +46,8 @@ def search(store, query, limit: int, explain: bool, skip):
     ranking.run(filters.allowed(store.index, query.labels, query.scopes, query.since, query.until))
     speaker_rows = filters.by_speaker(store.index, query.speaker)
     first = store.upkeep.tail[2]
-    for score, place, row, evidence in ranking.scored(speaker_rows, explain):
+    halves = not query.asks_replies
+    for score, place, row, evidence in ranking.scored(speaker_rows, explain, halves):
         table = ranking.tables[place]
         if limit <= 0 or (table is store.index.memtable and store.upkeep.tail[2] != first):
             # Enough; or the lines in RAM became a table between two steps of this generator.
@@ -57,7 +61,7 @@ def search(store, query, limit: int, explain: bool, skip):
             if explain:
                 from engram.store.search.explain import parts  # 1 KB of heap, seldom needed
 
-                made_of = store.index.guarded(table, parts, ranking, place, row, speaker_rows) or ()
+                made_of = store.index.guarded(table, parts, ranking, place, row, speaker_rows, halves) or ()
             yield Hit(entry.number, score, evidence, line, made_of)
 
 
@@ -252,8 +256,8 @@ class Ranking:
 
     # --- the end
 
-    def scored(self, speaker_rows=None, explain: bool = False):
-        """Yield (score, place, row, evidence), best first; `speaker_rows(table, row)` tells which get a fifth more.
+    def scored(self, speaker_rows=None, explain: bool = False, halves_replies: bool = False):
+        """Yield (score, place, row, evidence), best first; `speaker_rows(table, row)` tells which get two fifths more.
 
         Frees what it ranked with, unless scores are to be explained: the lines that are read next need the room.
         """
@@ -264,7 +268,7 @@ class Ranking:
         for total, place, row, slot in self.best.rows():
             score = total * ONE // top + points.get(slot, 0)
             if speaker_rows and speaker_rows(self.tables[place], row):
-                score += score // 5
+                score += score * 2 // 5
             # What stands beside a turn adds to its T: by a quarter less it is like that of what stands alone.
             evidence = total * self._sum // 255
             found.append((-score, place, row, evidence if slot == NO_SLOT else evidence * 3 // 4))
@@ -276,8 +280,26 @@ class Ranking:
         rows = array("I", [each[1] << 16 | each[2] for each in found])
         evidences = array("I", [each[3] for each in found])
         del found
-        for score, row, evidence in zip(scores, rows, evidences):
-            yield score, row >> 16, row & 0xFFFF, evidence
+        order = range(len(scores))
+        for score, at in self._with_halves(scores, rows) if halves_replies else zip(scores, order):
+            yield score, rows[at] >> 16, rows[at] & 0xFFFF, evidences[at]
+
+    def _with_halves(self, scores: array, rows: array):
+        """Yield (score, place in the arrays), best first, with the scores of replies halved. A row is looked at when its turn
+        comes: the rest need not be read.
+        """
+        replies = []
+        for at, score in enumerate(scores):
+            while replies and -replies[0][0] >= score:
+                half, of = replies.pop(0)
+                yield -half, of
+            table = self.tables[rows[at] >> 16]
+            if self.index.guarded(table, table.is_reply, rows[at] & 0xFFFF):
+                replies.append((-(score // 2), at))  # which keeps them in order
+            else:
+                yield score, at
+        for half, at in replies:
+            yield -half, at
 
     def _session_points(self) -> dict:
         """The session's part of a row's score, by slot: a half of S, as a share of the highest."""

@@ -77,6 +77,7 @@ class ScoreParts(BaseModel):
     session: float
     meaning: float
     speaker: float
+    reply: float
     importance: float
     dates: float
     cosine: float | None

@@ -1,6 +1,7 @@
 """The words side of a search: BM25 with a turn's neighbours and its session as more evidence, as on the board.
 
     B = BM25 of an entry                                          k1 .9, b .4; a turn has the words of its memories too
+        (words from the 33rd on count an eighth, and no entry counts as shorter than 20 words)
     T = B + near B of the turns beside it + far B of the next but one on either side
     S = BM25 of the session's turns as one document               k1 .9, b .2
     turn   = T / max T + session S / max S
@@ -20,6 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from engram.store.types import EIGHTHS
 from engram_host.companion.search.columns import NONE
 from engram_host.companion.search.filters import Mask, VisibleRows
 from engram_host.companion.search.request import Weights
@@ -27,6 +29,8 @@ from engram_host.companion.search.request import Weights
 K1 = 0.9
 B_ENTRY = 0.4
 B_SESSION = 0.2
+_LEAST_LENGTH = 20.0
+"""Words: a shorter entry does not gain from being shorter."""
 
 _LONE = 0.75
 """What stands beside a turn adds to its T: by a quarter less it is like that of what stands alone."""
@@ -93,7 +97,8 @@ class WordScores:
     def saturated(self, board: BoardRows, counts: Floats, found: NDArray[np.int32]) -> Floats:
         """A word's part in B of the rows that have it so often, without its idf."""
         means = np.where(board.column("turn")[found], self.means[True], self.means[False])
-        return counts * (K1 + 1) / (counts + K1 * (1 - B_ENTRY + B_ENTRY * board.lengths[found] / means))
+        lengths = np.maximum(_LEAST_LENGTH, board.lengths[found])
+        return counts * (K1 + 1) / (counts + K1 * (1 - B_ENTRY + B_ENTRY * lengths / means))
 
     # --- entries
 
@@ -175,7 +180,7 @@ def walk_threads(board: BoardRows, rows: NDArray[np.intp], steps: tuple[str, int
 
 def _board_rows(seen: VisibleRows) -> BoardRows:
     index = seen.index
-    lengths = index.rows.column("length").astype(np.float64)
+    lengths = index.rows.column("length") / EIGHTHS
     records, turns = index.links.visible_pairs(seen.live)
     if len(records):
         lengths += np.bincount(turns, lengths[records], len(lengths))
@@ -192,7 +197,7 @@ def _find_terms(board: BoardRows, terms: list[str]) -> None:
     for term in terms:
         found, counts = index.postings.find(hash(term))
         kept = looked_at[found]
-        found, counts = found[kept], counts[kept].astype(np.float64)
+        found, counts = found[kept], counts[kept] / EIGHTHS
         if len(records) and is_source[found].any():
             by_row = np.zeros(len(looked_at))
             by_row[found] = counts

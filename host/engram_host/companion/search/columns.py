@@ -71,10 +71,12 @@ _NUMBER_BYTES = 32
 
 class Row(NamedTuple):
     """A new row. `thread` and `who` are numbers of texts (see StringTable), NONE where there is none; `importance` is in
-    hundredths, `key` the beginning of its text's digest, 0 if it has no text to embed.
+    hundredths, `length` in eighths of a word (see Postings), `key` the beginning of its text's digest, 0 if it has no text
+    to embed.
     """
 
     turn: bool
+    reply: bool
     seq: int
     number: int
     thread: int
@@ -119,6 +121,7 @@ class RowTable:
     def __init__(self) -> None:
         kinds: dict[str, Any] = {
             "turn": np.bool_,
+            "reply": np.bool_,
             "seq": np.int32,
             "number": np.int32,
             "thread": np.int32,
@@ -223,7 +226,10 @@ _MOST_COUNT = 255
 
 
 class Postings:
-    """Of one index. Rows have rising numbers: a row's terms are added once, after those of all rows before it."""
+    """Of one index. Rows have rising numbers: a row's terms are added once, after those of all rows before it.
+
+    Counts are in eighths, as on the board: a word of a row's head counts as one, one behind it as an eighth.
+    """
 
     def __init__(self) -> None:
         self._terms = np.zeros(0, np.int64)
@@ -232,14 +238,16 @@ class Postings:
         self._counts = np.zeros(0, np.uint8)
         self._tail_terms = Column(np.int64)
         self._tail_rows = Column(np.int32)
+        self._tail_weights = Column(np.uint8)
 
-    def add(self, terms: list[int], sizes: list[int], first: int) -> None:
-        """Add the terms of the rows from `first` on; sizes[i] of them belong to row first + i."""
+    def add(self, terms: list[int], weights: list[int], sizes: list[int], first: int) -> None:
+        """Add the terms of the rows from `first` on, with the eighths that each counts; sizes[i] are those of row first + i."""
         self._tail_terms.extend(terms)
+        self._tail_weights.extend(weights)
         self._tail_rows.extend(np.repeat(np.arange(first, first + len(sizes), dtype=np.int32), sizes))
 
     def find(self, term: int) -> tuple[RowNumbers, Counts]:
-        """(the rows that have a term, in order, how often each has it, at most 255)."""
+        """(the rows that have a term, in order, how often each has it, in eighths, at most 255)."""
         at = int(np.searchsorted(self._terms, term))
         if at < len(self._terms) and self._terms[at] == term:
             span = slice(int(self._starts[at]), int(self._starts[at + 1]))
@@ -248,7 +256,7 @@ class Postings:
             rows, counts = self._rows[:0], self._counts[:0]
         places = np.flatnonzero(self._tail_terms.view == term)
         if len(places):
-            later, later_counts = _counted(self._tail_rows.view[places])
+            later, later_counts = _counted(self._tail_rows.view[places], self._tail_weights.view[places])
             rows, counts = np.concatenate([rows, later]), np.concatenate([counts, later_counts])
         return rows, counts
 
@@ -261,9 +269,10 @@ class Postings:
         """Fold the tail into the rest: about 0.15 microseconds for each posting."""
         if not len(self._tail_terms):
             return
-        terms, rows, counts = _grouped(self._tail_terms.view, self._tail_rows.view)
+        terms, rows, counts = _grouped(self._tail_terms.view, self._tail_rows.view, self._tail_weights.view)
         self._tail_terms.clear()
         self._tail_rows.clear()
+        self._tail_weights.clear()
         if len(self._rows):
             terms = np.concatenate([np.repeat(self._terms, np.diff(self._starts)), terms])
             order = np.argsort(terms, kind="stable")  # rows of the tail come behind all others of their term
@@ -283,8 +292,9 @@ class Postings:
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays."""
-        arrays = (self._terms, self._starts, self._rows, self._counts, self._tail_terms, self._tail_rows)
-        return sum(array.nbytes for array in arrays)
+        arrays = (self._terms, self._starts, self._rows, self._counts)
+        tail = (self._tail_terms, self._tail_rows, self._tail_weights)
+        return sum(array.nbytes for array in arrays + tail)
 
 
 def _changes(values: NDArray[np.int64] | RowNumbers) -> NDArray[np.bool_]:
@@ -294,19 +304,23 @@ def _changes(values: NDArray[np.int64] | RowNumbers) -> NDArray[np.bool_]:
     return changes
 
 
-def _counted(rows: RowNumbers) -> tuple[RowNumbers, Counts]:
-    """The distinct rows of an array in which equal ones stand together, and how often each is there."""
+def _counted(rows: RowNumbers, weights: Counts) -> tuple[RowNumbers, Counts]:
+    """The distinct rows of an array in which equal ones stand together, and the sum of each one's weights."""
     begins = np.flatnonzero(_changes(rows))
-    counts = np.diff(np.append(begins, len(rows)))
-    return rows[begins], np.minimum(counts, _MOST_COUNT).astype(np.uint8)
+    return rows[begins], _sums(weights, begins)
 
 
-def _grouped(terms: NDArray[np.int64], rows: RowNumbers) -> tuple[NDArray[np.int64], RowNumbers, Counts]:
-    """Postings in the order of (term, row), equal ones counted; `rows` rises."""
+def _grouped(
+    terms: NDArray[np.int64], rows: RowNumbers, weights: Counts
+) -> tuple[NDArray[np.int64], RowNumbers, Counts]:
+    """Postings in the order of (term, row), weights of equal ones added; `rows` rises."""
     order = np.argsort(terms, kind="stable")
     terms, rows = terms[order], rows[order]
     changes = _changes(terms)
     changes[1:] |= rows[1:] != rows[:-1]
     begins = np.flatnonzero(changes)
-    counts = np.diff(np.append(begins, len(rows)))
-    return terms[begins], rows[begins], np.minimum(counts, _MOST_COUNT).astype(np.uint8)
+    return terms[begins], rows[begins], _sums(weights[order], begins)
+
+
+def _sums(weights: Counts, begins: NDArray[np.intp]) -> Counts:
+    return np.minimum(np.add.reduceat(weights, begins, dtype=np.int64), _MOST_COUNT).astype(np.uint8)

@@ -49,6 +49,7 @@ def explain(candidate: Candidate, board: BoardRows, words: WordScores | None, qu
         session,
         candidate.meaning,
         candidate.speaker,
+        candidate.reply,
         candidate.importance,
         candidate.dates,
         candidate.cosine,

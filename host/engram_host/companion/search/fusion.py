@@ -1,11 +1,12 @@
 """Both sides of a search in one order, with points for the dates and speakers that a query names.
 
-    score = ((1 - w) words / max words + w meaning) x speaker x importance + dates
+    score = ((1 - w) words / max words + w meaning) x speaker x reply x importance + dates
 
 words      the words side's score (bm25.py), max over all that is wanted
 meaning    (cosine - lowest) / (highest - lowest) over all that is wanted; 0 for what has no vector
 w          by the shape of the query: see vector_weight()
-speaker    1.2 for the only person whom the query names, if it is theirs
+speaker    1.4 for the only person whom the query names, if it is theirs
+reply      .5 for what the assistant said, unless the query asks for it
 importance .75 to 1.25 for a record, as on the board
 dates      .2 for what was said at a time that the query names, if that is asked for
 
@@ -167,6 +168,9 @@ class Candidate:
     speaker: float
     """What the factor for the speaker added."""
 
+    reply: float
+    """What the factor for a reply took."""
+
     importance: float
     dates: float
 
@@ -265,12 +269,15 @@ def _candidates(
     base = of_words + near
     is_theirs = board.column("who")[rows] == index.speakers.find(speaker) if speaker else np.zeros(len(rows), np.bool_)
     by_speaker = np.where(is_theirs & turn, base * (request.weights.speaker - 1), 0)
+    halved = board.column("reply")[rows] & (not line_meaning.asks_replies(request.query))
+    by_reply = np.where(halved, (base + by_speaker) * (request.weights.reply - 1), 0)
     by_importance = np.where(turn, 0, base * (board.column("importance")[rows] / 200 - 0.25))
     time = named_time(request.query, request.now, index.zone) if request.dates else None
     by_date = DATE_POINTS * time.contains_days(days_of(at, index.zone)) if time else np.zeros(len(rows))
-    scores = np.round(base + by_speaker + by_importance + by_date, SCORE_DIGITS)
+    scores = np.round(base + by_speaker + by_reply + by_importance + by_date, SCORE_DIGITS)
     coverage = words.coverage(board)[rows] if words else np.zeros(len(rows))
-    columns = (rows, at, turn, number, scores, of_words, near, cosines, coverage, by_speaker, by_importance, by_date)
+    columns = (rows, at, turn, number, scores, of_words, near, cosines, coverage)
+    columns += (by_speaker, by_reply, by_importance, by_date)
     return [
         Candidate(
             place,

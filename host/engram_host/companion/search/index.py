@@ -16,7 +16,16 @@ from engram import log_line
 from engram.clock import MONTHS, civil
 from engram.errors import ArgumentError
 from engram.memory import ALL, ids
-from engram.store.types import ARCHIVED, FORGOTTEN, SUPERSEDED, Entry
+from engram.store.types import (
+    ARCHIVED,
+    EIGHTHS,
+    FORGOTTEN,
+    HEAD,
+    MOST_TERMS,
+    SUPERSEDED,
+    Entry,
+    row_length,
+)
 from engram_host.companion.entries import embedding_text
 from engram_host.companion.entries.lifecycle import EntryState, EntryStates
 from engram_host.companion.search import columns
@@ -189,17 +198,21 @@ class DeviceIndex:
     def _add(self, new: list[_New]) -> None:
         first = len(self.rows)
         terms: list[int] = []
+        weights: list[int] = []
         sizes: list[int] = []
         added: list[Row] = []
         for log, line, entry in new:
             counted, more = self._terms(log, line, entry)
+            counted = counted[:MOST_TERMS]
             more += [hash(label) for label in entry.labels if label[0] in _LABELS]
             terms += counted
             terms += more
+            head = min(len(counted), HEAD)
+            weights += [EIGHTHS] * head + [1] * (len(counted) - head) + [EIGHTHS] * len(more)
             sizes.append(len(counted) + len(more))
-            added.append(self._row(log, line, entry, len(counted)))
+            added.append(self._row(log, line, entry, row_length(len(counted))))
         self.rows.add(added)
-        self.postings.add(terms, sizes, first)
+        self.postings.add(terms, weights, sizes, first)
         for row, (log, line, _) in enumerate(new, first):
             if log == "journal":
                 self.links.set_turn(line["seq"], row)
@@ -212,6 +225,7 @@ class DeviceIndex:
         importance = line.get("importance", 0.5)
         return Row(
             is_turn,
+            entry.is_reply,
             line["seq"],
             entry.number,
             self.threads.intern(f"s{entry.session}") if is_turn else NONE,
@@ -230,11 +244,12 @@ class DeviceIndex:
             return [], []
         singles = log == "records"
         texts = [line[name] for name in _FIELDS_WITH_WORDS[log] if name in line]
+        # In the board's order: the first words count most.
         if singles:
             texts.append(embedding_text.heading_of(line))
             texts += [phrase for name in ("keywords", "tags") for phrase in line.get(name, ())]
         else:
-            texts.append(self._day((line["at"] + self.zone * 60) // _DAY_SECONDS))
+            texts.insert(0, self._day((line["at"] + self.zone * 60) // _DAY_SECONDS))
         return self._words.term_ids(" ".join(texts), singles)
 
     def _day(self, day: int) -> str:

@@ -28,7 +28,10 @@ class Weights:
     near: float = 0.4
     far: float = 0.2
     session: float = 0.5
-    speaker: float = 1.2
+    speaker: float = 1.4
+    reply: float = 0.5
+    """Of what the assistant said, unless the query asks for it."""
+
     record: float = 1.5
     meaning: float | None = None
     """Of meaning against words, 0 to 1; None: by the shape of the query."""
@@ -38,7 +41,7 @@ class Weights:
     """Of meaning, where the shape decides."""
 
     def __post_init__(self) -> None:
-        for name in ("near", "far", "session", "meaning", "exact", "paraphrase"):
+        for name in ("near", "far", "session", "reply", "meaning", "exact", "paraphrase"):
             value = getattr(self, name)
             if value is not None:
                 _check(0 <= value <= 1, f"weights.{name}", "must be 0 to 1")
@@ -116,6 +119,9 @@ class Explanation:
     session: float
     meaning: float
     speaker: float
+    reply: float
+    """What a reply lost, at most 0."""
+
     importance: float
     dates: float
     cosine: float | None
@@ -125,7 +131,7 @@ class Explanation:
     def points(self) -> float:
         """All of it together."""
         parts = sum(points for _, points in self.words + self.beside)
-        return parts + self.session + self.meaning + self.speaker + self.importance + self.dates
+        return parts + self.session + self.meaning + self.speaker + self.reply + self.importance + self.dates
 
 
 @dataclass(frozen=True)
