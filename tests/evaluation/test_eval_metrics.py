@@ -1,5 +1,7 @@
 """The figures of an evaluation, counted by hand."""
 
+import math
+
 from engram_host.evaluation.run import RankedAnswer, all_figures, figures, fit_budget, prompt_length
 from engram_host.evaluation.sets import Question, Turn
 
@@ -17,6 +19,18 @@ def test_a_hit_is_any_evidence_among_the_first():
 
 def test_frac_is_the_mean_share_of_the_evidence_among_the_first_ten():
     assert figures([_answer("xa", "ab"), _answer("a", "a"), _answer("efghijklmna", "a")])["frac@10"] == 0.5
+
+
+def test_ndcg_counts_a_place_by_the_logarithm_of_its_number():
+    third, both = figures([_answer("xya", "a")]), figures([_answer("axb", "ab")])
+    assert (third["ndcg@10"], both["ndcg@10"]) == (0.5, round(1.5 / (1 + 1 / math.log2(3)), 4))
+
+
+def test_lmeb_is_the_mean_of_the_categories_ndcg():
+    result = all_figures(
+        {"one": [_answer("a", "a", 1), _answer("x", "a", 1), _answer("xya", "a", 2), _answer("", "a", 5)]}
+    )
+    assert (result["ndcg@10"], result["lmeb"]) == (0.5, 0.5)
 
 
 def test_evidence_that_is_named_twice_counts_once():

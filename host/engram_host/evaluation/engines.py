@@ -48,8 +48,8 @@ from engram_host.firmware import BOARDS, CLONE, FIRMWARE
 
 # --- board
 
-HEAP = "148k"
-"""What a board without PSRAM has, as in `make heap`; 83 KB of it are code, which comes from .mpy here and is frozen there."""
+HEAP = "228k"
+"""148 KB that a board without PSRAM has for data, as in `make heap`, and 80 KB of code, which comes from .mpy here."""
 
 _SCRIPT = Path(__file__).with_name("board_script.py")
 

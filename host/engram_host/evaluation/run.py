@@ -6,6 +6,9 @@ store and each of its questions is asked. OUT/NAME.jsonl then has a line for eac
 
 hit@K      share of the questions for which an evidence turn is among the first K
 frac@10    mean share of a question's evidence turns that are among the first ten
+ndcg@10    mean of DCG / ideal DCG of the first ten, DCG being the sum of 1 / log2(place + 1) over evidence turns
+           (Jarvelin and Kekalainen 2002, "Cumulated gain-based evaluation of IR techniques")
+lmeb       ndcg@10, averaged over categories
 hit@Nt     as hit@K, among the turns that fit into N tokens; frac@Nt likewise
 empty      share of the searches without an answer
 
@@ -20,6 +23,7 @@ options (see engines.py).
 
 import argparse
 import json
+import math
 import sys
 import tempfile
 from collections.abc import Callable
@@ -39,8 +43,8 @@ from engram_host.wording import counted
 
 FIRST = (1, 5, 10)
 BUDGETS = (150, 300, 600, 1200)
-ANSWERABLE = (1, 2, 3, 4)
-"""Categories that count together: the questions of the fifth have a false premise."""
+FALSE_PREMISE = 5
+"""The category that stands apart: its questions ask for what was never said."""
 
 _CHARACTERS = 4
 
@@ -87,6 +91,7 @@ def figures(given: list[RankedAnswer]) -> dict[str, float]:
     for count in FIRST:
         found[f"hit@{count}"] = _mean([_hit(answer, answer.ranked[:count]) for answer in having])
     found["frac@10"] = _mean([_share(answer, answer.ranked[:10]) for answer in having])
+    found["ndcg@10"] = _mean([_ndcg(answer) for answer in having])
     for budget in BUDGETS:
         taken = [(answer, fit_budget(answer, budget)) for answer in having]
         found[f"hit@{budget}t"] = _mean([_hit(*pair) for pair in taken])
@@ -96,20 +101,24 @@ def figures(given: list[RankedAnswer]) -> dict[str, float]:
 
 
 def all_figures(given: dict[str, list[RankedAnswer]]) -> dict[str, object]:
-    """The figures of all conversations by name: categories 1 to 4 together, and apart each category and conversation."""
+    """The figures of all conversations by name: all categories but the one of a false premise together, and apart each category
+    and conversation.
+    """
     together = [answer for some in given.values() for answer in some]
     result: dict[str, object] = {"conversations": len(given), **figures(_answerable(together))}
     categories = sorted({answer.question.category for answer in together})
-    result["categories"] = {
-        str(category): figures([answer for answer in together if answer.question.category == category])
+    by_category = {
+        category: figures([answer for answer in together if answer.question.category == category])
         for category in categories
     }
+    result["lmeb"] = _mean([one["ndcg@10"] for category, one in by_category.items() if category != FALSE_PREMISE])
+    result["categories"] = {str(category): one for category, one in by_category.items()}
     result["each"] = {name: figures(_answerable(some)) for name, some in given.items()}
     return result
 
 
 def _answerable(given: list[RankedAnswer]) -> list[RankedAnswer]:
-    return [answer for answer in given if answer.question.category in ANSWERABLE]
+    return [answer for answer in given if answer.question.category != FALSE_PREMISE]
 
 
 def _hit(answer: RankedAnswer, taken: list[str]) -> float:
@@ -119,6 +128,12 @@ def _hit(answer: RankedAnswer, taken: list[str]) -> float:
 def _share(answer: RankedAnswer, taken: list[str]) -> float:
     evidence = set(answer.question.evidence)
     return len(evidence.intersection(taken)) / len(evidence)
+
+
+def _ndcg(answer: RankedAnswer) -> float:
+    evidence = set(answer.question.evidence)
+    gained = sum(1 / math.log2(at + 2) for at, turn in enumerate(answer.ranked[:10]) if turn in evidence)
+    return gained / sum(1 / math.log2(at + 2) for at in range(min(10, len(evidence))))
 
 
 def _mean(values: list[float]) -> float:
@@ -182,8 +197,8 @@ def _ask(conversation: Conversation, rank: Rank, out: Path) -> list[RankedAnswer
 
 
 def print_table(result: dict) -> None:
-    """A row for the categories 1 to 4 together, for each category and for each conversation."""
-    rows = {"1 to 4": result}
+    """A row for all categories but that of a false premise together, for each category and for each conversation."""
+    rows = {"together": result}
     rows.update({f"category {name}": row for name, row in result["categories"].items()})
     rows.update(result["each"])
     names = list(next(iter(result["each"].values())))

@@ -1,5 +1,7 @@
 """The sets of an evaluation: a folder of folders NAME/{turns,questions}.jsonl, read and checked.
 
+A turn is fed up to LONGEST characters of its text.
+
 turns.jsonl        {"id","session","date","speaker","text"[,"caption"][,"role"]}, in the order in which they were said
 questions.jsonl    {"question","evidence":[ids of turns],"category"}
 """
@@ -19,6 +21,9 @@ class EvaluationFailed(Exception):
 class BadSet(EvaluationFailed):
     """A set cannot be used; the message says where and why."""
 
+
+LONGEST = 4000
+"""Characters of a turn that are fed: more than an index takes of it, and a line of them fits the heap of a small board."""
 
 ROLES: tuple[str, ...] = ("user", "assistant")
 
@@ -117,7 +122,7 @@ def _turn(place: str, line: dict[str, Any]) -> Turn:
         session,
         _moment(place, _field(place, line, "date", str)),
         _field(place, line, "speaker", str),
-        _field(place, line, "text", str),
+        _field(place, line, "text", str)[:LONGEST],
         _field(place, line, "caption", str) if line.get("caption") else "",
         _role(place, line.get("role", "user")),
     )

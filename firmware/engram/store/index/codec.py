@@ -15,7 +15,6 @@ shares its hash with one of ten thousand others has a chance of one in 1,500; th
 from binascii import crc32
 
 from engram.compat import const
-from engram.store.types import EIGHTHS
 
 LABEL = 0xE00000
 """The hashes of labels begin here; those of words are below."""
@@ -33,6 +32,7 @@ _GAIN = const(1900)  # k1 + 1
 _FRACTION = const(16)  # of the mean length
 _MOST_COUNT = const(512)  # eighths of a word's count: what follows stays a small integer
 
+_EIGHTHS = const(8)  # types.EIGHTHS: an import within an import takes more of the stack
 _LEAST_LENGTH = const(160)  # eighths: the shortest rows do not gain from being shorter
 
 _BUFFER = const(64)  # when postings are decoded one after the other: a merge has five of them, and twice their digits
@@ -55,7 +55,7 @@ def level(count: int, length: int, mean: int) -> int:
     """
     count = min(count, _MOST_COUNT)
     length = max(length, _LEAST_LENGTH)
-    weight = count * _GAIN * 1000 // (count * 1000 + EIGHTHS * _FLAT + _SLOPE * length * _FRACTION // mean)
+    weight = count * _GAIN * 1000 // (count * 1000 + _EIGHTHS * _FLAT + _SLOPE * length * _FRACTION // mean)
     return max(0, min(_LEVEL_TOP, (weight - _LEVEL_FIRST) // _LEVEL_STEP))
 
 
