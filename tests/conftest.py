@@ -1,6 +1,6 @@
 """Unit files run on two Pythons or more: each test of tests/firmware is shown once for each.
 
-cpython   CPython, in a process of its own, on the host's file system
+cpython   CPython, in a process of its own (tests/support/warm_unit.py), on the host's file system
 32        the 32-bit build with the chip's object sizes, from .mpy, on a littlefs
 64        MicroPython's unix port, 64-bit, from source, on the host's file system: where the size of a number matters
 chip      as 32, with the chip's ways of time, floats, os and sys (tests/support/firmware/fakes/chip.py): where these matter
@@ -21,6 +21,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 import firmware_build
 import get_micropython
+import warm_unit
 from extent import IS_WHOLE, extent
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -88,6 +89,10 @@ WHOLE_FOLDERS = ("tests/fake_llm/",)
 
 SECONDS = extent(1800, 120)
 """How long one unit file may take on one runtime."""
+
+EXTENT = ["whole"] if IS_WHOLE else []
+VARIABLES = {"ENGRAM_TEST_DATA": str(DATA)}
+"""The last argument and the variables of each run of a unit file."""
 
 # A rename waits for the disk, and a run has thousands of them.
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
@@ -205,16 +210,9 @@ class UnitRun:
         return self.printed.get(test, (False, "the run ended before this test:\n" + self.output[-3000:]))
 
     def _run(self) -> dict[str, tuple[bool, str]]:
-        command, environment, storage = _how(self.runtime, self.path.parent)
         with tempfile.TemporaryDirectory(prefix="engram-unit-", dir=MEMORY) as folder:
-            done = subprocess.run(
-                [*command, self.path.stem, folder, storage, *(["whole"] if IS_WHOLE else [])],
-                capture_output=True,
-                timeout=SECONDS,
-                env={**os.environ, **environment, "ENGRAM_TEST_DATA": str(DATA)},
-                cwd=folder,
-            )
-        self.output = (done.stdout + done.stderr).decode("utf-8", "replace")
+            output = self._on_cpython(folder) if self.runtime == "cpython" else self._on_micropython(folder)
+        self.output = output.decode("utf-8", "replace")
         printed: dict[str, tuple[bool, str]] = {}
         name = ""
         for line in self.output.splitlines(keepends=True):
@@ -226,27 +224,40 @@ class UnitRun:
                 printed[name] = (printed[name][0], printed[name][1] + line)
         return printed
 
+    def _on_cpython(self, folder: str) -> bytes:
+        words = [str(SUPPORT / "runner.py"), self.path.stem, folder, "host", *EXTENT]
+        return warm_unit.run(words, _sources(self.path.parent), VARIABLES, folder, SECONDS)
 
-def _how(runtime: str, folder: Path) -> tuple[list[str], dict[str, str], str]:
-    """Command, environment and storage of a runtime, for the unit files of a folder."""
-    source = [ROOT / "firmware", SUPPORT, folder, SIM]
-    if runtime == "cpython":
-        return [sys.executable, str(SUPPORT / "runner.py")], {"PYTHONPATH": _path(source)}, "host"
+    def _on_micropython(self, folder: str) -> bytes:
+        command, path, storage = _how(self.runtime, self.path.parent)
+        done = subprocess.run(
+            [*command, self.path.stem, folder, storage, *EXTENT],
+            capture_output=True,
+            timeout=SECONDS,
+            env={**os.environ, "MICROPYPATH": ":".join(map(str, path)), **VARIABLES},
+            cwd=folder,
+        )
+        return done.stdout + done.stderr
+
+
+def _sources(folder: Path) -> list[Path]:
+    """From where the unit files of a folder import, where the firmware runs from source."""
+    return [ROOT / "firmware", SUPPORT, folder, SIM]
+
+
+def _how(runtime: str, folder: Path) -> tuple[list[str], list[Path], str]:
+    """Command, folders to import from and storage of a runtime of MicroPython, for the unit files of a folder."""
     bits = "32" if runtime == "chip" else runtime
     micropython = get_micropython.HOME / bits
     if not get_micropython.usable(micropython, int(bits)):
         pytest.skip(f"there is no {bits}-bit MicroPython for this machine")
     if runtime == "64":
-        path = _path([*source, Path(".frozen")])
-        return [str(micropython), "-X", "heapsize=4m", str(SUPPORT / "runner.py")], {"MICROPYPATH": path}, "host"
+        command = [str(micropython), "-X", "heapsize=4m", str(SUPPORT / "runner.py")]
+        return command, [*_sources(folder), Path(".frozen")], "host"
     own = firmware_build.TESTS / folder.relative_to(UNIT)
     compiled = [firmware_build.FIRMWARE, firmware_build.SUPPORT, own, firmware_build.SIM, Path(".frozen")]
     command = [str(micropython), "-X", f"heapsize={HEAP}", "-m", "runner"]
-    return command, {"MICROPYPATH": _path(compiled)}, "chip" if runtime == "chip" else "littlefs"
-
-
-def _path(folders: list[Path]) -> str:
-    return ":".join(str(folder) for folder in folders)
+    return command, compiled, "chip" if runtime == "chip" else "littlefs"
 
 
 class UnitItem(pytest.Item):
