@@ -31,7 +31,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     ):
         for telling in ("remember that my bike is green", "remember that Ada drinks tea"):
             board.say(telling)
-        wait_until("the copy has both", lambda: companion.have("kitchen", "records") == 2)
+        for log, lines in (("records", 2), ("journal", 4)):
+            wait_until(f"the copy has all {log}", lambda log=log, lines=lines: companion.have("kitchen", log) == lines)
         yield companion.home
 
 
