@@ -63,7 +63,7 @@ def test_they_are_ranked_alike_in_the_heap_of_a_board(tmp_path: Path):
     conversation = ranks.load(conversation_of(ON_A_BOARD))
     place = {turn.id: at for at, turn in enumerate(conversation.turns)}
     found = board.rank(conversation, ranks.MOST, tmp_path)
-    assert_ranked(ON_A_BOARD, [[place[one] for one in ranked] for ranked in found])
+    assert_ranked(ON_A_BOARD, [[place[one] for one in ranking.ids] for ranking in found])
 
 
 def test_what_is_kept_has_nothing_of_the_sets_but_numbers():

@@ -2,7 +2,7 @@
 
 import math
 
-from engram_host.evaluation.run import RankedAnswer, all_figures, figures, fit_budget, prompt_length
+from engram_host.evaluation.run import RankedAnswer, all_figures, auroc, figures, fit_budget, prompt_length
 from engram_host.evaluation.sets import Question, Turn
 
 LENGTHS = {"a": 300, "b": 400, "c": 200, "d": 100}
@@ -31,6 +31,10 @@ def test_lmeb_is_the_mean_of_the_categories_ndcg():
         {"one": [_answer("a", "a", 1), _answer("x", "a", 1), _answer("xya", "a", 2), _answer("", "a", 5)]}
     )
     assert (result["ndcg@10"], result["lmeb"]) == (0.5, 0.5)
+
+
+def test_a_category_without_evidence_has_no_part_in_lmeb():
+    assert all_figures({"one": [_answer("a", "a", 1), _answer("x", "", 9)]})["lmeb"] == 1.0
 
 
 def test_evidence_that_is_named_twice_counts_once():
@@ -71,6 +75,31 @@ def test_conversations_are_also_given_apart():
         2,
         {"one": figures([_answer("a", "a")]), "two": figures([_answer("b", "a")] * 2)},
     )
+
+
+def _sure(confidence: float, evidence: str) -> RankedAnswer:
+    return RankedAnswer(Question("?", tuple(evidence), 1), [], {}, confidence)
+
+
+def test_auroc_is_the_share_of_pairs_in_which_the_question_with_evidence_is_the_surer():
+    given = [_sure(0.9, "a"), _sure(0.3, "a"), _sure(0.5, ""), _sure(0.1, "")]
+    assert auroc(given) == 0.75
+
+
+def test_equal_confidences_count_half():
+    assert auroc([_sure(0.5, "a"), _sure(0.5, "")]) == 0.5
+
+
+def test_without_questions_of_both_kinds_there_is_no_auroc():
+    assert (auroc([_sure(0.5, "a")]), auroc([_sure(0.5, "")]), auroc([])) == (None, None, None)
+
+
+def test_questions_without_evidence_change_auroc_only():
+    alone, beside = (
+        all_figures({"one": [_answer("a", "a")]}),
+        all_figures({"one": [_answer("a", "a"), _answer("b", "")]}),
+    )
+    assert (alone["hit@1"], alone["auroc"]) == (beside["hit@1"], None) and beside["auroc"] == 0.5
 
 
 def test_no_questions_give_no_figures_but_zero():

@@ -11,7 +11,7 @@ from engram.compat import const
 from engram.errors import NotFound
 from engram.lazy import lazy
 from engram.memory.records.importance import stated_importance
-from engram.store.search.weights import ONE, distinct_terms, weights
+from engram.store.search.weights import ONE, distinct_terms, known_weights, weights
 
 _CANDIDATES = const(24)  # of each store, before both are put in one order
 _WEAKEST = const(4)  # what matches less than a fourth of the best hit's words is left out of a prompt
@@ -31,9 +31,9 @@ leaves it open), and the seqs of turns that are not wanted."""
 Item = namedtuple("Item", "id at who text score evidence")
 """Something that was found: who is "" for a record, a long text is cut, the score orders the items of one answer."""
 
-Ranked = namedtuple("Ranked", "query items weight")
+Ranked = namedtuple("Ranked", "query items weight known")
 """What the board finds for a query, best first, without the texts: those of all candidates would fill the heap; and the
-weight of all words of the query, those that stand nowhere too."""
+weight of all words of the query, and of those that stand anywhere."""
 
 RemoteResults = namedtuple("RemoteResults", "ranked have note")
 """What a companion finds, best first: [id, score in thousandths], or with at, who and text of what has left the board; the seqs
@@ -90,17 +90,19 @@ class Recall:
 
     def _rank(self, query, made_of) -> Ranked:
         terms = distinct_terms(text.terms(query.text))
-        idfs = weights((self._records.entries.frequencies(terms), self._journal.entries.frequencies(terms)))
-        items = self._ranked_records(query, idfs, made_of)
+        frequencies = (self._records.entries.frequencies(terms), self._journal.entries.frequencies(terms))
+        idfs = weights(frequencies)
+        known = known_weights(frequencies, idfs)
+        items = self._ranked_records(query, known, made_of)
         if not query.tags:
             turns = []
-            for hit, turn in self._journal.search(query, _CANDIDATES, "", idfs, made_of is not None):
+            for hit, turn in self._journal.search(query, _CANDIDATES, "", known, made_of is not None):
                 turns.append(Item("t%d" % hit.number, turn["at"], turn["who"], "", hit.score, hit.evidence))
                 if made_of is not None:
                     made_of[turns[-1].id] = hit.parts
             items = _on_one_scale(items, turns)
         items.sort(key=lambda item: (-item.score, item.at, item.id))
-        return Ranked(query, items, sum(idfs.values()))
+        return Ranked(query, items, sum(idfs.values()), sum(known.values()))
 
     def _ranked_records(self, query, idfs, made_of) -> list:
         items = []
@@ -215,6 +217,17 @@ def is_weak(ranked: Ranked) -> bool:
 
     best = max((item.evidence for item in ranked.items), default=0)
     return best * 100 < _WEAK * OWN * ranked.weight
+
+
+def confidence(evidence: int, weight: int, known: int) -> int:
+    """How sure a search may be that it found an answer, 0 to 100.
+
+    It is the share of the query's words, by weight, that the best hit has with what stands beside it, times the share of them
+    that stands anywhere. `evidence` is that of the best hit, `weight` and `known` as in Ranked.
+    """
+    from engram.store.search.top_k import OWN  # the search itself loads it
+
+    return min(100, evidence * 100 // (OWN * weight)) * known // weight if weight else 0
 
 
 def _on_one_scale(records: list, turns: list) -> list:

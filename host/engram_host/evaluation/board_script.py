@@ -4,8 +4,8 @@
     board_script.py FLASH ask QUESTIONS ANSWERS LIMIT
 
 TURNS has a JSON list [session, Unix seconds, speaker, text, caption, role] in each line; IDS gets a line for each with the id
-that the store gave the turn. QUESTIONS has a JSON string in each line; ANSWERS gets a line for each with the ids of what
-was found, best first, at most LIMIT.
+that the store gave the turn. QUESTIONS has a JSON string in each line; ANSWERS gets a line for each with the
+confidence in per cent, then the ids of what was found, best first, at most LIMIT.
 """
 
 import gc
@@ -16,7 +16,9 @@ from engram import text
 from engram.clock import Clock
 from engram.memory import line_meaning
 from engram.memory.journal import schema
+from engram.memory.recall import confidence
 from engram.store.log.segments import Log
+from engram.store.search.weights import distinct_terms, known_weights, weights
 from engram.store.store import Store
 from engram.store.types import Query
 
@@ -50,11 +52,19 @@ class Turns:
         return self._store.partial
 
     def search(self, query, limit):
-        """Yield the ids of what fits a query, best first."""
+        """The confidence in per cent, and the ids of what fits a query, best first."""
+        terms = distinct_terms(text.terms(query))
+        frequencies = (self._store.frequencies(terms),)
+        idfs = weights(frequencies)
+        known = known_weights(frequencies, idfs)
         speaker = line_meaning.named_speaker(query, self._store.names("%"), lambda label: True)
         asked = line_meaning.asks_replies(query)
-        for hit in self._store.search(Query(text.terms(query), (), (), 0, 0, speaker, None, asked), limit):
-            yield hit.number
+        found = []
+        evidence = 0
+        for hit in self._store.search(Query(terms, (), (), 0, 0, speaker, known, asked), limit):
+            found.append(hit.number)
+            evidence = max(evidence, hit.evidence)
+        return confidence(evidence, sum(idfs.values()), sum(known.values())), found
 
 
 def feed(store, turns, ids) -> None:
@@ -75,11 +85,8 @@ def ask(store, questions, answers, limit) -> None:
     count = 0
     with open(questions) as file, open(answers, "w") as out:
         for line in file:
-            separator = ""
-            for number in store.search(json.loads(line), int(limit)):
-                out.write("%s%d" % (separator, number))
-                separator = " "
-            out.write("\n")
+            sure, found = store.search(json.loads(line), int(limit))
+            out.write(" ".join(["%d" % number for number in [sure] + found]) + "\n")
             count += 1
             if count % PROGRESS == 0:
                 print("%d questions answered" % count)

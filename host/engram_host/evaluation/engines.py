@@ -24,7 +24,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -45,6 +45,15 @@ from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import Hello, LineBatch, LogState, Sender, SeqRange
 from engram_host.evaluation.sets import Conversation, EvaluationFailed, Turn
 from engram_host.firmware import BOARDS, CLONE, FIRMWARE
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What an engine found for a question: ids of turns, best first, and how sure it is, 0 to 1, that it is an answer."""
+
+    ids: list[str]
+    confidence: float
+
 
 # --- board
 
@@ -68,7 +77,7 @@ class BoardEngine:
         self._micropython = micropython
         self._path = path
 
-    def rank(self, conversation: Conversation, limit: int, work: Path) -> list[list[str]]:
+    def rank(self, conversation: Conversation, limit: int, work: Path) -> list[Ranking]:
         """An engine (see run.py). EvaluationFailed, BoardError."""
         turns, given, questions, answers = (work / name for name in ("turns", "ids", "questions", "answers"))
         (work / "board_script.mpy").write_bytes(compile_module(_SCRIPT, *WITHOUT_LINES))
@@ -83,7 +92,8 @@ class BoardEngine:
             number: turn.id
             for number, turn in zip(given.read_text(encoding="ascii").split(), conversation.turns, strict=True)
         }
-        return [[ids[found] for found in line.split()] for line in answers.read_text(encoding="ascii").splitlines()]
+        lines = [line.split() for line in answers.read_text(encoding="ascii").splitlines()]
+        return [Ranking([ids[number] for number in found], int(per_cent) / 100) for per_cent, *found in lines]
 
     def _run(self, name: str, work: Path, *arguments: object) -> None:
         path = [work, *self._path, Path(".frozen")]
@@ -150,12 +160,12 @@ VARIANTS: dict[str, dict[str, object]] = {
 """Options of the search, by the name of the engine; the first one has the product's own."""
 
 
-def companion_ranker(name: str) -> Callable[[Conversation, int, Path], list[list[str]]]:
+def companion_ranker(name: str) -> Callable[[Conversation, int, Path], list[Ranking]]:
     """The engine (see run.py) with the options of a name in VARIANTS."""
     return lambda conversation, limit, work: asyncio.run(_rank(conversation, limit, work, VARIANTS[name]))
 
 
-async def _rank(conversation: Conversation, limit: int, work: Path, options: dict[str, object]) -> list[list[str]]:
+async def _rank(conversation: Conversation, limit: int, work: Path, options: dict[str, object]) -> list[Ranking]:
     store = open_store(f"sqlite:///{work / 'companion.db'}")
     try:
         _feed(store, conversation)
@@ -171,7 +181,7 @@ async def _rank(conversation: Conversation, limit: int, work: Path, options: dic
             result = await asyncio.to_thread(engine.search, request)
             if result.degraded:
                 raise EvaluationFailed(f"{conversation.name}: {result.degraded}")
-            rankings.append(_ids(result, conversation))
+            rankings.append(Ranking(_ids(result, conversation), result.confidence))
         await embedding.stop()
         return rankings
     finally:
@@ -235,6 +245,9 @@ NEIGHBOURS = {-2: 0.2, -1: 0.4, 1: 0.4, 2: 0.2}
 """What T takes of the turns that stand so far from a turn in its session."""
 
 
+_LONE = 0.75
+"""What stands beside a turn adds to its T: by a quarter less it is a share of the query's words."""
+
 SHORTEST = 20
 """Words: a turn does not gain from being shorter."""
 
@@ -255,8 +268,16 @@ class Bm25:
 
     def scores(self, terms: list[str]) -> list[float]:
         """The score of each document."""
-        weights = {term: self._weight(self._having[term]) for term in terms}
+        weights = self.weights(terms)
         return [self._score(*each, weights) for each in zip(self._documents, self._lengths, strict=True)]
+
+    def weights(self, terms: list[str]) -> dict[str, float]:
+        """The idf of each term."""
+        return {term: self._weight(self._having[term]) for term in terms}
+
+    def knows(self, term: str) -> bool:
+        """Whether a document has the term."""
+        return term in self._having
 
     def _weight(self, having: int) -> float:
         return math.log(1 + (len(self._documents) - having + 0.5) / (having + 0.5))
@@ -317,7 +338,7 @@ class Recipe:
     def scores(self, query: str) -> dict[int, float]:
         """The score of each turn that fits a query, by its place."""
         terms = list(dict.fromkeys(text.terms(query)))
-        totals = self._with_neighbours(self._turn_scores.scores(terms))
+        totals = self._totals(query)
         prior = dict(zip(self._sessions, self._session_scores.scores(terms), strict=True))
         top, prior_top = max(totals), max(prior.values()) or 1.0
         named = self._named(query)
@@ -329,6 +350,18 @@ class Recipe:
                 score *= 1.4 if turn.speaker == named else 1
                 scored[number] = score / 2 if halves and turn.role == "assistant" else score
         return scored
+
+    def confidence(self, query: str) -> float:
+        """How sure it may be that the best turn answers, 0 to 1: what the turn and its neighbours have of the query's words, by
+        weight, times the share of them that stands anywhere.
+        """
+        weights = self._turn_scores.weights(list(dict.fromkeys(text.terms(query))))
+        full = sum(weights.values())
+        known = sum(weight for term, weight in weights.items() if self._turn_scores.knows(term))
+        return min(1.0, _LONE * max(self._totals(query)) / full) * known / full if full else 0.0
+
+    def _totals(self, query: str) -> list[float]:
+        return self._with_neighbours(self._turn_scores.scores(list(dict.fromkeys(text.terms(query)))))
 
     def _with_neighbours(self, scores: list[float]) -> list[float]:
         sessions = [turn.session for turn in self._turns]
@@ -346,7 +379,10 @@ class Recipe:
         return named[0] if len(named) == 1 else ""
 
 
-def rank_by_recipe(conversation: Conversation, limit: int, work: Path) -> list[list[str]]:
+def rank_by_recipe(conversation: Conversation, limit: int, work: Path) -> list[Ranking]:
     """An engine (see run.py)."""
     recipe = Recipe(conversation.turns)
-    return [recipe.rank(question.text, limit) for question in conversation.questions]
+    return [
+        Ranking(recipe.rank(question.text, limit), recipe.confidence(question.text))
+        for question in conversation.questions
+    ]

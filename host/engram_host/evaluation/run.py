@@ -2,7 +2,7 @@
 
 A set is a folder of folders NAME with turns.jsonl and questions.jsonl (see sets.py). Each conversation is fed into an empty
 store and each of its questions is asked. OUT/NAME.jsonl then has a line for each question, in their order,
-{"question","ranked":[ids of turns, best first]}, and OUT/figures.json the figures:
+{"question","ranked":[ids of turns, best first],"confidence":0 to 1}, and OUT/figures.json the figures:
 
 hit@K      share of the questions for which an evidence turn is among the first K
 frac@10    mean share of a question's evidence turns that are among the first ten
@@ -11,12 +11,15 @@ ndcg@10    mean of DCG / ideal DCG of the first ten, DCG being the sum of 1 / lo
 lmeb       ndcg@10, averaged over categories
 hit@Nt     as hit@K, among the turns that fit into N tokens; frac@Nt likewise
 empty      share of the searches without an answer
+auroc      how well the confidence tells questions with evidence from those without: the share of pairs of one of each
+           in which the former's is higher, ties counting half (Hanley, Radiology 1982, "The meaning and use of the area
+           under a ROC curve"); only where a set has both
 
 Turns are packed in the order of their rank: one that does not fit into what is left is skipped. A token is four characters
 of what a prompt needs of a turn: "[2023-05-08] Speaker: text (caption)".
 
 An engine ranks a conversation: it is given the number of turns to find at most and an empty folder to work in, and gives
-a list of ids for each question. `board` is the firmware's own store on MicroPython, `recipe` the same formulas in floats,
+a Ranking for each question. `board` is the firmware's own store on MicroPython, `recipe` the same formulas in floats,
 for comparison, `companion` the companion's store, embedder and search; companion-words and the like are the same with other
 options (see engines.py).
 """
@@ -26,6 +29,7 @@ import json
 import math
 import sys
 import tempfile
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -34,7 +38,7 @@ from pathlib import Path
 from engram_host.boards.errors import BoardError
 from engram_host.companion.errors import CompanionError
 from engram_host.evaluation import engines
-from engram_host.evaluation.engines import BoardEngine, own_board
+from engram_host.evaluation.engines import BoardEngine, Ranking, own_board
 from engram_host.evaluation.sets import Conversation, EvaluationFailed, Question, Turn, load_conversations
 from engram_host.wording import counted
 
@@ -56,6 +60,7 @@ class RankedAnswer:
     question: Question
     ranked: list[str]
     lengths: dict[str, int]
+    confidence: float = 0.0
 
 
 def prompt_length(turn: Turn) -> int:
@@ -64,12 +69,12 @@ def prompt_length(turn: Turn) -> int:
     return len(f"[2023-05-08] {turn.speaker}: {turn.text}{caption}")
 
 
-def ranked_answers(conversation: Conversation, rankings: list[list[str]]) -> list[RankedAnswer]:
+def ranked_answers(conversation: Conversation, rankings: list[Ranking]) -> list[RankedAnswer]:
     """The questions of a conversation with the rankings of an engine."""
     lengths = {turn.id: prompt_length(turn) for turn in conversation.turns}
     return [
-        RankedAnswer(question, ranked, lengths)
-        for question, ranked in zip(conversation.questions, rankings, strict=True)
+        RankedAnswer(question, ranking.ids, lengths, ranking.confidence)
+        for question, ranking in zip(conversation.questions, rankings, strict=True)
     ]
 
 
@@ -111,10 +116,22 @@ def all_figures(given: dict[str, list[RankedAnswer]]) -> dict[str, object]:
         category: figures([answer for answer in together if answer.question.category == category])
         for category in categories
     }
-    result["lmeb"] = _mean([one["ndcg@10"] for category, one in by_category.items() if category != FALSE_PREMISE])
+    counted_in = {answer.question.category for answer in _answerable(together) if answer.question.evidence}
+    result["lmeb"] = _mean([by_category[category]["ndcg@10"] for category in sorted(counted_in)])
+    result["auroc"] = auroc(_answerable(together))
     result["categories"] = {str(category): one for category, one in by_category.items()}
     result["each"] = {name: figures(_answerable(some)) for name, some in given.items()}
     return result
+
+
+def auroc(given: list[RankedAnswer]) -> float | None:
+    """The area under the ROC curve of the confidence; None without questions of both kinds."""
+    own = [answer.confidence for answer in given if answer.question.evidence]
+    foreign = sorted(answer.confidence for answer in given if not answer.question.evidence)
+    if not own or not foreign:
+        return None
+    higher = sum(bisect_left(foreign, each) + bisect_right(foreign, each) for each in own) / 2
+    return round(higher / (len(own) * len(foreign)), 4)
 
 
 def _answerable(given: list[RankedAnswer]) -> list[RankedAnswer]:
@@ -143,8 +160,8 @@ def _mean(values: list[float]) -> float:
 # --- the run
 
 
-Rank = Callable[[Conversation, int, Path], list[list[str]]]
-"""An engine: (a conversation, the most turns for a question, a folder) gives the ids of turns for each question."""
+Rank = Callable[[Conversation, int, Path], list[Ranking]]
+"""An engine: (a conversation, the most turns for a question, a folder) gives a Ranking for each question."""
 
 MakeBoard = Callable[[Path], BoardEngine]
 """Makes the engine `board`; it may compile the firmware into the folder."""
@@ -186,8 +203,12 @@ def _ask(conversation: Conversation, rank: Rank, out: Path) -> list[RankedAnswer
     with tempfile.TemporaryDirectory() as work:
         rankings = rank(conversation, LIMIT, Path(work))
     lines = [
-        json.dumps({"question": question.text, "ranked": ranked}, ensure_ascii=False) + "\n"
-        for question, ranked in zip(conversation.questions, rankings, strict=True)
+        json.dumps(
+            {"question": question.text, "ranked": ranking.ids, "confidence": round(ranking.confidence, 4)},
+            ensure_ascii=False,
+        )
+        + "\n"
+        for question, ranking in zip(conversation.questions, rankings, strict=True)
     ]
     (out / f"{conversation.name}.jsonl").write_text("".join(lines), encoding="utf-8")
     turns = counted(len(conversation.turns), "turn", "turns")

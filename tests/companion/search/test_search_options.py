@@ -126,6 +126,20 @@ def test_a_threshold_of_meaning_leaves_what_words_find(store: SearchStore):
     assert all(hit.explanation and hit.explanation.meaning == 0 for hit in hits)
 
 
+def test_the_confidence_falls_with_words_that_stand_nowhere(store: SearchStore):
+    whole, half, none = (
+        engine_of(store, True).search(asked(query)).confidence
+        for query in ("green bike", "green bike zebra quagga", "zebra")
+    )
+    assert 1 >= whole > 2 * half > 0 and none == 0
+
+
+def test_the_confidence_is_that_of_all_that_may_be_shown_and_no_more(store: SearchStore):
+    engine = engine_of(store)
+    assert engine.search(asked("green bike", limit=1)).confidence == engine.search(asked("green bike")).confidence
+    assert engine.search(asked("green bike", session="s2")).confidence < engine.search(asked("green bike")).confidence
+
+
 def test_more_candidates_let_more_be_fused(store: SearchStore):
     def left(candidates: int) -> tuple[str, ...]:
         return engine_of(store, True).search(asked("green bike door", limit=1, candidates=candidates)).left_out

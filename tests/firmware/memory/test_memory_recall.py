@@ -6,6 +6,7 @@ from board import ANN, DAY, ROOM, Board
 from engram import text
 from engram.memory import catalog
 from engram.memory.access import OWNER, Caller
+from engram.memory.recall import confidence
 
 WORDS = ("apple", "boat", "自行车", "دراجة", "🎉🎉", "ember", "<b>", "grove-7", "x" * 60)
 
@@ -204,6 +205,37 @@ def test_no_more_than_eight_words_are_named_and_each_once():
     board.records.store("apples are red", ["a"])
     shown = board.recall.why_empty("pears pears " + " ".join(f"w{n}" for n in range(20)), OWNER)
     assert "(pears, w0, w1, w2, w3, w4, w5, w6)" in shown
+
+
+# --- confidence
+
+
+def _confidence(board, query):
+    ranked = board.rank(query, OWNER)
+    return confidence(max((item.evidence for item in ranked.items), default=0), ranked.weight, ranked.known)
+
+
+def test_a_memory_with_all_words_of_the_query_has_half_the_confidence_at_least():
+    board = Board()
+    board.records.store("my bike is green", ["bike"])
+    board.records.store("the door is red", ["door"])
+    for query in ("green bike", "bike", "red door"):
+        assert 50 <= _confidence(board, query) <= 100
+
+
+def test_words_that_stand_nowhere_count_twice_against_a_memory():
+    board = Board()
+    for content in ("my bike is green", "the door is red", "the sea is blue"):
+        board.records.store(content, ["a"])
+    whole, half, quarter = (_confidence(board, "bike" + more) for more in ("", " zebra", " zebra quagga okapi"))
+    assert half < whole * 2 // 5 and quarter < half // 2
+
+
+def test_with_nothing_found_there_is_no_confidence():
+    board = Board()
+    assert _confidence(board, "bike") == _confidence(board, "what is the") == 0
+    board.records.store("my bike is green", ["bike"])
+    assert _confidence(board, "zebra") == 0
 
 
 # --- the catalog

@@ -55,7 +55,7 @@ def on_this_python(conversation: sets.Conversation) -> list[list[int]]:
         }
         store.finish_background()
         store = Turns(folder)  # as after a restart, which is how evaluation/engines.py asks
-        return [[place[number] for number in store.search(one.text, MOST)] for one in conversation.questions]
+        return [[place[number] for number in store.search(one.text, MOST)[1]] for one in conversation.questions]
 
 
 def shortened(ranked: list[int]) -> str:

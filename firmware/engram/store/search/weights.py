@@ -31,6 +31,14 @@ def weights(frequencies) -> dict:
     return {term: inverse_frequency(documents, having[term]) for term in having}
 
 
+def known_weights(frequencies, idfs: dict) -> dict:
+    """The idf of each term, 0 for one that stands nowhere: it finds nothing, and takes no room from the levels of the others.
+
+    The arguments are as weights() takes and gives them.
+    """
+    return {term: idfs[term] if any(counts.get(term) for _, counts in frequencies) else 0 for term in idfs}
+
+
 def distinct_terms(terms) -> list:
     """The first terms of a query, each once: as many as a search takes into account."""
     found = []

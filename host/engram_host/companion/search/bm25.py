@@ -88,6 +88,16 @@ class WordScores:
         best = max((float(board.own[board.seen.wanted].max(initial=0)) for board in self.boards), default=0.0)
         return best / self.full if self.full else 0.0
 
+    @property
+    def confidence(self) -> float:
+        """How sure a search may be that its best entry is an answer, 0 to 1.
+
+        It is the best coverage, times the share of the query's words, by weight, that stand anywhere.
+        """
+        best = max((float(self.coverage(board).max(initial=0)) for board in self.boards), default=0.0)
+        known = sum(self.idf[term] for term, having in self.having.items() if having)
+        return best * min(1.0, known / self.full) if self.full else 0.0
+
     def coverage(self, board: BoardRows) -> Floats:
         """For each row the share of the weight of the query's words that it and what stands beside it match, at most 1."""
         if not self.full:

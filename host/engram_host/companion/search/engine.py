@@ -233,7 +233,10 @@ class _Search:
         empty = "" if hits else why_empty(request, words, side.entries, side.boards, self._degraded)
         left = len(candidates) - len(hits)
         left_out = (f"{counted(left, 'more candidate', 'more candidates')}, with lower scores",) if left > 0 else ()
-        return SearchResult(tuple(hits), empty, self._degraded, left_out, weight, shape, entries=side.entries)
+        confidence = side.confidence if hits else 0.0
+        return SearchResult(
+            tuple(hits), empty, self._degraded, left_out, confidence, weight, shape, entries=side.entries
+        )
 
     def _vector_scores(self) -> VectorScores | None:
         if self._query is None:
