@@ -267,7 +267,7 @@ lines = list(enumerate(sys.stdin.buffer.read().splitlines(keepends=True), 1))
 store = open_store(url)
 have, n = store.device(device).have["journal"], 1
 while have < len(lines):
-    span = SeqRange(device, "journal", int(epoch), have, have + 7)
+    span = SeqRange(device, "journal", int(epoch), have, min(have + 7, len(lines)))
     (have,) = store.store_batches([LineBatch(Sender(board, 1, 1), span, lines[have:have + 7])], 1_000_000)
     print(have, flush=True)
 """
