@@ -298,7 +298,7 @@ def _compare(bits: str, folder: Path, examples: int) -> None:
 
 @pytest.mark.parametrize("bits", [pytest.param("64", marks=pytest.mark.soak), "32"])
 def test_random_operations_give_what_a_plain_model_gives(bits, tmp_path):
-    _compare(bits, tmp_path, 8)
+    _compare(bits, tmp_path, 4)
 
 
 @pytest.mark.soak
