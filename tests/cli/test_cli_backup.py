@@ -18,7 +18,8 @@ import pytest
 
 from cli_case import engram, fine
 from damaging import harm_line, overwrite_page, tree_pages
-from engram_host.companion.store import CompanionStore, backup, choose_store
+from engram_host.companion.recovery import backup
+from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.types import AuditEntry
 from peers import Companion

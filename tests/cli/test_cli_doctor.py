@@ -11,8 +11,8 @@ import pytest
 
 from cli_case import Ran, engram, fine
 from damaging import overwrite_page, tree_pages
-from engram_host.cli import checks
 from engram_host.cli import companion as companion_commands
+from engram_host.cli.doctor import checks
 from engram_host.companion.auth import tokens
 from engram_host.companion.store import choose_store
 from peers import Companion, free_port

@@ -20,7 +20,7 @@ import pytest
 import get_mosquitto
 from damaging import harm_line
 from engram import log_line
-from engram_host.cli import companion_checks as checks
+from engram_host.cli.doctor import companion_checks as checks
 from engram_host.companion import app, search_service, supervisor
 from engram_host.companion.embedding import batch
 from engram_host.companion.replication import upkeep

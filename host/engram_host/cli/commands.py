@@ -10,8 +10,9 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from engram_host.cli import access, board, device, doctor, memory, transfer
+from engram_host.cli import access, board, device, memory, transfer
 from engram_host.cli import companion as companion_commands
+from engram_host.cli.doctor import command as doctor
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
 from engram_host.cli.options import asks_for_json
 from engram_host.extras import DISTRIBUTION

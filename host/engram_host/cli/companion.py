@@ -254,8 +254,8 @@ def backup(
 
     Example: engram backup companion.db --keep 7
     """
-    from engram_host.companion.store.backup import save_sqlite
-    from engram_host.companion.store.backup_postgres import ToolMissing, save_postgres
+    from engram_host.companion.recovery.backup import save_sqlite
+    from engram_host.companion.recovery.backup_postgres import ToolMissing, save_postgres
 
     settings = _settings(context.home)
     if not file.parent.is_dir():
@@ -298,9 +298,9 @@ def restore(
     Example: engram restore companion-2026-11-22.db --replace
     """
     from engram_host.companion.lockfile import lock_home
+    from engram_host.companion.recovery.backup import restore_sqlite
+    from engram_host.companion.recovery.backup_postgres import ToolMissing, restore_postgres
     from engram_host.companion.settings import make_folder
-    from engram_host.companion.store.backup import restore_sqlite
-    from engram_host.companion.store.backup_postgres import ToolMissing, restore_postgres
 
     settings = _settings(context.home)
     if not file.is_file():
@@ -335,7 +335,7 @@ def repair(context: Context) -> None:
     Example: engram repair
     """
     from engram_host.companion.lockfile import lock_home
-    from engram_host.companion.store.repair import repair_sqlite
+    from engram_host.companion.recovery.repair import repair_sqlite
 
     settings = _settings(context.home)
     path = _sqlite(settings)

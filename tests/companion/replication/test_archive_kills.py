@@ -10,7 +10,7 @@ import pytest
 
 import get_micropython
 from engram import log_line
-from engram_host.companion.store.backup import save_sqlite
+from engram_host.companion.recovery.backup import save_sqlite
 from peers import BoardProcess, Companion
 from server_process import ServerProcess
 from waiting import wait_until

@@ -7,9 +7,9 @@ import pytest
 
 from archiving_board import RECORDS, ArchivingBoard, archive, board_of_six
 from engram import log_line
+from engram_host.companion.recovery.backup import restore_sqlite, save_sqlite
+from engram_host.companion.recovery.backup_postgres import restore_postgres, save_postgres
 from engram_host.companion.store import CompanionStore, choose_store
-from engram_host.companion.store.backup import restore_sqlite, save_sqlite
-from engram_host.companion.store.backup_postgres import restore_postgres, save_postgres
 from engram_host.companion.types import ArchiveRange, SeqRange
 from postgres_process import binaries
 

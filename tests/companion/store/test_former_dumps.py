@@ -7,8 +7,8 @@ import pytest
 
 from engram import log_line
 from engram_host.companion.auth.tokens import token_digest
+from engram_host.companion.recovery.backup_postgres import restore_postgres
 from engram_host.companion.store import CompanionStore, choose_store
-from engram_host.companion.store.backup_postgres import restore_postgres
 from engram_host.companion.store.database import bundled_migrations
 from engram_host.companion.types import GatewayUse, LogName, RetentionLimits, SeqRange
 from postgres_process import binaries

@@ -16,7 +16,7 @@ import pytest
 
 from damage_trial import Trial
 from damaging import PAGE, overwrite_page, tree_pages
-from engram_host.companion.store.repair import repair_sqlite
+from engram_host.companion.recovery.repair import repair_sqlite
 from extent import extent
 from postgres_process import PostgresProcess, binaries
 

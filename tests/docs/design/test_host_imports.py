@@ -20,7 +20,7 @@ OWN_LAYERS = ("app", "search_service")
 """Modules beside the companion's folders that are layers of their own; the others are its ground."""
 
 MOST_LINES = 400
-MOST_MODULES = 20
+MOST_MODULES = 16
 """Of one folder: more is looked for in vain."""
 
 FILES = {

@@ -24,11 +24,11 @@ from pathlib import Path
 from engram import log_line
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.entries.reader import LogCopy
+from engram_host.companion.recovery.backup import save_sqlite
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import EmbeddingSettings, SearchSettings
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.backup import save_sqlite
 from engram_host.companion.store.database import Result
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.sqlite import SqliteDatabase

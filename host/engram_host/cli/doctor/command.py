@@ -7,8 +7,9 @@ from pathlib import Path
 
 import typer
 
-from engram_host.cli import checks, output
-from engram_host.cli.checks import WATCH, WELL, WRONG, Finding, wrong
+from engram_host.cli import output
+from engram_host.cli.doctor import checks
+from engram_host.cli.doctor.checks import WATCH, WELL, WRONG, Finding, wrong
 from engram_host.cli.options import HOME, JSON, Context, takes
 
 _MARKS = {WELL: "ok", WATCH: "look", WRONG: "WRONG"}
@@ -43,8 +44,8 @@ def _as_json(finding: Finding) -> dict[str, str]:
 def _findings(home: Path) -> Iterator[Finding]:
     yield checks.python()
     try:
-        from engram_host.cli import companion_checks as companion
-        from engram_host.cli.broker_checks import broker
+        from engram_host.cli.doctor import companion_checks as companion
+        from engram_host.cli.doctor.broker_checks import broker
         from engram_host.companion.errors import SettingError
         from engram_host.companion.settings import read_settings
     except ModuleNotFoundError:

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.recovery.backup import BESIDE, check_sqlite, opened, remove_beside, remove_database
+from engram_host.companion.recovery.sqlite_pages import FoundRow, SqlitePages
 from engram_host.companion.store import retention
-from engram_host.companion.store.backup import BESIDE, check_sqlite, opened, remove_beside, remove_database
 from engram_host.companion.store.damage import CHECKED, Found, is_sound
 from engram_host.companion.store.database import Database
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DAMAGED_ASIDE, LogRow, is_intact, line_bytes
 from engram_host.companion.store.sqlite import SqliteDatabase
-from engram_host.companion.store.sqlite_pages import FoundRow, SqlitePages
 from engram_host.companion.store.tokens import AuditTable
 from engram_host.companion.types import FOLDER, LOGS, AuditEntry, LogName
 from engram_host.wording import counted

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from engram_host.cli.checks import REFUSED, Finding, watch, well, wrong
+from engram_host.cli.doctor.checks import REFUSED, Finding, watch, well, wrong
 from engram_host.cli.output import format_time
 from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners, tokens_required
 from engram_host.companion.auth.mosquitto import CHECKER

@@ -12,7 +12,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from engram_host.companion.errors import CompanionError, SettingError, StoreUnavailable
-from engram_host.companion.store.backup import BadBackup, LineKey, draft_beside, kept_files, require_nothing_lost
+from engram_host.companion.recovery.backup import (
+    BadBackup,
+    LineKey,
+    draft_beside,
+    kept_files,
+    require_nothing_lost,
+)
 from engram_host.companion.store.database import bundled_migrations
 from engram_host.companion.store.row_types import is_intact
 

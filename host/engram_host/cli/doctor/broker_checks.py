@@ -6,7 +6,7 @@ import ssl
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from engram_host.cli.checks import REFUSED, Finding, watch, well, wrong
+from engram_host.cli.doctor.checks import REFUSED, Finding, watch, well, wrong
 from engram_host.companion.auth.exposure import listeners, tokens_required
 from engram_host.companion.auth.mosquitto import MOSQUITTO_CHECKER
 from engram_host.companion.errors import SettingError

@@ -1,0 +1,1 @@
+"""Copies of a database, and what is left of a damaged one."""
