@@ -43,6 +43,12 @@ _WRITE = b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 _READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 _REWRITTEN = tuple(table.encode() for table in (*OF_DEVICE, "devices", "notes"))
+_COLUMNS = """
+    SELECT convert_to(quote_ident(attname), 'UTF8'), convert_to(format_type(atttypid, atttypmod), 'UTF8') FROM pg_attribute
+    LEFT JOIN pg_partitioned_table ON partrelid = attrelid
+    WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND attnum <> ALL (coalesce(partattrs, ''))
+"""
+_SAME_TYPE = b"ALTER TABLE %b ALTER COLUMN %b TYPE %b"
 _SERVER_LOG = "PostgreSQL's write-ahead log, its archive and its replicas, until the server has recycled them."
 
 _TRY_AGAIN = (errors.SerializationFailure, errors.DeadlockDetected)
@@ -158,11 +164,17 @@ class PostgresDatabase(Database):
         return self._transaction(_READ, work)
 
     def scrub(self) -> list[str]:
-        """Rewrite the tables' files; a sentence on the server's log, which keeps bytes until it is recycled."""
+        """Rewrite the tables' files, and make the planner's statistics of them anew: these have values of columns. A sentence on
+        the server's log, which keeps bytes until it is recycled.
+        """
         try:
             with self._connection() as connection:
                 for table in _REWRITTEN:
-                    connection.execute(b"VACUUM (FULL) " + table)
+                    for column, kind in connection.execute(_COLUMNS, (table.decode(),)).fetchall():
+                        # A column's statistics go with its type, even if that stays; ANALYZE keeps those of an empty table.
+                        connection.execute(_SAME_TYPE % (table, column, kind))
+                    connection.execute(b"VACUUM (FULL, ANALYZE) " + table)
+                connection.execute(b"VACUUM (FULL) pg_catalog.pg_statistic")
         except psycopg.Error as error:
             raise self._problem(error) from error
         return [_SERVER_LOG]
