@@ -37,9 +37,11 @@ STAND_IN_KILOBYTES = 21
 measures it. What a chip has in their place, its network and the link to the model, takes some KB: docs/design/heap.md.
 """
 
-CODE_KILOBYTES = 308
+CODE_KILOBYTES = 316
 """What the code takes where it is loaded from .mpy: the heap in use in two days, less that with the frozen build. Modules that
 a small heap lets go of are in it, as they stay in so large a one.
+It was measured as 308; the rest is for what the code has grown by since, and for the length of the paths. The emulated flash
+is Python: where it has no heap left in the middle of a change, littlefs is left half changed, and may never return.
 """
 
 POWER_CUT = -9

@@ -164,8 +164,9 @@ class PostgresDatabase(Database):
         return self._transaction(_READ, work)
 
     def scrub(self) -> list[str]:
-        """Rewrite the tables' files, and make the planner's statistics of them anew: these have values of columns. A sentence on
-        the server's log, which keeps bytes until it is recycled.
+        """Rewrite the tables' files, and make the planner's statistics of them anew, which have values of columns.
+
+        Gives a sentence on the server's log, which keeps bytes until it is recycled.
         """
         try:
             with self._connection() as connection:
