@@ -237,6 +237,14 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
+def gather_statistics(url: str) -> None:
+    """What autovacuum does within a minute: without statistics, plans depend on whether it came before the searches."""
+    import psycopg  # an extra, which only PostgreSQL needs
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("ANALYZE")
+
+
 def measure(name: str, folder: Path, tell: Callable[[str], None]) -> Figures:
     """All figures of one database."""
     with ExitStack() as stack:
@@ -252,6 +260,8 @@ def measure(name: str, folder: Path, tell: Callable[[str], None]) -> Figures:
         fill(store, "big", BIG_TURNS, DEVICES + 1, ago=2000)
         write_index(store, IDENTITY, "")
         store.close()
+        if name == "postgres":
+            gather_statistics(url)
         tell(f"{DEVICES * TURNS + BIG_TURNS} turns are in the database")
         variables = {"EMBEDDING_PROVIDER": "minilm"} | ({"ENGRAM_STORE_URL": url} if name == "postgres" else {})
         companion = CompanionProcess(folder / "companion", free_port(), mqtt_url=mqtt_url, variables=variables)
