@@ -2,6 +2,7 @@
 PYTHON ?= python3
 SETS ?= ../shared/data/locomo
 ENGINE ?= board
+FOREIGN ?= 0
 BOARD ?=
 PORT ?=
 FIRMWARE ?=
@@ -71,7 +72,7 @@ soak: .venv micropython mosquitto  ## run the long tests: power cuts at every ch
 	@TEST_WHOLE=1 $(BIN)/pytest -n 3 --dist loadgroup -m "soak or shortened" -o faulthandler_timeout=0 $(ARGS)
 
 eval: .venv micropython  ## ask a board's memory the questions of a set and count the answers found (SETS=folder ENGINE=companion)
-	@if [ -d "$(SETS)" ]; then $(BIN)/python tools/benchmarks/eval_retrieval.py --engine "$(ENGINE)" "$(SETS)" build/eval; \
+	@if [ -d "$(SETS)" ]; then $(BIN)/python tools/benchmarks/eval_retrieval.py --engine "$(ENGINE)" --foreign "$(FOREIGN)" "$(SETS)" build/eval; \
 	else echo "$(SETS) is not there: name a folder of conversations with SETS=..."; fi
 
 bench-store: .venv micropython  ## measure the store at five sizes, up to 10,000 turns and records (ARGS="1000": at these)

@@ -29,13 +29,17 @@ class Memory:
             return self._records.store(content, tags, self._caller, **more).id
 
     def search(self, query: str, limit: int = 10, tags=(), since: int = 0, until: int = 0) -> list:
-        """The memories and turns that fit best, as dicts with id, at, text and score (and who, for a turn)."""
+        """The memories and turns that fit best, as dicts with id, at, text, score and confidence (and who, for a turn).
+
+        The confidence, 0 to 100, says how sure it is that this is an answer; below 10 it is only what came nearest.
+        """
         with lazy("memory", "store"):
-            from engram.memory.recall import make_query  # a small heap has what searches only while it does
+            from engram.memory.recall import confidence, make_query  # a small heap has what searches only while it does
 
             recall = self._make_recall()
             ranked = recall.rank(make_query(query, self._caller, tags, since, until))
-            return [_shown(item) for item in recall.find(ranked, limit)]
+            found = recall.find(ranked, limit)
+            return [_shown(item, confidence(item.evidence, ranked.measure) // 10) for item in found]
 
     def get(self, ref: str) -> dict:
         """A memory by its id; NotFound if there is none."""
@@ -63,8 +67,8 @@ class Memory:
         return Memory(self._records, self._make_recall, self._forgetting, caller_check.check_caller(caller))
 
 
-def _shown(item) -> dict:
-    shown = {"id": item.id, "at": item.at, "text": item.text, "score": item.score}
+def _shown(item, certain: int) -> dict:
+    shown = {"id": item.id, "at": item.at, "text": item.text, "score": item.score, "confidence": certain}
     if item.who:
         shown["who"] = item.who
     return shown

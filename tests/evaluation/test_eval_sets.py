@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from engram_host.evaluation.sets import BadSet, load_conversations
+from engram_host.evaluation.sets import FOREIGN, BadSet, Question, load_conversations, with_foreign
 from eval_samples import QUESTIONS, TURNS, write
 
 
@@ -87,3 +87,34 @@ def test_evidence_that_is_no_turn_is_reported_and_does_not_stop_the_evaluation(t
     assert [line.rpartition(": ")[2] for line in told] == [
         "the evidence z9 is not among the turns; it counts as not found."
     ]
+
+
+# --- questions of the other conversations
+
+
+def _pair(folder: Path):
+    """Ann and Ben, and Cid, who says most, and Dora."""
+    names = {"Ann": "Dora", "Ben": "Cid"}
+    others = [{**turn, "speaker": names[turn["speaker"]]} for turn in TURNS[1:]]
+    write(folder, turns=[*TURNS, {**TURNS[0], "id": "c"}], name="a")
+    write(
+        folder, turns=others, questions=[{"question": "Is Cidonia Cid's?", "evidence": ["a2"], "category": 1}], name="b"
+    )
+    return load_conversations(folder, pytest.fail)
+
+
+def test_a_foreign_question_has_no_evidence_and_the_names_of_those_who_speak_here(tmp_path: Path):
+    first, second = with_foreign(_pair(tmp_path), 10)
+    assert first.questions[len(QUESTIONS) :] == [Question("Is Cidonia Ann's?", (), FOREIGN)]
+    assert second.questions[1] == Question("What did Cid plant?", (), FOREIGN)
+
+
+def test_questions_of_a_false_premise_are_not_asked_elsewhere(tmp_path: Path):
+    assert all("xyzzy" not in asked.text for asked in with_foreign(_pair(tmp_path), 10)[1].questions)
+
+
+@pytest.mark.parametrize("count", range(5))
+def test_as_many_foreign_questions_come_as_are_asked_for_and_there_are(tmp_path: Path, count: int):
+    _, second = with_foreign(_pair(tmp_path), count)
+    assert len(second.questions) == 1 + min(count, 3)
+    assert len(set(second.questions)) == len(second.questions)

@@ -7,7 +7,7 @@ from engram.agent import phrase_rules
 from engram.compat import const
 from engram.errors import EngramError
 from engram.memory import ids
-from engram.memory.recall import make_query, snippet
+from engram.memory.recall import is_certain, make_query, snippet
 
 _HELP = const(
     "I am offline, so I only understand plain commands: remember that ..., what do you know about ...?, "
@@ -33,6 +33,7 @@ _INTENTS = const(
 )
 _REMEMBER = const("remember|remember that|remember this|remember it|please remember|note that|记住|请记住|记一下")
 _FORGET = const("forget|forget that|forget it|please forget|忘记|忘掉|忘记吧")
+_UNCERTAIN = const("I found nothing certain; this comes nearest:")
 _FOUND = const(5)
 _LISTED = const(20)
 
@@ -90,6 +91,8 @@ class Offline(namedtuple("Offline", "records recall forgetting reminders remote_
         more = await self.remote_search.found(ranked, _FOUND) if self.remote_search else None
         found = self.recall.find(ranked, _FOUND, more)
         lines = [self.recall.line(item) for item in found]
+        if found and not is_certain(ranked, more):
+            lines.insert(0, _UNCERTAIN)
         if not found:
             lines.append("Nothing found: " + self.recall.why_empty(query, caller))
         if more and more.note:

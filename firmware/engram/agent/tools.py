@@ -8,12 +8,13 @@ from engram.compat import const
 from engram.errors import ArgumentError, EngramError, NotFound
 from engram.lazy import lazy
 from engram.memory import catalog, ids
-from engram.memory.recall import make_query, snippet
+from engram.memory.recall import best_confidence, is_certain, make_query, snippet
 
 _PAGE = const(10)
 _SNIPPET = const(400)  # characters of one memory in a list
 _SHORTEST = const(40)  # of one in a list that is too long
 _RESULT_LONGEST = const(6000)  # characters of a result: it stays in the heap until the turn is over
+_UNCERTAIN = const("this came nearest, and may not be what was asked for: say so, or ask back.")
 _NEIGHBOURS = const(1000)  # of all turns together that stand beside the one that is read
 _DAY = const(86400)
 _FIELDS = const(("type", "importance", "keywords", "pinned", "source", "supersedes", "turns"))
@@ -155,6 +156,10 @@ class Tools(_Parts):
         query = ranked.query
         found = self.recall.find(ranked, arguments.get("limit", _PAGE), more)
         answer: dict = {"found": [self._shown_item(item) for item in found]}
+        if found:
+            answer["confidence"] = best_confidence(ranked, more) // 10
+        if found and not is_certain(ranked, more):
+            answer["uncertain"] = _UNCERTAIN
         if not found:
             if (query.since or query.until) and not self.recall.partial:
                 answer["reason"] = "nothing of these days fits; try without since and until."

@@ -7,7 +7,7 @@ from engram.compat import const, wait_for_ms
 from engram.errors import ArgumentError
 from engram.link.messages import is_row
 from engram.link.rpc import LinkError
-from engram.memory.recall import RemoteResults, is_weak
+from engram.memory.recall import WEAK, RemoteResults, is_weak
 
 _QUERY_LONGEST = const(2000)  # characters
 _TEXT_LONGEST = const(1000)  # of what has left the board: its text comes with it
@@ -46,28 +46,28 @@ class RemoteSearch:
             return None
         have = (self._sync.have("records"), self._sync.have("journal"))
         if self._exchange.failure:
-            return RemoteResults((), have, "the companion is not connected: " + self._alone(query.caller))
+            return RemoteResults((), have, "the companion is not connected: " + self._alone(query.caller), 0)
         self.asked += 1
         items = []
         try:
-            note = await wait_for_ms(self._search(query, limit, items), self._within_ms)
+            answer = await wait_for_ms(self._search(query, limit, items), self._within_ms)
             self.answered += 1
-            return RemoteResults(items, have, note)
+            return RemoteResults(items, have, text.printable(answer["note"]), _confidence(answer))
         except asyncio.TimeoutError:
             problem = "the companion did not answer in time: "
         except (LinkError, ArgumentError) as error:
             problem = "the companion gave no answer (%s): " % error
         problem += self._alone(query.caller)
         diag.info("companion", problem)
-        return RemoteResults((), have, problem)
+        return RemoteResults((), have, problem, 0)
 
     def _alone(self, caller) -> str:
         """What an answer without the companion lacks."""
         archived = self._archived.count(caller) if self._archived else 0
         return _ALONE if not archived else _ALONE[:-1] + ", without the archive (memories: %d)." % archived
 
-    async def _search(self, query, limit: int, items: list) -> str:
-        """Collect what is found in `items`; the companion's note."""
+    async def _search(self, query, limit: int, items: list) -> dict:
+        """Collect what is found in `items`; the head of the last part of the answer."""
 
         def collect(head) -> bool:
             for item in head["items"]:
@@ -86,5 +86,10 @@ class RemoteSearch:
             "since": query.since,
             "until": query.until,
         }
-        answer = await self._exchange.ask("search", _ANSWER_MS, None, collect, **fields)
-        return text.printable(answer["note"])
+        return await self._exchange.ask("search", _ANSWER_MS, None, collect, **fields)
+
+
+def _confidence(answer: dict) -> int:
+    """How sure the companion is, 0 to 1000; those of before did not tell."""
+    told = answer.get("confidence")
+    return min(told, 1000) if isinstance(told, int) and told >= 0 else WEAK

@@ -332,6 +332,9 @@ def evaluate(
         str, typer.Option(help="what searches: board, companion, recipe, or a variant such as companion-words")
     ] = "companion",
     out: Annotated[Path, typer.Option(help="output folder for the results and figures.json")] = Path("build/eval"),
+    foreign: Annotated[
+        int, typer.Option(min=0, help="questions of the other conversations to ask each one: is the confidence lower?")
+    ] = 0,
 ) -> None:
     """Measure how many answers the search finds, on sets of questions. Needs no companion.
 
@@ -345,7 +348,7 @@ def evaluate(
     if not sets.is_dir():
         raise NotFound(f"there is no folder {sets}: docs/design/retrieval.md says what a set is.")
     try:
-        result = run.evaluate(engine, sets, out)
+        result = run.evaluate(engine, sets, out, foreign=foreign)
     except NoBoardEngine as error:
         raise NotInstalled(str(error)) from None
     except run.FAILURES as error:

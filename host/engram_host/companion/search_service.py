@@ -239,4 +239,4 @@ class SearchService:
             raise Refused("the companion has nothing of this board yet.", 0) from None
         except (ArgumentError, CompanionError) as problem:
             raise Refused(str(problem), 60) from None
-        return hit_chunks(head, result.hits, result.degraded)
+        return hit_chunks(head, result.hits, result.degraded, result.confidence)

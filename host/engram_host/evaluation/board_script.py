@@ -5,7 +5,7 @@
 
 TURNS has a JSON list [session, Unix seconds, speaker, text, caption, role] in each line; IDS gets a line for each with the id
 that the store gave the turn. QUESTIONS has a JSON string in each line; ANSWERS gets a line for each with the
-confidence in per cent, then the ids of what was found, best first, at most LIMIT.
+confidence in thousandths, then the ids of what was found, best first, at most LIMIT.
 """
 
 import gc
@@ -18,7 +18,7 @@ from engram.memory import line_meaning
 from engram.memory.journal import schema
 from engram.memory.recall import confidence
 from engram.store.log.segments import Log
-from engram.store.search.weights import distinct_terms, known_weights, weights
+from engram.store.search.weights import distinct_terms, known_weights, measure_query, weights
 from engram.store.store import Store
 from engram.store.types import Query
 
@@ -52,7 +52,7 @@ class Turns:
         return self._store.partial
 
     def search(self, query, limit):
-        """The confidence in per cent, and the ids of what fits a query, best first."""
+        """The confidence in thousandths, and the ids of what fits a query, best first."""
         terms = distinct_terms(text.terms(query))
         frequencies = (self._store.frequencies(terms),)
         idfs = weights(frequencies)
@@ -64,7 +64,7 @@ class Turns:
         for hit in self._store.search(Query(terms, (), (), 0, 0, speaker, known, asked), limit):
             found.append(hit.number)
             evidence = max(evidence, hit.evidence)
-        return confidence(evidence, sum(idfs.values()), sum(known.values())), found
+        return confidence(evidence, measure_query(frequencies, known)), found
 
 
 def feed(store, turns, ids) -> None:

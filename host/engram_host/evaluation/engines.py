@@ -93,7 +93,7 @@ class BoardEngine:
             for number, turn in zip(given.read_text(encoding="ascii").split(), conversation.turns, strict=True)
         }
         lines = [line.split() for line in answers.read_text(encoding="ascii").splitlines()]
-        return [Ranking([ids[number] for number in found], int(per_cent) / 100) for per_cent, *found in lines]
+        return [Ranking([ids[number] for number in found], int(thousandths) / 1000) for thousandths, *found in lines]
 
     def _run(self, name: str, work: Path, *arguments: object) -> None:
         path = [work, *self._path, Path(".frozen")]

@@ -13,7 +13,7 @@ hit@Nt     as hit@K, among the turns that fit into N tokens; frac@Nt likewise
 empty      share of the searches without an answer
 auroc      how well the confidence tells questions with evidence from those without: the share of pairs of one of each
            in which the former's is higher, ties counting half (Hanley, Radiology 1982, "The meaning and use of the area
-           under a ROC curve"); only where a set has both
+           under a ROC curve"); only where a set has both, as with --foreign
 
 Turns are packed in the order of their rank: one that does not fit into what is left is skipped. A token is four characters
 of what a prompt needs of a turn: "[2023-05-08] Speaker: text (caption)".
@@ -39,7 +39,15 @@ from engram_host.boards.errors import BoardError
 from engram_host.companion.errors import CompanionError
 from engram_host.evaluation import engines
 from engram_host.evaluation.engines import BoardEngine, Ranking, own_board
-from engram_host.evaluation.sets import Conversation, EvaluationFailed, Question, Turn, load_conversations
+from engram_host.evaluation.sets import (
+    FALSE_PREMISE,
+    Conversation,
+    EvaluationFailed,
+    Question,
+    Turn,
+    load_conversations,
+    with_foreign,
+)
 from engram_host.wording import counted
 
 # --- figures
@@ -47,9 +55,6 @@ from engram_host.wording import counted
 
 FIRST = (1, 5, 10)
 BUDGETS = (150, 300, 600, 1200)
-FALSE_PREMISE = 5
-"""The category that stands apart: its questions ask for what was never said."""
-
 _CHARACTERS = 4
 
 
@@ -178,9 +183,12 @@ AT_ONCE = 2
 """Conversations that are asked at the same time."""
 
 
-def evaluate(engine: str, sets: Path, out: Path, make_board: MakeBoard = own_board) -> dict:
-    """Ask the questions of all conversations in a folder; the figures, which stand in `out` as well. One of FAILURES."""
-    conversations = load_conversations(sets, _report)
+def evaluate(engine: str, sets: Path, out: Path, make_board: MakeBoard = own_board, foreign: int = 0) -> dict:
+    """Ask the questions of all conversations in a folder; the figures, which stand in `out` as well. One of FAILURES.
+
+    Each conversation is also asked up to `foreign` questions of the others.
+    """
+    conversations = with_foreign(load_conversations(sets, _report), foreign)
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
         rank = _rank_of(engine, Path(work), make_board)
@@ -235,10 +243,13 @@ def main(arguments: list[str], make_board: MakeBoard = own_board) -> int:
     parser.add_argument(
         "sets", type=Path, metavar="SETS", help="a folder of folders with turns.jsonl and questions.jsonl"
     )
+    parser.add_argument(
+        "--foreign", type=int, default=0, metavar="N", help="ask N questions of the other conversations too"
+    )
     parser.add_argument("out", type=Path, metavar="OUT", help="where to write what was found, and the figures")
     given = parser.parse_args(arguments)
     try:
-        result = evaluate(given.engine, given.sets, given.out, make_board)
+        result = evaluate(given.engine, given.sets, given.out, make_board, given.foreign)
     except FAILURES as error:
         _report(f"eval: {error}")
         return 1

@@ -7,8 +7,10 @@ questions.jsonl    {"question","evidence":[ids of turns],"category"}
 """
 
 import json
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,12 @@ LONGEST = 4000
 """Characters of a turn that are fed: more than an index takes of it, and a line of them fits the heap of a small board."""
 
 ROLES: tuple[str, ...] = ("user", "assistant")
+
+FALSE_PREMISE = 5
+"""The category that stands apart: its questions ask for what was never said."""
+
+FOREIGN = 9
+"""The category of questions that with_foreign() adds; no set has so many."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +94,45 @@ def load_conversation(folder: Path, warn: Callable[[str], None]) -> Conversation
             warn(f"{place}: the evidence {missing} is not among the turns; it counts as not found.")
         questions.append(question)
     return Conversation(folder.name, list(turns.values()), questions)
+
+
+def with_foreign(conversations: list[Conversation], count: int) -> list[Conversation]:
+    """The conversations, each with at most `count` questions of the others, which nothing in it answers.
+
+    They are taken evenly from all questions that have evidence in the others. A speaker's name becomes the name of the speaker
+    of this conversation who speaks as much, in order: a name alone does not give a question away.
+    """
+    added = []
+    for one in conversations:
+        others = [(other, asked) for other in conversations if other is not one for asked in _real(other)]
+        foreign = [_foreign(asked, other, one) for other, asked in _evenly(others, count)]
+        added.append(replace(one, questions=one.questions + foreign))
+    return added
+
+
+def _real(conversation: Conversation) -> list[Question]:
+    return [asked for asked in conversation.questions if asked.evidence and asked.category != FALSE_PREMISE]
+
+
+def _evenly(all_of: list[tuple[Conversation, Question]], count: int) -> list[tuple[Conversation, Question]]:
+    if len(all_of) <= count:
+        return all_of
+    return [all_of[at * len(all_of) // count] for at in range(count)]
+
+
+def _foreign(question: Question, other: Conversation, here: Conversation) -> Question:
+    names = dict(zip(_speakers(other), _speakers(here), strict=False))
+    text = question.text
+    if names:
+        pattern = r"\b(" + "|".join(re.escape(name) for name in names) + r")\b"
+        text = re.sub(pattern, lambda found: names[found[1]], text)
+    return Question(text, (), FOREIGN)
+
+
+def _speakers(conversation: Conversation) -> list[str]:
+    """Names of persons who speak, by how often; the assistant's is no name."""
+    counts = Counter(turn.speaker for turn in conversation.turns if turn.role == "user")
+    return [name for name, _ in counts.most_common()]
 
 
 def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -172,9 +172,19 @@ def test_recall_shows_what_a_score_is_made_of():
     lines = lines_of(board, "/recall --explain green bike")
     assert lines[0].endswith("  The bike is green") and lines[1].startswith("        green ") and ", bike " in lines[1]
     board.records.store("my databases run on the old-fashioned server", ["it"])
-    (_, made_of) = lines_of(board, "/recall --explain Databases, old-fashioned!")
+    assert len(lines) == 3 and lines[2].startswith("confidence: ") and lines[2].endswith(" of 100")
+    (_, made_of, _) = lines_of(board, "/recall --explain Databases, old-fashioned!")
     assert [part.split()[0] for part in made_of.split(", ")] == ["Databases", "old-fashioned"]
     assert error_of(board, "/recall --explain") == "/recall: needs words to look for."
+
+
+def test_recall_says_that_nothing_is_certain():
+    board = _board()
+    board.records.store("The boiler was serviced in the capital", ["home"])
+    assert (
+        lines_of(board, "/recall capital zebra quagga okapi gnu")[0] == "nothing certain was found; this comes nearest:"
+    )
+    assert lines_of(board, "/recall serviced boiler")[0].startswith("m1 ")
 
 
 def test_recall_explains_what_is_wrong_or_missing():

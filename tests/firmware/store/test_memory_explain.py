@@ -16,7 +16,8 @@ def _board():
 
 
 def _explained(board, query):
-    return list(board.recall.explain(make_query(query, OWNER)))
+    made_of = {}
+    return list(board.recall.explain(board.recall.rank(make_query(query, OWNER), made_of), made_of))
 
 
 def test_what_is_explained_is_what_is_found():

@@ -180,8 +180,10 @@ class Board:
     def _found(self, query, caller):
         """[id, score, what it is made of] of each, best first."""
         found = []
-        for item, made_of in self.parts.make_recall().explain(make_query(query, caller), FOUND):
-            found.append([item.id, item.score, [points for _, points in made_of]])
+        recall, made_of = self.parts.make_recall(), {}
+        ranked = recall.rank(make_query(query, caller), made_of)
+        for item, parts in recall.explain(ranked, made_of, FOUND):
+            found.append([item.id, item.score, [points for _, points in parts]])
         return found
 
     def _notes(self, caller):

@@ -1,8 +1,7 @@
 """Tells of what a found row's score is made: see ranking.py for the formula."""
 
 from engram.store.index import codec
-from engram.store.search.top_k import OWN
-from engram.store.search.weights import ONE
+from engram.store.search.weights import ONE, OWN
 
 
 def parts(ranking, place: int, row: int, speaker_rows=None, halves_replies: bool = False) -> list:

@@ -22,8 +22,8 @@ from engram.store.index import codec
 from engram.store.index.memtable import NO_ROW
 from engram.store.search import filters
 from engram.store.search.session_scores import NO_SLOT, slot_of, slots_of
-from engram.store.search.top_k import BLOCK, BLOCK_BITS, FAR, NEAR, OWN, Look, TopK, clear_dead
-from engram.store.search.weights import ONE, distinct_terms, inverse_frequency
+from engram.store.search.top_k import BLOCK, BLOCK_BITS, FAR, NEAR, Look, TopK, clear_dead
+from engram.store.search.weights import ONE, OWN, distinct_terms, inverse_frequency
 from engram.store.types import Hit, passes
 
 _SESSION_TERMS = const(10)  # the rarest words count for S: three bits each fill a small integer

@@ -5,12 +5,10 @@ T = B + .4 B of the rows before and after in the session + .2 B of the next but 
 
 from engram.compat import const
 from engram.store.search.session_scores import NO_SLOT
+from engram.store.search.weights import OWN
 
 KEPT = 64
 """Rows that are kept by T, before S and the filters that need the line: bounds the heap of a search."""
-
-OWN = const(5)
-"""T is counted in fifths of B."""
 
 NEAR = const(2)
 """The share that the rows beside it add."""

@@ -4,14 +4,24 @@ The idf is log(1 + (N - n + .5) / (n + .5)) over live rows, times 1024.
 """
 
 import math
+from collections import namedtuple
 
 from engram.compat import const
 
 ONE = 4096
 """A score of 1: the best that the words alone can give within one answer."""
 
+OWN = const(5)
+"""A row's own words count so many times in its evidence, those of the rows beside it less; see top_k.py."""
+
 _MOST_TERMS = const(24)  # of a query: keeps sums below 2^30 and the time of a search bounded
 _SCALE = const(1024)
+_MANY = const(1000)  # entries from which on the number of them says how rare a new word is
+
+
+Measure = namedtuple("Measure", "known weight unknown")
+"""What a query's confidence is counted with: the weight of its words that stand anywhere; and, as among a thousand entries at
+least, the same and the weight of its other words. In a memory of a few, every new word would be rare."""
 
 
 def inverse_frequency(documents: int, having: int) -> int:
@@ -22,12 +32,7 @@ def inverse_frequency(documents: int, having: int) -> int:
 
 def weights(frequencies) -> dict:
     """The idf of each term over several stores as if they were one; of each store (entries, {term: entries with it})."""
-    documents = 0
-    having = {}
-    for count, counts in frequencies:
-        documents += count
-        for term in counts:
-            having[term] = having.get(term, 0) + counts[term]
+    documents, having = _sums(frequencies)
     return {term: inverse_frequency(documents, having[term]) for term in having}
 
 
@@ -37,6 +42,30 @@ def known_weights(frequencies, idfs: dict) -> dict:
     The arguments are as weights() takes and gives them.
     """
     return {term: idfs[term] if any(counts.get(term) for _, counts in frequencies) else 0 for term in idfs}
+
+
+def measure_query(frequencies, known: dict) -> Measure:
+    """The Measure of a query; `frequencies` is as weights() takes it, `known` as known_weights() gives it."""
+    documents, having = _sums(frequencies)
+    weight = unknown = 0
+    for count in having.values():
+        rarity = inverse_frequency(max(documents, _MANY), count)
+        if count:
+            weight += rarity
+        else:
+            unknown += rarity
+    return Measure(sum(known.values()), weight, unknown)
+
+
+def _sums(frequencies) -> tuple:
+    """(entries, {term: entries with it}) of several stores together."""
+    documents = 0
+    having = {}
+    for count, counts in frequencies:
+        documents += count
+        for term in counts:
+            having[term] = having.get(term, 0) + counts[term]
+    return documents, having
 
 
 def distinct_terms(terms) -> list:

@@ -107,7 +107,9 @@ class SearchAnswer(BaseModel):
     why_empty: str = Field(description="why nothing was found")
     degraded: str = Field(description="why the search went by words alone, or by a part of the vectors")
     left_out: list[str]
-    confidence: float = Field(description="0 to 1: how sure it is, by the words, that the best hit is an answer")
+    confidence: float = Field(
+        description="0 to 1: how sure it is, by words and meaning, that the best hit is an answer"
+    )
     weight: float = Field(description="of meaning against words, as it was used")
     shape: str = Field(description="why the weight is what it is")
     entries: int = Field(description="what this caller may see on these boards, in all")

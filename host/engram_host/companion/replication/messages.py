@@ -154,10 +154,11 @@ def line_chunks(head: Head, line: bytes) -> list[bytes]:
     return [_got(head, at + 1, len(pieces), piece) for at, piece in enumerate(pieces)]
 
 
-def hit_chunks(head: Head, hits: Iterable[Hit], note: str) -> list[bytes]:
-    """The messages that hold what was found for a board, as many hits in each as it takes."""
+def hit_chunks(head: Head, hits: Iterable[Hit], note: str, confidence: float) -> list[bytes]:
+    """The messages that hold what was found for a board, as many hits in each as it takes; `confidence` is 0 to 1."""
     note = note[:_NOTE_LONGEST]
-    room = messages.ANSWER_BYTES - len(_found(head, 64, 64, [], note))
+    certain = round(confidence * _THOUSAND)
+    room = messages.ANSWER_BYTES - len(_found(head, 64, 64, [], note, _THOUSAND))
     groups: list[list[list[Any]]] = [[]]
     used = 0
     for hit in hits:
@@ -168,7 +169,7 @@ def hit_chunks(head: Head, hits: Iterable[Hit], note: str) -> list[bytes]:
             used = 0
         groups[-1].append(item)
         used += size
-    return [_found(head, at + 1, len(groups), group, note) for at, group in enumerate(groups)]
+    return [_found(head, at + 1, len(groups), group, note, certain) for at, group in enumerate(groups)]
 
 
 def _got(head: Head, part: int, parts: int, piece: str) -> bytes:
@@ -183,9 +184,11 @@ def _item(hit: Hit) -> list[Any]:
     return [hit.id, score, hit.at, text.cut(hit.who, _WHO_LONGEST), text.cut(hit.text, _TEXT_LONGEST)]
 
 
-def _found(head: Head, part: int, parts: int, items: list[list[Any]], note: str) -> bytes:
+def _found(head: Head, part: int, parts: int, items: list[list[Any]], note: str, certain: int) -> bytes:
     address = head["board"], head["link"], head["n"]
-    return messages.encode("found", *address, part=part, parts=parts, items=items, note=note)
+    return _with_field(
+        messages.encode("found", *address, part=part, parts=parts, items=items, note=note), "confidence", certain
+    )
 
 
 def _size(item: list[Any]) -> int:
@@ -291,9 +294,13 @@ def check_states(head: HelloHead) -> None:
 
 
 def with_version(welcome: bytes, version: int) -> bytes:
-    """A `welcome` that names the version which both use; boards of before pass over the field."""
-    fields = log_line.decode(welcome)
-    return log_line.encode([*fields.items(), ("version", version)])
+    """A `welcome` that names the version which both use."""
+    return _with_field(welcome, "version", version)
+
+
+def _with_field(message: bytes, name: str, value: int) -> bytes:
+    """A message with one field more, which boards of before pass over."""
+    return log_line.encode([*log_line.decode(message).items(), (name, value)])
 
 
 def _newer_board(version: int) -> str:

@@ -32,6 +32,10 @@ B_SESSION = 0.2
 _LEAST_LENGTH = 20.0
 """Words: a shorter entry does not gain from being shorter."""
 
+_MANY = 1000
+_ENOUGH, _AT_LEAST = 20.0, 4.0
+"""Of weight: from the first on more says no more; the second is given to a word, however common. As on the board."""
+
 _LONE = 0.75
 """What stands beside a turn adds to its T: by a quarter less it is like that of what stands alone."""
 
@@ -69,9 +73,9 @@ class WordScores:
     def __init__(self, seen: list[VisibleRows], terms: dict[str, bool], weights: Weights):
         self.weights = weights
         self.boards = [_board_rows(one) for one in seen]
-        self.terms = list(terms)
+        self.terms = terms
         for board in self.boards:
-            _find_terms(board, self.terms)
+            _find_terms(board, list(terms))
         self.entries = sum(int(np.count_nonzero(board.seen.live & (board.lengths > 0))) for board in self.boards)
         self.having = {term: sum(_count(board, term) for board in self.boards) for term in terms}
         self.idf = {term: _idf(self.entries, having) for term, having in self.having.items()}
@@ -90,19 +94,30 @@ class WordScores:
 
     @property
     def confidence(self) -> float:
-        """How sure a search may be that its best entry is an answer, 0 to 1.
+        """How sure a search may be, by words alone, that its best entry is an answer, 0 to 1.
 
-        It is the best coverage, times the share of the query's words, by weight, that stand anywhere.
+        It is c (2 - c) of the share c of the known words, by weight, that an entry and what stands beside it match, times the
+        share of known words among all, times how much weight that is, less half of that of the unknown words. The latter two
+        are counted as among _MANY entries at least: in a memory of a few every new word would be rare.
         """
-        best = max((float(self.coverage(board).max(initial=0)) for board in self.boards), default=0.0)
         known = sum(self.idf[term] for term, having in self.having.items() if having)
-        return best * min(1.0, known / self.full) if self.full else 0.0
+        if not known:
+            return 0.0
+        covered = max((float(self.evidence(board).max(initial=0)) for board in self.boards), default=0.0) / known
+        entries = max(self.entries, _MANY)
+        weight = sum(_idf(entries, having) for having in self.having.values() if having)
+        unknown = sum(_idf(entries, 0) for term, having in self.having.items() if not having and not self.terms[term])
+        amount = min(1.0, max(0.0, (covered * weight + _AT_LEAST - unknown / 2) / _ENOUGH))
+        covered = min(1.0, covered)
+        return covered * (2 - covered) * weight / (weight + unknown) * amount
 
     def coverage(self, board: BoardRows) -> Floats:
         """For each row the share of the weight of the query's words that it and what stands beside it match, at most 1."""
-        if not self.full:
-            return np.zeros(len(board.total))
-        return np.minimum(1, board.total * np.where(board.column("turn"), _LONE, 1) / self.full)
+        return np.minimum(1, self.evidence(board) / self.full) if self.full else np.zeros(len(board.total))
+
+    def evidence(self, board: BoardRows) -> Floats:
+        """For each row the weight of the query's words that it and what stands beside it match."""
+        return board.total * np.where(board.column("turn"), _LONE, 1)
 
     def saturated(self, board: BoardRows, counts: Floats, found: NDArray[np.int32]) -> Floats:
         """A word's part in B of the rows that have it so often, without its idf."""

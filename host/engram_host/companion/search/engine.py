@@ -191,6 +191,12 @@ class SearchEngine:
             return None, f"the query could not be embedded, so only words are searched: {error}"
 
 
+def _confidence(words: WordScores | None, near: VectorScores | None) -> float:
+    """How sure a search is that its best hit is an answer, 0 to 1: by words and by meaning alike, where both are searched."""
+    sides = [side.confidence for side in (words, near) if side is not None]
+    return sum(sides) / max(1, len(sides))
+
+
 class _Search:
     """One search, while the indexes are held."""
 
@@ -233,7 +239,7 @@ class _Search:
         empty = "" if hits else why_empty(request, words, side.entries, side.boards, self._degraded)
         left = len(candidates) - len(hits)
         left_out = (f"{counted(left, 'more candidate', 'more candidates')}, with lower scores",) if left > 0 else ()
-        confidence = side.confidence if hits else 0.0
+        confidence = _confidence(words, near) if hits else 0.0
         return SearchResult(
             tuple(hits), empty, self._degraded, left_out, confidence, weight, shape, entries=side.entries
         )

@@ -174,7 +174,7 @@ class SearchResult:
     """What was found and is not among the hits, a sentence each."""
 
     confidence: float = 0.0
-    """How sure it is, by the words, that the best hit is an answer, 0 to 1."""
+    """How sure it is that the best hit is an answer, 0 to 1."""
 
     meaning_weight: float = 0.0
     shape: str = ""

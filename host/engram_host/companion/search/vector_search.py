@@ -20,6 +20,12 @@ _BLUR = 1e-5
 _EDGE = 16
 """Rows at each end of which the exact cosine is taken, at most: texts that are equal stand there together."""
 
+_SAMPLE = 500
+"""Rows of a board, at most, that the mean cosine is taken of."""
+
+_UNRELATED = 0.25
+"""Of the way from the mean cosine to 1: so near is the nearest text to most questions that it does not answer."""
+
 
 @dataclass(frozen=True)
 class VectorScores:
@@ -28,12 +34,24 @@ class VectorScores:
     cosines: list[NDArray[np.float32]]
     lowest: float
     highest: float
+    mean: float
     with_vector: int
     query: Vector
 
     def exact_cosines(self, seen: VisibleRows, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """The cosines of some rows in 64 bits; NaN where a row has no vector."""
         return _exact(seen, rows, self.query)
+
+    @property
+    def confidence(self) -> float:
+        """How far the nearest row is from the mean of all, 0 to 1: it is nearer than unrelated texts are to each other.
+
+        The mean stands for how alike this model takes texts to be that have nothing to do with each other.
+        """
+        if not self.with_vector:
+            return 0.0
+        away = (self.highest - self.mean) / max(1e-6, 1 - self.mean)
+        return float(np.clip((away - _UNRELATED) / (1 - _UNRELATED), 0, 1))
 
     def share(self, cosines: NDArray[np.float64]) -> NDArray[np.float64]:
         """Cosines as 0 for the lowest of all wanted rows and 1 for the highest (min-max)."""
@@ -47,6 +65,7 @@ def vector_scores(seen: list[VisibleRows], query: Vector) -> VectorScores:
     cosines = []
     ends: list[float] = []
     count = 0
+    sample: list[float] = []
     for one in seen:
         index = one.index
         here = index.vectors.nearness(query, len(index.rows))
@@ -56,7 +75,9 @@ def vector_scores(seen: list[VisibleRows], query: Vector) -> VectorScores:
         cosines.append(here)
         if len(rows):
             ends += _exact(one, _ends(here, rows), query).tolist()
-    return VectorScores(cosines, min(ends, default=0.0), max(ends, default=0.0), count, query)
+            sample += _exact(one, rows[:: len(rows) // _SAMPLE + 1], query).tolist()
+    mean = sum(sorted(sample)) / max(1, len(sample))
+    return VectorScores(cosines, min(ends, default=0.0), max(ends, default=0.0), mean, count, query)
 
 
 def count_unembedded(seen: list[VisibleRows]) -> int:

@@ -3,10 +3,12 @@
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import ids
-from engram.memory.recall import make_query, shown_score, snippet
+from engram.memory.recall import best_confidence, is_certain, make_query, shown_score, snippet
 
 _FOUND = const(10)
 _EXPLAIN = const("--explain")
+_UNCERTAIN = const("nothing certain was found; this comes nearest:")
+_CONFIDENCE = const("confidence: %d of 100")
 _WIDTH = const(100)  # characters of a memory in a list
 
 
@@ -17,31 +19,40 @@ def recall_command(clock, make_recall, search, caller, rest: str):
     if not query:
         raise ArgumentError("/recall", "needs words to look for.")
     recall = make_recall()
+    made_of = {} if explained else None
+    ranked = recall.rank(make_query(query, caller), made_of)
     more = None
-    wanted = make_query(query, caller)
-    if explained:
-        items = recall.explain(wanted, _FOUND)
-    else:
-        ranked = recall.rank(wanted)
-        if search:
-            from engram.channels.console.commands import remote  # for boards with a companion
+    if search and not explained:
+        from engram.channels.console.commands import remote  # for boards with a companion
 
-            more = yield from remote.found(search, ranked, _FOUND)
-        items = ((item, ()) for item in recall.find(ranked, _FOUND, more))
+        more = yield from remote.found(search, ranked, _FOUND)
+    items = (
+        recall.explain(ranked, made_of, _FOUND)
+        if explained
+        else ((item, ()) for item in recall.find(ranked, _FOUND, more))
+    )
     found = False
-    for item, made_of in items:
+    for item, parts in items:
+        if not found and not is_certain(ranked, more):
+            yield _UNCERTAIN
         found = True
-        who = item.who + ": " if item.who else ""
-        shown = (item.id, clock.day(item.at), shown_score(item.score), who, snippet(item.text, _WIDTH))
-        yield "%-7s %s  %s  %s%s" % shown
-        if made_of:
-            yield "        " + ", ".join(["%s %s" % (what, shown_score(points)) for what, points in _merged(made_of)])
+        yield from _found_lines(clock, item, parts)
+    if explained:
+        yield _CONFIDENCE % (best_confidence(ranked) // 10)
     if not found:
         yield "nothing found: " + recall.why_empty(query, caller)
     elif recall.partial:
         yield "there may be more: " + recall.partial
     if more and more.note:
         yield more.note
+
+
+def _found_lines(clock, item, parts):
+    """Yield the line of a hit, and that of the parts of its score if there are some."""
+    who = item.who + ": " if item.who else ""
+    yield "%-7s %s  %s  %s%s" % (item.id, clock.day(item.at), shown_score(item.score), who, snippet(item.text, _WIDTH))
+    if parts:
+        yield "        " + ", ".join(["%s %s" % (what, shown_score(points)) for what, points in _merged(parts)])
 
 
 def _merged(parts) -> list:
