@@ -80,6 +80,8 @@ class Board:
         self.gate = Gate()
         self.tag_snapshots = {}
         """The catalog as each session's prompts show it."""
+        self.told_commands = set()
+        """The principals who have seen the list of the commands that are understood without a model."""
 
     def remote_search(self):
         """What asks a companion, None if there is none."""

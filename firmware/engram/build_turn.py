@@ -48,7 +48,8 @@ def offline(board):
     """What answers plain commands without a model."""
     from engram.agent.offline import Offline  # likewise
 
-    return Offline(board.records, board.make_recall(), board.forgetting, board.reminders, board.remote_search())
+    memory = board.records, board.make_recall(), board.forgetting
+    return Offline(*memory, board.reminders, board.remote_search(), board.told_commands)
 
 
 def _remote_recall(board, recall):

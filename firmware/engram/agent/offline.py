@@ -14,6 +14,10 @@ _HELP = const(
     "list memories, forget ..., when ... comes up, remind me of ... (记住…、你知道…吗、列出记忆、忘记…、提到…时提醒我…); "
     "/help shows more. What you said is kept in the journal."
 )
+_KEPT = const(
+    "I am offline: what you said is kept in the journal, and a question finds it again; /help lists the commands."
+)
+_MOST_TOLD = const(64)  # people of whom it is known that they have seen the list of commands
 _REST = const("The rest of the message is only kept in the journal.")
 _SECRET = const("Not remembered, it seems to hold a secret; say remember that ... if it is to be kept.")
 _MOST = const(4)  # commands of one message
@@ -21,6 +25,14 @@ _MOST = const(4)  # commands of one message
 _FIND = const(
     "what do you know about|what do you remember about|do you remember|remember when|search for|search|find|"
     "你还记得|你记得|你知道|搜索|搜一下|查找|查一下|找一下"
+)
+_QUESTION = const(
+    "what is|what are|what was|what were|what did|what do|what does|what's|what color|what colour|what time|what kind|"
+    "where is|where are|where was|where were|where did|where do|where does|where's|where can|where have|"
+    "who is|who are|who was|who were|who did|who has|who's|whose|whom|which|when is|when was|when did|when do|when does|"
+    "when will|when's|why is|why are|why was|why did|why do|why does|how many|how much|how old|how long|how often|how is|"
+    "how was|how did|how do|how does|do you know|did i|did we|have i|have we|am i|is there|are there|tell me|show me|"
+    "what about|谁|哪|什么|怎么|为什么|多少|几点|几号|告诉我"
 )
 _LIST = const(
     "list|list memories|list everything|what do you know|what do you know about me|what do you remember|"
@@ -38,8 +50,11 @@ _FOUND = const(5)
 _LISTED = const(20)
 
 
-class Offline(namedtuple("Offline", "records recall forgetting reminders remote_search")):
-    """Plain commands over one board's memory; `remote_search` asks a companion, if there is one."""
+class Offline(namedtuple("Offline", "records recall forgetting reminders remote_search told")):
+    """Plain commands over one board's memory; `remote_search` asks a companion, if there is one.
+
+    `told` is a set of the principals who have seen the list of commands since the start: it is shown once.
+    """
 
     def understands(self, content: str) -> bool:
         """Whether a message is made of plain commands: those are no conversation that is worth finding again."""
@@ -50,13 +65,21 @@ class Offline(namedtuple("Offline", "records recall forgetting reminders remote_
         answers = []
         for kind, what in commands(content):
             if not kind:
-                answers.append(_REST if answers else _HELP)
+                answers.append(_REST if answers else self._help(caller.principal))
                 break
             try:
                 answers.append(await self._answer(caller, kind, what, turn))
             except EngramError as error:
                 answers.append(str(error))
         return "\n".join(answers)
+
+    def _help(self, principal: str) -> str:
+        if principal in self.told:
+            return _KEPT
+        if len(self.told) >= _MOST_TOLD:
+            self.told.clear()
+        self.told.add(principal)
+        return _HELP
 
     async def _answer(self, caller, kind: str, what, turn: str) -> str:
         if kind == "find":
@@ -185,7 +208,7 @@ def commands(content: str):
         yield "intents", None
     elif query == "" or phrase_rules.is_one_of(_LIST, said):
         yield "list", None
-    elif query or phrase_rules.is_question(said):
+    elif query or _is_question(said):
         yield "find", query or said
     elif phrase_rules.is_one_of(_REMEMBER, said):
         yield "remember", None
@@ -193,6 +216,11 @@ def commands(content: str):
         yield "forget", None
     else:
         yield "", None
+
+
+def _is_question(said: str) -> bool:
+    """Whether a message asks something, also without a question mark, or with a sentence behind it."""
+    return phrase_rules.is_question(said) or "? " in said or phrase_rules.after(_QUESTION, said) is not None
 
 
 def _asked(said: str):

@@ -5,7 +5,7 @@ from collections import namedtuple
 from engram.compat import const
 from engram.errors import EngramError
 from engram.lazy import lazy
-from engram.memory.recall import snippet
+from engram.memory.recall import stored_notice
 
 _OPENING = const(1600)  # characters in which an intent stands
 _HEAD = const(200)  # characters in which a statement begins, after "please", "hey" and the like
@@ -61,7 +61,7 @@ class PostTurn(namedtuple("PostTurn", "config records journal reminders jobs flu
                 return "not remembered: " + str(error)
             if stored is None or stored.outcome == "duplicate":
                 return ""
-            return "remembered %s: %s" % (stored.id, snippet(rule.content, 80))
+            return stored_notice(stored, rule.content)
 
 
 def may_state(content: str) -> bool:

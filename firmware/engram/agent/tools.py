@@ -8,7 +8,7 @@ from engram.compat import const
 from engram.errors import ArgumentError, EngramError, NotFound
 from engram.lazy import lazy
 from engram.memory import catalog, ids
-from engram.memory.recall import best_confidence, is_certain, make_query, snippet
+from engram.memory.recall import best_confidence, is_certain, make_query, snippet, stored_notice
 
 _PAGE = const(10)
 _SNIPPET = const(400)  # characters of one memory in a list
@@ -108,7 +108,7 @@ class Tools(_Parts):
         if stored.similar:
             answer["similar"] = stored.similar
             answer["hint"] = "if one of these is out of date, forget it or store with supersedes."
-        return answer, "remembered %s: %s" % (stored.id, snippet(content, 80))
+        return answer, stored_notice(stored, content)
 
     def _memory_recall(self, arguments: dict, turn, more) -> tuple:
         query = self._query("memory_recall", arguments, turn)

@@ -95,7 +95,8 @@ class Distillation:
         waiting = sum(daily.waiting().values())
         if not waiting:
             return False
-        return waiting >= config.get("distill.notes") or daily.since() >= config.get("distill.hours") * _HOUR
+        notes, hours = config.get("distill.notes"), config.get("distill.hours")
+        return bool(notes and waiting >= notes) or bool(hours and daily.since() >= hours * _HOUR)
 
     # --- one batch
 

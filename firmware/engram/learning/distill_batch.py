@@ -5,6 +5,7 @@ from engram.compat import const
 from engram.errors import ArgumentError
 from engram.learning import operations
 from engram.memory.access import Caller
+from engram.memory.records import fields
 from engram.text.secrets import secrets
 
 _TAGS = const(100)  # tokens of the tags in use
@@ -36,6 +37,7 @@ class DistillBatch(operations.Batch):
         super().__init__(config, records, Caller(batch.principal, "", False, ""))
         self._entries = batch.entries
         self._notes = {"e%d" % (at + 1): note for at, (_, note) in enumerate(batch.entries)}
+        self._days = {"e%d" % (at + 1): day for at, (day, _) in enumerate(batch.entries)}
         self._left = config.get("distill.facts")
         self.used = set()
 
@@ -60,7 +62,9 @@ class DistillBatch(operations.Batch):
             return
         if not self._left:
             raise ArgumentError("answer", "has more facts than a distillation may give (distill.facts).")
-        self._left -= self._change(wanted)
+        self._left -= self._change(
+            wanted, notes=sorted({self._days[ref] + ".md" for ref in sources})[-fields.MOST_NOTES :]
+        )
         self.used.update(sources)
 
     def _checked(self, element) -> tuple:

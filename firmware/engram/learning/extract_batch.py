@@ -92,7 +92,7 @@ class ExtractBatch(operations.Batch):
         operations.check_secrets(wanted.values, self._has_secret)
         if wanted.kind == "note":
             self.notes.append(self._checked_note(wanted))
-        elif not self._change(wanted, [wanted.turn]):
+        elif not self._change(wanted, turns=[wanted.turn]):
             return
         self._left[wanted.turn] -= 1
 

@@ -28,7 +28,7 @@ CONTENT_CHARS = 400
 SNIPPET = 240
 """Characters of one memory in a prompt."""
 
-_MOST_TURNS = const(7)  # that a record names already, when one more is added
+_MOST_REFS = const(8)  # turns, and notes, that a record names
 _KINDS = const(("add", "update", "supersede", "note"))
 _FIELDS = const(("content", "tags", "keywords", "type", "importance"))
 
@@ -138,7 +138,9 @@ class Batch:
 
     async def _ask(self, model, cursor, asked: str, message: str, reply_tokens: int) -> list:
         """The elements of a model's answer; ArgumentError says why it is none, or a ModelError."""
-        request = Request(lambda: (asked,), lambda: (user(message),), (), reply_tokens)
+        request = Request(
+            lambda: (asked,), lambda: (user(message),), (), reply_tokens, self._config.get("extract.model")
+        )
         return read(await _answer(model, cursor, request, text.tokens(asked) + text.tokens(message)))
 
     async def _show_known(self, texts, each: int, most: int, tag_tokens: int) -> list:
@@ -170,22 +172,22 @@ class Batch:
         """Take one element, as a kind of batch does; ArgumentError, NotFound."""
         raise NotImplementedError
 
-    def _change(self, wanted, turns=()) -> bool:
-        """Take an operation, which came of turns with these ids; whether it brought something. ArgumentError, NotFound."""
-        draft = self._draft(wanted, turns)
+    def _change(self, wanted, **came_from) -> bool:
+        """Take an operation; whether it brought something. ArgumentError, NotFound.
+
+        `came_from` is turns or notes: the ids of the turns, or the names of the notes, that it came of.
+        """
+        draft = self._draft(wanted, dict(wanted.values, source=self.source, **came_from))
         if draft is None or not self._is_news(draft):
             self.merged += 1
             return False
         self.changes.append(draft)
         return True
 
-    def _draft(self, wanted, turns):
-        """An operation as a change of the records, None if they have it."""
+    def _draft(self, wanted, values: dict):
+        """An operation with its values as a change of the records, None if they have it."""
         records, caller = self._records, self._caller
-        values = dict(wanted.values)
-        values["source"] = self.source
-        if turns:
-            values["turns"] = turns
+        turns = values.get("turns", ())
         record = records.get(wanted.id, caller) if wanted.id else None
         content, tags = values.pop("content"), values.pop("tags", ()) or (record or {}).get("tags", ())
         if record and self._may_change(wanted.kind, record, content):
@@ -213,10 +215,11 @@ class Batch:
         return draft
 
     def _next_version(self, record: dict, content: str, tags, values: dict):
-        turns = list(record.get("turns", ()))[-_MOST_TURNS:]
-        turns += [turn for turn in values.pop("turns", ()) if turn not in turns]
-        if turns:
-            values["turns"] = turns
+        for name in ("turns", "notes"):
+            refs = list(record.get(name, ()))
+            refs += [ref for ref in values.pop(name, ()) if ref not in refs]
+            if refs:
+                values[name] = refs[-_MOST_REFS:]
         values.update({"content": content, "tags": tags})
         return self._records.draft_update(record["id"], values, self._caller)
 

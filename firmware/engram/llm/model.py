@@ -89,7 +89,8 @@ class Model:
     async def _attempt(self, request, draft, on_text):
         adapter = self._adapter
         path, headers = adapter.path(self._client.prefix), adapter.headers(self._key)
-        answer = await self._guarded(self._client.ask("POST", path, headers, lambda: adapter.body(request, self.name)))
+        name = request.model or self.name
+        answer = await self._guarded(self._client.ask("POST", path, headers, lambda: adapter.body(request, name)))
         try:
             if not 200 <= answer.status < 300:
                 await self._raise_refusal(answer)
@@ -103,7 +104,7 @@ class Model:
             else:
                 raise ModelGarbled(self._client.url + " does not answer as a model does; check llm.url")
         except Refusal as refusal:
-            raise self._judged(refusal)
+            raise self._judged(refusal, name)
         finally:
             self._client.release(answer)
         if not draft.stop:
@@ -148,7 +149,7 @@ class Model:
         status = 402 if b"insufficient_quota" in body else answer.status
         raise Refusal(status, error_text(body), answer.retry_after)
 
-    def _judged(self, refusal):
+    def _judged(self, refusal, name: str):
         """The error to raise for a service's refusal; the key, should it repeat it, is blotted out."""
         from engram.llm.http.errors import describe_status, is_busy, model_error  # seldom needed
 
@@ -156,7 +157,7 @@ class Model:
         if is_busy(refusal.status):
             problem = "the model's service cannot answer now" + describe_status(refusal.status, words)
             return _Trouble(problem, retry_after=refusal.retry_after)
-        return model_error(refusal.status, words, self._client.url, self.name)
+        return model_error(refusal.status, words, self._client.url, name)
 
     async def _guarded(self, awaitable):
         """Await something of the client; its errors become ours. Never around on_text(): its errors are its own."""

@@ -4,7 +4,7 @@ Message   role "user": text · role "assistant": text and calls · role "tool": 
 Call      a tool call: id, name, arguments (JSON text exactly as the model wrote it)
 Tool      name, description, schema (JSON text of a JSON Schema object)
 Request   system() and messages() are called more than once (to count bytes, then to send them) and must
-          yield the same each time; neither is ever joined into one string
+          yield the same each time; neither is ever joined into one string; model is another one's name, "" for the usual
 Reply     text, calls, stop ("end", "tools", "length" or "filter"), usage (input, output, cached tokens; -1 unknown)
 """
 
@@ -13,7 +13,7 @@ from collections import namedtuple
 Message = namedtuple("Message", "role text calls call")
 Call = namedtuple("Call", "id name arguments")
 Tool = namedtuple("Tool", "name description schema")
-Request = namedtuple("Request", "system messages tools max_tokens")
+Request = namedtuple("Request", "system messages tools max_tokens model")
 Reply = namedtuple("Reply", "text calls stop usage")
 
 

@@ -288,6 +288,12 @@ def snippet(content: str, longest: int) -> str:
     return content if len(content) <= longest else text.cut(content, longest - 1) + "…"
 
 
+def stored_notice(stored, content: str) -> str:
+    """One line on a memory that was kept, for the person: what it takes the place of is told as well."""
+    notice = "remembered %s: %s" % (stored.id, snippet(content, 80))
+    return notice + " (in place of %s; /undo takes it back)" % stored.supersedes if stored.supersedes else notice
+
+
 def _unfenced(content: str) -> str:
     """Stored text cannot close the fence that it stands in."""
     return content.replace("<", "‹") if "recalled-memories" in content.lower() else content

@@ -126,7 +126,10 @@ class _Life:
         for before in (None, parts.records.entries.next_seq):
             told = [("op", "distilled"), ("scope", "user:owner"), ("lines", 1), ("marks", batch.marks), ("run", 1)]
             told += [("at", 7)] + ([("before", before)] if before else [])
-            parts.records.keep((parts.records.draft(f"Rain comes in at the attic {before}", ["house"]),), (told,))
+            parts.records.keep(
+                (parts.records.draft(f"Rain comes in at the attic {before}", ["house"], notes=["2026-01-31.md"]),),
+                (told,),
+            )
         parts.note_retention.note_read(batch)
         self.command("/undo")
 

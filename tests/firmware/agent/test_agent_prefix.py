@@ -141,7 +141,7 @@ async def test_within_a_turn_each_request_goes_on_from_the_one_before():
     def look(name):
         def write(request):
             with open(place + "/" + name, "wb") as file:
-                for piece in OpenAI().body(Request(request.system, request.messages, (), 0), "m"):
+                for piece in OpenAI().body(Request(request.system, request.messages, (), 0, ""), "m"):
                     file.write(piece)
 
         return write

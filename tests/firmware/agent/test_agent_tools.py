@@ -16,6 +16,13 @@ def test_store_gives_the_id_and_shows_the_person():
     assert (record["source"], record["tags"], record["turns"]) == ("auto_llm", ["bike"], [board.turn])
 
 
+def test_store_shows_the_person_what_it_takes_the_place_of():
+    board = equipped()
+    run(board, "memory_store", content="The bike is green", tags=["bike"])
+    _, notice = run(board, "memory_store", content="The bike is blue now", tags=["bike"], supersedes="m1")
+    assert notice == "remembered m2: The bike is blue now (in place of m1; /undo takes it back)"
+
+
 def test_store_takes_every_argument_that_its_schema_names():
     board = equipped()
     fill(board, 1)

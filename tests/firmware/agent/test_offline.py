@@ -211,9 +211,37 @@ def test_forgetting_what_is_not_there_is_reported():
 
 def test_all_else_is_kept_and_reported():
     talk = Talk()
-    for content in ("I planted tomatoes", "remembering is hard", "💡", "/"):
+    for content in ("I planted tomatoes", "remembering is hard", "💡", "/", "When I was young I lived in Rome"):
         assert talk.say(content).startswith("I am offline")
-    assert talk.board.journal.entries.count() == 4
+    assert talk.board.journal.entries.count() == 5
+
+
+def test_the_commands_are_listed_once_to_each_person():
+    talk = Talk()
+    assert "list memories" in talk.say("I planted tomatoes")
+    assert talk.say("I planted leeks").startswith("I am offline: what you said is kept")
+    assert "list memories" in talk.say("I planted beans", ANN) and "list memories" not in talk.say("and peas", ANN)
+
+
+def test_any_question_is_a_search():
+    talk = Talk()
+    talk.say("remember that my bike is green")
+    for content in (
+        "What colour is my bike", "where's my bike", "Which bike is mine?", "Is my bike green? I forgot.",
+        "tell me about the bike", "how much did the bike cost", "the bike?",
+    ):  # fmt: skip
+        assert "m1" in talk.say(content), content
+    for content in ("什么是自行车", "谁有自行车"):
+        assert not talk.say(content).startswith("I am offline"), content
+
+
+def test_an_answer_that_is_not_certain_is_told_as_such():
+    talk = Talk()
+    talk.say("remember that the boiler was serviced in the capital")
+    assert talk.say("What is the capital of France near zebras and okapis?").startswith(
+        "I found nothing certain; this comes"
+    )
+    assert talk.say("When was the boiler serviced?").startswith("- [m1")
 
 
 def test_a_command_without_its_object_stores_and_forgets_nothing():

@@ -253,6 +253,18 @@ async def test_the_days_calls_are_a_cap():
     assert board.model.asked == 4
 
 
+async def test_another_model_can_be_set_for_facts():
+    named = []
+
+    def step(request):
+        named.append(request.model)
+        return "[]"
+
+    board = learner(step, step, extract_model="cheap-1")
+    await learn(board, SAID)
+    assert named == ["", "cheap-1"]
+
+
 async def test_the_days_calls_are_known_after_a_restart():
     board = learner("a", "[]")
     await learn(board, SAID)

@@ -15,7 +15,7 @@ _TOOL = Tool("memory_list", "Lists all", '{"type":"object","properties":{}}')
 
 
 def _body(messages, system=("You are Engram.", "Tags: a b"), tools=(), max_tokens=100):
-    request = Request(lambda: iter(system), lambda: iter(messages), tools, max_tokens)
+    request = Request(lambda: iter(system), lambda: iter(messages), tools, max_tokens, "")
     return json.loads(b"".join(bytes(piece) for piece in Anthropic().body(request, "some-model")))
 
 

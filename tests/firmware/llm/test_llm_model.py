@@ -19,7 +19,7 @@ _WHOLE = stream((_HI, _THERE, "[DONE]"))
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 _CUT = _HEAD + b"data: " + _HI.encode() + b"\n\n"
 _BUSY = answer(b'{"error":{"message":"slow down"}}', "429 Too Many Requests")
-_REQUEST = Request(lambda: iter(("You are Engram.",)), lambda: iter((user("hello"),)), (), 100)
+_REQUEST = Request(lambda: iter(("You are Engram.",)), lambda: iter((user("hello"),)), (), 100, "")
 
 
 class _Person:
@@ -181,6 +181,13 @@ async def test_where_nobody_listens_it_is_unavailable():
 async def test_a_refused_key_says_so():
     for status in ("401 Unauthorized", "403 Forbidden"):
         assert "llm.key" in await _error(ModelRefused, _refusal(status, "Incorrect key " + _KEY))
+
+
+async def test_a_request_may_name_another_model():
+    other = Request(_REQUEST.system, _REQUEST.messages, (), 100, "other-model")
+    async with Peer(_WHOLE) as peer:
+        await _model(peer).stream(other, _Person().take)
+    assert json.loads(peer.requests[0][1])["model"] == "other-model"
 
 
 async def test_an_unknown_model_is_named_with_the_url():

@@ -15,7 +15,7 @@ _TOOL = Tool("memory_list", 'Lists "all"', '{"type":"object","properties":{}}')
 
 
 def _body(messages, system=("You are", "Engram."), tools=(), max_tokens=100):
-    request = Request(lambda: iter(system), lambda: iter(messages), tools, max_tokens)
+    request = Request(lambda: iter(system), lambda: iter(messages), tools, max_tokens, "")
     pieces = [bytes(piece) for piece in OpenAI().body(request, "some-model")]
     assert max(len(piece) for piece in pieces) < 4000
     return json.loads(b"".join(pieces))
@@ -56,7 +56,7 @@ def test_a_request_without_a_bound_names_none():
 
 
 def test_the_field_of_the_bound_can_be_chosen():
-    request = Request(lambda: (), lambda: (user("hi"),), (), 7)
+    request = Request(lambda: (), lambda: (user("hi"),), (), 7, "")
     body = b"".join(bytes(piece) for piece in OpenAI("https://api.OpenAI.com/v1").body(request, "m"))
     assert json.loads(body)["max_completion_tokens"] == 7
 

@@ -14,7 +14,7 @@ CLEARABLE = ("keywords", "expires", "turns")
 
 _ORDER = const((
     "content", "tags", "keywords", "type", "importance", "source", "scope", "created", "updated",
-    "pinned", "expires", "supersedes", "turns", "origin", "past",
+    "pinned", "expires", "supersedes", "turns", "notes", "origin", "past",
 ))  # fmt: skip
 DEFAULTS = {
     "type": "fact",
@@ -29,6 +29,8 @@ MOST_TAGS = const(3)
 TAG_LONGEST = const(32)  # characters: tags stand in the prompt of each turn
 MOST_KEYWORDS = const(8)
 KEYWORD_LONGEST = const(40)
+MOST_NOTES = const(8)
+_NOTE_LONGEST = const(40)  # characters of a note's name
 
 
 def check(name: str, value, limit: int):
@@ -140,6 +142,15 @@ def _check_turns(name: str, value, limit: int):
     return ["t%d" % ids.number(name, turn, "t") for turn in value] or None
 
 
+def _check_notes(name: str, value, limit: int):
+    if not isinstance(value, (list, tuple)) or len(value) > MOST_NOTES:
+        raise ArgumentError(name, "must be a list of at most %d names of notes." % MOST_NOTES)
+    for note in value:
+        if not isinstance(note, str) or len(note) > _NOTE_LONGEST or note[-3:] != ".md":
+            raise ArgumentError(name, "must be names such as 2026-01-31.md.")
+    return list(value) or None
+
+
 def _check_scope(name: str, value, limit: int):
     if isinstance(value, str):
         kind, _, rest = value.partition(":")
@@ -159,5 +170,6 @@ _CHECKS = {
     "expires": _check_moment,
     "supersedes": _check_ref,
     "turns": _check_turns,
+    "notes": _check_notes,
     "scope": _check_scope,
 }
