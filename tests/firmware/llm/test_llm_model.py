@@ -185,7 +185,7 @@ async def test_a_refused_key_says_so():
 
 async def test_a_request_may_name_another_model():
     other = Request(_REQUEST.system, _REQUEST.messages, (), 100, "other-model")
-    async with Peer(_WHOLE) as peer:
+    async with Peer([_WHOLE]) as peer:
         await _model(peer).stream(other, _Person().take)
     assert json.loads(peer.requests[0][1])["model"] == "other-model"
 
