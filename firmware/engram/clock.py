@@ -57,7 +57,11 @@ class Clock:
 
     def day(self, at: int) -> str:
         """The day of a moment in the configured time zone, as "2026-01-31"."""
-        return day_name((at + self.zone_minutes * 60) // _DAY)
+        return day_name(self.day_number(at))
+
+    def day_number(self, at: int) -> int:
+        """The day of a moment in the configured time zone, counted from 1970-01-01."""
+        return (at + self.zone_minutes * 60) // _DAY
 
     def minute(self, at: int) -> str:
         """A moment in the configured time zone, as "2026-01-31 14:05"."""

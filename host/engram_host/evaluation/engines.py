@@ -155,7 +155,7 @@ VARIANTS: dict[str, dict[str, object]] = {
     "companion-meaning": {"use_words": False},
     **{f"companion-{share}": {"weights": Weights(meaning=share)} for share in (0.2, 0.3, 0.4, 0.5)},
     "companion-mmr": {"mmr": 0.7},
-    "companion-dates": {"dates": True},
+    "companion-dateless": {"dates": False},
 }
 """Options of the search, by the name of the engine; the first one has the product's own."""
 

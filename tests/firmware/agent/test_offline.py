@@ -198,7 +198,7 @@ def test_forget_by_words_that_fit_several_asks_which():
     talk.say("remember that my bike is green")
     talk.say("remember that my bike is fast")
     assert (
-        talk.say("forget my bike") == "Which one? Say forget and its id:\n- m1: my bike is green\n- m2: my bike is fast"
+        talk.say("forget my bike") == "Which one? Say forget and its id:\n- m2: my bike is fast\n- m1: my bike is green"
     )
     assert talk.board.records.count() == 2
 

@@ -269,6 +269,48 @@ def test_with_nothing_found_there_is_no_confidence():
     assert _confidence(board, "zebra") == 0
 
 
+# --- days
+
+
+def _diary():
+    board = Board()
+    for day, content in (
+        (9, "the boiler leaked"),
+        (2, "the boiler was mended"),
+        (1, "we ate soup"),
+        (0, "the boiler hums"),
+    ):
+        board.now -= day * DAY
+        board.journal.add(OWNER, "user", "owner", content)
+        board.now += day * DAY
+    return board
+
+
+def test_a_question_lifts_what_was_said_on_the_days_that_it_names():
+    board = _diary()
+    plain = {item.id: item.score for item in board.find("boiler", OWNER)}
+    for query, lifted in (("boiler yesterday", "t5"), ("boiler 2 days ago", "t4"), ("the boiler 9 days ago", "t3")):
+        gained = [(item.score - plain[item.id], item.id) for item in board.find(query, OWNER)]
+        assert max(gained)[1] == lifted and min(gained)[0] == 0, query
+
+
+def test_a_question_that_only_names_days_gives_what_was_said_then_newest_first():
+    board = _diary()
+    board.records.store("soup needs salt", ["food"])
+    assert _ids(board.find("what happened yesterday?", OWNER)) == ["t5"]
+    assert _ids(board.find("what did I do the past 3 days?", OWNER)) == ["t6", "m1", "t5", "t4"]
+    assert is_certain(board.rank("yesterday", OWNER)) and not board.find("5 days ago", OWNER)
+    assert not board.find("yesterday", ANN)
+
+
+def test_of_what_scores_alike_the_newer_is_first():
+    board = Board()
+    for part in ("bell", "lock", "lamp"):
+        board.records.store("the bike has a " + part, ["bike"])
+        board.now += DAY
+    assert _ids(board.find("bike", OWNER)) == ["m3", "m2", "m1"]
+
+
 # --- the catalog
 
 

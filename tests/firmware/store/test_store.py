@@ -135,9 +135,10 @@ def test_the_turn_after_a_match_ranks_before_a_stranger():
     assert _found(store, "apple") == [first, second]
 
 
-def test_equal_scores_go_to_the_older():
+def test_equal_scores_go_to_the_newer():
     store = _open(folder())
     numbers = [store.append([("text", "apple")]) for _ in range(5)]
+    numbers.reverse()
     assert _found(store, "apple") == numbers
 
 

@@ -225,6 +225,13 @@ class Journal(LogEntries):
             if turn is not None and "text" in turn:
                 yield turn
 
+    def newest_shown(self, caller):
+        """Yield (id, moment, who) of the turns that the caller is shown, newest first; none that was a command."""
+        for seq in range(self.newest, self.entries.oldest - 1, -1):
+            turn = self.entries.get(seq)
+            if turn and "text" in turn and not turn.get("command") and access.is_shown(caller, turn):
+                yield "t%d" % seq, turn["at"], turn["who"]
+
     def get(self, ref: str, caller, around: int = 0) -> list:
         """A turn and up to `around` turns before and after it in its session; NotFound if the caller sees none."""
         found = self._found(ref, caller)

@@ -12,7 +12,7 @@ row, which is read for the best rows only.
 
 B is kept in one byte a row of one table, scaled so that a row that has all of the query's words in the highest level has
 255. The best rows by T are kept, and for those S is added. The idf is log(1 + (N - n + .5) / (n + .5)). No float is left
-on the heap, and ties go to the older line, so every runtime gives the same ranks.
+on the heap, and ties go to the newer line of those that are kept by T, so every runtime gives the same ranks.
 """
 
 from array import array
@@ -271,13 +271,13 @@ class Ranking:
                 score += score * 2 // 5
             # What stands beside a turn adds to its T: by a quarter less it is like that of what stands alone.
             evidence = total * self._sum // 255
-            found.append((-score, place, row, evidence if slot == NO_SLOT else evidence * 3 // 4))
+            found.append((-score, -place, -row, evidence if slot == NO_SLOT else evidence * 3 // 4))
         if not explain:
             self.places = self.best = self.points = points = None
         found.sort()
         # As tuples they would take three times the heap while lines are read.
         scores = array("H", [-each[0] for each in found])
-        rows = array("I", [each[1] << 16 | each[2] for each in found])
+        rows = array("I", [-each[1] << 16 | -each[2] for each in found])
         evidences = array("I", [each[3] for each in found])
         del found
         order = range(len(scores))

@@ -65,7 +65,7 @@ class SearchQuery(BaseModel):
     mmr: Share | None = Field(
         None, description="1 looks only at scores, less prefers what differs from what is above it"
     )
-    dates: bool = Field(False, description="whether what was said at a time that the query names comes higher")
+    dates: bool = Field(True, description="whether what was said at a time that the query names comes higher")
     explain: bool = Field(False, description="whether to explain each score")
 
 

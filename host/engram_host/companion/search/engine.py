@@ -11,12 +11,13 @@ import numpy as np
 from engram import log_line, text
 from engram.memory import ALL, access
 from engram.memory.access import Caller
+from engram.text.named_days import without_days
 from engram_host.companion.errors import EmbedderError
 from engram_host.companion.search import columns, filters, vector_search
 from engram_host.companion.search.bm25 import BoardRows, WordScores, walk_threads
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.columns import NONE
-from engram_host.companion.search.fusion import Candidate, fuse, mmr_order, vector_weight
+from engram_host.companion.search.fusion import Candidate, days_named, fuse, mmr_order, vector_weight
 from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.request import Explanation, Hit, Part, SearchRequest, SearchResult
 from engram_host.companion.search.tokenizer import query_terms, query_words
@@ -218,7 +219,7 @@ class _Search:
     def run(self) -> SearchResult:
         """Rank, choose, and read the texts."""
         request = self._request
-        terms = query_terms(request.query, MOST_TERMS) if request.use_words else {}
+        terms = query_terms(self._words(), MOST_TERMS) if request.use_words else {}
         side = WordScores(self._seen, terms, request.weights)
         words = side if request.use_words else None
         near = self._vector_scores()
@@ -243,6 +244,12 @@ class _Search:
         return SearchResult(
             tuple(hits), empty, self._degraded, left_out, confidence, weight, shape, entries=side.entries
         )
+
+    def _words(self) -> str:
+        """The query without the words that name days by today, which mean other days where they were said."""
+        request = self._request
+        named = [days_named(request, one.index.zone) for one in self._seen]
+        return without_days(request.query) if any(days and days.by_today for days in named) else request.query
 
     def _vector_scores(self) -> VectorScores | None:
         if self._query is None:

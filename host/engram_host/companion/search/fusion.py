@@ -8,7 +8,7 @@ w          by the shape of the query: see vector_weight()
 speaker    1.4 for the only person whom the query names, if it is theirs
 reply      .5 for what the assistant said, unless the query asks for it
 importance .75 to 1.25 for a record, as on the board
-dates      .2 for what was said at a time that the query names, if that is asked for
+dates      .15 for what was said on days that the query names by today, .05 for those of the calendar
 
 Scores are fused and not ranks, since one side is weaker (docs/design/retrieval.md). A threshold belongs to a side, before
 fusion: what one side does not take may still be found by the other.
@@ -21,55 +21,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engram.clock import MONTHS, civil, days_from_civil
-from engram.memory import line_meaning
+from engram.memory import line_meaning, on_days
+from engram.text.named_days import NamedDays, named_days
 from engram_host.companion.search.bm25 import BoardRows, WordScores
 from engram_host.companion.search.request import SearchRequest, Weights
 from engram_host.companion.search.tokenizer import has_identifier
 from engram_host.companion.search.vector_search import VectorScores
 
 _DAY_SECONDS = 86400
-_MONTH_NUMBER = {name[:size].lower(): at for at, name in enumerate(MONTHS, 1) for size in (3, len(name))}
-_WORD = re.compile(r"\d{4}-\d{2}-\d{2}|[a-z]+|\d+")
-_LAST = {"week": 7, "month": 30, "year": 365}
-_MOST_YEARS = 2
-
-
-@dataclass(frozen=True)
-class NamedTime:
-    """Parts of a date, each 0 if it is not named; or the days from `first` to `last`, counted from 1970."""
-
-    year: int = 0
-    month: int = 0
-    day: int = 0
-    first: int = 0
-    last: int = 0
-
-    def contains_days(self, days: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which days, counted from 1970, are meant."""
-        if self.last:
-            return (days >= self.first) & (days <= self.last)
-        dates = days.astype("datetime64[D]")
-        months = dates.astype("datetime64[M]")
-        meant = np.ones(len(days), np.bool_)
-        if self.year:
-            meant &= dates.astype("datetime64[Y]").astype(np.int64) + 1970 == self.year
-        if self.month:
-            meant &= months.astype(np.int64) % 12 + 1 == self.month
-        if self.day:
-            meant &= (dates - months.astype("datetime64[D]")).astype(np.int64) + 1 == self.day
-        return meant
-
-
-def named_time(query: str, now: int, zone: int) -> NamedTime | None:
-    """The time that a query names first, None if it names none; `now` is Unix seconds, `zone` minutes east of Greenwich."""
-    words = _WORD.findall(query.lower())
-    today = (now + zone * 60) // _DAY_SECONDS
-    for at, word in enumerate(words):
-        found = _relative(words[at : at + 2], today) or _iso(word) or _calendar(words, at)
-        if found:
-            return found
-    return None
+_HUNDREDTH = 0.01
 
 
 def days_of(at: NDArray[np.int64], zone: int) -> NDArray[np.int64]:
@@ -77,72 +37,11 @@ def days_of(at: NDArray[np.int64], zone: int) -> NDArray[np.int64]:
     return (at + zone * 60) // _DAY_SECONDS
 
 
-def _relative(words: list[str], today: int) -> NamedTime | None:
-    if words[0] in ("today", "yesterday"):
-        day = today - (words[0] == "yesterday")
-        return NamedTime(first=day, last=day)
-    if words[0] == "last" and words[1:] and words[1] in _LAST:
-        return NamedTime(first=today - _LAST[words[1]], last=today)
-    return None
-
-
-def _iso(word: str) -> NamedTime | None:
-    if len(word) != 10:
-        return None
-    year, month, day = (int(part) for part in word.split("-")) if word.count("-") == 2 else (0, 0, 0)
-    if not (1 <= month <= 12) or civil(days_from_civil(year, month, day)) != (year, month, day):
-        return None
-    return NamedTime(year, month, day)
-
-
-def _calendar(words: list[str], at: int) -> NamedTime | None:
-    """A month with the day and year beside it, or a year by itself."""
-    month = _MONTH_NUMBER.get(words[at], 0)
-    if words[at] in (
-        "may",
-        "mar",
-        "march",
-        "jan",
-        "dec",
-        "sep",
-        "sept",
-        "oct",
-        "nov",
-        "aug",
-        "jun",
-        "jul",
-        "apr",
-        "feb",
-    ):
-        # "may" is a verb and "march" too: only a number beside it, or "in" or "last" before it, makes it a month.
-        beside = words[max(0, at - 1) : at] + words[at + 1 : at + 2]
-        if not any(word.isdigit() or word in ("in", "last", "since", "during", "of") for word in beside):
-            month = 0
-    if month:
-        before = _number(words, at - 1, 31)
-        after = _number(words, at + 1, 31)
-        years = [_year(words, place) for place in range(at - _MOST_YEARS, at + _MOST_YEARS + 1)]
-        return NamedTime(max(years), month, before or after)
-    year = _year(words, at)
-    return NamedTime(year) if year and not any(word in _MONTH_NUMBER for word in words) else None
-
-
-def _number(words: list[str], at: int, most: int) -> int:
-    word = words[at] if 0 <= at < len(words) else ""
-    return int(word) if word.isdigit() and len(word) <= 2 and 1 <= int(word) <= most else 0
-
-
-def _year(words: list[str], at: int) -> int:
-    word = words[at] if 0 <= at < len(words) else ""
-    return int(word) if word.isdigit() and len(word) == 4 and 1900 <= int(word) < 2200 else 0
-
-
 # --- fusion
 
 
-DATE_POINTS = 0.2
 SCORE_DIGITS = 9
-"""Scores that differ behind this many digits are equal: then the older entry stands first."""
+"""Scores that differ behind this many digits are equal: then the newer entry stands first."""
 
 _HALF = 0.5
 _QUOTED_OR_DIGIT = re.compile(r"[0-9]|\"[^\"]+\"|“[^”]+”|`[^`]+`|«[^»]+»")
@@ -217,7 +116,7 @@ def fuse(
         if len(rows):
             scores = by_words[place][rows] if by_words else np.zeros(len(rows))
             found += _candidates(request, place, board, rows, scores, words, meaning, weight, speakers)
-    found.sort(key=lambda one: (-one.score, one.at, boards[one.place].seen.index.name, one.id, one.row))
+    found.sort(key=lambda one: (-one.score, -one.at, boards[one.place].seen.index.name, one.id, -one.row))
     return found
 
 
@@ -272,8 +171,7 @@ def _candidates(
     halved = board.column("reply")[rows] & (not line_meaning.asks_replies(request.query))
     by_reply = np.where(halved, (base + by_speaker) * (request.weights.reply - 1), 0)
     by_importance = np.where(turn, 0, base * (board.column("importance")[rows] / 200 - 0.25))
-    time = named_time(request.query, request.now, index.zone) if request.dates else None
-    by_date = DATE_POINTS * time.contains_days(days_of(at, index.zone)) if time else np.zeros(len(rows))
+    by_date = _date_points(request, at, index.zone)
     scores = np.round(base + by_speaker + by_reply + by_importance + by_date, SCORE_DIGITS)
     coverage = words.coverage(board)[rows] if words else np.zeros(len(rows))
     columns = (rows, at, turn, number, scores, of_words, near, cosines, coverage)
@@ -292,6 +190,20 @@ def _candidates(
         )
         for row, at, is_turn, id, score, word, meant, cosine, *more in zip(*(c.tolist() for c in columns), strict=True)
     ]
+
+
+def days_named(request: SearchRequest, zone: int) -> NamedDays | None:
+    """The days that the query names on a board in this time zone, in minutes east of Greenwich."""
+    today = (request.now + zone * 60) // _DAY_SECONDS
+    return named_days(request.query, today) if request.dates else None
+
+
+def _date_points(request: SearchRequest, at: NDArray[np.int64], zone: int) -> NDArray[np.float64]:
+    """What each row has for having been said on the days that the query names, as on the board."""
+    named = days_named(request, zone)
+    if named is None:
+        return np.zeros(len(at))
+    return _HUNDREDTH * np.array([on_days.points(named, day) for day in days_of(at, zone).tolist()], np.float64)
 
 
 # --- maximal marginal relevance

@@ -83,7 +83,7 @@ class SearchRequest:
     mmr: float | None = None
     """1 looks only at scores, less prefers what differs from what stands above it; None: off."""
 
-    dates: bool = False
+    dates: bool = True
     """Whether what was said at a time that the query names comes higher."""
 
     explain: bool = False

@@ -187,7 +187,7 @@ def test_a_redacted_turn_is_neither_found_nor_given_nor_in_the_window():
     seqs = [_say(board, f"turn {number}") for number in range(3)]
     board.journal.redact(f"t{seqs[1]}", OWNER)
     for _ in range(2):
-        assert _texts(board, "turn") == ["turn 0", "turn 2"]
+        assert _texts(board, "turn") == ["turn 2", "turn 0"]
         window = board.journal.window(board.journal.current(OWNER), 10)
         assert [board.journal.turn(seq) is None for seq in window] == [False, True, False]
         board.restart()

@@ -1,0 +1,128 @@
+"""The days that a question names, in English and Chinese, by a Wednesday, 2026-11-25."""
+
+from engram.clock import civil, days_from_civil
+from engram.memory.recall import may_name_days
+from engram.text.named_days import named_days, without_days
+
+TODAY = days_from_civil(2026, 11, 25)
+
+
+def _named(query):
+    found = named_days(query, TODAY)
+    return found and " ".join(["%d-%02d-%02d" % civil(day) for day in found[:2]])
+
+
+def _one(day):
+    return day + " " + day
+
+
+def _check(expected):
+    for query, days in expected:
+        assert _named(query) == days, query
+        assert may_name_days(query), query
+
+
+def test_days_by_today():
+    _check(
+        (
+            ("what did I do yesterday?", _one("2026-11-24")),
+            ("The day before yesterday", _one("2026-11-23")),
+            ("Today's plan", _one("2026-11-25")),
+            ("last night", "2026-11-24 2026-11-25"),
+            ("3 days ago", _one("2026-11-22")),
+            ("a week ago", "2026-11-15 2026-11-21"),
+            ("some days ago", "2026-11-20 2026-11-24"),
+            ("the past 3 days", "2026-11-22 2026-11-25"),
+            ("last week", "2026-11-16 2026-11-22"),
+            ("this week", "2026-11-23 2026-11-29"),
+            ("last month", "2026-10-01 2026-10-31"),
+            ("last year", "2025-01-01 2025-12-31"),
+            ("on Tuesday", _one("2026-11-24")),
+            ("on Wednesday", _one("2026-11-25")),
+            ("last Wednesday", _one("2026-11-18")),
+        )
+    )
+
+
+def test_days_of_the_calendar():
+    _check(
+        (
+            ("in May", "2026-05-01 2026-05-31"),
+            ("in December", "2025-12-01 2025-12-31"),
+            ("What happened in July 2023?", "2023-07-01 2023-07-31"),
+            ("on 5 May 2023", _one("2023-05-05")),
+            ("May 7, 2023", _one("2023-05-07")),
+            ("the 3rd of june", _one("2026-06-03")),
+            ("2026-01-31?", _one("2026-01-31")),
+            ("during 2024", "2024-01-01 2024-12-31"),
+        )
+    )
+
+
+def test_days_in_chinese():
+    _check(
+        (
+            ("昨天我做了什么？", _one("2026-11-24")),
+            ("前天", _one("2026-11-23")),
+            ("上周我去了哪里", "2026-11-16 2026-11-22"),
+            ("上周二", _one("2026-11-17")),
+            ("上个月", "2026-10-01 2026-10-31"),
+            ("三天前", _one("2026-11-22")),
+            ("12天前", _one("2026-11-13")),
+            ("5月3日", _one("2026-05-03")),
+            ("2023年5月", "2023-05-01 2023-05-31"),
+        )
+    )
+
+
+def test_what_names_no_day():
+    for query in (
+        "May I go?",
+        "march on!",
+        "the sun",
+        "",
+        "?",
+        "31",
+        "2026-13-01",
+        "2026-02-30",
+        "第3号门",
+        "a day",
+        "月",
+        "²日",
+    ):
+        assert _named(query) is None, query
+
+
+def test_any_text_is_read():
+    import random
+
+    english = [
+        "last",
+        "this",
+        "ago",
+        "day",
+        "days",
+        "3",
+        "a",
+        "may",
+        "2023",
+        "31st",
+        "in",
+        "of",
+        "2026-11-25",
+        "-",
+        "'",
+    ]
+    parts = english + ["月", "日", "号", "年", "前", "天前", "上周", "١", "²", "九"]
+    chance = random.Random(3) if hasattr(random, "Random") else random
+    for _ in range(500):
+        query = " ".join([parts[chance.getrandbits(16) % len(parts)] for _ in range(5)])
+        for asked in (query, query.replace(" ", "")):
+            found = named_days(asked, TODAY)
+            assert found is None or (0 <= found.first <= found.last and may_name_days(asked)), asked
+
+
+def test_words_that_name_days_by_today_are_left_out():
+    assert without_days("What did the boiler do last week?") == "What did the boiler do"
+    assert without_days("in May 2023") == "in May 2023"
+    assert without_days("昨天的锅炉").strip() == "的锅炉"
