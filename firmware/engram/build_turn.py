@@ -24,7 +24,7 @@ def recall(board):
         from engram.archive.remote_results import ResultMerger  # absent from boards without a companion
 
         remote = ResultMerger(board.records, board.journal, board.archived)
-    return Recall(board.records, board.journal, board.clock, remote)
+    return Recall(board.records, board.journal, board.notes, board.clock, remote)
 
 
 def prompts(board):
@@ -49,7 +49,8 @@ def offline(board):
     from engram.agent.offline import Offline  # likewise
 
     memory = board.records, board.make_recall(), board.forgetting
-    return Offline(*memory, board.reminders, board.remote_search(), board.told_commands)
+    mode = board.config.get("mode")
+    return Offline(*memory, board.reminders, board.remote_search(), board.told_commands, board.notes, mode)
 
 
 def _remote_recall(board, recall):
@@ -66,7 +67,7 @@ def post_turn(board):
     """What follows a turn that a model answers."""
     from engram.agent.post_turn import PostTurn  # absent from boards without a model
 
-    return PostTurn(board.config, board.records, board.journal, board.reminders, board.jobs, board.flush)
+    return PostTurn(board.config, board.records, board.journal, board.notes, board.reminders, board.jobs, board.flush)
 
 
 def model(board, tls, addresses):

@@ -50,10 +50,11 @@ _FOUND = const(5)
 _LISTED = const(20)
 
 
-class Offline(namedtuple("Offline", "records recall forgetting reminders remote_search told")):
+class Offline(namedtuple("Offline", "records recall forgetting reminders remote_search told notes mode")):
     """Plain commands over one board's memory; `remote_search` asks a companion, if there is one.
 
-    `told` is a set of the principals who have seen the list of commands since the start: it is shown once.
+    `told` is a set of the principals who have seen the list of commands since the start: it is shown once. In lightweight mode
+    what is to be remembered goes into MEMORY.md.
     """
 
     def understands(self, content: str) -> bool:
@@ -89,6 +90,9 @@ class Offline(namedtuple("Offline", "records recall forgetting reminders remote_
     def _remember(self, caller, rule, turn: str) -> str:
         if not rule:
             return "Remember what? Say: remember that my bike is green"
+        if self.mode != "full":
+            is_new = phrase_rules.keep_in_file(self.notes.for_caller(caller), rule)
+            return ("Kept in MEMORY.md: " if is_new else "That is in MEMORY.md already: ") + snippet(rule.content, 200)
         stored = phrase_rules.store(self.records, rule, caller, turn)
         if stored is None:
             return _SECRET

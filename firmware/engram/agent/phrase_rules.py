@@ -9,6 +9,7 @@ Texts are worked on as engram.text.phrases does.
 from collections import namedtuple
 
 from engram.compat import const
+from engram.memory.texts.notes import MEMORY
 from engram.text.phrases import (
     COURTESY,
     HEAD,
@@ -124,6 +125,15 @@ def after(openings: str, said: str):
     data = encode(said).strip()
     at = past(openings, simplified(data[:HEAD]), 0)
     return data[at:].decode() if at >= 0 else None
+
+
+def keep_in_file(notebook, rule) -> bool:
+    """Add the content of a Rule to MEMORY.md, as lightweight mode keeps it; False if it stands there already."""
+    line = "- " + " ".join(rule.content.split())
+    if line in notebook.text(MEMORY).split("\n"):
+        return False
+    notebook.append(MEMORY, line)
+    return True
 
 
 def store(records, rule, caller, turn: str):

@@ -5,7 +5,7 @@ from collections import namedtuple
 from engram.compat import const
 from engram.errors import EngramError
 from engram.lazy import lazy
-from engram.memory.recall import stored_notice
+from engram.memory.recall import snippet, stored_notice
 
 _OPENING = const(1600)  # characters in which an intent stands
 _HEAD = const(200)  # characters in which a statement begins, after "please", "hey" and the like
@@ -13,7 +13,7 @@ _WORDS = const(12)
 _STARTS = const(" remember note keep bear make save store write don dont do never i my call ")
 
 
-class PostTurn(namedtuple("PostTurn", "config records journal reminders jobs flush")):
+class PostTurn(namedtuple("PostTurn", "config records journal notes reminders jobs flush")):
     """Runs after the turns of an agent with a model: rules, then the background's jobs."""
 
     def turn_over(self, turn, content: str, is_answered: bool) -> str:
@@ -30,7 +30,7 @@ class PostTurn(namedtuple("PostTurn", "config records journal reminders jobs flu
         if not self.config.get("rules.on"):
             return ""
         told = "" if turn.has_reminder else self._add_reminder(turn.caller, content)
-        if told or turn.has_changed or self.config.get("mode") != "full":
+        if told or turn.has_changed:
             return told
         return self._store_fact(turn, content)
 
@@ -56,12 +56,20 @@ class PostTurn(namedtuple("PostTurn", "config records journal reminders jobs flu
             if rule is None or rule.kind != "remember":
                 return ""
             try:
+                if self.config.get("mode") != "full":
+                    return self._keep_in_file(turn.caller, rule, phrase_rules)
                 stored = phrase_rules.store(self.records, rule, turn.caller, turn.id)
             except EngramError as error:
                 return "not remembered: " + str(error)
             if stored is None or stored.outcome == "duplicate":
                 return ""
             return stored_notice(stored, rule.content)
+
+    def _keep_in_file(self, caller, rule, phrase_rules) -> str:
+        """In lightweight mode only what the person asked for is kept by a rule."""
+        if not rule.asked or caller.group or not phrase_rules.keep_in_file(self.notes.for_caller(caller), rule):
+            return ""
+        return "kept in MEMORY.md: " + snippet(rule.content, 80)
 
 
 def may_state(content: str) -> bool:

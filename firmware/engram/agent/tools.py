@@ -11,6 +11,7 @@ from engram.memory import catalog, ids
 from engram.memory.recall import best_confidence, is_certain, make_query, snippet, stored_notice
 
 _PAGE = const(10)
+_NOTE_LINES = const(20)  # of a note that is read by a citation
 _SNIPPET = const(400)  # characters of one memory in a list
 _SHORTEST = const(40)  # of one in a list that is too long
 _RESULT_LONGEST = const(6000)  # characters of a result: it stays in the heap until the turn is over
@@ -254,6 +255,10 @@ class Tools(_Parts):
         if "file" in arguments:
             return self._file("file_read", arguments, turn)
         ref = arguments.get("id", "")
+        if ".md#" in ref:
+            name, _, line = ref.partition("#")
+            first = int(line) if line.encode().isdigit() else 1
+            return self._file("file_read", {"file": name, "first": first, "count": _NOTE_LINES}, turn)
         if more:
             return self._show_remote(more, arguments, turn.caller), ""
         if ref.strip()[:1].lower() == "t":

@@ -43,9 +43,9 @@ leaves it open), and the seqs of turns that are not wanted."""
 Item = namedtuple("Item", "id at who text score evidence")
 """Something that was found: who is "" for a record, a long text is cut, the score orders the items of one answer."""
 
-Ranked = namedtuple("Ranked", "query items measure")
-"""What the board finds for a query, best first, without the texts: those of all candidates would fill the heap; and the query's
-Measure."""
+Ranked = namedtuple("Ranked", "query items notes measure")
+"""What the board finds for a query, best first, without the texts: those of all candidates would fill the heap; lines of notes,
+which have theirs; and the query's Measure."""
 
 RemoteResults = namedtuple("RemoteResults", "ranked have note confidence")
 """What a companion finds, best first: [id, score in thousandths], or with at, who and text of what has left the board; the seqs
@@ -67,9 +67,10 @@ class Recall:
     that one with the companion was shown. None without a companion.
     """
 
-    def __init__(self, records, journal, clock, remote):
+    def __init__(self, records, journal, notes, clock, remote):
         self._records = records
         self._journal = journal
+        self._notes = notes
         self._clock = clock
         self._remote = remote
 
@@ -81,7 +82,7 @@ class Recall:
         caller = ranked.query.caller
         found = []
         is_answer = is_certain(ranked, more)
-        for item in self.merge(ranked.items, more, ranked.query)[:limit]:
+        for item in self._all(ranked, more)[:limit]:
             shown = self._with_text(item, caller)
             if shown:
                 if is_answer:
@@ -93,8 +94,8 @@ class Recall:
         """Yield (item, [(what, points), ...]) as find() gives the items: what each score is made of, as rank() tells."""
         query = ranked.query
         named = dict(_query_words(query.text))
-        for item in ranked.items[:limit]:
-            points = made_of[item.id]
+        for item in self._all(ranked)[:limit]:
+            points = made_of.get(item.id, ())
             total = max(1, sum(point for _, point in points))
             shown = self._with_text(item, query.caller)
             if shown:
@@ -123,7 +124,10 @@ class Recall:
     def _rank(self, asked, words: str, days, made_of) -> Ranked:
         query = Query(words, asked.caller, asked.tags, asked.since, asked.until, asked.skip)
         terms = distinct_terms(text.terms(query.text))
-        frequencies = (self._records.entries.frequencies(terms), self._journal.entries.frequencies(terms))
+        frequencies = [self._records.entries.frequencies(terms), self._journal.entries.frequencies(terms)]
+        notes = self._find_notes(query, terms)
+        if notes:
+            frequencies.append((notes.count, notes.having))
         idfs = weights(frequencies)
         known = known_weights(frequencies, idfs)
         items = self._ranked_records(query, known, made_of)
@@ -139,12 +143,25 @@ class Recall:
 
             if not items:
                 found = on_days.said_on(days, query, self._records, self._journal, self._clock)[:_CANDIDATES]
-                return Ranked(asked, [Item(ref, at, who, "", ONE, OWN) for at, ref, who in found], ALL_KNOWN)
+                return Ranked(asked, [Item(ref, at, who, "", ONE, OWN) for at, ref, who in found], (), ALL_KNOWN)
             for place, item in enumerate(items):
                 points = on_days.points(days, self._clock.day_number(item.at)) * ONE // 100
                 items[place] = Item(item.id, item.at, item.who, item.text, item.score + points, item.evidence)
         items.sort(key=lambda item: (-item.score, -item.at, -int(item.id[1:])))
-        return Ranked(asked, items, measure_query(frequencies, known))
+        items, found = _with_notes(notes, known, items)
+        return Ranked(asked, items, found, measure_query(frequencies, known))
+
+    def _find_notes(self, query, terms: list):
+        """The lines of notes that have some of the terms, None if there is nobody whose notes may be shown, or with tags."""
+        if query.caller.group or query.tags or not terms:
+            return None
+        notebook = self._notes.for_caller(query.caller)
+        if not notebook.names():
+            return None
+        with lazy("memory.texts.note_search"):
+            from engram.memory.texts import note_search  # leaves before the stores are searched
+
+            return note_search.find(notebook, terms, self._clock, query.since, query.until)
 
     def _ranked_records(self, query, idfs, made_of) -> list:
         items = []
@@ -161,13 +178,23 @@ class Recall:
             items[at] = Item(item.id, item.at, "", "", score, item.evidence)
         return items
 
+    def _all(self, ranked: Ranked, more=None) -> list:
+        """What was found, with what a companion found and lines of notes, best first."""
+        found = self.merge(ranked.items, more, ranked.query)
+        if ranked.notes:
+            every = list(found) + ranked.notes
+            # MicroPython's sort keeps no order of what is alike.
+            order = sorted([(-item.score, place) for place, item in enumerate(every)])
+            found = [every[place] for _, place in order]
+        return found
+
     def merge(self, items: list, more, query) -> list:
         """Items of the board with what a companion found for the same query, if it found anything."""
         return self._remote.merge(items, more, query) if more and more.ranked and self._remote else items
 
     def _add_use(self, item: Item, caller) -> None:
         """Count the use of what is shown because it was looked for."""
-        if item.id[0] == "m":
+        if item.id[0] == "m" and item.id[1:2].isdigit():
             if not item.text:
                 self._records.used(item.id)
             elif self._remote:
@@ -194,7 +221,7 @@ class Recall:
         `more` as for find().
         """
         caller = ranked.query.caller
-        found = self.merge(ranked.items, more, ranked.query)[:_CANDIDATES]
+        found = self._all(ranked, more)[:_CANDIDATES]
         if not found or budget <= 0:
             return ""
         is_answer = is_certain(ranked, more)
@@ -225,7 +252,8 @@ class Recall:
     def line(self, item: Item, citations: bool = True) -> str:
         """An item as one line: "- [m12 2026-01-31] text", or with the speaker "- [t7 2026-01-31 Ann] text"."""
         marks = [item.id] if citations else []
-        marks.append(self._clock.day(item.at))
+        if not (citations and "#" in item.id):  # the name of a note is its day
+            marks.append(self._clock.day(item.at))
         if item.who:
             marks.append(snippet(item.who, _WHO_LONGEST))
         return _unfenced("- [" + " ".join(marks) + "] " + snippet(item.text, _SNIPPET))
@@ -266,7 +294,7 @@ def _query_words(query: str):
 
 def best_confidence(ranked: Ranked, more=None) -> int:
     """How sure board and companion may be that they found an answer, 0 to 1000; `more` as for Recall.find()."""
-    evidence = max((item.evidence for item in ranked.items), default=0)
+    evidence = max((item.evidence for items in (ranked.items, ranked.notes) for item in items), default=0)
     best = confidence(evidence, ranked.measure)
     return max(best, more.confidence) if more and more.ranked else best
 
@@ -296,6 +324,23 @@ def confidence(evidence: int, measure) -> int:
     share = measure.weight * 1000 // (measure.weight + measure.unknown)
     # Each product is below 2^30, so that none is made on the heap.
     return covered * (2000 - covered) // 1000 * share // 100 * max(0, min(_ENOUGH, weight)) // (10 * _ENOUGH)
+
+
+def _with_notes(notes, known: dict, items: list) -> tuple:
+    """(the items of records and turns, those of lines of notes): the side whose best matches less weight is scaled down."""
+    if not notes or not notes.lines:
+        return items, ()
+    found = []
+    for line in notes.lines:
+        # A word that a line has once counts as one of mean length; the highest level is 1.6 of that.
+        evidence = OWN * sum([known[term] for term in line.terms]) * 1000 // _ONCE
+        found.append(Item(line.ref, line.at, "", line.text, 0, evidence))
+    ours = max((item.evidence for item in items), default=0)
+    theirs = max(item.evidence for item in found)
+    # Weights reach 2^30: the quotients are taken in 1/256 so that products stay small.
+    most = (max(ours, theirs) >> 8) + 1
+    found = [Item(i.id, i.at, "", i.text, ONE * 3 // 2 * (i.evidence // most) // 256, i.evidence) for i in found]
+    return _scaled(items, ours // most) if ours < theirs else items, found
 
 
 def _on_one_scale(records: list, turns: list) -> list:

@@ -30,6 +30,17 @@ def test_remember_stores_what_follows():
         assert talk.board.records.get(f"m{number + 1}")["content"] == content
 
 
+def test_in_lightweight_mode_what_is_to_be_remembered_goes_into_a_file():
+    talk = Talk()
+    talk.board.serve(mode="lightweight")
+    talk.offline = talk.board.make_offline()
+    assert talk.say("remember that my bike is green") == "Kept in MEMORY.md: my bike is green"
+    assert talk.say("remember that my bike is green") == "That is in MEMORY.md already: my bike is green"
+    assert talk.board.notes.for_caller(OWNER).text("MEMORY.md").strip() == "- my bike is green"
+    assert not talk.board.records.count() and "MEMORY.md#1" in talk.say("what colour is my bike?")
+    assert "private" in talk.say("remember that I am tall", ROOM)
+
+
 def test_remembering_the_same_again_is_reported():
     talk = Talk()
     talk.say("remember that my bike is green")

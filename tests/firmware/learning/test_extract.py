@@ -168,6 +168,14 @@ async def test_a_secret_is_kept_when_the_person_asks_for_that():
     assert len(contents(board)) == 1
 
 
+async def test_in_lightweight_mode_a_rule_keeps_in_a_file_what_the_person_asks_for():
+    board = learner("ok", "nice", mode="lightweight")
+    _, ear = await tell(board, "remember that my bike is green")
+    assert "kept in MEMORY.md: my bike is green" in ear.notices
+    await tell(board, "my name is Ann")
+    assert board.notes.for_caller(OWNER).text("MEMORY.md").strip() == "- my bike is green" and not contents(board)
+
+
 async def test_more_facts_than_a_message_may_give_are_refused():
     several = [add("t3", "Anna has a %s in Bonn" % ("cat", "dog", "car", "boat", "garden")[n]) for n in range(5)]
     board = learner("nice", facts(*several))

@@ -311,6 +311,51 @@ def test_of_what_scores_alike_the_newer_is_first():
     assert _ids(board.find("bike", OWNER)) == ["m3", "m2", "m1"]
 
 
+# --- notes
+
+
+def test_lines_of_notes_are_found_and_cited():
+    board = Board()
+    notes = board.notes.for_caller(OWNER)
+    notes.write("MEMORY.md", "# Facts\n\n- the boiler is in the cellar\n- Mila plays the violin")
+    notes.note("the boiler was serviced by Mr. Sanchez")
+    day = board.clock.day(board.now)
+    assert set(_ids(board.find("who serviced the boiler?", OWNER))) == {day + ".md#1", "MEMORY.md#3"}
+    assert _ids(board.find("violins", OWNER)) == ["MEMORY.md#4"]
+    assert is_certain(board.rank("violin", OWNER)) and not board.find("zebra", OWNER)
+    assert "- [%s.md#1] - " % day in board.block("serviced boiler", OWNER, 300)
+    assert "- [MEMORY.md#4] - Mila plays the violin" in board.block("violin", OWNER, 300)
+
+
+def test_the_best_of_records_turns_and_notes_comes_first():
+    board = Board()
+    board.journal.add(OWNER, "user", "owner", "the boiler hums")
+    board.records.store("the boiler was serviced in May", ["home"])
+    board.notes.for_caller(OWNER).note("the boiler leaks at the valve")
+    for query, best in (("boiler serviced", "m1"), ("boiler valve leaks", "#1"), ("boiler hums", "t3")):
+        assert best in _ids(board.find(query, OWNER))[0], query
+
+
+def test_notes_of_others_are_not_found_nor_any_in_a_group():
+    board = Board()
+    board.notes.for_caller(OWNER).note("the boiler leaks")
+    assert not board.find("boiler", ANN) and not board.find("boiler", ROOM)
+
+
+def test_notes_of_other_days_are_left_out_of_a_question_with_bounds():
+    board = Board()
+    board.notes.for_caller(OWNER).note("the boiler leaks")
+    assert board.find("boiler", OWNER, since=board.now - DAY) and not board.find("boiler", OWNER, since=board.now + DAY)
+    assert not board.find("boiler", OWNER, until=board.now - DAY)
+
+
+def test_many_notes_are_read_up_to_a_bound():
+    board = Board()
+    notes = board.notes.for_caller(OWNER)
+    notes.write("MEMORY.md", "\n".join(["the boiler %d" % number for number in range(200)]))
+    assert len(board.find("boiler", OWNER, limit=50)) == 12
+
+
 # --- the catalog
 
 

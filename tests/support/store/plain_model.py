@@ -262,7 +262,7 @@ class Ranks:
             if "reply" in row.line and not asks:
                 score //= 2
             evidence = totals[row.seq] * self.sum // 255
-            found.append((-score, places[row.seq], row, evidence * 3 // 4 if row.session else evidence))
+            found.append((-score, -places[row.seq], row, evidence * 3 // 4 if row.session else evidence))
         found.sort(key=lambda item: item[:2])
         hits = [[row.line.get("of", row.seq), -score, evidence, row.seq] for score, _, row, evidence in found]
         return [hit for hit in hits if hit[3] in live][:limit]

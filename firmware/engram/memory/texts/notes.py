@@ -103,6 +103,12 @@ class Notebook(principal_files.PrincipalTexts):
             raise ArgumentError("first", "must be a line number from 1 on.")
         return self.text(name).split("\n")[first - 1 : first - 1 + count]
 
+    def raw_lines(self, name: str):
+        """Yield the lines of a file as bytes, without their ends."""
+        with open(self._path(name), "rb") as file:
+            for line in file:
+                yield line.rstrip()
+
     def append(self, name: str, line: str) -> None:
         """Add a line to a file."""
         self._check_writable(name)

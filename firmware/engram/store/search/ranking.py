@@ -290,15 +290,16 @@ class Ranking:
         """
         replies = []
         for at, score in enumerate(scores):
-            while replies and -replies[0][0] >= score:
-                half, of = replies.pop(0)
+            while replies and replies[0] < (-score, -rows[at]):
+                half, _, of = replies.pop(0)
                 yield -half, of
             table = self.tables[rows[at] >> 16]
             if self.index.guarded(table, table.is_reply, rows[at] & 0xFFFF):
-                replies.append((-(score // 2), at))  # which keeps them in order
+                replies.append((-(score // 2), -rows[at], at))
+                replies.sort()  # of two that are halved to the same score the newer is first
             else:
                 yield score, at
-        for half, at in replies:
+        for half, _, at in replies:
             yield -half, at
 
     def _session_points(self) -> dict:
