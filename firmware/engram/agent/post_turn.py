@@ -57,7 +57,7 @@ class PostTurn(namedtuple("PostTurn", "config records journal notes reminders jo
                 return ""
             try:
                 if self.config.get("mode") != "full":
-                    return self._keep_in_file(turn.caller, rule, phrase_rules)
+                    return self._keep_in_file(turn.caller, rule, phrase_rules.keep_in_file)
                 stored = phrase_rules.store(self.records, rule, turn.caller, turn.id)
             except EngramError as error:
                 return "not remembered: " + str(error)
@@ -65,9 +65,9 @@ class PostTurn(namedtuple("PostTurn", "config records journal notes reminders jo
                 return ""
             return stored_notice(stored, rule.content)
 
-    def _keep_in_file(self, caller, rule, phrase_rules) -> str:
-        """In lightweight mode only what the person asked for is kept by a rule."""
-        if not rule.asked or caller.group or not phrase_rules.keep_in_file(self.notes.for_caller(caller), rule):
+    def _keep_in_file(self, caller, rule, keep) -> str:
+        """In lightweight mode only what the person asked for is kept by a rule, by keep(notebook, rule)."""
+        if not rule.asked or caller.group or not keep(self.notes.for_caller(caller), rule):
             return ""
         return "kept in MEMORY.md: " + snippet(rule.content, 80)
 

@@ -159,13 +159,12 @@ class Tools(_Parts):
         answer: dict = {"found": [self._shown_item(item) for item in found]}
         if found:
             answer["confidence"] = best_confidence(ranked, more) // 10
-        if found and not is_certain(ranked, more):
-            answer["uncertain"] = _UNCERTAIN
-        if not found:
-            if (query.since or query.until) and not self.recall.partial:
-                answer["reason"] = "nothing of these days fits; try without since and until."
-            else:
-                answer["reason"] = self.recall.why_empty(query.text, turn.caller)
+            if not is_certain(ranked, more):
+                answer["uncertain"] = _UNCERTAIN
+        elif (query.since or query.until) and not self.recall.partial:
+            answer["reason"] = "nothing of these days fits; try without since and until."
+        else:
+            answer["reason"] = self.recall.why_empty(query.text, turn.caller)
         return self._with_notes(answer, found, more, query), ""
 
     def _with_notes(self, answer: dict, found: list, more, query) -> dict:

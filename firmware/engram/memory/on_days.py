@@ -5,7 +5,7 @@ from engram.compat import const
 _LATER = const(3)  # days in which people tell of what was on a day
 _BY_TODAY = const(15)  # hundredths of a score of 1
 _BY_CALENDAR = const(5)  # the words of a date are found by themselves
-_MOST_LOOKED = const(300)  # entries that are read for a question of which nothing but the days is known
+_MOST_LOOKED = const(300)  # entries that are read if a question finds nothing by its words
 
 
 def points(days, day: int) -> int:

@@ -106,20 +106,19 @@ class Recall:
 
         `made_of` is a dict to which what each score is made of is added, by id.
         """
-        # Either is more code than a small heap has room for beside the other.
-        with lazy("text.named_days"):
-            days, words = self._without_days(query.text)
-        with lazy("store.search", "memory.on_days"):
+        days, words = self._without_days(query.text)
+        with lazy("store.search", "memory.on_days"):  # more code than a search needs of heap
             return self._rank(query, words, days, made_of)
 
     def _without_days(self, query: str) -> tuple:
         """(the days that a query names, or None; its other words)."""
         if not (self._clock.known and may_name_days(query)):
             return None, query
-        from engram.text import named_days  # leaves before the search
+        with lazy("text.named_days"):  # a small heap has no room for it beside the search
+            from engram.text import named_days  # leaves before the search
 
-        days = named_days.named_days(query, self._clock.day_number(self._clock.now()))
-        return days, named_days.without_days(query) if days and days.by_today else query
+            days = named_days.named_days(query, self._clock.day_number(self._clock.now()))
+            return days, named_days.without_days(query) if days and days.by_today else query
 
     def _rank(self, asked, words: str, days, made_of) -> Ranked:
         query = Query(words, asked.caller, asked.tags, asked.since, asked.until, asked.skip)
@@ -146,7 +145,7 @@ class Recall:
                 return Ranked(asked, [Item(ref, at, who, "", ONE, OWN) for at, ref, who in found], (), ALL_KNOWN)
             for place, item in enumerate(items):
                 points = on_days.points(days, self._clock.day_number(item.at)) * ONE // 100
-                items[place] = Item(item.id, item.at, item.who, item.text, item.score + points, item.evidence)
+                items[place] = _with_score(item, item.score + points)
         items.sort(key=lambda item: (-item.score, -item.at, -int(item.id[1:])))
         items, found = _with_notes(notes, known, items)
         return Ranked(asked, items, found, measure_query(frequencies, known))
@@ -156,12 +155,13 @@ class Recall:
         if query.caller.group or query.tags or not terms:
             return None
         notebook = self._notes.for_caller(query.caller)
-        if not notebook.names():
+        names = notebook.names()
+        if not names:
             return None
         with lazy("memory.texts.note_search"):
             from engram.memory.texts import note_search  # leaves before the stores are searched
 
-            return note_search.find(notebook, terms, self._clock, query.since, query.until)
+            return note_search.find(notebook, names, terms, self._clock, query.since, query.until)
 
     def _ranked_records(self, query, idfs, made_of) -> list:
         items = []
@@ -175,7 +175,7 @@ class Recall:
             item = items[at]
             # A turn's score has half as much again from its session; a record is a session of its own.
             score = item.score * 3 // 2 * (75 + importance // 2) // 100
-            items[at] = Item(item.id, item.at, "", "", score, item.evidence)
+            items[at] = _with_score(item, score)
         return items
 
     def _all(self, ranked: Ranked, more=None) -> list:
@@ -194,7 +194,7 @@ class Recall:
 
     def _add_use(self, item: Item, caller) -> None:
         """Count the use of what is shown because it was looked for."""
-        if item.id[0] == "m" and item.id[1:2].isdigit():
+        if item.id[0] == "m":
             if not item.text:
                 self._records.used(item.id)
             elif self._remote:
@@ -339,7 +339,7 @@ def _with_notes(notes, known: dict, items: list) -> tuple:
     theirs = max(item.evidence for item in found)
     # Weights reach 2^30: the quotients are taken in 1/256 so that products stay small.
     most = (max(ours, theirs) >> 8) + 1
-    found = [Item(i.id, i.at, "", i.text, ONE * 3 // 2 * (i.evidence // most) // 256, i.evidence) for i in found]
+    found = [_with_score(item, ONE * 3 // 2 * (item.evidence // most) // 256) for item in found]
     return _scaled(items, ours // most) if ours < theirs else items, found
 
 
@@ -356,7 +356,11 @@ def _on_one_scale(records: list, turns: list) -> list:
 
 
 def _scaled(items: list, factor: int) -> list:
-    return [Item(i.id, i.at, i.who, i.text, i.score * factor // 256, i.evidence) for i in items]
+    return [_with_score(item, item.score * factor // 256) for item in items]
+
+
+def _with_score(item: Item, score: int) -> Item:
+    return Item(item.id, item.at, item.who, item.text, score, item.evidence)
 
 
 def snippet(content: str, longest: int) -> str:
@@ -366,7 +370,7 @@ def snippet(content: str, longest: int) -> str:
 
 
 def stored_notice(stored, content: str) -> str:
-    """One line on a memory that was kept, for the person: what it takes the place of is told as well."""
+    """One line on a memory that was kept, for the person, which also names the memory that it replaces."""
     notice = "remembered %s: %s" % (stored.id, snippet(content, 80))
     return notice + " (in place of %s; /undo takes it back)" % stored.supersedes if stored.supersedes else notice
 

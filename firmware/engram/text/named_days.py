@@ -9,10 +9,7 @@ from engram.clock import MONTHS, civil, days_from_civil
 from engram.compat import const
 
 _DAYS = const(" monday tuesday wednesday thursday friday saturday sunday ")
-_TODAYS = const(
-    " today tonight yesterday last this past previous ago night day days week weeks month months year years before few some "
-    "monday tuesday wednesday thursday friday saturday sunday "
-)
+_TODAYS = const(" today tonight yesterday last this past previous ago night before few some ")
 _UNITS = const(" day week month year ")
 _NUMBERS = const(" a one two three four five six seven eight nine ten eleven twelve ")
 _BEFORE_MONTH = const(" in last since during of early late ")
@@ -51,7 +48,7 @@ def without_days(query: str) -> str:
     kept = []
     for word in query.split():
         bare = "".join(_words(word))
-        if not bare or " " + bare + " " not in _TODAYS:
+        if _place(bare, _TODAYS) < 0 and _place(bare, _DAYS) < 0 and not _unit(bare):
             kept.append(word)
     query = " ".join(kept)
     if len(query.encode()) > len(query):
@@ -78,11 +75,15 @@ def _number(word: str, most: int) -> int:
     if _is_digits(word) and len(word) <= 4:
         number = int(word)
     else:
-        number = (
-            _NUMBERS[: _NUMBERS.find(" " + word + " ") + 1].count(" ") if word and " " + word + " " in _NUMBERS else 0
-        )
-        number -= number > 1  # "a" and "one" are both 1
+        place = _place(word, _NUMBERS)
+        number = place or 1 if place >= 0 else 0  # "a" is 1 as well
     return number if number <= most else 0
+
+
+def _place(word: str, names: str) -> int:
+    """The place of a word among names, the first one's being 0; -1 if it is none of them."""
+    at = names.find(" " + word + " ") if word else -1
+    return names[:at].count(" ") if at >= 0 else -1
 
 
 def _is_digits(word: str) -> bool:
@@ -111,8 +112,9 @@ def _relative(words: list, at: int, today: int):
         day = today - (count or 3) * _length(unit)  # "some days ago": one to five
         around = 2 * _length(unit) if not count else _length(unit) // 2
         return day - around, day + around
-    if len(word) > 3 and " " + word + " " in _DAYS:
-        back = (today + 3 - _DAYS[: _DAYS.find(word)].count(" ") + 1) % 7
+    weekday = _place(word, _DAYS)
+    if weekday >= 0:
+        back = (today + 3 - weekday) % 7
         day = today - (back or 7 if words[max(0, at - 1) : at] == ["last"] else back)
         return day, day
     return None
@@ -120,7 +122,7 @@ def _relative(words: list, at: int, today: int):
 
 def _unit(word: str) -> str:
     word = word[:-1] if word[-1:] == "s" else word
-    return word if word and " " + word + " " in _UNITS else ""
+    return word if _place(word, _UNITS) >= 0 else ""
 
 
 def _length(unit: str) -> int:
@@ -128,7 +130,7 @@ def _length(unit: str) -> int:
 
 
 def _span(unit: str, back: int, today: int) -> tuple:
-    """The first and the last day of this week, month or year, or of the one so many before."""
+    """The first and the last day of this week, month or year, or of the one `back` units earlier."""
     year, month, _ = civil(today)
     if unit == "week":
         first = today - (today + 3) % 7 - 7 * back
@@ -138,7 +140,11 @@ def _span(unit: str, back: int, today: int) -> tuple:
         if month < 1:
             year, month = year - 1, month + 12
         return _month(year, month)
-    return days_from_civil(year - back, 1, 1), days_from_civil(year - back + 1, 1, 1) - 1
+    return _whole_year(year - back)
+
+
+def _whole_year(year: int) -> tuple:
+    return days_from_civil(year, 1, 1), days_from_civil(year + 1, 1, 1) - 1
 
 
 def _month(year: int, month: int) -> tuple:
@@ -156,11 +162,11 @@ def _calendar(words: list, at: int, today: int):
         day = _number(before if before != "of" else words[at - 2] if at > 1 else "", 31) or _number(after, 31)
         year = _year(after) or _year(words[at + 2] if at + 2 < len(words) else "")
         # "may" is a verb, and "march": a number beside it, or "in" before it, makes it a month.
-        if day or year or " " + before + " " in _BEFORE_MONTH or len(word) > 5:
+        if day or year or _place(before, _BEFORE_MONTH) >= 0 or len(word) > 5:
             return _latest(year, month, day, today)
     year = _year(word)
     if year and not _month_number(before) and before in ("in", "during", "since", "of", "year"):
-        return days_from_civil(year, 1, 1), days_from_civil(year + 1, 1, 1) - 1
+        return _whole_year(year)
     return None
 
 
@@ -224,7 +230,7 @@ def _wide_calendar(query: str, today: int):
         day = _digits_before(query, end) if end > 0 else 0
     if 1 <= month <= 12:
         return _latest(year, month, day, today)
-    return (days_from_civil(year, 1, 1), days_from_civil(year + 1, 1, 1) - 1) if year else None
+    return _whole_year(year) if year else None
 
 
 def _digits_before(query: str, end: int) -> int:

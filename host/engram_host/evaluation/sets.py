@@ -33,7 +33,7 @@ FALSE_PREMISE = 5
 """The category that stands apart: its questions ask for what was never said."""
 
 FOREIGN = 9
-"""The category of questions that with_foreign() adds; no set has so many."""
+"""The category of questions that with_foreign() adds; no set numbers its own as high."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from engram import text
 from engram.compat import const
 from engram.memory.texts.notes import MEMORY
 
+_DAY = const(86400)
 _MOST_BYTES = const(131072)  # of files, newest first: bounds the time of a search
 _MOST = const(12)  # lines that are kept: bounds the heap
 _LONGEST = const(320)  # characters of one
@@ -22,15 +23,15 @@ Found = namedtuple("Found", "count having lines")
 """How many lines were read, how many of them have each term, and the best Lines."""
 
 
-def find(notebook, terms: list, clock, since: int = 0, until: int = 0) -> Found:
-    """What the notes of somebody have of some terms, from `since` to before `until` (Unix seconds, 0 leaves it open)."""
+def find(notebook, names: list, terms: list, clock, since: int = 0, until: int = 0) -> Found:
+    """What the notes with these names have of some terms, from `since` to before `until` (Unix seconds, 0 leaves it open)."""
     looked_for = [(term, text.encode(term)[:_STEM]) for term in terms]
     having = dict.fromkeys(terms, 0)
     lines = []
     count, room = 0, _MOST_BYTES
-    for name in notebook.names():
+    for name in names:
         at = clock.now() if name == MEMORY else clock.start_of(name[:-3])
-        if room < 0 or (until and at >= until) or (since and (name == MEMORY or at + 86400 <= since)):
+        if room < 0 or (until and at >= until) or (since and (name == MEMORY or at + _DAY <= since)):
             continue
         for number, raw in enumerate(notebook.raw_lines(name), 1):
             room -= len(raw)

@@ -17,6 +17,7 @@ fusion: what one side does not take may still be found by the other.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,9 @@ from engram_host.companion.search.vector_search import VectorScores
 
 _DAY_SECONDS = 86400
 _HUNDREDTH = 0.01
+
+_named_days = lru_cache(maxsize=64)(named_days)
+"""Each board of a search asks for the same, but for its time zone."""
 
 
 def days_of(at: NDArray[np.int64], zone: int) -> NDArray[np.int64]:
@@ -195,7 +199,7 @@ def _candidates(
 def days_named(request: SearchRequest, zone: int) -> NamedDays | None:
     """The days that the query names on a board in this time zone, in minutes east of Greenwich."""
     today = (request.now + zone * 60) // _DAY_SECONDS
-    return named_days(request.query, today) if request.dates else None
+    return _named_days(request.query, today) if request.dates else None
 
 
 def _date_points(request: SearchRequest, at: NDArray[np.int64], zone: int) -> NDArray[np.float64]:
