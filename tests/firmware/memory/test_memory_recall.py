@@ -356,6 +356,17 @@ def test_many_notes_are_read_up_to_a_bound():
     assert len(board.find("boiler", OWNER, limit=50)) == 12
 
 
+def test_of_many_notes_that_fit_alike_the_newest_are_kept():
+    board = Board()
+    notes = board.notes.for_caller(OWNER)
+    for _ in range(14):
+        notes.note("the boiler hums")
+        board.now += DAY
+    found = _ids(board.find("boiler", OWNER, limit=50))
+    days = [board.clock.day(board.now - (ago + 1) * DAY) + ".md#1" for ago in range(14)]
+    assert len(found) == 12 and set(found) == set(days[:12])
+
+
 # --- the catalog
 
 

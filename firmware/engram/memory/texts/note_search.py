@@ -56,7 +56,10 @@ def _matched(raw: bytes, line: str, looked_for: list) -> tuple:
 
 
 def _keep(lines: list, line: Line) -> None:
-    """Keep a line if it has more terms than another that is kept."""
+    """Keep a line if there is room, or if it has more terms than another: of those with the fewest, the last is let go."""
+    if len(lines) == _MOST:
+        place = max(range(_MOST), key=lambda at: (-len(lines[at].terms), at))
+        if len(line.terms) <= len(lines[place].terms):
+            return
+        del lines[place]
     lines.append(line)
-    if len(lines) > _MOST:
-        lines.remove(min(lines, key=lambda kept: len(kept.terms)))
