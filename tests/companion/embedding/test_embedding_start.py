@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engram_host.companion.embedding.embedding_service import EmbeddingService
-from engram_host.companion.embedding.minilm import MiniLm
+from engram_host.companion.embedding.local_embedder import LocalEmbedder
 from engram_host.companion.errors import EmbedderUnavailable
 from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store import open_store
@@ -22,7 +22,7 @@ class Gate:
         self.reached = False
         self.error: EmbedderUnavailable | None = None
 
-    async def ready(self, _model: MiniLm) -> None:
+    async def ready(self, _model: LocalEmbedder) -> None:
         self.reached = True
         await self.opened.wait()
         if self.error:
@@ -31,7 +31,7 @@ class Gate:
 
 async def _told(folder: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     """The problem and how it stands: before the start, while the model loads, and then."""
-    monkeypatch.setattr(MiniLm, "ready", lambda model: gate.ready(model))
+    monkeypatch.setattr(LocalEmbedder, "ready", lambda model: gate.ready(model))
     store = open_store(folder=folder)
     service = EmbeddingService(store, EmbeddingSettings(provider="minilm"), Supervisor())
 

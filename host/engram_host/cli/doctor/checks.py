@@ -60,7 +60,10 @@ NO_ROOM = 100 << 20
 BEGINNING = 1_760_000_000
 """A moment before which this program was not written: a clock that says so is wrong."""
 
-MODEL_PROVIDER = "minilm"
+_REMOTE = ("openai", "gemini")
+_OTHERS = ("auto", *_REMOTE)
+"""Providers that name no local model."""
+
 _SLACK_SECONDS = 120
 
 
@@ -94,19 +97,19 @@ def embedder(settings: "Settings") -> Finding:
     if provider == "none":
         return watch(name, "none: searches use words only", 'set embedding.provider to "auto" to search by meaning.')
     try:
-        from engram_host.companion.embedding.minilm import MODEL, model_folder
-        from engram_host.companion.embedding.safetensors import check_files
+        from engram_host.companion.embedding.local_models import LOCAL, local_models
 
-        check_files(model_folder())
+        model = local_models(LOCAL if provider in _OTHERS else provider)[0]
+        model.check(model.folder())
     except ImportError as missing:
         return wrong(name, f"the package {missing.name} is not installed", install_command("companion"))
     except Exception as problem:  # noqa: BLE001 - whatever is wrong with the model is what is looked for
         detail = str(problem)
         what = "the local model cannot be used"
-        if provider in ("auto", MODEL_PROVIDER):
+        if provider not in _REMOTE:
             return wrong(name, what, detail)
         return watch(name, f"{provider}; {what} in its place", detail)
-    return well(name, f"{provider}, and the local model {MODEL} is complete")
+    return well(name, f"{provider}, and the local model {model.name} is complete")
 
 
 def disk(home: Path) -> Finding:

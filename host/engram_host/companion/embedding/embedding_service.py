@@ -27,6 +27,8 @@ OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_MODEL = "text-embedding-3-small"
 GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
 GEMINI_MODEL = "gemini-embedding-001"
+REMOTE = ("openai", "gemini")
+"""Providers that are asked over the network; what other names mean is in local_models.py."""
 
 
 def make_embedder(
@@ -39,9 +41,13 @@ def make_embedder(
     provider = _provider(settings)
     if provider == "none":
         return NoEmbedder()
-    links: list[Embedder] = [_remote(settings, provider)] if provider != "minilm" else [_local(settings)]
-    if provider != "minilm" and settings.fallback == "minilm":
-        links.append(_local(settings))
+    links: list[Embedder] = [_remote(settings, provider)] if provider in REMOTE else []
+    names = _local_names(settings, provider)
+    if names:
+        # numpy is loaded only where a vector is made.
+        from engram_host.companion.embedding.local_models import local_embedders
+
+        links += local_embedders(names, settings.threads)
     made = read_index(store).made
     chain = FallbackEmbedder(
         links,
@@ -57,15 +63,17 @@ def _provider(settings: EmbeddingSettings) -> str:
     if settings.provider != "auto":
         return settings.provider
     if not settings.is_remote_set:
-        return "minilm"
+        return "local"
     is_gemini = settings.model_name.startswith("gemini-") or settings.base_url.startswith(GEMINI_URL)
     return "gemini" if is_gemini and not settings.base_url.rstrip("/").endswith("/openai") else "openai"
 
 
-def _local(settings: EmbeddingSettings) -> Embedder:
-    from engram_host.companion.embedding.minilm import MiniLm
-
-    return MiniLm(settings.threads)
+def _local_names(settings: EmbeddingSettings, provider: str) -> list[str]:
+    """What is computed on this machine, in the order in which it is wanted: of local_models.py, or "local" for its choice."""
+    own = [provider] if provider not in REMOTE else []
+    if provider == "minilm" or settings.fallback in ("none", *own):
+        return own
+    return [*own, settings.fallback]
 
 
 def _remote(settings: EmbeddingSettings, provider: str) -> Embedder:

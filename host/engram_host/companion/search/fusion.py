@@ -3,7 +3,7 @@
     score = ((1 - w) words / max words + w meaning) x speaker x reply x importance + dates
 
 words      the words side's score (bm25.py), max over all that is wanted
-meaning    (cosine - lowest) / (highest - lowest) over all that is wanted; 0 for what has no vector
+meaning    (cosine - mean) / half of (1 - mean), at least 0; the mean is over what is wanted; 0 for what has no vector
 w          by the shape of the query: see vector_weight()
 speaker    1.4 for the only person whom the query names, if it is theirs
 reply      .5 for what the assistant said, unless the query asks for it

