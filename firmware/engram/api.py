@@ -31,7 +31,8 @@ class Memory:
     def search(self, query: str, limit: int = 10, tags=(), since: int = 0, until: int = 0) -> list:
         """The memories and turns that fit best, as dicts with id, at, text, score and confidence (and who, for a turn).
 
-        The confidence, 0 to 100, says how sure it is that this is an answer; below 10 it is only what came nearest.
+        The confidence, 0 to 100, says how sure it is that this is an answer; below 10 it is only what came nearest. `changes`
+        are the ids of older ones that say something else of the same, such as another home.
         """
         with lazy("memory", "store"):
             from engram.memory.recall import confidence, make_query  # a small heap has what searches only while it does
@@ -39,7 +40,18 @@ class Memory:
             recall = self._make_recall()
             ranked = recall.rank(make_query(query, self._caller, tags, since, until))
             found = recall.find(ranked, limit)
-            return [_shown(item, confidence(item.evidence, ranked.measure) // 10) for item in found]
+            changes = recall.changes(found, self._caller)
+            return [_shown(item, confidence(item.evidence, ranked.measure) // 10, changes) for item in found]
+
+    def plan(self, query: str, tags=(), since: int = 0, until: int = 0) -> dict:
+        """What a search does with a query: its intent, the names in it, the first and last of its days, kinds and order."""
+        with lazy("memory", "store"):
+            from engram.memory.recall import make_query  # as above
+
+            recall = self._make_recall()
+            plan = recall.plan(recall.rank(make_query(query, self._caller, tags, since, until)))
+            fields = (plan.intent, plan.names, plan.first, plan.last, plan.kinds, plan.order)
+            return dict(zip(("intent", "names", "first", "last", "kinds", "order"), fields))
 
     def get(self, ref: str) -> dict:
         """A memory by its id; NotFound if there is none."""
@@ -67,8 +79,11 @@ class Memory:
         return Memory(self._records, self._make_recall, self._forgetting, caller_check.check_caller(caller))
 
 
-def _shown(item, certain: int) -> dict:
+def _shown(item, certain: int, changes: list) -> dict:
     shown = {"id": item.id, "at": item.at, "text": item.text, "score": item.score, "confidence": certain}
+    changed = [older for newer, older in changes if newer == item.id]
+    if changed:
+        shown["changes"] = changed
     if item.who:
         shown["who"] = item.who
     return shown

@@ -17,6 +17,7 @@ from engram.text.utf8 import is_printable_ascii
 
 _FILE = const("config.json")
 _SECRETS = const("secrets.json")
+_CITATIONS = const("recall.citations")
 _LARGEST = const(8192)  # bytes of either file: it is read whole
 
 SETTINGS = """
@@ -39,7 +40,7 @@ profile.chars [2000,200,8000]
 catalog.tokens [150,20,1000]
 recall.share [20,0,50]
 recall.tokens [600,0,4000]
-recall.citations [true]
+recall.citations ["auto",["auto","on","off"]]
 extract.on [true]
 extract.model ["",0,100]
 extract.pause_seconds [3,0,600]
@@ -69,6 +70,7 @@ records.trash_bytes [65536,0,16777216]
 decay.after_days [30,1,3650]
 decay.a_week [10,0,100]
 journal.bytes [655360,65536,268435456]
+notes.tokens [300,0,4000]
 notes.chars [8000,500,16000]
 notes.days [30,1,3650]
 notes.bytes [393216,16384,1048576]
@@ -140,6 +142,8 @@ class Config:
     def _set(self, name: str, value) -> None:
         if name in SECRETS:
             raise ConfigError(name, "is a secret: it belongs in " + _SECRETS + ", not in " + _FILE + ".")
+        if name == _CITATIONS and isinstance(value, bool):
+            value = "on" if value else "off"  # as it was set before there was "auto"
         _check(name, value)
         self._values[name] = value
 

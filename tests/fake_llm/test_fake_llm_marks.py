@@ -62,7 +62,7 @@ def test_recalled_memories_and_turns_are_distinguished_from_the_persons_words(bo
 
 def test_memories_without_citations_are_recalled_lines(tmp_path: Path):
     support.use_root(str(tmp_path))
-    board = Board().learn(Script(), session_messages=4, recall_citations=False)
+    board = Board().learn(Script(), session_messages=4, recall_citations="off")
     board.records.store("The bike is green", ["bike"])
     board.journal.add(OWNER, "user", OWNER.principal, "my bike has a bell")
     for number in range(8):

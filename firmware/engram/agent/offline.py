@@ -7,7 +7,7 @@ from engram.agent import phrase_rules
 from engram.compat import const
 from engram.errors import EngramError
 from engram.memory import ids
-from engram.memory.recall import is_certain, make_query, snippet
+from engram.memory.recall import CONTRADICTION, is_certain, make_query, snippet
 
 _HELP = const(
     "I am offline, so I only understand plain commands: remember that ..., what do you know about ...?, "
@@ -120,6 +120,7 @@ class Offline(namedtuple("Offline", "records recall forgetting reminders remote_
         lines = [self.recall.line(item) for item in found]
         if found and not is_certain(ranked, more):
             lines.insert(0, _UNCERTAIN)
+        lines += [CONTRADICTION % pair for pair in self.recall.changes(found, caller)]
         if not found:
             lines.append("Nothing found: " + self.recall.why_empty(query, caller))
         if more and more.note:

@@ -9,6 +9,7 @@ Texts are worked on as engram.text.phrases does.
 from collections import namedtuple
 
 from engram.compat import const
+from engram.memory import access
 from engram.memory.texts.notes import MEMORY
 from engram.text.phrases import (
     COURTESY,
@@ -144,7 +145,8 @@ def store(records, rule, caller, turn: str):
 
     if not (rule.asked or is_free(rule.content)):
         return None
-    return records.store(rule.content, rule.tags, caller, type=rule.type, source="auto_rule", turns=[turn])
+    tags = rule.tags if rule.asked else access.learned_tags(rule.tags, caller)
+    return records.store(rule.content, tags, caller, type=rule.type, source="auto_rule", turns=[turn])
 
 
 # --- what is asked for

@@ -1,7 +1,8 @@
 """Builds the prompt of one turn: stable blocks first, so that a provider's cache of prompt prefixes fits.
 
     system     profile · guidance · tag catalog (full mode) or Markdown notes (lightweight mode)
-    messages   the session's window of turns, then the person's message with time, new tags and recalled memories
+    messages   the session's window of turns, then the person's message with time, new tags and recalled memories; the first
+               one of a session with the notes of yesterday and today (full mode)
 
 What changes each turn travels with the last message and is never stored with the turn. The catalog is a snapshot that
 is renewed when the window moves; tags that came since stand with the last message. So two prompts in a row are the
@@ -18,6 +19,7 @@ from collections import namedtuple
 from engram import text
 from engram.agent import schemas
 from engram.compat import const
+from engram.lazy import lazy
 from engram.llm.types import Message, assistant, user
 from engram.memory import access, catalog
 from engram.memory.journal.journal import step
@@ -36,6 +38,7 @@ _SNAPSHOTS = const(4)  # sessions whose catalog is kept as their prompts show it
 _MORE = const(" … [cut; memory_get t%d shows all of it]")
 _CUT = const(" … [cut: too long for this window]")
 _EARLIER = const("[file_read %s shows what stands before]\n")
+_EARLIER_NOTES = const("[memory_get with file %s shows what stands before]\n")
 _BROKEN = const(" … [the answer broke off here]")
 
 # The guidance on memory: stable texts, which a provider caches with the start of each prompt.
@@ -105,11 +108,12 @@ class PromptBuilder(_Parts):
         """
         mode = self.config.get("mode")
         turns, room = window.turns, window.room - text.tokens(reminders)
+        notes, shown_notes = self._first_notes(caller, mode, room // 4) if not turns else ("", ())
+        room -= text.tokens(notes)
         message, notice = self._fitted(content, seq, max(_SMALLEST, room * 3 // 4))
-        citations = self.config.get("recall.citations")
-        recalled = self.recall.block(ranked, window.for_memories, citations, more) if ranked else ""
+        recalled = self._recalled(caller, window, ranked, more, shown_notes) if ranked else ""
         line, fresh = self._catalog(caller, sid, turns or [seq]) if mode == "full" else ("", "")
-        last = self._last(caller, message, recalled, reminders, fresh)
+        last = self._last(caller, message, (notes, recalled, reminders), fresh)
 
         def system():
             return self._system(caller, mode, line)
@@ -258,6 +262,34 @@ class PromptBuilder(_Parts):
 
     # --- the last message
 
+    def _first_notes(self, caller, mode: str, most: int) -> tuple:
+        """(the notes of yesterday and today, as the first message of a session has them in full mode, the names of those that
+        are there whole).
+        """
+        budget = min(self.config.get("notes.tokens"), most)
+        if mode != "full" or caller.group or budget <= 2 * _MARK:
+            return "", ()
+        notes = self.notes_files.for_caller(caller)
+        blocks, whole = [], []
+        for name in (notes.yesterday(), notes.today()):
+            content = notes.text(name).strip()
+            if content:
+                shown = _end(content, budget // 2 - _MARK, _EARLIER_NOTES % name)
+                blocks.append(_block(name, shown))
+                if shown == content:
+                    whole.append(name)
+        return "\n".join(blocks), whole
+
+    def _recalled(self, caller, window: Window, ranked, more, shown_notes) -> str:
+        """The block of what was found."""
+        citations = self.config.get("recall.citations")
+        # In a group, where others read the answer, ids are left out of it unless they are wanted.
+        with_ids = citations == "on" or (citations == "auto" and not caller.group)
+        with lazy("memory.recall_block", "memory.contradictions", "memory.records.nearest"):
+            from engram.memory import recall_block  # leaves a small heap before the model is asked
+
+            return recall_block.make(self.recall, ranked, window.for_memories, with_ids, more, shown_notes)
+
     def _fitted(self, content: str, seq: int, budget: int) -> tuple:
         """The message cut to the budget, and a notice for the person if that was needed."""
         mark = self._more(seq)
@@ -271,9 +303,9 @@ class PromptBuilder(_Parts):
         """The mark that stands where a turn was cut."""
         return _MORE % seq if self.config.get("mode") == "full" else _CUT
 
-    def _last(self, caller, message: str, recalled: str, reminders: str, fresh: str) -> str:
+    def _last(self, caller, message: str, blocks: tuple, fresh: str) -> str:
         clock = self.clock
-        lines = [block for block in (recalled, reminders) if block]
+        lines = [block for block in blocks if block]
         if clock.known:
             lines.append("(now: " + clock.minute(clock.now()) + ")")
         if fresh:

@@ -161,6 +161,9 @@ class Tools(_Parts):
             answer["confidence"] = best_confidence(ranked, more) // 10
             if not is_certain(ranked, more):
                 answer["uncertain"] = _UNCERTAIN
+            changes = self.recall.changes(found, turn.caller)
+            if changes:
+                answer["contradictions"] = [{"newer": newer, "older": older} for newer, older in changes]
         elif (query.since or query.until) and not self.recall.partial:
             answer["reason"] = "nothing of these days fits; try without since and until."
         else:

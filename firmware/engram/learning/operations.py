@@ -128,7 +128,7 @@ class Batch:
         self._config = config
         self._records = records
         self._caller = caller
-        self.scope = access.own_scope(caller)
+        self.scope = access.scope_of_new(access.learned_tags((), caller), caller)
         self.known = []
         self.changes = []
         self.merged = 0
@@ -194,7 +194,7 @@ class Batch:
             if wanted.kind == "supersede":
                 return records.draft(content, tags, caller, supersedes=wanted.id, **values)
             return self._next_version(record, content, tags, values)
-        draft = records.draft(content, tags, caller, **values)
+        draft = records.draft(content, access.learned_tags(tags, caller), caller, **values)
         if draft.same:
             records.used(draft.same)
             return None

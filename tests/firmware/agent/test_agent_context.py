@@ -38,7 +38,7 @@ def test_recalled_memories_travel_with_the_message():
     board = board_with_prompts()
     board.records.store("The bike is green", ["bike"])
     lines = _last(build_prompt(board, "what about the bike?")).split("\n")
-    assert lines[0] == "<recalled-memories>" and lines[2] == "- [m1 2026-09-21] The bike is green"
+    assert lines[0] == "<recalled-memories>" and lines[3] == "- [m1 2026-09-21] The bike is green"
     assert lines[-1] == "what about the bike?"
 
 

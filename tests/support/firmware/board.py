@@ -12,6 +12,7 @@ from engram.clock import Clock
 from engram.compat import finish, heap_free, heap_used
 from engram.config import Config
 from engram.errors import EngramError
+from engram.memory import recall_block
 from engram.memory.access import OWNER, Caller, own_scope
 from engram.memory.recall import make_query
 from engram.memory.records.records import Draft
@@ -112,7 +113,7 @@ class Board(board.Board):
 
     def block(self, query, caller, budget, skip=(), citations=True, more=None):
         """The block of a prompt."""
-        return self.recall.block(self.rank(query, caller, skip=skip), budget, citations, more)
+        return recall_block.make(self.recall, self.rank(query, caller, skip=skip), budget, citations, more)
 
     def rank(self, query, caller, **filters):
         return self.recall.rank(make_query(query, caller, **filters))

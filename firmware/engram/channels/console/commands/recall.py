@@ -3,7 +3,7 @@
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import ids
-from engram.memory.recall import best_confidence, is_certain, make_query, shown_score, snippet
+from engram.memory.recall import CONTRADICTION, best_confidence, is_certain, make_query, shown_score, snippet
 
 _FOUND = const(10)
 _EXPLAIN = const("--explain")
@@ -22,23 +22,31 @@ def recall_command(clock, make_recall, search, caller, rest: str):
     made_of = {} if explained else None
     ranked = recall.rank(make_query(query, caller), made_of)
     more = None
-    if search and not explained:
-        from engram.channels.console.commands import remote  # for boards with a companion
+    if explained:
+        yield recall.plan_line(ranked, _FOUND)
+        items = recall.explain(ranked, made_of, _FOUND)
+    else:
+        if search:
+            from engram.channels.console.commands import remote  # for boards with a companion
 
-        more = yield from remote.found(search, ranked, _FOUND)
-    items = (
-        recall.explain(ranked, made_of, _FOUND)
-        if explained
-        else ((item, ()) for item in recall.find(ranked, _FOUND, more))
-    )
-    found = False
+            more = yield from remote.found(search, ranked, _FOUND)
+        items = ((item, ()) for item in recall.find(ranked, _FOUND, more))
+    yield from _told(clock, recall, ranked, more, items, query)
+    if explained:
+        yield _CONFIDENCE % (best_confidence(ranked) // 10)
+
+
+def _told(clock, recall, ranked, more, items, query: str):
+    """Yield the lines of what was found, or why nothing was."""
+    caller = ranked.query.caller
+    found = []
     for item, parts in items:
         if not found and not is_certain(ranked, more):
             yield _UNCERTAIN
-        found = True
+        found.append(item)
         yield from _found_lines(clock, item, parts)
-    if explained:
-        yield _CONFIDENCE % (best_confidence(ranked) // 10)
+    for pair in recall.changes(found, caller):
+        yield CONTRADICTION % pair
     if not found:
         yield "nothing found: " + recall.why_empty(query, caller)
     elif recall.partial:

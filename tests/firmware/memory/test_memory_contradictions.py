@@ -1,0 +1,49 @@
+"""Memories that say different things of one attribute are told as such, newest first."""
+
+from board import ANN, DAY, ROOM, Board
+from engram.memory.access import OWNER
+
+
+def _board(said="I live in Berlin", caller=OWNER, who="owner"):
+    board = Board()
+    board.records.store("The user lives in Paris", ["home"])
+    board.now += DAY
+    turn = board.journal.add(caller, "user", who, said)
+    return board, "t%d" % turn
+
+
+def _changes(board, query="where do I live, Paris or Berlin", caller=OWNER):
+    return board.recall.changes(board.find(query, caller), caller)
+
+
+def test_a_later_turn_contradicts_a_memory():
+    board, turn = _board()
+    assert _changes(board) == [(turn, "m1")]
+
+
+def test_an_earlier_turn_is_what_is_changed():
+    board = Board()
+    turn = board.journal.add(OWNER, "user", "owner", "I live in Berlin")
+    board.now += DAY
+    board.records.store("The user lives in Paris", ["home"])
+    assert _changes(board) == [("m1", "t%d" % turn)]
+
+
+def test_the_same_value_is_no_contradiction():
+    board, _ = _board("I live in Paris")
+    assert _changes(board) == []
+
+
+def test_other_people_and_groups_speak_of_themselves():
+    for caller, who in ((ANN, "ann"), (ROOM, "ann")):
+        board, _ = _board(caller=caller, who=who)
+        assert _changes(board) == []
+    board, _ = _board(caller=ROOM, who="ann")
+    assert _changes(board, caller=ROOM) == []
+
+
+def test_of_three_values_each_pair_is_told_newest_first():
+    board, turn = _board()
+    board.now += DAY
+    last = "t%d" % board.journal.add(OWNER, "user", "owner", "I live in Rome")
+    assert _changes(board, "where do I live, Paris, Berlin or Rome") == [(last, turn), (last, "m1"), (turn, "m1")]
