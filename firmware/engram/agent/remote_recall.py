@@ -6,6 +6,7 @@ from engram import text
 from engram.compat import const
 from engram.memory.recall import Item, make_query, snippet
 from engram.memory.records import fields
+from engram.memory.texts.notes import MEMORY, is_note
 
 _MOST = const(50)  # items of an answer of the companion
 _TAG_LONGEST = const(64)  # characters of one in a message
@@ -21,15 +22,21 @@ class RemoteRecall(namedtuple("RemoteRecall", "clock records recall search archi
     that; each may be None.
     """
 
-    async def read(self, ref: str, caller):
-        """(line, why there is none) of what has left the board; None for all else."""
+    async def read(self, ref: str, caller, first: int, count: int):
+        """(line, why there is none) of what has left the board, or of a file in the companion's folders; None for all else."""
+        path, mark, line = ref.partition("#")
+        if mark and path != MEMORY and not is_note(path):
+            if not self.search:
+                return None, "%s is not on the board, and there is no companion." % path
+            begin = int(line) if line.encode().isdigit() else first
+            return await self.search.read_file(path, max(1, begin), count, caller)
         archive = self.archive
         return await archive.fetched(ref, caller) if archive and ref and archive.is_away(ref, caller) else None
 
     async def find(self, query, limit: int):
         """What the board ranks for a search of memories and turns, and what the companion finds beside that."""
         ranked = self.recall.rank(query)
-        return ranked, await self.search.found(ranked, limit) if self.search else None
+        return ranked, await self.search.found(ranked, limit, True) if self.search else None
 
     async def find_memories(self, query, limit: int):
         """The results of a search of memories; by the query's tags alone where it has no words."""

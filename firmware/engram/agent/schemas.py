@@ -41,7 +41,7 @@ Add a line to today's note: what matters for some days only.
 
 memory_get []
 Read a memory, a turn with its neighbours (a long one from the character first on), or lines of a note.
-"id":{"type":"string","description":"m12 or t12"},"around":{"type":"integer","minimum":0,"maximum":5},\
+"id":{"type":"string","description":"m12, t12 or path#line"},"around":{"type":"integer","minimum":0,"maximum":5},\
 "file":<file>,"first":<from 1>,"count":{"type":"integer","minimum":1,"maximum":100}
 
 file_read ["file"]

@@ -51,7 +51,13 @@ class Tools(_Parts):
     async def _ask_remote(self, name: str, arguments: dict, turn):
         """The companion's part of a call."""
         if name == "memory_get":
-            return await self.remote.read(arguments.get("id", ""), turn.caller)
+            wanted = (
+                arguments.get("id", ""),
+                turn.caller,
+                arguments.get("first", 1),
+                arguments.get("count", _NOTE_LINES),
+            )
+            return await self.remote.read(*wanted)
         query, limit = self._query(name, arguments, turn), arguments.get("limit", _PAGE)
         find = self.remote.find if name == "memory_search" else self.remote.find_memories
         return await find(query, limit)
@@ -257,12 +263,12 @@ class Tools(_Parts):
         if "file" in arguments:
             return self._file("file_read", arguments, turn)
         ref = arguments.get("id", "")
+        if more:
+            return self._show_remote(more, arguments, turn.caller), ""
         if ".md#" in ref:
             name, _, line = ref.partition("#")
             first = int(line) if line.encode().isdigit() else 1
             return self._file("file_read", {"file": name, "first": first, "count": _NOTE_LINES}, turn)
-        if more:
-            return self._show_remote(more, arguments, turn.caller), ""
         if ref.strip()[:1].lower() == "t":
             turns = self.journal.get(ref, turn.caller, arguments.get("around", 1))
             return self._shown_turns(turns, ids.number("id", ref, "t"), arguments.get("first", 1)), ""
@@ -276,7 +282,9 @@ class Tools(_Parts):
         line, why = more
         if line is None:
             return {"memory": None, "reason": why}
-        if "text" in line:
+        if "lines" in line:
+            answer = line
+        elif "text" in line:
             answer = self._shown_turns([line], line["seq"], arguments.get("first", 1))
         else:
             answer = self._shown_memory(line, caller)

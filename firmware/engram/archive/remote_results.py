@@ -11,6 +11,7 @@ from engram.store.types import LIVE
 
 _LONGEST = const(1000)  # characters of the text of what has left the board
 _WHO_LONGEST = const(64)
+_REF_LONGEST = const(300)  # characters of path#line
 _TOP = const(2000)  # thousandths: a higher score is no score
 
 
@@ -54,6 +55,15 @@ class ResultMerger:
     def _checked(self, result, query, own: dict):
         """The item that a result names, None if the caller may not have it."""
         ref = result[0]
+        if (
+            "#" in ref
+        ):  # a line of a file in its folders, which the board has not: who may see it is the companion's to say
+            is_file = len(result) == 5 and not query.tags and result[4].strip()
+            return (
+                Item(text.cut(ref, _REF_LONGEST), result[2], "", text.cut(result[4], _LONGEST), 0, 0)
+                if is_file
+                else None
+            )
         try:
             number = ids.number("id", ref, "m" if ref[:1] == "m" else "t")
             ref = ref[:1] + str(number)

@@ -62,7 +62,8 @@ FROM_BOARD = {
     "get": (("id", (_TEXT, 1, 16)),) + _CALLER,
     "search": (("query", (_TEXT, 1, 2000)), ("limit", (_NUMBER, 1, 50)))
     + _CALLER
-    + (("tags", (_TEXTS, 0, 8)), ("since", _MOMENT), ("until", _MOMENT)),
+    + (("tags", (_TEXTS, 0, 8)), ("since", _MOMENT), ("until", _MOMENT), ("folders", _IS)),
+    "file": (("path", (_TEXT, 1, 300)), ("first", (_NUMBER, 1, 1 << 24)), ("count", (_NUMBER, 1, 100))) + _CALLER,
 }
 # And what it is answered.
 TO_BOARD = {

@@ -34,13 +34,16 @@ class RemoteSearch:
         """Whether the companion can be asked now."""
         return not self._exchange.failure
 
-    async def found(self, ranked, limit: int = 10):
-        """What the companion finds beside what the board `ranked`; None if it need not be asked."""
+    async def found(self, ranked, limit: int = 10, folders: bool = False):
+        """What the companion finds beside what the board `ranked`; None if it need not be asked.
+
+        `folders`: in its Markdown folders too.
+        """
         if self._when == "weak" and not is_weak(ranked):
             return None
-        return await self.search(ranked.query, limit)
+        return await self.search(ranked.query, limit, folders)
 
-    async def search(self, query, limit: int = 10):
+    async def search(self, query, limit: int = 10, folders: bool = False):
         """What the companion finds for a memory.recall.Query; None if it is never asked. What went wrong stands in the note."""
         if self._when == "never" or not query.text.strip():
             return None
@@ -50,7 +53,7 @@ class RemoteSearch:
         self.asked += 1
         items = []
         try:
-            answer = await wait_for_ms(self._search(query, limit, items), self._within_ms)
+            answer = await wait_for_ms(self._search(query, limit, folders, items), self._within_ms)
             self.answered += 1
             return RemoteResults(items, have, text.printable(answer["note"]), _confidence(answer))
         except asyncio.TimeoutError:
@@ -61,12 +64,34 @@ class RemoteSearch:
         diag.info("companion", problem)
         return RemoteResults((), have, problem, 0)
 
+    async def read_file(self, path: str, first: int, count: int, caller) -> tuple:
+        """(lines of a file in the companion's Markdown folders as a dict, why there are none)."""
+        pieces = []
+
+        def collect(head) -> bool:
+            if head["part"] == len(pieces) + 1:
+                pieces.append(head["text"])
+            return len(pieces) >= head["parts"]
+
+        asked = {"path": path, "first": first, "count": count}
+        who = {"principal": caller.principal, "group": caller.group, "workspace": caller.workspace}
+        try:
+            await wait_for_ms(self._exchange.ask("file", _ANSWER_MS, None, collect, **asked, **who), self._within_ms)
+            found = text.loads("".join(pieces))
+        except asyncio.TimeoutError:
+            return None, "%s is with the companion, which did not answer in time." % path
+        except (LinkError, ArgumentError, ValueError) as error:
+            return None, "%s: the companion gave no answer: %s" % (path, error)
+        if not isinstance(found, dict) or not isinstance(found.get("lines"), list):
+            return None, "the companion has no file %s that may be shown." % path
+        return found, ""
+
     def _alone(self, caller) -> str:
         """What an answer without the companion lacks."""
         archived = self._archived.count(caller) if self._archived else 0
         return _ALONE if not archived else _ALONE[:-1] + ", without the archive (memories: %d)." % archived
 
-    async def _search(self, query, limit: int, items: list) -> dict:
+    async def _search(self, query, limit: int, folders: bool, items: list) -> dict:
         """Collect what is found in `items`; the head of the last part of the answer."""
 
         def collect(head) -> bool:
@@ -85,6 +110,7 @@ class RemoteSearch:
             "tags": list(query.tags),
             "since": query.since,
             "until": query.until,
+            "folders": folders,
         }
         return await self._exchange.ask("search", _ANSWER_MS, None, collect, **fields)
 

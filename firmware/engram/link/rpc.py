@@ -20,6 +20,7 @@ _ANSWERS = {
     "holds": "kept",
     "list": "listed",
     "get": "got",
+    "file": "got",
 }
 
 

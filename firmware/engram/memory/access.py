@@ -30,20 +30,10 @@ def own_scope(caller: Caller) -> str:
     return ALL if caller.group else "user:" + caller.principal
 
 
-def text_owner(caller: Caller) -> str:
-    """Whose notes a conversation reads and writes: its workspace's, such as "ws:garden", else the principal's."""
-    return WORKSPACE + caller.workspace if caller.workspace else caller.principal
-
-
 def learned_tags(tags, caller: Caller) -> list:
     """The tags of what was learned without being asked to keep it: in a workspace it belongs there."""
     is_private = caller.group or not caller.workspace or scope_of_tags(tags)
     return list(tags) if is_private else list(tags) + [WORKSPACE + caller.workspace]
-
-
-def owner_of_texts(name: str) -> Caller:
-    """The caller for whom text_owner() is `name`, for what is done in the background."""
-    return Caller(name, "", False, name[len(WORKSPACE) :] if name.startswith(WORKSPACE) else "")
 
 
 def labels(caller: Caller) -> tuple:

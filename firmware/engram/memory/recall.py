@@ -212,7 +212,7 @@ class Recall:
 
     def add_use(self, item: Item, caller) -> None:
         """Count the use of what is shown because it was looked for."""
-        if item.id[0] == "m":
+        if item.id[0] == "m" and "#" not in item.id:
             if not item.text:
                 self._records.used(item.id)
             elif self._remote:

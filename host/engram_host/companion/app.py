@@ -102,7 +102,7 @@ class CompanionApp:
         self.checking = StoreCheck(store, supervisor)
         self.folders = FolderService(store, settings.folders, settings.home, supervisor, embedding.wake)
         self.search = SearchService(store, settings.search, embedding, self.folders, metrics)
-        answers = self.search.answer_board, self.search.answer_get
+        answers = self.search.answer_board, self.search.answer_get, self.search.answer_file
         self.dispatcher = MessageDispatcher(self.replication, *answers, metrics)
         self.broker: EmbeddedBroker | None = None
         self.mqtt_client: MqttClient | None = None

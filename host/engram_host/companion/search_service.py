@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from engram import text
 from engram.errors import ArgumentError
 from engram.memory import caller_check, ids
 from engram.memory.access import Caller
@@ -17,13 +18,14 @@ from engram_host.companion.errors import (
     CompanionError,
     EmbedderError,
     EmbedderUnavailable,
+    NoSuchFile,
     Refused,
     StoreUnavailable,
     UnknownDevice,
 )
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.replication.messages import GetHead, SearchHead, hit_chunks, line_chunks
+from engram_host.companion.replication.messages import FileHead, GetHead, SearchHead, hit_chunks, line_chunks
 from engram_host.companion.search.cache import BYTES_OF_A_LINE, IndexCache
 from engram_host.companion.search.engine import EmbedQuery, QueryVector, SearchEngine
 from engram_host.companion.search.request import MOST_DEVICES, SearchRequest, SearchResult, Weights
@@ -45,6 +47,10 @@ LARGE = 5000
 """Lines of a board whose first search would take so long, some tenths of a second, that its index is made before."""
 
 _log = logging.getLogger("engram.searching")
+
+
+MOST_FILE_CHARACTERS = 3000
+"""Characters of a file that a board is given at a time: it stays in its heap for a turn."""
 
 
 class SearchService:
@@ -220,6 +226,28 @@ class SearchService:
             raise Refused(str(problem), 60) from None
         return line_chunks(head, line)
 
+    async def answer_file(self, head: FileHead) -> list[bytes]:
+        """The answers to a board that asks for lines of a file in a Markdown folder, of which the agent was told path#line."""
+        caller = Caller(head["principal"], "link", head["group"], head["workspace"])
+        try:
+            caller_check.check_caller(caller)
+            if not self._folders:
+                raise NoSuchFile(head["path"])
+            found = await asyncio.to_thread(self._folders.lines, caller, head["path"], head["first"], head["count"])
+        except (ArgumentError, CompanionError) as problem:
+            raise Refused(str(problem), 60) from None
+        lines: list[str] = []
+        room = MOST_FILE_CHARACTERS
+        for line in found.lines:
+            if lines and len(line) > room:
+                break
+            lines.append(text.cut(line, room))
+            room -= len(lines[-1])
+        answer: dict[str, Any] = {"file": found.path, "first": found.first, "lines": lines}
+        if len(lines) < len(found.lines) or found.following:
+            answer["next_first"] = found.first + len(lines)
+        return line_chunks(head, text.dumps(answer).encode())
+
     async def answer_board(self, device: str, head: SearchHead) -> list[bytes]:
         """The answers to a board's search: ids of what the board has, and the text of what it has no more."""
         caller = Caller(head["principal"], "link", head["group"], head["workspace"])
@@ -234,6 +262,7 @@ class SearchService:
                 tags=head["tags"],
                 since=head["since"],
                 until=head["until"],
+                folders=head["folders"],
             )
         except UnknownDevice:
             raise Refused("the companion has nothing of this board yet.", 0) from None

@@ -116,14 +116,46 @@ def test_a_refusal_says_the_same_whether_there_is_such_a_file_or_not(companion: 
     assert there == nowhere
 
 
-def test_a_board_is_given_nothing_of_folders(companion: Companion, board):
+ASKS = {"limit": 5, "principal": "owner", "group": False, "workspace": "", "tags": [], "since": 0, "until": 0}
+
+
+@pytest.fixture
+def sent(board) -> Sent:
     one: Sent = board()
     one.keep("nothing of it")
     one.sync()
-    (answer,) = one.ask_all(
-        "search", query="sencha", limit=5, principal="owner", group=False, workspace="", tags=[], since=0, until=0
+    return one
+
+
+def _items(sent: Sent, query: str, **more: Any) -> list[Any]:
+    return [item for answer in sent.ask_all("search", query=query, **(ASKS | more)) for item in answer["items"]]
+
+
+def test_a_board_is_given_nothing_of_folders_unless_it_asks(companion: Companion, sent: Sent):
+    assert _items(sent, "sencha", folders=False) == []
+
+
+def test_a_board_that_asks_is_given_lines_of_files_with_their_text(companion: Companion, sent: Sent):
+    ((citation, score, at, who, text),) = _items(sent, "where does the sencha come from", folders=True)
+    assert (citation, who) == ("notes/tea.md#5", "") and "The sencha comes from Uji." in text and score and at
+
+
+def test_a_board_reads_on_in_a_file(companion: Companion, sent: Sent):
+    who = {"principal": "owner", "group": False, "workspace": ""}
+    answers = sent.ask_all("file", path="notes/long.md", first=3, count=100, **who)
+    shown = json.loads("".join(answer["text"] for answer in answers))
+    assert shown["lines"][0] == "line 3 of a long story" and shown["next_first"] == 3 + len(shown["lines"])
+    assert sum(map(len, shown["lines"])) <= 3000
+
+
+def test_a_board_reads_no_file_that_its_caller_may_not_see(companion: Companion, sent: Sent):
+    who = {"principal": "ann", "group": False, "workspace": ""}
+    there, nowhere = (
+        sent.ask_all("file", path=f"notes/{name}.md", first=1, count=9, **who)[0] for name in ("tea", "coffee")
     )
-    assert answer["items"] == []
+    assert there["op"] == nowhere["op"] == "refused"
+    assert there["why"].replace("tea", "coffee") == nowhere["why"]
+    assert _items(sent, "sencha", folders=True, principal="ann") == []
 
 
 def test_a_folder_is_no_device(companion: Companion):

@@ -21,7 +21,7 @@ from peers import Companion
 from sending import Sent
 from waiting import wait_until
 
-OWNER = {"principal": "owner", "group": False, "workspace": "", "tags": [], "since": 0, "until": 0}
+OWNER = {"principal": "owner", "group": False, "workspace": "", "tags": [], "since": 0, "until": 0, "folders": False}
 
 
 def _ask(board, query, limit=10, **more):

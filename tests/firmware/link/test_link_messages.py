@@ -18,13 +18,18 @@ SAMPLES = (
     (FROM_BOARD, "keep", {"log": "records", "epoch": 8, "seqs": [4, 7], "digest": "0011aabb"}),
     (FROM_BOARD, "holds", {"epoch": 8, "entries": [["user:owner", 3, 88]]}),
     (FROM_BOARD, "list", {"epoch": 8, "after": 4}),
+    (
+        FROM_BOARD,
+        "file",
+        {"path": "notes/tea.md", "first": 5, "count": 20, "principal": "owner", "group": False, "workspace": ""},
+    ),
     (FROM_BOARD, "get", {"id": "m12", "principal": "owner", "group": False, "workspace": ""}),
     (
         FROM_BOARD,
         "search",
         {
             "query": "wo ist 猫 🙂", "limit": 5, "principal": "owner", "group": False, "workspace": "",
-            "tags": ["a"], "since": 0, "until": 1795247156,
+            "tags": ["a"], "since": 0, "until": 1795247156, "folders": True,
         },
     ),
     (TO_BOARD, "welcome", {"records": [3, "0011aabb", 0], "journal": [0, "", 0], "archived": 2, "asks": False, "told": ""}),

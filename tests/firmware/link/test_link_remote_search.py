@@ -247,3 +247,69 @@ async def test_a_command_waits_in_pauses_for_the_companion():
         else:
             lines.append(output)
     assert len(lines) == 1 and lines[0].startswith("m2 ")
+
+
+# --- files in the companion's folders
+
+TEA = ["notes/tea.md#5", 900, 1600000000, "", "The sencha comes from Uji."]
+
+
+async def _asked(name, arguments, **files):
+    """What a tool answers that asks a companion with files, and the messages to it."""
+    board = _board()
+    board.notes.for_caller(OWNER).append("MEMORY.md", "the owner drinks tea")
+    asking = Asking(board, when="weak")
+    await asking.copy()
+    board.with_tools()
+    asking.companion.finds = [TEA]
+    asking.companion.files = files
+    call = Call("c", name, json.dumps(arguments))
+    return json.loads((await board.tools.answer(call, Turn(OWNER, 1))).result), asking.companion.searches
+
+
+async def test_the_tool_finds_what_stands_in_the_companions_folders():
+    answer, asked = await _asked("memory_search", {"query": "sencha"})
+    assert [(item["id"], item["text"]) for item in answer["found"]] == [
+        ("notes/tea.md#5", "The sencha comes from Uji.")
+    ]
+    assert asked[-1]["folders"]
+
+
+async def test_a_prompt_does_not_ask_for_folders():
+    asking = Asking(_board())
+    await asking.copy()
+    await asking.find("zebra")
+    assert not asking.companion.searches[-1]["folders"]
+
+
+async def test_a_file_whose_name_begins_as_an_id_counts_no_use():
+    asking = Asking(_board())
+    await asking.copy()
+    asking.companion.finds = [["memo/tea.md#5", 900, 1600000000, "", "The sencha comes from Uji."]]
+    assert (await asking.find("sencha"))[1] == ["memo/tea.md#5"]
+
+
+async def test_with_tags_no_file_is_found():
+    asking = Asking(_board())
+    await asking.copy()
+    asking.companion.finds = [TEA]
+    assert (await asking.find("sencha", tags=("a",)))[1] == []
+
+
+async def test_the_tool_reads_on_in_a_file():
+    shown = {"file": "notes/tea.md", "first": 5, "lines": ["The sencha comes from Uji."]}
+    answer, asked = await _asked(
+        "memory_get", {"id": "notes/tea.md#5", "count": 3}, **{"notes/tea.md": json.dumps(shown)}
+    )
+    assert answer["lines"] == shown["lines"] and answer["from"] == "the companion"
+    assert (asked[-1]["path"], asked[-1]["first"], asked[-1]["count"]) == ("notes/tea.md", 5, 3)
+
+
+async def test_a_file_that_may_not_be_shown_is_told():
+    answer, _ = await _asked("memory_get", {"id": "notes/none.md#5"})
+    assert "has no file notes/none.md that may be shown" in answer["reason"]
+
+
+async def test_ones_own_notes_are_read_on_the_board():
+    answer, asked = await _asked("memory_get", {"id": "MEMORY.md#1"})
+    assert answer["file"] == "MEMORY.md" and not asked

@@ -165,8 +165,11 @@ def conversation(files: Path) -> Iterator[bytes]:
     yield say("get", id=kept[0]["id"], **caller)
     yield say("get", id=f"t{seqs['journal'][1]}", **caller)
     words = " ".join(kept[1]["content"].split()[:5])
-    yield say("search", query=words, limit=5, tags=[], since=0, until=0, **caller)
-    yield say("search", query="自行车 🚲", limit=5, tags=["tag-1"], since=1790000000, until=1800000000, **caller)
+    yield say("search", query=words, limit=5, tags=[], since=0, until=0, folders=False, **caller)
+    yield say(
+        "search", query="自行车 🚲", limit=5, tags=["tag-1"], since=1790000000, until=1800000000, folders=True, **caller
+    )
+    yield say("file", path="notes/tea.md", first=1, count=20, **caller)
     yield hello(link=214089264)
 
 

@@ -59,6 +59,7 @@ class Companion:
         self.finds = []  # items of each search
         self.note = ""
         self.searches = []
+        self.files = {}  # JSON of what is shown of a file, by its path
         self.lies = {}  # what is answered to a get, in place of what there is
 
     def copy(self, log):
@@ -74,6 +75,9 @@ class Companion:
             return self._found(head)
         if head["op"] == "get":
             return self._got(head)
+        if head["op"] == "file":
+            self.searches.append(head)
+            return [self._answer("got", head, part=1, parts=1, text=self.files.get(head["path"], "null"))]
         if head["op"] != "hello" and (head["board"] != self.board or head["link"] > self.at[0]):
             return [self._answer("refused", head, why="say hello first.", again=0)]
         if (head["link"], head["n"]) < self.at:

@@ -212,8 +212,7 @@ class House:
         board, private = self.board, access.own_scope(caller)
         records, journal = board.records, board.journal
         board.now -= DAY
-        noted = "ws:" + caller.workspace if caller.workspace else private
-        board.notes.for_caller(caller).note(self.thing(noted))
+        board.notes.for_caller(caller).note(self.thing(private))
         board.now += DAY
         self.note(private, journal.begin(caller, self.thing(private)))
         said = "t%d" % journal.add(caller, "user", caller.principal, self.thing(private), caption=self.thing(private))
@@ -243,8 +242,8 @@ class House:
             self.note(told, moved)
             self.note(told, records.store(self.thing(told), [told], caller).id)
         notes = board.notes.for_caller(caller)
-        notes.note(self.thing(noted))
-        notes.append("MEMORY.md", self.thing(noted))
+        notes.note(self.thing(private))
+        notes.append("MEMORY.md", self.thing(private))
         board.profile.for_caller(caller).append("user.md", self.thing(private))
 
     def _bring_in(self, foreign, told):
@@ -268,13 +267,13 @@ class House:
                 if line.get("scope", "all") == told:
                     yield _of(line)
         kind, _, principal = told.partition(":")
-        notes = board.notes.named(told if kind == "ws" else principal or told)
-        for name in notes.names():
-            yield name, notes.text(name)
         if kind == "user":
             caller = Caller(principal, "chat#1" if principal == "ann" else "console", False, "")
             yield from board.journal.sessions(caller)
             yield board.journal.current(caller)
+            notes = board.notes.named(principal)
+            for name in notes.names():
+                yield name, notes.text(name)
             yield board.profile.named(principal).text("user.md")
             for fields in board.reminders.owned_by(caller):
                 yield _of(fields)

@@ -83,7 +83,9 @@ class Companion:
         )
         self.replication = Replication(self.store, lambda: None, supervisor, clock=lambda: NOW)
         self.replication.start()
-        self.dispatch = MessageDispatcher(self.replication, searching.answer_board, searching.answer_get)
+        self.dispatch = MessageDispatcher(
+            self.replication, searching.answer_board, searching.answer_get, searching.answer_file
+        )
 
     async def close(self) -> None:
         """Let go of the database."""

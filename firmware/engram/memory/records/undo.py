@@ -47,7 +47,7 @@ class UndoLog:
         if "restored" in line:
             return False
         if line.get("op") in _TEXT_CHANGES:
-            return not caller.group and _whose(line) in (caller.principal, access.text_owner(caller))
+            return not caller.group and _whose(line) == caller.principal
         if line.get("op") == "forget":
             return _is_seen(self._store.line(line["was"]) if "was" in line else None, caller)
         # What it has become since, and what would come back, count too: a private record may have gone to a workspace.

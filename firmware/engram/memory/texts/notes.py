@@ -10,7 +10,7 @@ from engram import files
 from engram.clock import day_number
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
-from engram.memory import access, principal_files
+from engram.memory import principal_files
 from engram.memory.access import OWNER
 
 MEMORY = "MEMORY.md"
@@ -39,10 +39,10 @@ class Notes:
         files.make_folder(folder)
 
     def for_caller(self, caller):
-        """The notes of who asks, in a workspace its own; ArgumentError in a group room, where others read along."""
+        """The notes of who asks; ArgumentError in a group room, where others read along."""
         if caller.group:
             raise ArgumentError("file", "notes are private and stay out of group rooms.")
-        return Notebook(self, access.text_owner(caller))
+        return Notebook(self, caller.principal)
 
     def put(self, path: str, content: str, is_appended: bool = False) -> None:
         """Give a file a new text; tell if that only adds lines at its end."""

@@ -129,11 +129,21 @@ class SearchHead(CallerHead):
     tags: list[str]
     since: int
     until: int
+    folders: bool
+
+
+class FileHead(CallerHead):
+    """Asks for lines of a file in a Markdown folder."""
+
+    op: Literal["file"]
+    path: str
+    first: int
+    count: int
 
 
 ReplicationHead = HelloHead | LinesHead | CheckHead | AgreedHead | KeepHead | HoldsHead | ListHead
 
-BoardHead = ReplicationHead | GetHead | SearchHead
+BoardHead = ReplicationHead | GetHead | SearchHead | FileHead
 
 
 # --- answers
@@ -177,9 +187,9 @@ def _got(head: Head, part: int, parts: int, piece: str) -> bytes:
 
 
 def _item(hit: Hit) -> list[Any]:
-    """A hit as a board takes it: with its text only if the board has it no more."""
+    """A hit as a board takes it: with its text only if the board has it no more, or never had."""
     score = round(hit.score * _THOUSAND)
-    if hit.is_on_board:
+    if hit.is_on_board and not hit.citation:
         return [hit.id, score]
     return [hit.id, score, hit.at, text.cut(hit.who, _WHO_LONGEST), text.cut(hit.text, _TEXT_LONGEST)]
 
@@ -219,7 +229,7 @@ _MOST_NUMBER = (1 << 30) - 1
 """The highest epoch, and number of rewrites, that the other messages of a board may name."""
 
 # Fields that firmware of before does not send, with the values that stand for them.
-_ADDED: dict[str, dict[str, Any]] = {"hello": {"relied": 0}}
+_ADDED: dict[str, dict[str, Any]] = {"hello": {"relied": 0}, "search": {"folders": False}}
 
 
 def _without_added(table: Mapping[str, Any]) -> dict[str, Any]:

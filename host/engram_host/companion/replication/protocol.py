@@ -17,6 +17,7 @@ from engram_host.companion.errors import CompanionError, Refused, Stale, StoreUn
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.replication.messages import (
     BoardHead,
+    FileHead,
     GetHead,
     Head,
     HelloHead,
@@ -326,17 +327,25 @@ _REFUSED = b'{"op":"refused"'
 
 AnswerSearch = Callable[[str, SearchHead], Awaitable[list[bytes]]]
 AnswerGet = Callable[[str, GetHead], Awaitable[list[bytes]]]
-"""Given a board and the head of its message, the answers."""
+AnswerFile = Callable[[FileHead], Awaitable[list[bytes]]]
+"""Given a board, unless it does not matter which, and the head of its message, the answers."""
 
 
 class MessageDispatcher:
-    """Reads messages and hands them on; `searching` answers searches, `reading` what is asked for by its id."""
+    """Reads messages and hands them on; `searching` answers searches, `reading` what is asked for by its id,
+    `files` what is asked for by a path in a Markdown folder.
+    """
 
     def __init__(
-        self, replication: Replication, searching: AnswerSearch, reading: AnswerGet, metrics: Metrics | None = None
+        self,
+        replication: Replication,
+        searching: AnswerSearch,
+        reading: AnswerGet,
+        files: AnswerFile,
+        metrics: Metrics | None = None,
     ):
         self._replication = replication
-        self._answer_search, self._answer_get = searching, reading
+        self._answer_search, self._answer_get, self._answer_file = searching, reading, files
         self._metrics = metrics or Metrics()
 
     async def answers(self, device: str, data: bytes) -> list[bytes]:
@@ -359,6 +368,8 @@ class MessageDispatcher:
                 return await self._answer_search(device, head)
             if head["op"] == "get":
                 return await self._answer_get(device, head)
+            if head["op"] == "file":
+                return await self._answer_file(head)
         except (Refused, StoreUnavailable) as problem:
             return [self._replication.refusal(device, head, head["op"], problem)]
         answer = await self._replication.answer(device, head, body)
