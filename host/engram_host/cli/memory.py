@@ -277,6 +277,8 @@ def _explain(hits: list[dict[str, Any]]) -> None:
             f"{word} {score:.2f}" for word, score in (*points.get("words", ()), *points.get("beside", ()))
         )
         more = [f"{name} {points[name]:.2f}" for name in _POINTS if points.get(name)]
+        if points.get("rerank") is not None:
+            more.append(f"reranker {points['rerank']:.2f}")
         output.print_line(f"{hit['id']}: " + "; ".join([f"words: {words or 'none'}", *more]))
 
 

@@ -36,6 +36,7 @@ from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.replication.upkeep import ExpirySweep, StoreCheck
+from engram_host.companion.search.reranker import make_reranker
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import (
     SecuritySettings,
@@ -101,7 +102,8 @@ class CompanionApp:
         self.expiry = ExpirySweep(store, retention_limits(settings.store), supervisor)
         self.checking = StoreCheck(store, supervisor)
         self.folders = FolderService(store, settings.folders, settings.home, supervisor, embedding.wake)
-        self.search = SearchService(store, settings.search, embedding, self.folders, metrics)
+        self.reranker = make_reranker(settings.rerank)
+        self.search = SearchService(store, settings.search, embedding, self.folders, metrics, self.reranker)
         answers = self.search.answer_board, self.search.answer_get
         self.dispatcher = MessageDispatcher(self.replication, *answers, metrics)
         self.broker: EmbeddedBroker | None = None
@@ -129,6 +131,8 @@ class CompanionApp:
             found.append(self.mqtt_client.problem)
         if self.embedding.problem:
             found.append(self.embedding.problem)
+        if self.reranker and self.reranker.problem:
+            found.append(self.reranker.problem)
         return found + self.folders.problems()
 
     def gauges(self) -> dict[str, float]:
@@ -167,6 +171,8 @@ class CompanionApp:
             for part in (self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication):
                 part.start()
                 stack.push_async_callback(part.stop)
+            if self.reranker:
+                stack.push_async_callback(self.reranker.stop)
             stack.push_async_callback(self._stop_mqtt)
             warming = self.supervisor.start("warming", self._warm, is_finite=True, most_failures=_MOST_WARMINGS)
             stack.push_async_callback(warming.stop)

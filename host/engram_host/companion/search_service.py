@@ -18,6 +18,7 @@ from engram_host.companion.errors import (
     EmbedderError,
     EmbedderUnavailable,
     Refused,
+    RerankerError,
     StoreUnavailable,
     UnknownDevice,
 )
@@ -26,7 +27,8 @@ from engram_host.companion.metrics import Metrics
 from engram_host.companion.replication.messages import GetHead, SearchHead, hit_chunks, line_chunks
 from engram_host.companion.search.cache import BYTES_OF_A_LINE, IndexCache
 from engram_host.companion.search.engine import EmbedQuery, QueryVector, SearchEngine
-from engram_host.companion.search.request import MOST_DEVICES, SearchRequest, SearchResult, Weights
+from engram_host.companion.search.request import MOST_DEVICES, Hit, SearchRequest, SearchResult, Weights
+from engram_host.companion.search.reranker import Reranker
 from engram_host.companion.settings import SearchSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Device, LogName
@@ -40,6 +42,9 @@ EMBED_SECONDS = 10.0
 
 QUICK_EMBED_SECONDS = 0.8
 """And for a board, which waits no longer than 1.5 s for all of the answer."""
+
+QUICK_SECONDS = 1.2
+"""After which a board's search is not reranked any more."""
 
 LARGE = 5000
 """Lines of a board whose first search would take so long, some tenths of a second, that its index is made before."""
@@ -57,6 +62,7 @@ class SearchService:
         meaning: EmbeddingService,
         folders: FolderService | None = None,
         metrics: Metrics | None = None,
+        reranker: Reranker | None = None,
         clock=time.time,
     ):
         self._store = store
@@ -65,6 +71,7 @@ class SearchService:
         self._clock = clock
         self._metrics = metrics or Metrics()
         self._meaning = meaning
+        self._reranker = reranker
         self._cache = IndexCache(store, settings.index_megabytes << 20)
         self._most_lines = (settings.index_megabytes << 20) // BYTES_OF_A_LINE
         self._room = asyncio.Semaphore(MOST_AT_ONCE)
@@ -138,6 +145,7 @@ class SearchService:
             use_words=settings.words if words is None else words,
             use_meaning=settings.meaning if meaning is None else meaning,
             weights=Weights(meaning=weight),
+            reranked=self._reranker.candidates if self._reranker else 0,
             **options,
         )
         with self._metrics.measure_search("board" if is_quick else "person"):
@@ -153,7 +161,26 @@ class SearchService:
         # Boards wait for a moment only: one place is always theirs.
         async with contextlib.nullcontext() if is_quick else self._room_of_people, self._room:
             result = await asyncio.to_thread(SearchEngine(self._store, self._cache, embedded).search, request)
-        return replace(result, embed_ms=took)
+        result = replace(result, embed_ms=took)
+        if not (self._reranker and request.reranked):
+            return result
+        # Without a place of its own: it waits for a service, and needs neither an index nor a core.
+        left = QUICK_SECONDS - (time.perf_counter() - began) if is_quick else self._reranker.longest_seconds
+        return await self._reranked(self._reranker, request, result, left)
+
+    async def _reranked(
+        self, reranker: Reranker, request: SearchRequest, result: SearchResult, seconds: float
+    ) -> SearchResult:
+        """The result in the reranker's order, or in its own with the reason, cut to what was asked for."""
+        began = time.perf_counter()
+        hits, degraded = result.hits, result.degraded
+        try:
+            hits = await reranker.rerank(request.query, hits, max(0.0, seconds))
+        except RerankerError as error:
+            self._metrics.search_step_failed("rerank")
+            degraded = f"{degraded} the results stand in the search's own order, not reranked: {error}".lstrip()
+        took = 1000 * (time.perf_counter() - began)
+        return replace(result, hits=hits[: request.limit], degraded=degraded, rerank_ms=took)
 
     async def _embedded(self, request: SearchRequest, seconds: float) -> EmbedQuery:
         """Gives the query's vector, or why there is none: it is made before the search has its place."""
@@ -239,4 +266,10 @@ class SearchService:
             raise Refused("the companion has nothing of this board yet.", 0) from None
         except (ArgumentError, CompanionError) as problem:
             raise Refused(str(problem), 60) from None
-        return hit_chunks(head, result.hits, result.degraded, result.confidence)
+        return hit_chunks(head, _with_falling_scores(result.hits), result.degraded, result.confidence)
+
+
+def _with_falling_scores(hits: tuple[Hit, ...]) -> list[Hit]:
+    """Hits in their order with their scores in falling order: a board takes no score for higher than the one before it."""
+    scores = sorted((hit.score for hit in hits), reverse=True)
+    return [replace(hit, score=score) for hit, score in zip(hits, scores, strict=True)]

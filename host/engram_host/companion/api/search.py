@@ -81,6 +81,7 @@ class ScoreParts(BaseModel):
     importance: float
     dates: float
     cosine: float | None
+    rerank: float | None = Field(description="what the reranker gave it, which decides its place; no part of the score")
 
 
 class HitShown(BaseModel):
@@ -105,7 +106,9 @@ class SearchAnswer(BaseModel):
 
     hits: list[HitShown]
     why_empty: str = Field(description="why nothing was found")
-    degraded: str = Field(description="why the search went by words alone, or by a part of the vectors")
+    degraded: str = Field(
+        description="why the search went by words alone, or by a part of the vectors, or was not reranked"
+    )
     left_out: list[str]
     confidence: float = Field(
         description="0 to 1: how sure it is, by words and meaning, that the best hit is an answer"
@@ -115,6 +118,7 @@ class SearchAnswer(BaseModel):
     entries: int = Field(description="what this caller may see on these boards, in all")
     embed_ms: float
     search_ms: float
+    rerank_ms: float
 
 
 def make_search_router(searching: SearchService) -> APIRouter:
@@ -169,4 +173,5 @@ def _answer(result: SearchResult) -> SearchAnswer:
         entries=result.entries,
         embed_ms=result.embed_ms,
         search_ms=result.search_ms,
+        rerank_ms=result.rerank_ms,
     )

@@ -14,12 +14,12 @@ from engram import text as board
 from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.errors import NoSuchFile, SettingError, StoreUnavailable
+from engram_host.companion.folder_settings import FoldersSettings
 from engram_host.companion.folders.chunks import lines_of, snippet
 from engram_host.companion.folders.indexer import FolderIndexer, FolderProgress
 from engram_host.companion.folders.sources import FolderSource, Listing, decoded, folder_sources, list_files, read_file
 from engram_host.companion.folders.watcher import Folder, FolderWatcher
 from engram_host.companion.search.request import Hit, SearchResult
-from engram_host.companion.settings import FoldersSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import FOLDER

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from engram_host.companion.errors import FileUnreadable, SettingError
-from engram_host.companion.settings import FOLDERS_TABLE, FoldersSettings, WantedFolder, is_plain
+from engram_host.companion.folder_settings import FOLDERS_TABLE, FoldersSettings, WantedFolder, is_plain
 from engram_host.companion.types import FOLDER
 from engram_host.wording import counted
 

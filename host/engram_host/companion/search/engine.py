@@ -12,6 +12,7 @@ from engram import log_line, text
 from engram.memory import ALL, access
 from engram.memory.access import Caller
 from engram.text.named_days import without_days
+from engram_host.companion.entries.embedding_text import embedding_text
 from engram_host.companion.errors import EmbedderError
 from engram_host.companion.search import columns, filters, vector_search
 from engram_host.companion.search.bm25 import BoardRows, WordScores, walk_threads
@@ -231,14 +232,14 @@ class _Search:
         order = self._reordered(candidates, texts)
         hits: list[Hit] = []
         at = 0
-        while at < len(order) and len(hits) < request.limit:
-            next_ones = order[at : at + request.limit - len(hits)]
+        while at < len(order) and len(hits) < request.shown:
+            next_ones = order[at : at + request.shown - len(hits)]
             at += len(next_ones)
             for candidate, line in self._lines(next_ones, texts):
                 if line is not None:
                     hits.append(self._make_hit(candidate, line, side, words))
         empty = "" if hits else why_empty(request, words, side.entries, side.boards, self._degraded)
-        left = len(candidates) - len(hits)
+        left = len(candidates) - min(len(hits), request.limit)
         left_out = (f"{counted(left, 'more candidate', 'more candidates')}, with lower scores",) if left > 0 else ()
         confidence = _confidence(words, near) if hits else 0.0
         return SearchResult(
@@ -317,6 +318,7 @@ class _Search:
             explain(candidate, board, words, self._request.query) if self._request.explain else None,
             str(line.get("path", "")),
             str(line.get("heading", "")),
+            document=embedding_text(log, line, device.zone) if self._request.reranked else "",
             is_on_board=state != "archived" and seq >= device.logs[log].oldest,
         )
 

@@ -87,6 +87,16 @@ class SearchRequest:
     """Whether what was said at a time that the query names comes higher."""
 
     explain: bool = False
+    reranked: int = 0
+    """So many of the best are given though `limit` is lower, with their `document`, for a reranker; 0: there is none.
+
+    With `mmr` no more than `limit` are: it has chosen what is shown, and a reranker orders that.
+    """
+
+    @property
+    def shown(self) -> int:
+        """How many hits a result has at most."""
+        return self.limit if self.mmr is not None else max(self.limit, self.reranked)
 
     def __post_init__(self) -> None:
         _check(
@@ -127,6 +137,9 @@ class Explanation:
     cosine: float | None
     """With the query; None if it has no vector or meaning was not asked."""
 
+    rerank: float | None = None
+    """What a reranker gave it, which decides its place and is no part of the score; None if none was asked."""
+
     @property
     def points(self) -> float:
         """All of it together."""
@@ -157,6 +170,9 @@ class Hit:
     path: str = ""
     heading: str = ""
     citation: str = ""
+    document: str = field(default="", repr=False)
+    """What a reranker reads of it, the text that is embedded; "" if there is no reranker."""
+
     is_on_board: bool = True
     """Whether the board has its line still, outside its archive."""
 
@@ -168,7 +184,7 @@ class SearchResult:
     hits: tuple[Hit, ...]
     why_empty: str = ""
     degraded: str = ""
-    """Why the meaning side is off or does not see all; "" if it is whole, or was not wanted."""
+    """Why a part of the search did not work, such as the meaning side; "" if all did, or was not wanted."""
 
     left_out: tuple[str, ...] = ()
     """What was found and is not among the hits, a sentence each."""
@@ -182,6 +198,7 @@ class SearchResult:
 
     embed_ms: float = 0.0
     search_ms: float = 0.0
+    rerank_ms: float = 0.0
     entries: int = 0
     """Live entries that this caller may see on these boards."""
 

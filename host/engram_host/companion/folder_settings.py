@@ -1,0 +1,94 @@
+"""The settings of Markdown folders: the table [folders] of companion.toml."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engram import text
+from engram.memory import ALL
+from engram_host.companion.errors import SettingError
+from engram_host.companion.settings_reader import setting
+
+FOLDERS_TABLE = "folders"
+OWNERS = "user:owner"
+"""The scope of a folder that names none."""
+
+_MOST_FOLDERS = 32
+_SCOPE = re.compile(r"all|(?:user|ws):[^\s:\"#@]{1,60}")
+_KEYS = ("path", "scope", "name")
+
+
+@dataclass(frozen=True)
+class WantedFolder:
+    """A folder, or one file, as it stands in the settings; `name` is "" if it is called after its path."""
+
+    path: Path
+    scope: str = OWNERS
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class FoldersSettings:
+    """Which folders, and how they are read; read by read_section(). SettingError if one cannot be meant."""
+
+    paths: tuple[Any, ...] = setting((), "ENGRAM_FOLDERS", high=_MOST_FOLDERS)
+    memory: tuple[Any, ...] = setting((), "ENGRAM_MEMORY_FOLDERS", high=_MOST_FOLDERS)
+    chunk_tokens: int = setting(400, "ENGRAM_CHUNK_TOKENS", low=50, high=1000)
+    overlap_tokens: int = setting(80, "ENGRAM_OVERLAP_TOKENS", low=0, high=400)
+    snippet_chars: int = setting(700, "ENGRAM_SNIPPET_CHARS", low=80, high=700)
+    debounce_ms: int = setting(1500, "ENGRAM_DEBOUNCE_MS", low=100, high=60000)
+    rescan_seconds: int = setting(600, "ENGRAM_RESCAN_SECONDS", low=1, high=86400)
+    most_files: int = setting(20000, "ENGRAM_MOST_FILES", low=1, high=50000)
+    most_file_bytes: int = setting(2000000, "ENGRAM_MOST_FILE_BYTES", low=1000, high=16000000)
+
+    def __post_init__(self) -> None:
+        if 2 * self.overlap_tokens >= self.chunk_tokens:
+            raise SettingError(
+                f"{FOLDERS_TABLE}.overlap_tokens", f"must be less than half of {FOLDERS_TABLE}.chunk_tokens."
+            )
+        self.wanted("paths")
+        self.wanted("memory")
+
+    def wanted(self, which: str) -> list[WantedFolder]:
+        """The entries of `paths` or `memory`."""
+        return [_wanted(f"{FOLDERS_TABLE}.{which}", entry) for entry in getattr(self, which)]
+
+
+def _wanted(setting_name: str, entry: Any) -> WantedFolder:
+    fields = {"path": entry} if isinstance(entry, str) else entry
+    if not isinstance(fields, Mapping) or not all(isinstance(value, str) for value in fields.values()):
+        raise SettingError(setting_name, 'must be a list of paths, or of {path = "...", scope = "...", name = "..."}.')
+    unknown = [key for key in fields if key not in _KEYS]
+    if unknown or not fields.get("path"):
+        raise SettingError(
+            setting_name, f"an entry has a path, and may have a scope and a name; not {unknown or fields}."
+        )
+    scope, name = fields.get("scope", OWNERS), fields.get("name", "")
+    if not _SCOPE.fullmatch(scope):
+        raise SettingError(setting_name, f"a scope is {ALL}, user:NAME or ws:NAME; {scope!r} is none.")
+    if name and not is_plain(name):
+        raise SettingError(
+            setting_name, f"{name!r} can be no folder's name: leave out slashes, a dot at its beginning and #."
+        )
+    try:
+        path = Path(fields["path"]).expanduser()
+    except RuntimeError:
+        path = Path()
+    if not path.is_absolute() or ".." in path.parts or "\0" in fields["path"]:
+        raise SettingError(
+            setting_name, f"{fields['path']!r} must be a whole path, such as ~/notes or /home/ann/notes."
+        )
+    return WantedFolder(path, scope, name)
+
+
+def is_plain(name: str) -> bool:
+    """Whether a folder or file of this name is read: hidden ones are not, nor those that could not be cited."""
+    if not name or name[0] == "." or len(name) > 255 or any(sign in name for sign in "/\\#\n\t"):
+        return False
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False  # bytes that are no UTF-8
+    return text.printable(name) == name
