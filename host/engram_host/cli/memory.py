@@ -66,6 +66,8 @@ def search(
     output.print_table(columns, rows, empty=f"nothing found: {answer['why_empty']}")
     if explain:
         _explain(answer["hits"])
+        if answer["wordings"]:
+            output.print_line("other wordings of the query: " + "; ".join(answer["wordings"]))
     for note in filter(None, [answer["degraded"], *(f"left out: {each}." for each in answer["left_out"])]):
         typer.echo(output.printable_line(f"note: {note}"), err=True)
 
@@ -303,7 +305,7 @@ def _show_aside(context: Context, before: int, limit: int) -> None:
         typer.echo(f"there may be more: --before {found[-1]['number']} continues.", err=True)
 
 
-_POINTS = ("session", "meaning", "speaker", "reply", "importance", "dates")
+_POINTS = ("expansion", "session", "meaning", "speaker", "reply", "importance", "dates")
 
 
 def _value(name: str, value: Any) -> str:

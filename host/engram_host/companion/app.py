@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import logging
 import os
 import resource
@@ -36,9 +37,12 @@ from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.replication.upkeep import ExpirySweep, StoreCheck
+from engram_host.companion.search.cooldown import Cooldown
+from engram_host.companion.search.expansion import COOLDOWN_SECONDS, MOST_ANSWER_TOKENS, QueryExpander
 from engram_host.companion.search.reranker import make_reranker
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import (
+    SearchSettings,
     SecuritySettings,
     Settings,
     line_quota,
@@ -103,7 +107,10 @@ class CompanionApp:
         self.checking = StoreCheck(store, supervisor)
         self.folders = FolderService(store, settings.folders, settings.home, supervisor, embedding.wake)
         self.reranker = make_reranker(settings.rerank)
-        self.search = SearchService(store, settings.search, embedding, self.folders, metrics, self.reranker)
+        self.expander = _make_expander(settings.search, self.gateway)
+        self.search = SearchService(
+            store, settings.search, embedding, self.folders, metrics, self.reranker, self.expander
+        )
         answers = self.search.answer_board, self.search.answer_get
         self.dispatcher = MessageDispatcher(self.replication, *answers, metrics)
         self.broker: EmbeddedBroker | None = None
@@ -131,8 +138,7 @@ class CompanionApp:
             found.append(self.mqtt_client.problem)
         if self.embedding.problem:
             found.append(self.embedding.problem)
-        if self.reranker and self.reranker.problem:
-            found.append(self.reranker.problem)
+        found += [step.problem for step in (self.expander, self.reranker) if step and step.problem]
         return found + self.folders.problems()
 
     def gauges(self) -> dict[str, float]:
@@ -228,6 +234,12 @@ class CompanionApp:
 
 
 # --- start
+
+
+def _make_expander(settings: SearchSettings, gateway: Gateway) -> QueryExpander | None:
+    """What expands queries with the gateway's model, None if that is off."""
+    ask = functools.partial(gateway.complete, most_tokens=MOST_ANSWER_TOKENS, model=settings.expand_model)
+    return QueryExpander(ask, settings.expand_seconds, Cooldown(COOLDOWN_SECONDS)) if settings.expand else None
 
 
 def _last_backup(home: Path) -> float:

@@ -22,7 +22,7 @@ OUTCOMES = ("answered", "silent", "refused", "unreadable")
 GATEWAY_REFUSALS = ("limit", "busy", "request", "service")
 """limit: of the day; busy: too many calls under way; request: it is not as it should be; service: the service failed."""
 
-SEARCH_STEPS = ("rerank",)
+SEARCH_STEPS = ("expand", "rerank")
 """Steps of a search that ask a service; without them it goes on."""
 
 WAYS = ("HTTP", "MQTT")

@@ -17,6 +17,7 @@ from engram_host.companion.errors import (
     CompanionError,
     EmbedderError,
     EmbedderUnavailable,
+    ExpansionError,
     Refused,
     RerankerError,
     StoreUnavailable,
@@ -27,6 +28,7 @@ from engram_host.companion.metrics import Metrics
 from engram_host.companion.replication.messages import GetHead, SearchHead, hit_chunks, line_chunks
 from engram_host.companion.search.cache import BYTES_OF_A_LINE, IndexCache
 from engram_host.companion.search.engine import EmbedQuery, QueryVector, SearchEngine
+from engram_host.companion.search.expansion import QueryExpander
 from engram_host.companion.search.request import MOST_DEVICES, Hit, SearchRequest, SearchResult, Weights
 from engram_host.companion.search.reranker import Reranker
 from engram_host.companion.settings import SearchSettings
@@ -63,6 +65,7 @@ class SearchService:
         folders: FolderService | None = None,
         metrics: Metrics | None = None,
         reranker: Reranker | None = None,
+        expander: QueryExpander | None = None,
         clock=time.time,
     ):
         self._store = store
@@ -72,6 +75,7 @@ class SearchService:
         self._metrics = metrics or Metrics()
         self._meaning = meaning
         self._reranker = reranker
+        self._expander = expander
         self._cache = IndexCache(store, settings.index_megabytes << 20)
         self._most_lines = (settings.index_megabytes << 20) // BYTES_OF_A_LINE
         self._room = asyncio.Semaphore(MOST_AT_ONCE)
@@ -116,11 +120,14 @@ class SearchService:
         weight: float | None = None,
         is_quick: bool = False,
         folders: bool = False,
+        rerank: bool = True,
+        expand: bool = True,
         **options: Any,
     ) -> SearchResult:
         """What was found on some boards, or on all; the options are those of SearchRequest. BadSearch, UnknownDevice.
 
         `is_quick`: rather without the query's vector than late. `folders`: in Markdown folders too, unless `log` is given.
+        `rerank` and `expand` only switch off what the settings switch on; a quick search is never expanded.
         """
         names = tuple(devices)
         left_out: tuple[str, ...] = ()
@@ -145,23 +152,27 @@ class SearchService:
             use_words=settings.words if words is None else words,
             use_meaning=settings.meaning if meaning is None else meaning,
             weights=Weights(meaning=weight),
-            reranked=self._reranker.candidates if self._reranker else 0,
+            reranked=self._reranker.candidates if self._reranker and rerank else 0,
             **options,
         )
         with self._metrics.measure_search("board" if is_quick else "person"):
-            result = await self._search(request, is_quick)
+            # A board waits 1.5 s, and a chat model takes longer.
+            result = await self._search(request, is_quick, expand and not is_quick)
         result = replace(result, left_out=result.left_out + left_out)
-        return await asyncio.to_thread(kept.with_citations, result, request.query, caller) if kept else result
+        asked = " ".join((request.query, *result.wordings))
+        return await asyncio.to_thread(kept.with_citations, result, asked, caller) if kept else result
 
-    async def _search(self, request: SearchRequest, is_quick: bool) -> SearchResult:
+    async def _search(self, request: SearchRequest, is_quick: bool, expand: bool) -> SearchResult:
         """A search, once it has its place."""
         began = time.perf_counter()
-        embedded = await self._embedded(request, QUICK_EMBED_SECONDS if is_quick else EMBED_SECONDS)
-        took = 1000 * (time.perf_counter() - began)
+        (embedded, took), (request, problem) = await asyncio.gather(
+            self._embedded(request, QUICK_EMBED_SECONDS if is_quick else EMBED_SECONDS),
+            self._expanded(request) if expand else _unchanged(request),
+        )
         # Boards wait for a moment only: one place is always theirs.
         async with contextlib.nullcontext() if is_quick else self._room_of_people, self._room:
             result = await asyncio.to_thread(SearchEngine(self._store, self._cache, embedded).search, request)
-        result = replace(result, embed_ms=took)
+        result = replace(result, embed_ms=took, degraded=_join(result.degraded, problem))
         if not (self._reranker and request.reranked):
             return result
         # Without a place of its own: it waits for a service, and needs neither an index nor a core.
@@ -178,12 +189,23 @@ class SearchService:
             hits = await reranker.rerank(request.query, hits, max(0.0, seconds))
         except RerankerError as error:
             self._metrics.search_step_failed("rerank")
-            degraded = f"{degraded} the results stand in the search's own order, not reranked: {error}".lstrip()
+            degraded = _join(degraded, f"the results stand in the search's own order, not reranked: {error}")
         took = 1000 * (time.perf_counter() - began)
         return replace(result, hits=hits[: request.limit], degraded=degraded, rerank_ms=took)
 
-    async def _embedded(self, request: SearchRequest, seconds: float) -> EmbedQuery:
-        """Gives the query's vector, or why there is none: it is made before the search has its place."""
+    async def _expanded(self, request: SearchRequest) -> tuple[SearchRequest, str]:
+        """The request with other wordings of its query, or as it is and the sentence that says why."""
+        if not (self._expander and request.use_words):
+            return request, ""
+        try:
+            return replace(request, wordings=await self._expander.wordings_of(request.query)), ""
+        except ExpansionError as error:
+            self._metrics.search_step_failed("expand")
+            return request, f"the query was searched without other wordings: {error}"
+
+    async def _embedded(self, request: SearchRequest, seconds: float) -> tuple[EmbedQuery, float]:
+        """(what gives the query's vector, or why there is none, ms that it took): made before the search has its place."""
+        began = time.perf_counter()
         found: QueryVector | EmbedderError
         if request.use_meaning:
             try:
@@ -198,7 +220,7 @@ class SearchService:
                 raise found
             return found
 
-        return give
+        return give, 1000 * (time.perf_counter() - began)
 
     def _heard_last_first(self) -> list[Device]:
         return sorted(self._store.devices(), key=lambda device: -device.heard)
@@ -267,6 +289,14 @@ class SearchService:
         except (ArgumentError, CompanionError) as problem:
             raise Refused(str(problem), 60) from None
         return hit_chunks(head, _with_falling_scores(result.hits), result.degraded, result.confidence)
+
+
+async def _unchanged(request: SearchRequest) -> tuple[SearchRequest, str]:
+    return request, ""
+
+
+def _join(*sentences: str) -> str:
+    return " ".join(filter(None, sentences))
 
 
 def _with_falling_scores(hits: tuple[Hit, ...]) -> list[Hit]:

@@ -61,6 +61,9 @@ class SearchSettings:
     meaning: bool = setting(True, "ENGRAM_MEANING")
     weight: float = setting(-1.0, "ENGRAM_MEANING_WEIGHT", low=-1, high=1)
     index_megabytes: int = setting(192, "ENGRAM_INDEX_MEGABYTES", low=16, high=65536)
+    expand: bool = setting(False, "ENGRAM_SEARCH_EXPAND")
+    expand_model: str = setting("", "ENGRAM_SEARCH_EXPAND_MODEL", high=200)
+    expand_seconds: float = setting(5.0, "ENGRAM_SEARCH_EXPAND_SECONDS", low=0.1, high=60)
 
 
 @dataclass(frozen=True)
@@ -210,7 +213,7 @@ class RerankSettings:
 
 @dataclass(frozen=True)
 class Settings:
-    """All settings of one companion; `home` is the folder of its files."""
+    """All settings of one companion; `home` is the folder of its files. SettingError if two do not fit each other."""
 
     home: Path
     http: HttpSettings
@@ -222,6 +225,13 @@ class Settings:
     folders: FoldersSettings
     security: SecuritySettings
     gateway: GatewaySettings
+
+    def __post_init__(self) -> None:
+        gateway = self.gateway
+        if self.search.expand and not gateway.url:
+            raise SettingError("search.expand", "asks the model behind the gateway: set gateway.url, or leave it off.")
+        if self.search.expand and not (self.search.expand_model or gateway.model or gateway.models):
+            raise SettingError("search.expand", "needs a model: set search.expand_model or gateway.model.")
 
 
 _KINDS: dict[str, type] = {

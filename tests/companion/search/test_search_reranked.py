@@ -83,9 +83,11 @@ def test_health_tells_a_failure(companion, service):
 
 
 def test_a_metric_counts_failures(companion, service):
+    name = 'engram_search_step_failures_total{step="rerank"}'
+
     def count() -> float:
         lines = companion.client.get("/metrics").text.splitlines()
-        return next(float(line.split()[-1]) for line in lines if line.startswith("engram_search_step_failures_total"))
+        return next(float(line.split()[-1]) for line in lines if line.startswith(name))
 
     before = count()
     service.faults.append(500)

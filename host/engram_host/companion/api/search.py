@@ -66,6 +66,8 @@ class SearchQuery(BaseModel):
         None, description="1 looks only at scores, less prefers what differs from what is above it"
     )
     dates: bool = Field(True, description="whether what was said at a time that the query names comes higher")
+    rerank: bool = Field(True, description="false: without the reranker, if the settings name one")
+    expand: bool = Field(True, description="false: without other wordings of the query, if the settings ask for them")
     explain: bool = Field(False, description="whether to explain each score")
 
 
@@ -74,6 +76,7 @@ class ScoreParts(BaseModel):
 
     words: list[tuple[str, float]]
     beside: list[tuple[str, float]]
+    expansion: float = Field(description="from words of other wordings of the query")
     session: float
     meaning: float
     speaker: float
@@ -107,7 +110,7 @@ class SearchAnswer(BaseModel):
     hits: list[HitShown]
     why_empty: str = Field(description="why nothing was found")
     degraded: str = Field(
-        description="why the search went by words alone, or by a part of the vectors, or was not reranked"
+        description="why the search went by words alone, or by a part of the vectors, was not reranked or not expanded"
     )
     left_out: list[str]
     confidence: float = Field(
@@ -115,6 +118,7 @@ class SearchAnswer(BaseModel):
     )
     weight: float = Field(description="of meaning against words, as it was used")
     shape: str = Field(description="why the weight is what it is")
+    wordings: list[str] = Field(description="other wordings of the query, by a model, whose words count less")
     entries: int = Field(description="what this caller may see on these boards, in all")
     embed_ms: float
     search_ms: float
@@ -135,6 +139,7 @@ def make_search_router(searching: SearchService) -> APIRouter:
             if any(not caller.may_act_for(device) for device in question.devices):
                 raise HTTPException(403, f"the token is that of {caller.device}, which searches its own memory only")
             question.devices, question.folders = [caller.device], False
+            question.expand = False  # calls of a model are the operator's
         asking = caller_check.check_caller(Caller(question.principal, "http", question.group, question.workspace))
         options = question.model_dump(exclude={"principal", "group", "workspace"})
         return _answer(await searching.search(asking, **options))
@@ -170,6 +175,7 @@ def _answer(result: SearchResult) -> SearchAnswer:
         confidence=result.confidence,
         weight=result.meaning_weight,
         shape=result.shape,
+        wordings=list(result.wordings),
         entries=result.entries,
         embed_ms=result.embed_ms,
         search_ms=result.search_ms,

@@ -40,8 +40,11 @@ class Weights:
     paraphrase: float = 0.4
     """Of meaning, where the shape decides."""
 
+    expansion: float = 0.3
+    """Of the words of other wordings against those of the query."""
+
     def __post_init__(self) -> None:
-        for name in ("near", "far", "session", "reply", "meaning", "exact", "paraphrase"):
+        for name in ("near", "far", "session", "reply", "meaning", "exact", "paraphrase", "expansion"):
             value = getattr(self, name)
             if value is not None:
                 _check(0 <= value <= 1, f"weights.{name}", "must be 0 to 1")
@@ -93,6 +96,9 @@ class SearchRequest:
     With `mmr` no more than `limit` are: it has chosen what is shown, and a reranker orders that.
     """
 
+    wordings: tuple[str, ...] = ()
+    """Other wordings of the query, whose words count as `weights.expansion` says."""
+
     @property
     def shown(self) -> int:
         """How many hits a result has at most."""
@@ -140,11 +146,15 @@ class Explanation:
     rerank: float | None = None
     """What a reranker gave it, which decides its place and is no part of the score; None if none was asked."""
 
+    expansion: float = 0.0
+    """From the words of other wordings of the query."""
+
     @property
     def points(self) -> float:
         """All of it together."""
         parts = sum(points for _, points in self.words + self.beside)
-        return parts + self.session + self.meaning + self.speaker + self.reply + self.importance + self.dates
+        parts += self.session + self.expansion
+        return parts + self.meaning + self.speaker + self.reply + self.importance + self.dates
 
 
 @dataclass(frozen=True)
@@ -199,6 +209,9 @@ class SearchResult:
     embed_ms: float = 0.0
     search_ms: float = 0.0
     rerank_ms: float = 0.0
+    wordings: tuple[str, ...] = ()
+    """Other wordings of the query whose words were searched too."""
+
     entries: int = 0
     """Live entries that this caller may see on these boards."""
 
