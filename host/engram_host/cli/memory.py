@@ -28,6 +28,9 @@ def search(
     context: Context,
     query: Annotated[str, typer.Argument(help="words, or a question")],
     device: Devices = None,
+    folder: Annotated[
+        list[str] | None, typer.Option(help="only in this Markdown folder; repeatable; boards only with --device")
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, max=50, help="maximum number of results")] = 10,
     tag: Annotated[
         list[str] | None, typer.Option(help="only memories with this tag; repeatable: they must have all")
@@ -44,6 +47,8 @@ def search(
     Example: engram search "what does Ann drink?"
 
     Example: engram search bike --device kitchen --tag colour --limit 3 --json
+
+    Example: engram search "where does the tea come from" --folder notes
     """
     asked = {
         "query": query,
@@ -55,7 +60,8 @@ def search(
         "principal": principal,
         "history": history,
         "explain": explain,
-    } | ({"meaning": False} if words_only else {})
+    }
+    asked |= ({"meaning": False} if words_only else {}) | ({"folders": folder} if folder else {})
     with context.open_companion() as companion:
         answer = companion.post("/v1/search", asked)
     if context.json:

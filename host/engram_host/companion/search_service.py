@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -119,29 +119,33 @@ class SearchService:
         meaning: bool | None = None,
         weight: float | None = None,
         is_quick: bool = False,
-        folders: bool = False,
+        folders: bool | Collection[str] = False,
         rerank: bool = True,
         expand: bool = True,
         **options: Any,
     ) -> SearchResult:
         """What was found on some boards, or on all; the options are those of SearchRequest. BadSearch, UnknownDevice.
 
-        `is_quick`: rather without the query's vector than late. `folders`: in Markdown folders too, unless `log` is given.
-        `rerank` and `expand` only switch off what the settings switch on; a quick search is never expanded.
+        `is_quick`: rather without the query's vector than late. `folders`: in Markdown folders too, unless `log` is given;
+        names restrict it to these, and without `devices` no board is searched. `rerank` and `expand` only switch off what
+        the settings switch on; a quick search is never expanded.
         """
         names = tuple(devices)
         left_out: tuple[str, ...] = ()
+        chosen = None if isinstance(folders, bool) else folders
+        if chosen is not None and options.get("log"):
+            raise BadSearch("folders", "cannot be named together with log, which is one of a board")
         # Most searches are in one board: they need nothing of the others.
-        if len(names) != 1:
+        if len(names) != 1 and (names or chosen is None):
             names, left_out = await asyncio.to_thread(self._choose, names)
-        has_folders = self._folders is not None and bool(self._folders.standings)
-        kept = self._folders if folders and has_folders and not options.get("log") else None
+        kept = self._folders if self._is_in_folders(folders, options.get("log")) else None
         if kept:
-            names += await asyncio.to_thread(kept.searchable_folders, caller)
+            names += await asyncio.to_thread(kept.searchable_folders, caller, chosen)
         settings = self._settings
         if not names:
-            empty = SearchResult((), why_empty="no board has connected yet.")
-            return kept.with_citations(empty, "", caller) if kept else empty
+            missing = "no board has connected yet." if chosen is None else "these folders have not been read yet."
+            empty = SearchResult((), why_empty=missing)
+            return kept.with_citations(empty, "", caller, chosen) if kept else empty
         if weight is None and settings.weight >= 0:
             weight = settings.weight
         options["tags"] = tuple(options.get("tags", ()))
@@ -160,7 +164,13 @@ class SearchService:
             result = await self._search(request, is_quick, expand and not is_quick)
         result = replace(result, left_out=result.left_out + left_out)
         asked = " ".join((request.query, *result.wordings))
-        return await asyncio.to_thread(kept.with_citations, result, asked, caller) if kept else result
+        return await asyncio.to_thread(kept.with_citations, result, asked, caller, chosen) if kept else result
+
+    def _is_in_folders(self, folders: bool | Collection[str], log: LogName | None) -> bool:
+        """Whether a search goes through folders: named ones are looked for though there are none, to say so."""
+        if self._folders is None or not folders or log:
+            return False
+        return not isinstance(folders, bool) or bool(self._folders.standings)
 
     async def _search(self, request: SearchRequest, is_quick: bool, expand: bool) -> SearchResult:
         """A search, once it has its place."""

@@ -22,7 +22,7 @@ from pages import fences, plain, read, rows, section
 
 PAGE = "docs/reference/companion-settings.md"
 START = "docs/start/companion.md"
-GUIDES = ("docs/guides/gateway.md", "docs/guides/embedding.md")
+GUIDES = tuple(f"docs/guides/{name}.md" for name in ("gateway", "embedding", "folders", "reranking"))
 SECTIONS = {
     "http": HttpSettings,
     "mqtt": MqttSettings,

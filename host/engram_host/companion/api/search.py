@@ -13,6 +13,7 @@ from engram_host.companion.api.errors import NO_DEVICE, REFUSALS
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires
 from engram_host.companion.search.request import (
     MOST_DEVICES,
+    MOST_FOLDERS,
     MOST_HITS,
     MOST_QUERY,
     MOST_TAGS,
@@ -30,6 +31,11 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Time = Annotated[int, Field(ge=0, le=_LATEST)]
 
 
+FolderNames = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=255)]], Field(min_length=1, max_length=MOST_FOLDERS)
+]
+
+
 class SearchQuery(BaseModel):
     """What to look for, for whom, and how."""
 
@@ -41,7 +47,11 @@ class SearchQuery(BaseModel):
     devices: list[Annotated[str, Field(pattern=f"^{DEVICE_NAME}$")]] = Field(
         [], max_length=MOST_DEVICES, description="the boards to search; empty: all"
     )
-    folders: bool = Field(True, description="whether Markdown folders are searched too; not if `log` is given")
+    folders: bool | FolderNames = Field(
+        True,
+        description="whether Markdown folders are searched too; not if `log` is given. Names restrict it to these folders, "
+        "and without `devices` no board is searched.",
+    )
     principal: str = Field(
         "owner", min_length=1, max_length=64, description="who asks: only what they may see is found"
     )
@@ -91,8 +101,10 @@ class HitShown(BaseModel):
     """Something that was found."""
 
     device: str = Field(description="the board; empty for what stands in a Markdown folder")
-    id: str = Field(description="m12 for a memory, t34 for a turn, path#line for a Markdown file")
-    citation: str = Field(description="path#line of what stands in a Markdown folder, else empty")
+    id: str = Field(
+        description="m12 for a memory, t34 for a turn, path#line for a Markdown file, empty if it is not cited"
+    )
+    citation: str = Field(description="path#line of what stands in a Markdown folder and is cited, else empty")
     heading: str = Field(description="the headings that it stands under there")
     at: int = Field(description="Unix seconds")
     who: str
@@ -136,7 +148,8 @@ def make_search_router(searching: SearchService) -> APIRouter:
         Nothing is found that the one who asks may not see, and with the token of a board nothing but what that one remembers.
         """
         if caller.device:
-            if any(not caller.may_act_for(device) for device in question.devices):
+            is_of_others = any(not caller.may_act_for(device) for device in question.devices)
+            if is_of_others or not isinstance(question.folders, bool):
                 raise HTTPException(403, f"the token is that of {caller.device}, which searches its own memory only")
             question.devices, question.folders = [caller.device], False
             question.expand = False  # calls of a model are the operator's
