@@ -28,6 +28,9 @@ def search(
     context: Context,
     query: Annotated[str, typer.Argument(help="words, or a question")],
     device: Devices = None,
+    folder: Annotated[
+        list[str] | None, typer.Option(help="only in this Markdown folder; repeatable; boards only with --device")
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, max=50, help="maximum number of results")] = 10,
     tag: Annotated[
         list[str] | None, typer.Option(help="only memories with this tag; repeatable: they must have all")
@@ -44,6 +47,8 @@ def search(
     Example: engram search "what does Ann drink?"
 
     Example: engram search bike --device kitchen --tag colour --limit 3 --json
+
+    Example: engram search "where does the tea come from" --folder notes
     """
     asked = {
         "query": query,
@@ -55,7 +60,8 @@ def search(
         "principal": principal,
         "history": history,
         "explain": explain,
-    } | ({"meaning": False} if words_only else {})
+    }
+    asked |= ({"meaning": False} if words_only else {}) | ({"folders": folder} if folder else {})
     with context.open_companion() as companion:
         answer = companion.post("/v1/search", asked)
     if context.json:
@@ -66,6 +72,8 @@ def search(
     output.print_table(columns, rows, empty=f"nothing found: {answer['why_empty']}")
     if explain:
         _explain(answer["hits"])
+        if answer["wordings"]:
+            output.print_line("other wordings of the query: " + "; ".join(answer["wordings"]))
     for note in filter(None, [answer["degraded"], *(f"left out: {each}." for each in answer["left_out"])]):
         typer.echo(output.printable_line(f"note: {note}"), err=True)
 
@@ -277,6 +285,8 @@ def _explain(hits: list[dict[str, Any]]) -> None:
             f"{word} {score:.2f}" for word, score in (*points.get("words", ()), *points.get("beside", ()))
         )
         more = [f"{name} {points[name]:.2f}" for name in _POINTS if points.get(name)]
+        if points.get("rerank") is not None:
+            more.append(f"reranker {points['rerank']:.2f}")
         output.print_line(f"{hit['id']}: " + "; ".join([f"words: {words or 'none'}", *more]))
 
 
@@ -301,7 +311,7 @@ def _show_aside(context: Context, before: int, limit: int) -> None:
         typer.echo(f"there may be more: --before {found[-1]['number']} continues.", err=True)
 
 
-_POINTS = ("session", "meaning", "speaker", "reply", "importance", "dates")
+_POINTS = ("expansion", "session", "meaning", "speaker", "reply", "importance", "dates")
 
 
 def _value(name: str, value: Any) -> str:

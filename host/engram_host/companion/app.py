@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import logging
 import os
 import resource
@@ -36,8 +37,12 @@ from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.replication.upkeep import ExpirySweep, StoreCheck
+from engram_host.companion.search.cooldown import Cooldown
+from engram_host.companion.search.expansion import COOLDOWN_SECONDS, MOST_ANSWER_TOKENS, QueryExpander
+from engram_host.companion.search.reranker import make_reranker
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import (
+    SearchSettings,
     SecuritySettings,
     Settings,
     line_quota,
@@ -101,7 +106,11 @@ class CompanionApp:
         self.expiry = ExpirySweep(store, retention_limits(settings.store), supervisor)
         self.checking = StoreCheck(store, supervisor)
         self.folders = FolderService(store, settings.folders, settings.home, supervisor, embedding.wake)
-        self.search = SearchService(store, settings.search, embedding, self.folders, metrics)
+        self.reranker = make_reranker(settings.rerank)
+        self.expander = _make_expander(settings.search, self.gateway)
+        self.search = SearchService(
+            store, settings.search, embedding, self.folders, metrics, self.reranker, self.expander
+        )
         answers = self.search.answer_board, self.search.answer_get, self.search.answer_file
         self.dispatcher = MessageDispatcher(self.replication, *answers, metrics)
         self.broker: EmbeddedBroker | None = None
@@ -129,6 +138,7 @@ class CompanionApp:
             found.append(self.mqtt_client.problem)
         if self.embedding.problem:
             found.append(self.embedding.problem)
+        found += [step.problem for step in (self.expander, self.reranker) if step and step.problem]
         return found + self.folders.problems()
 
     def gauges(self) -> dict[str, float]:
@@ -167,6 +177,8 @@ class CompanionApp:
             for part in (self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication):
                 part.start()
                 stack.push_async_callback(part.stop)
+            if self.reranker:
+                stack.push_async_callback(self.reranker.stop)
             stack.push_async_callback(self._stop_mqtt)
             warming = self.supervisor.start("warming", self._warm, is_finite=True, most_failures=_MOST_WARMINGS)
             stack.push_async_callback(warming.stop)
@@ -222,6 +234,12 @@ class CompanionApp:
 
 
 # --- start
+
+
+def _make_expander(settings: SearchSettings, gateway: Gateway) -> QueryExpander | None:
+    """What expands queries with the gateway's model, None if that is off."""
+    ask = functools.partial(gateway.complete, most_tokens=MOST_ANSWER_TOKENS, model=settings.expand_model)
+    return QueryExpander(ask, settings.expand_seconds, Cooldown(COOLDOWN_SECONDS)) if settings.expand else None
 
 
 def _last_backup(home: Path) -> float:

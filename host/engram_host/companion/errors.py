@@ -12,9 +12,12 @@
       StoreUnavailable   the database cannot be read or written now: nothing was acknowledged
         StoreFull        its disk is full
         StoreDamaged     its pages are damaged: nothing is written any more
+      RefusedByService   a remote service said no (status): EmbedderRefused and RerankerError are such
       EmbedderError      no vector was made
         EmbedderUnavailable   trying later may help
         EmbedderRefused       it does not: a key, a model's name, a size (status)
+      RerankerError      a search was not reranked (status)
+      ExpansionError     a query got no other wordings
       GatewayRefused     the gateway does not do what it is asked (status, code, headers); stands in gateway/errors.py
 
 str(error) is one sentence for a person: what is wrong, and what to do.
@@ -132,9 +135,21 @@ class EmbedderUnavailable(EmbedderError):
     """The embedder did not answer in time, or is overloaded: trying later may help."""
 
 
-class EmbedderRefused(EmbedderError):
-    """The embedder said no, with an HTTP status if it is a remote one: trying again unchanged does not help."""
+class RefusedByService(CompanionError):
+    """A remote service said no, with an HTTP status if it gave one: trying again unchanged does not help."""
 
     def __init__(self, problem: str, status: int = 0):
         super().__init__(problem)
         self.status = status
+
+
+class EmbedderRefused(RefusedByService, EmbedderError):
+    """The embedder said no, with an HTTP status if it is a remote one: trying again unchanged does not help."""
+
+
+class RerankerError(RefusedByService):
+    """A search was not reranked, with an HTTP status if the service gave one: its own order stands."""
+
+
+class ExpansionError(CompanionError):
+    """A query got no other wordings from the model: it is searched as it is."""

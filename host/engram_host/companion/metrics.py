@@ -22,6 +22,9 @@ OUTCOMES = ("answered", "silent", "refused", "unreadable")
 GATEWAY_REFUSALS = ("limit", "busy", "request", "service")
 """limit: of the day; busy: too many calls under way; request: it is not as it should be; service: the service failed."""
 
+SEARCH_STEPS = ("expand", "rerank")
+"""Steps of a search that ask a service; without them it goes on."""
+
 WAYS = ("HTTP", "MQTT")
 """How a board or a person logs in."""
 
@@ -40,6 +43,7 @@ class Metrics:
         self._messages = self._counter("engram_messages", "Messages of boards.", "kind", "outcome")
         self._refusals = self._counter("engram_refusals", "Messages of boards that were refused with an answer.")
         self._embedder = self._counter("engram_embedder_errors", "Times that no vector was made.", "work")
+        self._search_steps = self._counter("engram_search_step_failures", "Searches that went without a step.", "step")
         self._gateway_calls = self._counter("engram_gateway_calls", "Calls of the gateway that are over.")
         self._gateway_tokens = self._counter("engram_gateway_tokens", "Tokens of these calls.")
         self._gateway_refusals = self._counter("engram_gateway_refusals", "Requests to the gateway that failed.", "why")
@@ -56,6 +60,8 @@ class Metrics:
                 self._messages.labels(kind, outcome)
         for why in GATEWAY_REFUSALS:
             self._gateway_refusals.labels(why)
+        for step in SEARCH_STEPS:
+            self._search_steps.labels(step)
         for way in WAYS:
             self._failed_logins.labels(way)
         for task in TASKS:
@@ -74,6 +80,10 @@ class Metrics:
     def embedder_failed(self, work: str) -> None:
         """No vector was made, of lines (`index`) or of a query (`query`)."""
         self._embedder.labels(work).inc()
+
+    def search_step_failed(self, step: str) -> None:
+        """A search went without one of SEARCH_STEPS, because its service failed."""
+        self._search_steps.labels(step).inc()
 
     def task_failed(self, task: str) -> None:
         """A background task, one of TASKS, failed."""

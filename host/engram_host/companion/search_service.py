@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -18,8 +18,10 @@ from engram_host.companion.errors import (
     CompanionError,
     EmbedderError,
     EmbedderUnavailable,
+    ExpansionError,
     NoSuchFile,
     Refused,
+    RerankerError,
     StoreUnavailable,
     UnknownDevice,
 )
@@ -28,7 +30,9 @@ from engram_host.companion.metrics import Metrics
 from engram_host.companion.replication.messages import FileHead, GetHead, SearchHead, hit_chunks, line_chunks
 from engram_host.companion.search.cache import BYTES_OF_A_LINE, IndexCache
 from engram_host.companion.search.engine import EmbedQuery, QueryVector, SearchEngine
-from engram_host.companion.search.request import MOST_DEVICES, SearchRequest, SearchResult, Weights
+from engram_host.companion.search.expansion import QueryExpander
+from engram_host.companion.search.request import MOST_DEVICES, Hit, SearchRequest, SearchResult, Weights
+from engram_host.companion.search.reranker import Reranker
 from engram_host.companion.settings import SearchSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Device, LogName
@@ -42,6 +46,9 @@ EMBED_SECONDS = 10.0
 
 QUICK_EMBED_SECONDS = 0.8
 """And for a board, which waits no longer than 1.5 s for all of the answer."""
+
+QUICK_SECONDS = 1.2
+"""After which a board's search is not reranked any more."""
 
 LARGE = 5000
 """Lines of a board whose first search would take so long, some tenths of a second, that its index is made before."""
@@ -63,6 +70,8 @@ class SearchService:
         meaning: EmbeddingService,
         folders: FolderService | None = None,
         metrics: Metrics | None = None,
+        reranker: Reranker | None = None,
+        expander: QueryExpander | None = None,
         clock=time.time,
     ):
         self._store = store
@@ -71,6 +80,8 @@ class SearchService:
         self._clock = clock
         self._metrics = metrics or Metrics()
         self._meaning = meaning
+        self._reranker = reranker
+        self._expander = expander
         self._cache = IndexCache(store, settings.index_megabytes << 20)
         self._most_lines = (settings.index_megabytes << 20) // BYTES_OF_A_LINE
         self._room = asyncio.Semaphore(MOST_AT_ONCE)
@@ -114,26 +125,33 @@ class SearchService:
         meaning: bool | None = None,
         weight: float | None = None,
         is_quick: bool = False,
-        folders: bool = False,
+        folders: bool | Collection[str] = False,
+        rerank: bool = True,
+        expand: bool = True,
         **options: Any,
     ) -> SearchResult:
         """What was found on some boards, or on all; the options are those of SearchRequest. BadSearch, UnknownDevice.
 
-        `is_quick`: rather without the query's vector than late. `folders`: in Markdown folders too, unless `log` is given.
+        `is_quick`: rather without the query's vector than late. `folders`: in Markdown folders too, unless `log` is given;
+        names restrict it to these, and without `devices` no board is searched. `rerank` and `expand` only switch off what
+        the settings switch on; a quick search is never expanded.
         """
         names = tuple(devices)
         left_out: tuple[str, ...] = ()
+        chosen = None if isinstance(folders, bool) else folders
+        if chosen is not None and options.get("log"):
+            raise BadSearch("folders", "cannot be named together with log, which is one of a board")
         # Most searches are in one board: they need nothing of the others.
-        if len(names) != 1:
+        if len(names) != 1 and (names or chosen is None):
             names, left_out = await asyncio.to_thread(self._choose, names)
-        has_folders = self._folders is not None and bool(self._folders.standings)
-        kept = self._folders if folders and has_folders and not options.get("log") else None
+        kept = self._folders if self._is_in_folders(folders, options.get("log")) else None
         if kept:
-            names += await asyncio.to_thread(kept.searchable_folders, caller)
+            names += await asyncio.to_thread(kept.searchable_folders, caller, chosen)
         settings = self._settings
         if not names:
-            empty = SearchResult((), why_empty="no board has connected yet.")
-            return kept.with_citations(empty, "", caller) if kept else empty
+            missing = "no board has connected yet." if chosen is None else "these folders have not been read yet."
+            empty = SearchResult((), why_empty=missing)
+            return kept.with_citations(empty, "", caller, chosen) if kept else empty
         if weight is None and settings.weight >= 0:
             weight = settings.weight
         options["tags"] = tuple(options.get("tags", ()))
@@ -144,25 +162,66 @@ class SearchService:
             use_words=settings.words if words is None else words,
             use_meaning=settings.meaning if meaning is None else meaning,
             weights=Weights(meaning=weight),
+            reranked=self._reranker.candidates if self._reranker and rerank else 0,
             **options,
         )
         with self._metrics.measure_search("board" if is_quick else "person"):
-            result = await self._search(request, is_quick)
+            # A board waits 1.5 s, and a chat model takes longer.
+            result = await self._search(request, is_quick, expand and not is_quick)
         result = replace(result, left_out=result.left_out + left_out)
-        return await asyncio.to_thread(kept.with_citations, result, request.query, caller) if kept else result
+        asked = " ".join((request.query, *result.wordings))
+        return await asyncio.to_thread(kept.with_citations, result, asked, caller, chosen) if kept else result
 
-    async def _search(self, request: SearchRequest, is_quick: bool) -> SearchResult:
+    def _is_in_folders(self, folders: bool | Collection[str], log: LogName | None) -> bool:
+        """Whether a search goes through folders: named ones are looked for though there are none, to say so."""
+        if self._folders is None or not folders or log:
+            return False
+        return not isinstance(folders, bool) or bool(self._folders.standings)
+
+    async def _search(self, request: SearchRequest, is_quick: bool, expand: bool) -> SearchResult:
         """A search, once it has its place."""
         began = time.perf_counter()
-        embedded = await self._embedded(request, QUICK_EMBED_SECONDS if is_quick else EMBED_SECONDS)
-        took = 1000 * (time.perf_counter() - began)
+        (embedded, took), (request, problem) = await asyncio.gather(
+            self._embedded(request, QUICK_EMBED_SECONDS if is_quick else EMBED_SECONDS),
+            self._expanded(request) if expand else _unchanged(request),
+        )
         # Boards wait for a moment only: one place is always theirs.
         async with contextlib.nullcontext() if is_quick else self._room_of_people, self._room:
             result = await asyncio.to_thread(SearchEngine(self._store, self._cache, embedded).search, request)
-        return replace(result, embed_ms=took)
+        result = replace(result, embed_ms=took, degraded=_join(result.degraded, problem))
+        if not (self._reranker and request.reranked):
+            return result
+        # Without a place of its own: it waits for a service, and needs neither an index nor a core.
+        left = QUICK_SECONDS - (time.perf_counter() - began) if is_quick else self._reranker.longest_seconds
+        return await self._reranked(self._reranker, request, result, left)
 
-    async def _embedded(self, request: SearchRequest, seconds: float) -> EmbedQuery:
-        """Gives the query's vector, or why there is none: it is made before the search has its place."""
+    async def _reranked(
+        self, reranker: Reranker, request: SearchRequest, result: SearchResult, seconds: float
+    ) -> SearchResult:
+        """The result in the reranker's order, or in its own with the reason, cut to what was asked for."""
+        began = time.perf_counter()
+        hits, degraded = result.hits, result.degraded
+        try:
+            hits = await reranker.rerank(request.query, hits, max(0.0, seconds))
+        except RerankerError as error:
+            self._metrics.search_step_failed("rerank")
+            degraded = _join(degraded, f"the results stand in the search's own order, not reranked: {error}")
+        took = 1000 * (time.perf_counter() - began)
+        return replace(result, hits=hits[: request.limit], degraded=degraded, rerank_ms=took)
+
+    async def _expanded(self, request: SearchRequest) -> tuple[SearchRequest, str]:
+        """The request with other wordings of its query, or as it is and the sentence that says why."""
+        if not (self._expander and request.use_words):
+            return request, ""
+        try:
+            return replace(request, wordings=await self._expander.wordings_of(request.query)), ""
+        except ExpansionError as error:
+            self._metrics.search_step_failed("expand")
+            return request, f"the query was searched without other wordings: {error}"
+
+    async def _embedded(self, request: SearchRequest, seconds: float) -> tuple[EmbedQuery, float]:
+        """(what gives the query's vector, or why there is none, ms that it took): made before the search has its place."""
+        began = time.perf_counter()
         found: QueryVector | EmbedderError
         if request.use_meaning:
             try:
@@ -177,7 +236,7 @@ class SearchService:
                 raise found
             return found
 
-        return give
+        return give, 1000 * (time.perf_counter() - began)
 
     def _heard_last_first(self) -> list[Device]:
         return sorted(self._store.devices(), key=lambda device: -device.heard)
@@ -268,4 +327,18 @@ class SearchService:
             raise Refused("the companion has nothing of this board yet.", 0) from None
         except (ArgumentError, CompanionError) as problem:
             raise Refused(str(problem), 60) from None
-        return hit_chunks(head, result.hits, result.degraded, result.confidence)
+        return hit_chunks(head, _with_falling_scores(result.hits), result.degraded, result.confidence)
+
+
+async def _unchanged(request: SearchRequest) -> tuple[SearchRequest, str]:
+    return request, ""
+
+
+def _join(*sentences: str) -> str:
+    return " ".join(filter(None, sentences))
+
+
+def _with_falling_scores(hits: tuple[Hit, ...]) -> list[Hit]:
+    """Hits in their order with their scores in falling order: a board takes no score for higher than the one before it."""
+    scores = sorted((hit.score for hit in hits), reverse=True)
+    return [replace(hit, score=score) for hit, score in zip(hits, scores, strict=True)]

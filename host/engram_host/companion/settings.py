@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from engram import text
-from engram.memory import ALL
 from engram_host.companion.errors import SettingError
+from engram_host.companion.folder_settings import FoldersSettings
 from engram_host.companion.settings_reader import read_file, read_section, secrets_in, setting
 from engram_host.companion.types import LineQuota, RetentionLimits
 
@@ -62,6 +61,9 @@ class SearchSettings:
     meaning: bool = setting(True, "ENGRAM_MEANING")
     weight: float = setting(-1.0, "ENGRAM_MEANING_WEIGHT", low=-1, high=1)
     index_megabytes: int = setting(192, "ENGRAM_INDEX_MEGABYTES", low=16, high=65536)
+    expand: bool = setting(False, "ENGRAM_SEARCH_EXPAND")
+    expand_model: str = setting("", "ENGRAM_SEARCH_EXPAND_MODEL", high=200)
+    expand_seconds: float = setting(5.0, "ENGRAM_SEARCH_EXPAND_SECONDS", low=0.1, high=60)
 
 
 @dataclass(frozen=True)
@@ -134,11 +136,8 @@ class EmbeddingSettings:
     batch_least: int = setting(2000, "EMBEDDING_BATCH_LEAST", low=1, high=50000)
 
     def __post_init__(self) -> None:
-        if not self.api_key.isascii() or not all("!" <= sign <= "~" for sign in self.api_key):
-            raise SettingError(
-                f"{_EMBEDDING_TABLE}.api_key", "has a space, a line's end or another sign that no key has."
-            )
-        _check_url(self.base_url)
+        _check_key(f"{_EMBEDDING_TABLE}.api_key", self.api_key)
+        _check_url(f"{_EMBEDDING_TABLE}.base_url", self.base_url, f"{_EMBEDDING_TABLE}.headers")
         self.header_fields()
         if self.use_dimensions and not self.dimensions:
             raise SettingError(f"{_EMBEDDING_TABLE}.use_dimensions", f"needs {_EMBEDDING_TABLE}.dimensions to be set.")
@@ -165,10 +164,15 @@ class EmbeddingSettings:
         return dict(found)
 
 
-def _check_url(url: str) -> None:
+def _check_key(name: str, key: str) -> None:
+    if not key.isascii() or not all("!" <= sign <= "~" for sign in key):
+        raise SettingError(name, "has a space, a line's end or another sign that no key has.")
+
+
+def _check_url(name: str, url: str, place: str) -> None:
+    """Refuse what is no base URL of a service; `place` is the setting for a name or a password. SettingError."""
     if not url:
         return
-    name = f"{_EMBEDDING_TABLE}.base_url"
     try:
         parts = urlsplit(url)
         has_host = bool(parts.hostname) and parts.port != 0
@@ -178,95 +182,30 @@ def _check_url(url: str) -> None:
     if parts.scheme not in ("http", "https") or not has_host or not is_clean:
         raise SettingError(name, "must be http(s)://host[:port][/path].")
     if "@" in parts.netloc:
-        raise SettingError(
-            name, f"must not hold a name or a password; {_EMBEDDING_TABLE}.headers is the place for these."
-        )
+        raise SettingError(name, f"must not hold a name or a password; {place} is the place for these.")
 
 
-# --- Markdown folders
+# --- reranking
 
 
-FOLDERS_TABLE = "folders"
-OWNERS = "user:owner"
-"""The scope of a folder that names none."""
-
-_MOST_FOLDERS = 32
-_SCOPE = re.compile(r"all|(?:user|ws):[^\s:\"#@]{1,60}")
-_KEYS = ("path", "scope", "name")
+RERANK_TABLE = "rerank"
 
 
 @dataclass(frozen=True)
-class WantedFolder:
-    """A folder, or one file, as it stands in the settings; `name` is "" if it is called after its path."""
+class RerankSettings:
+    """The service that reranks the best results, "" for none; SettingError if texts are not of their form."""
 
-    path: Path
-    scope: str = OWNERS
-    name: str = ""
-
-
-@dataclass(frozen=True)
-class FoldersSettings:
-    """Which folders, and how they are read; read by read_section(). SettingError if one cannot be meant."""
-
-    paths: tuple[Any, ...] = setting((), "ENGRAM_FOLDERS", high=_MOST_FOLDERS)
-    memory: tuple[Any, ...] = setting((), "ENGRAM_MEMORY_FOLDERS", high=_MOST_FOLDERS)
-    chunk_tokens: int = setting(400, "ENGRAM_CHUNK_TOKENS", low=50, high=1000)
-    overlap_tokens: int = setting(80, "ENGRAM_OVERLAP_TOKENS", low=0, high=400)
-    snippet_chars: int = setting(700, "ENGRAM_SNIPPET_CHARS", low=80, high=700)
-    debounce_ms: int = setting(1500, "ENGRAM_DEBOUNCE_MS", low=100, high=60000)
-    rescan_seconds: int = setting(600, "ENGRAM_RESCAN_SECONDS", low=1, high=86400)
-    most_files: int = setting(20000, "ENGRAM_MOST_FILES", low=1, high=50000)
-    most_file_bytes: int = setting(2000000, "ENGRAM_MOST_FILE_BYTES", low=1000, high=16000000)
+    base_url: str = setting("", "ENGRAM_RERANK_BASE_URL", high=500)
+    api_key: str = setting("", "ENGRAM_RERANK_API_KEY", high=500, secret=True)
+    model_name: str = setting("", "ENGRAM_RERANK_MODEL_NAME", high=200)
+    candidates: int = setting(20, "ENGRAM_RERANK_CANDIDATES", low=2, high=100)
+    characters: int = setting(2000, "ENGRAM_RERANK_CHARACTERS", low=100, high=20000)
+    timeout_seconds: float = setting(5.0, "ENGRAM_RERANK_TIMEOUT_SECONDS", low=0.1, high=60)
+    cooldown_seconds: int = setting(30, "ENGRAM_RERANK_COOLDOWN_SECONDS", low=1, high=3600)
 
     def __post_init__(self) -> None:
-        if 2 * self.overlap_tokens >= self.chunk_tokens:
-            raise SettingError(
-                f"{FOLDERS_TABLE}.overlap_tokens", f"must be less than half of {FOLDERS_TABLE}.chunk_tokens."
-            )
-        self.wanted("paths")
-        self.wanted("memory")
-
-    def wanted(self, which: str) -> list[WantedFolder]:
-        """The entries of `paths` or `memory`."""
-        return [_wanted(f"{FOLDERS_TABLE}.{which}", entry) for entry in getattr(self, which)]
-
-
-def _wanted(setting_name: str, entry: Any) -> WantedFolder:
-    fields = {"path": entry} if isinstance(entry, str) else entry
-    if not isinstance(fields, Mapping) or not all(isinstance(value, str) for value in fields.values()):
-        raise SettingError(setting_name, 'must be a list of paths, or of {path = "...", scope = "...", name = "..."}.')
-    unknown = [key for key in fields if key not in _KEYS]
-    if unknown or not fields.get("path"):
-        raise SettingError(
-            setting_name, f"an entry has a path, and may have a scope and a name; not {unknown or fields}."
-        )
-    scope, name = fields.get("scope", OWNERS), fields.get("name", "")
-    if not _SCOPE.fullmatch(scope):
-        raise SettingError(setting_name, f"a scope is {ALL}, user:NAME or ws:NAME; {scope!r} is none.")
-    if name and not is_plain(name):
-        raise SettingError(
-            setting_name, f"{name!r} can be no folder's name: leave out slashes, a dot at its beginning and #."
-        )
-    try:
-        path = Path(fields["path"]).expanduser()
-    except RuntimeError:
-        path = Path()
-    if not path.is_absolute() or ".." in path.parts or "\0" in fields["path"]:
-        raise SettingError(
-            setting_name, f"{fields['path']!r} must be a whole path, such as ~/notes or /home/ann/notes."
-        )
-    return WantedFolder(path, scope, name)
-
-
-def is_plain(name: str) -> bool:
-    """Whether a folder or file of this name is read: hidden ones are not, nor those that could not be cited."""
-    if not name or name[0] == "." or len(name) > 255 or any(sign in name for sign in "/\\#\n\t"):
-        return False
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False  # bytes that are no UTF-8
-    return text.printable(name) == name
+        _check_key(f"{RERANK_TABLE}.api_key", self.api_key)
+        _check_url(f"{RERANK_TABLE}.base_url", self.base_url, f"{RERANK_TABLE}.api_key")
 
 
 # --- a companion's folder
@@ -274,7 +213,7 @@ def is_plain(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Settings:
-    """All settings of one companion; `home` is the folder of its files."""
+    """All settings of one companion; `home` is the folder of its files. SettingError if two do not fit each other."""
 
     home: Path
     http: HttpSettings
@@ -282,9 +221,17 @@ class Settings:
     store: StoreSettings
     search: SearchSettings
     embedding: EmbeddingSettings
+    rerank: RerankSettings
     folders: FoldersSettings
     security: SecuritySettings
     gateway: GatewaySettings
+
+    def __post_init__(self) -> None:
+        gateway = self.gateway
+        if self.search.expand and not gateway.url:
+            raise SettingError("search.expand", "asks the model behind the gateway: set gateway.url, or leave it off.")
+        if self.search.expand and not (self.search.expand_model or gateway.model or gateway.models):
+            raise SettingError("search.expand", "needs a model: set search.expand_model or gateway.model.")
 
 
 _KINDS: dict[str, type] = {
@@ -293,6 +240,7 @@ _KINDS: dict[str, type] = {
     "store": StoreSettings,
     "search": SearchSettings,
     "embedding": EmbeddingSettings,
+    RERANK_TABLE: RerankSettings,
     "folders": FoldersSettings,
     "security": SecuritySettings,
     "gateway": GatewaySettings,

@@ -11,8 +11,9 @@ from embedded_board import Board, Embedder, make
 from embedding_service import KEY, MODEL, WIDTH, EmbeddingService, direction
 from engram_host.companion.embedding import batch, index_state, indexer
 from engram_host.companion.embedding.batch import BatchJobs
-from engram_host.companion.embedding.remote import OpenAiEmbedder, RemoteService
+from engram_host.companion.embedding.remote import ERRORS, OpenAiEmbedder
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
+from engram_host.companion.remote_service import RemoteService
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.vector_types import Identity
@@ -43,7 +44,7 @@ async def no_sleep(seconds):
 
 
 def jobs_of(peer, notes, sleep=no_sleep):
-    service = RemoteService(peer.url, {"Authorization": f"Bearer {KEY}"}, sleep=no_sleep)
+    service = RemoteService(peer.url, {"Authorization": f"Bearer {KEY}"}, ERRORS, sleep=no_sleep)
     return BatchJobs(OpenAiEmbedder(service, MODEL), notes, sleep=sleep)
 
 

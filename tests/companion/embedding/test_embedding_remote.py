@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embedding_service import KEY, MODEL, WIDTH, EmbeddingService, direction
-from engram_host.companion.embedding.remote import GeminiEmbedder, OpenAiEmbedder, RemoteService
+from engram_host.companion.embedding.remote import ERRORS, GeminiEmbedder, OpenAiEmbedder
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, EmbedderUnavailable
+from engram_host.companion.remote_service import RemoteService
 from official_clients import openai
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -43,7 +44,7 @@ class Waits(list):
 
 def service(peer: EmbeddingService, key: str = KEY, **more) -> RemoteService:
     return RemoteService(
-        peer.url, {"Authorization": f"Bearer {key}"}, **{"sleep": Waits(), "timeout_seconds": 0.5, **more}
+        peer.url, {"Authorization": f"Bearer {key}"}, ERRORS, **{"sleep": Waits(), "timeout_seconds": 0.5, **more}
     )
 
 
@@ -187,7 +188,7 @@ def test_what_cannot_pass_is_tried_once_and_keeps_its_status(peer, status):
 
 
 def test_a_service_that_is_not_there_is_unavailable():
-    embedder = OpenAiEmbedder(RemoteService("http://127.0.0.1:9/v1", {}, retries=1, sleep=Waits()), MODEL)
+    embedder = OpenAiEmbedder(RemoteService("http://127.0.0.1:9/v1", {}, ERRORS, retries=1, sleep=Waits()), MODEL)
     with pytest.raises(EmbedderUnavailable, match=r"127\.0\.0\.1 cannot be reached"):
         embed(embedder, ["a"])
 
@@ -213,7 +214,7 @@ def test_a_wrong_key_is_reported_without_the_key(peer):
 
 def test_headers_of_ones_own_travel_along(peer):
     headers = {"Authorization": f"Bearer {KEY}", "X-Team": "garden"}
-    embed(OpenAiEmbedder(RemoteService(peer.url, headers), MODEL), ["a"])
+    embed(OpenAiEmbedder(RemoteService(peer.url, headers, ERRORS), MODEL), ["a"])
     assert peer.headers[0]["x-team"] == "garden"
 
 
@@ -232,7 +233,7 @@ def test_requests_are_those_of_the_official_client(peer, use_base64):
 
 def gemini(peer, **more) -> GeminiEmbedder:
     return GeminiEmbedder(
-        RemoteService(peer.url, {"x-goog-api-key": KEY}, sleep=Waits()), "gemini-embedding-001", **more
+        RemoteService(peer.url, {"x-goog-api-key": KEY}, ERRORS, sleep=Waits()), "gemini-embedding-001", **more
     )
 
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram_host.companion.errors import FileUnreadable, SettingError
+from engram_host.companion.folder_settings import FoldersSettings
 from engram_host.companion.folders.sources import folder_sources, list_files, read_file
-from engram_host.companion.settings import FoldersSettings
 from markdown_folders import place_of, settings_of, write
 
 SECRET = b"the secret is 4711"

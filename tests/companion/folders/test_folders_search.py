@@ -336,3 +336,79 @@ def test_the_command_shows_how_far_a_folder_is_read_and_what_is_not(companion: C
 
     wait_until("the command shows what the API says", is_as_the_api_says)
     assert "notes: symbolic links not followed: 1." in shown
+
+
+# --- some folders by name
+
+
+def test_a_search_can_be_in_some_folders_only(companion: Companion, board):
+    one: Sent = board()
+    one.keep("the boiler and the sencha are in the cupboard")
+    one.sync()
+    hits = found(companion, "boiler sencha cupboard", folders=["shared"])
+    assert [hit["citation"] for hit in hits] == ["shared/rules.md#3"]
+
+
+def test_named_folders_are_searched_beside_named_boards(companion: Companion, board):
+    one: Sent = board()
+    one.keep("the boiler and the sencha are in the cupboard")
+    one.sync()
+    hits = found(companion, "boiler sencha cupboard", folders=["shared"], devices=[one.device])
+    assert {hit["device"] for hit in hits} == {one.device, ""}
+
+
+def refusal(companion: Companion, **more: Any) -> tuple[int, str]:
+    answer = companion.client.post("/v1/search", json={"query": "tea", **more})
+    return answer.status_code, answer.json().get("problem", "")
+
+
+def test_an_unknown_folder_is_an_error_that_lists_those_there_are(companion: Companion):
+    status, problem = refusal(companion, folders=["shared", "nowhere"])
+    assert status == 422
+    assert (
+        problem
+        == "folders names 'nowhere', and no folder that you may see is called so; there are agent, notes, shared."
+    )
+
+
+def test_a_folder_that_the_caller_may_not_see_is_unknown(companion: Companion):
+    status, problem = refusal(companion, folders=["notes"], principal="ann")
+    assert status == 422 and problem.endswith("there are shared.")
+
+
+def test_folders_and_a_log_cannot_be_named_together(companion: Companion):
+    assert refusal(companion, folders=["notes"], log="records")[0] == 422
+
+
+@pytest.mark.parametrize("folders", [[], [""], ["x"] * 65, "notes", [7]])
+def test_names_of_folders_are_a_list_of_some(companion: Companion, folders: Any):
+    assert refusal(companion, folders=folders)[0] == 422
+
+
+def test_the_command_searches_the_folders_that_are_named(companion: Companion):
+    ran = fine(
+        "search", "boiler sencha quince", "--folder", "shared", "--folder", "agent", "--json", "--home", companion.home
+    )
+    citations = {hit["citation"].partition("/")[0] for hit in json.loads(ran.out)["hits"]}
+    assert citations == {"shared", "agent"}
+
+
+def test_the_command_names_the_folders_there_are(companion: Companion):
+    ran = engram("search", "tea", "--folder", "nowhere", "--home", companion.home)
+    assert ran.status != 0 and "there are agent, notes, shared" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("setting", "group", "is_cited"),
+    [("on", True, True), ("auto", False, True), ("auto", True, False), ("off", False, False)],
+)
+def test_results_name_their_file_as_the_settings_say(tmp_path: Path, setting: str, group: bool, is_cited: bool):
+    write(tmp_path, {"house/rules.md": "The boiler is serviced in October."})
+    home = tmp_path / "home"
+    home.mkdir()
+    entry = f'{{path = "{tmp_path / "house"}", scope = "all"}}'
+    (home / "companion.toml").write_text(f'[folders]\npaths = [{entry}]\ncitations = "{setting}"\n')
+    with Companion(home) as running:
+        [hit] = wait_until("it is read", lambda: found(running, "boiler October", group=group))
+    assert (hit["citation"], hit["id"]) == (("house/rules.md#1",) * 2 if is_cited else ("", ""))
+    assert hit["text"] == "The boiler is serviced in October."

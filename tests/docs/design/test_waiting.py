@@ -22,6 +22,7 @@ PAUSES = {
     ("support/companion/peers.py", ""): "a board's own pauses between two looks after its memory, shorter",
     ("support/boards/board_stand_in.py", "_restart"): "a board takes so long to boot",
     ("support/store/embedding_service.py", "_send_faulty"): "a service takes longer than its client waits",
+    ("support/companion/rerank_service.py", "_send_faulty"): "a service takes longer than its client waits",
     ("support/companion/leaky_service.py", "endless"): "a model is slower than who reads its answer",
     ("support/companion/faulty.py", "work"): "a relay that lost its broker connects again",
     ("support/companion/faulty.py", "_pass"): "a message is late, by a seed",

@@ -11,6 +11,7 @@ from engram_host.companion.settings import (
     GatewaySettings,
     HttpSettings,
     MqttSettings,
+    RerankSettings,
     SearchSettings,
     SecuritySettings,
     StoreSettings,
@@ -21,12 +22,13 @@ from pages import fences, plain, read, rows, section
 
 PAGE = "docs/reference/companion-settings.md"
 START = "docs/start/companion.md"
-GUIDES = ("docs/guides/gateway.md", "docs/guides/embedding.md")
+GUIDES = tuple(f"docs/guides/{name}.md" for name in ("gateway", "embedding", "folders", "reranking"))
 SECTIONS = {
     "http": HttpSettings,
     "mqtt": MqttSettings,
     "store": StoreSettings,
     "search": SearchSettings,
+    "rerank": RerankSettings,
     "security": SecuritySettings,
     "gateway": GatewaySettings,
     "folders": FoldersSettings,

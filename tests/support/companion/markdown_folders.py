@@ -3,9 +3,9 @@
 import threading
 from pathlib import Path
 
+from engram_host.companion.folder_settings import FoldersSettings
 from engram_host.companion.folders.indexer import FolderIndexer, FolderProgress
 from engram_host.companion.folders.sources import FolderSource, folder_sources, list_files
-from engram_host.companion.settings import FoldersSettings
 from engram_host.companion.store import CompanionStore
 
 

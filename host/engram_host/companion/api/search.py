@@ -13,6 +13,7 @@ from engram_host.companion.api.errors import NO_DEVICE, REFUSALS
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires
 from engram_host.companion.search.request import (
     MOST_DEVICES,
+    MOST_FOLDERS,
     MOST_HITS,
     MOST_QUERY,
     MOST_TAGS,
@@ -30,6 +31,11 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Time = Annotated[int, Field(ge=0, le=_LATEST)]
 
 
+FolderNames = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=255)]], Field(min_length=1, max_length=MOST_FOLDERS)
+]
+
+
 class SearchQuery(BaseModel):
     """What to look for, for whom, and how."""
 
@@ -41,7 +47,11 @@ class SearchQuery(BaseModel):
     devices: list[Annotated[str, Field(pattern=f"^{DEVICE_NAME}$")]] = Field(
         [], max_length=MOST_DEVICES, description="the boards to search; empty: all"
     )
-    folders: bool = Field(True, description="whether Markdown folders are searched too; not if `log` is given")
+    folders: bool | FolderNames = Field(
+        True,
+        description="whether Markdown folders are searched too; not if `log` is given. Names restrict it to these folders, "
+        "and without `devices` no board is searched.",
+    )
     principal: str = Field(
         "owner", min_length=1, max_length=64, description="who asks: only what they may see is found"
     )
@@ -66,6 +76,8 @@ class SearchQuery(BaseModel):
         None, description="1 looks only at scores, less prefers what differs from what is above it"
     )
     dates: bool = Field(True, description="whether what was said at a time that the query names comes higher")
+    rerank: bool = Field(True, description="false: without the reranker, if the settings name one")
+    expand: bool = Field(True, description="false: without other wordings of the query, if the settings ask for them")
     explain: bool = Field(False, description="whether to explain each score")
 
 
@@ -74,6 +86,7 @@ class ScoreParts(BaseModel):
 
     words: list[tuple[str, float]]
     beside: list[tuple[str, float]]
+    expansion: float = Field(description="from words of other wordings of the query")
     session: float
     meaning: float
     speaker: float
@@ -81,14 +94,17 @@ class ScoreParts(BaseModel):
     importance: float
     dates: float
     cosine: float | None
+    rerank: float | None = Field(description="what the reranker gave it, which decides its place; no part of the score")
 
 
 class HitShown(BaseModel):
     """Something that was found."""
 
     device: str = Field(description="the board; empty for what stands in a Markdown folder")
-    id: str = Field(description="m12 for a memory, t34 for a turn, path#line for a Markdown file")
-    citation: str = Field(description="path#line of what stands in a Markdown folder, else empty")
+    id: str = Field(
+        description="m12 for a memory, t34 for a turn, path#line for a Markdown file, empty if it is not cited"
+    )
+    citation: str = Field(description="path#line of what stands in a Markdown folder and is cited, else empty")
     heading: str = Field(description="the headings that it stands under there")
     at: int = Field(description="Unix seconds")
     who: str
@@ -105,16 +121,20 @@ class SearchAnswer(BaseModel):
 
     hits: list[HitShown]
     why_empty: str = Field(description="why nothing was found")
-    degraded: str = Field(description="why the search went by words alone, or by a part of the vectors")
+    degraded: str = Field(
+        description="why the search went by words alone, or by a part of the vectors, was not reranked or not expanded"
+    )
     left_out: list[str]
     confidence: float = Field(
         description="0 to 1: how sure it is, by words and meaning, that the best hit is an answer"
     )
     weight: float = Field(description="of meaning against words, as it was used")
     shape: str = Field(description="why the weight is what it is")
+    wordings: list[str] = Field(description="other wordings of the query, by a model, whose words count less")
     entries: int = Field(description="what this caller may see on these boards, in all")
     embed_ms: float
     search_ms: float
+    rerank_ms: float
 
 
 def make_search_router(searching: SearchService) -> APIRouter:
@@ -128,9 +148,11 @@ def make_search_router(searching: SearchService) -> APIRouter:
         Nothing is found that the one who asks may not see, and with the token of a board nothing but what that one remembers.
         """
         if caller.device:
-            if any(not caller.may_act_for(device) for device in question.devices):
+            is_of_others = any(not caller.may_act_for(device) for device in question.devices)
+            if is_of_others or not isinstance(question.folders, bool):
                 raise HTTPException(403, f"the token is that of {caller.device}, which searches its own memory only")
             question.devices, question.folders = [caller.device], False
+            question.expand = False  # calls of a model are the operator's
         asking = caller_check.check_caller(Caller(question.principal, "http", question.group, question.workspace))
         options = question.model_dump(exclude={"principal", "group", "workspace"})
         return _answer(await searching.search(asking, **options))
@@ -166,7 +188,9 @@ def _answer(result: SearchResult) -> SearchAnswer:
         confidence=result.confidence,
         weight=result.meaning_weight,
         shape=result.shape,
+        wordings=list(result.wordings),
         entries=result.entries,
         embed_ms=result.embed_ms,
         search_ms=result.search_ms,
+        rerank_ms=result.rerank_ms,
     )

@@ -11,12 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from engram_host.companion.embedding.embedder import TEXT_ERRORS
-from engram_host.companion.embedding.remote import OpenAiEmbedder, Sleep, malformed
+from engram_host.companion.embedding.remote import OpenAiEmbedder, malformed
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
+from engram_host.companion.remote_service import Sleep
 from engram_host.companion.vector_types import Vector, text_digest
 
 MOST_TEXTS = 2500
-"""Texts of one job: their vectors, as base64, have to fit the longest answer that is read (see remote.py)."""
+"""Texts of one job: their vectors, as base64, have to fit the longest answer that is read (see remote_service.py)."""
 
 _ENDPOINT = "/v1/embeddings"
 _NOTE = "embedding.jobs."

@@ -20,7 +20,8 @@ from engram_host.companion.vector_types import Identity
 
 if TYPE_CHECKING:
     from engram_host.companion.embedding.batch import BatchJobs
-    from engram_host.companion.embedding.remote import OpenAiEmbedder, RemoteService
+    from engram_host.companion.embedding.remote import OpenAiEmbedder
+    from engram_host.companion.remote_service import RemoteService
 
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -117,11 +118,13 @@ def _openai(settings: EmbeddingSettings) -> "OpenAiEmbedder":
 
 def _service(settings: EmbeddingSettings, url: str, header: str, key: str) -> "RemoteService":
     """The remote service of these settings; `url` if they name none."""
-    from engram_host.companion.embedding.remote import RemoteService
+    from engram_host.companion.embedding.remote import ERRORS
+    from engram_host.companion.remote_service import RemoteService
 
     return RemoteService(
         settings.base_url or url,
         ({header: key} if key else {}) | settings.header_fields(),
+        ERRORS,
         retries=settings.retries,
         timeout_seconds=settings.timeout_seconds,
         connect_seconds=settings.connect_seconds,

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from engram import text as board
 from engram_host.companion.errors import FileUnreadable
+from engram_host.companion.folder_settings import FoldersSettings
 from engram_host.companion.folders import chunks
 from engram_host.companion.folders.sources import MOST_PROBLEMS, FileContents, FolderSource, Listing, decoded, read_file
-from engram_host.companion.settings import FoldersSettings
 from engram_host.companion.store.markdown_files import FolderTables
 from engram_host.companion.types import NewFile, StoredPassage
 

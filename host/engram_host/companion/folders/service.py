@@ -5,7 +5,7 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -13,13 +13,13 @@ from typing import Literal
 from engram import text as board
 from engram.memory import access
 from engram.memory.access import Caller
-from engram_host.companion.errors import NoSuchFile, SettingError, StoreUnavailable
+from engram_host.companion.errors import BadSearch, NoSuchFile, SettingError, StoreUnavailable
+from engram_host.companion.folder_settings import FoldersSettings
 from engram_host.companion.folders.chunks import lines_of, snippet
 from engram_host.companion.folders.indexer import FolderIndexer, FolderProgress
 from engram_host.companion.folders.sources import FolderSource, Listing, decoded, folder_sources, list_files, read_file
 from engram_host.companion.folders.watcher import Folder, FolderWatcher
 from engram_host.companion.search.request import Hit, SearchResult
-from engram_host.companion.settings import FoldersSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import FOLDER
@@ -196,21 +196,38 @@ class FolderService:
         """The folders that this caller may see."""
         return [one for one in self.standings if access.may_see(caller, one.place.scope)]
 
-    def searchable_folders(self, caller: Caller) -> tuple[str, ...]:
-        """The names in the store of the folders that a search of this caller goes through; a folder that it may not see is
-        noted in the log, with its scope.
+    def searchable_folders(self, caller: Caller, names: Collection[str] | None = None) -> tuple[str, ...]:
+        """The names in the store of the folders that a search of this caller goes through, of those with these `names`
+        if they are given; a folder that it may not see is noted in the log, with its scope. BadSearch for an unknown name.
         """
         for wanted in sorted(
             {one.place.scope for one in self.standings if not access.may_see(caller, one.place.scope)}
         ):
             _refuse(caller, wanted)
-        there = [one.place.device for one in self.visible_folders(caller) if one.state != "not there"]
+        there = [one.place.device for one in self._chosen(caller, names) if one.state != "not there"]
         # Each search asks, and most companions have thousands of boards and no folder: then nothing is read.
         known = {device.name for device in self._store.sources()} if there else set[str]()
         return tuple(name for name in there if name in known)
 
-    def with_citations(self, result: SearchResult, query: str, caller: Caller) -> SearchResult:
-        """A result whose hits in folders say where they stand now, with a snippet in place of the whole passage."""
+    def _chosen(self, caller: Caller, names: Collection[str] | None) -> list[FolderState]:
+        """The folders that a caller may see, of those with these names if they are given; BadSearch for an unknown name."""
+        visible = self.visible_folders(caller)
+        if names is None:
+            return visible
+        known = [one.place.name for one in visible]
+        for name in names:
+            if name not in known:
+                there = f"there are {', '.join(known)}" if known else "there are none"
+                raise BadSearch("folders", f"names {name!r}, and no folder that you may see is called so; {there}")
+        return [one for one in visible if one.place.name in names]
+
+    def with_citations(
+        self, result: SearchResult, query: str, caller: Caller, names: Collection[str] | None = None
+    ) -> SearchResult:
+        """A result whose hits in folders say where they stand now, with a snippet in place of the whole passage.
+
+        `names` are the folders that were searched, if not all were.
+        """
         hits: list[Hit] = []
         seen: set[str] = set()
         for hit in result.hits:
@@ -221,7 +238,7 @@ class FolderService:
                 hits.append(shown)
                 seen |= {shown.citation} - {""}
         left_out = list(result.left_out)
-        for one in self.visible_folders(caller):
+        for one in self._chosen(caller, names):
             if one.state == "reading":
                 files = counted(one.progress.total, "file", "files")
                 left_out.append(f"{one.place.name}: {one.progress.done} of {files} read so far")
@@ -231,7 +248,13 @@ class FolderService:
                     if one.state == "not there"
                     else f"{one.place.name} has not been read yet"
                 )
+        if not self._shows_citations(caller):
+            hits = [_without_citation(hit) for hit in hits]
         return replace(result, hits=tuple(hits), left_out=tuple(left_out))
+
+    def _shows_citations(self, caller: Caller) -> bool:
+        shown = self._settings.citations
+        return shown == "on" or (shown == "auto" and not caller.group)
 
     def _with_citation(self, place: FolderSource, hit: Hit, query: str) -> Hit | None:
         """The hit as it is shown, None if its file has changed since it was found."""
@@ -272,6 +295,11 @@ class FolderService:
                     return one.place, path
                 _refuse(caller, one.place.scope)
         raise NoSuchFile(cited)
+
+
+def _without_citation(hit: Hit) -> Hit:
+    """A hit that names no file."""
+    return replace(hit, id="", path="", citation="") if hit.citation else hit
 
 
 def _refuse(caller: Caller, wanted: str) -> None:

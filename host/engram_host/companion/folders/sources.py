@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Literal
 
 from engram_host.companion.errors import FileUnreadable, SettingError
-from engram_host.companion.settings import FOLDERS_TABLE, FoldersSettings, WantedFolder, is_plain
+from engram_host.companion.folder_settings import FOLDERS_TABLE, FoldersSettings, WantedFolder, is_plain
+from engram_host.companion.folders.patterns import matches, may_match_below
 from engram_host.companion.types import FOLDER
 from engram_host.wording import counted
 
@@ -31,7 +32,8 @@ _DIGEST_BYTES = 8
 
 @dataclass(frozen=True)
 class FolderSource:
-    """A folder that is read: `form` all: each *.md below `root`; memory: MEMORY.md and memory/**/*.md; file: `only`.
+    """A folder that is read: `form` all: each *.md below `root`, or what `patterns` name; memory: MEMORY.md and
+    memory/**/*.md; file: `only`.
 
     `name` is how its citations begin, `device` its name in the store.
     """
@@ -42,11 +44,16 @@ class FolderSource:
     scope: str
     device: str
     only: str = ""
+    patterns: tuple[str, ...] = ()
 
     def contains_file(self, path: str) -> bool:
         """Whether the file at a path below the root belongs to it."""
         parts = path.split("/")
-        if not all(map(is_plain, parts)) or not parts[-1].endswith(_SUFFIX) or len(path) > _LONGEST_PATH:
+        if not all(map(is_plain, parts)) or len(path) > _LONGEST_PATH:
+            return False
+        if self.patterns:
+            return any(matches(pattern, path) for pattern in self.patterns)
+        if not parts[-1].endswith(_SUFFIX):
             return False
         if self.form == "file":
             return path == self.only
@@ -56,6 +63,8 @@ class FolderSource:
         """Whether files that belong to it may be in the folder at a path below the root."""
         if self.form == "file" or not is_plain(path.rpartition("/")[2]):
             return False
+        if self.patterns:
+            return any(may_match_below(pattern, path) for pattern in self.patterns)
         return self.form == "all" or path.split("/")[0] == _MEMORY_FOLDER
 
     def citation(self, path: str) -> str:
@@ -76,9 +85,10 @@ def folder_sources(settings: FoldersSettings, companion: str) -> list[FolderSour
     for form, wanted in _all(settings):
         name = wanted.name or _free_name(wanted.path.name or "root", {place.name for place in found})
         root, only = (wanted.path.parent, wanted.path.name) if form == "file" else (wanted.path, "")
-        key = f"{form}\0{wanted.path}".encode("utf-8", "surrogateescape")
+        # Several collections may be in one folder; with other patterns a folder is read as another one.
+        key = "\0".join((form, str(wanted.path), *wanted.patterns)).encode("utf-8", "surrogateescape")
         digest = hashlib.blake2b(key, digest_size=_DIGEST_BYTES).hexdigest()
-        place = FolderSource(name, root, form, wanted.scope, f"{FOLDER}{companion}:{digest}", only)
+        place = FolderSource(name, root, form, wanted.scope, f"{FOLDER}{companion}:{digest}", only, wanted.patterns)
         if any(place.name == other.name or place.device == other.device for other in found):
             raise SettingError(
                 FOLDERS_TABLE, f"{wanted.path} or its name {name!r} stands there twice; give one of them another name."
@@ -91,7 +101,7 @@ def _all(settings: FoldersSettings) -> Iterator[tuple[Form, WantedFolder]]:
     for wanted in settings.wanted("memory"):
         yield "memory", wanted
     for wanted in settings.wanted("paths"):
-        yield ("file" if wanted.path.name.endswith(_SUFFIX) else "all"), wanted
+        yield ("file" if wanted.is_file else "all"), wanted
 
 
 def _free_name(name: str, taken: set[str]) -> str:

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 from starlette.responses import JSONResponse
 
@@ -49,6 +50,14 @@ class ModelApi(Protocol):
         """Whether an event's data is the last one of a stream."""
         ...
 
+    def chat_body(self, model: str, system: str, user: str, most_tokens: int, url: str) -> dict[str, Any]:
+        """A request of one message; `url` is the service's base URL."""
+        ...
+
+    def answer_text(self, value: dict[str, Any]) -> str:
+        """What the model said in a whole answer, "" if it has no text."""
+        ...
+
     def model_list(self, names: list[str]) -> dict[str, Any]:
         """A list of models."""
         ...
@@ -64,6 +73,7 @@ class ModelApi(Protocol):
         ...
 
 
+_OPENAI_HOST = "api.openai.com"
 _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "requests"}
 
 
@@ -91,6 +101,20 @@ class OpenAiApi:
     def is_end(self, data: bytes) -> bool:
         """Whether an event's data is the last one of a stream."""
         return data.strip() == b"[DONE]"
+
+    def chat_body(self, model: str, system: str, user: str, most_tokens: int, url: str) -> dict[str, Any]:
+        """A request of one message; `url` is the service's base URL."""
+        # OpenAI itself wants another field for its newer models, most others know "max_tokens" only.
+        limit = "max_completion_tokens" if urlsplit(url).hostname == _OPENAI_HOST else "max_tokens"
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
+        return {"model": model, "messages": messages, limit: most_tokens}
+
+    def answer_text(self, value: dict[str, Any]) -> str:
+        """What the model said in a whole answer, "" if it has no text."""
+        first = value["choices"][0] if value["choices"] else None
+        message = first.get("message") if isinstance(first, dict) else None
+        content = message.get("content") if isinstance(message, dict) else None
+        return content if isinstance(content, str) else ""
 
     def model_list(self, names: list[str]) -> dict[str, Any]:
         """A list of models."""
@@ -149,6 +173,16 @@ class AnthropicApi:
     def is_end(self, data: bytes) -> bool:
         """Whether an event's data is the last one of a stream: here it is an event as others."""
         return False
+
+    def chat_body(self, model: str, system: str, user: str, most_tokens: int, url: str) -> dict[str, Any]:
+        """A request of one message; `url` is the service's base URL."""
+        messages = [{"role": "user", "content": user}]
+        return {"model": model, "system": system, "messages": messages, "max_tokens": most_tokens}
+
+    def answer_text(self, value: dict[str, Any]) -> str:
+        """What the model said in a whole answer, "" if it has no text."""
+        blocks = [block for block in value["content"] if isinstance(block, dict) and block.get("type") == "text"]
+        return "".join(block["text"] for block in blocks if isinstance(block.get("text"), str))
 
     def model_list(self, names: list[str]) -> dict[str, Any]:
         """A list of models."""

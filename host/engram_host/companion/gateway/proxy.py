@@ -3,14 +3,14 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from engram_host.companion.auth.identity import ApiCaller
+from engram_host.companion.auth.identity import OPERATOR, ApiCaller
 from engram_host.companion.gateway import request as gateway_request
 from engram_host.companion.gateway.api_key import ApiKey
 from engram_host.companion.gateway.dialects import ModelApi, encode_json
@@ -83,13 +83,29 @@ class Gateway:
                 sentence = f"the service behind the gateway has {self._service.api.title}, not {api.title}."
                 raise GatewayRefused(404, sentence, "wrong_api")
             async with AsyncExitStack() as stack:
-                self._take_turn(caller, stack)
-                call = await self._limits.begin_call(caller, wanted.aside)
-                count = TokenCounter(wanted.prompt)
-                stack.push_async_callback(self._end_call, call, count, wanted.model)
+                count = await self._begin_call(caller, wanted, stack)
                 return await self._forward(request, wanted, count, stack)
         except GatewayRefused as refused:
             return self._refusal_response(refused, api)
+
+    async def complete(self, system: str, user: str, most_tokens: int, model: str = "") -> str:
+        """What the model says to one message of the companion's own, which counts as the operator's; "" if it has no text.
+
+        GatewayRefused, StoreUnavailable.
+        """
+        api, settings = self._service.api, self._settings
+        body = encode_json(api.chat_body(model or "default", system, user, most_tokens, settings.url))
+        try:
+            wanted = gateway_request.parse_request(body, settings, api)
+            self._service.client()
+            async with AsyncExitStack() as stack:
+                count = await self._begin_call(OPERATOR, wanted, stack)
+                with _unused_if_refused(count):
+                    answer = await self._service.ask(wanted.body, {}, stack)
+                return api.answer_text(await self._service.whole(answer, count))
+        except GatewayRefused as refused:
+            self._metrics.gateway_refused(refused.why)
+            raise
 
     async def models(self, request: Request, caller: ApiCaller) -> Response:
         """The models that may be asked for; without a list in the settings, those of the service."""
@@ -121,12 +137,8 @@ class Gateway:
     async def _forward(
         self, request: Request, wanted: gateway_request.GatewayRequest, count: TokenCounter, stack: AsyncExitStack
     ) -> Response:
-        try:
+        with _unused_if_refused(count):
             answer = await run_while_connected(request, self._service.ask(wanted.body, request.headers, stack))
-        except GatewayRefused as refused:
-            if refused.status not in _MAY_HAVE_WORKED:
-                count.mark_unused()
-            raise
         if answer.headers.get("content-type", "").startswith("text/event-stream"):
             events = await self._begin_stream(request, answer, count)
             # From here on the answer holds the connection, and the turn: until it is passed on, or its client has gone.
@@ -159,6 +171,16 @@ class Gateway:
 
     # --- turns
 
+    async def _begin_call(
+        self, caller: ApiCaller, wanted: gateway_request.GatewayRequest, stack: AsyncExitStack
+    ) -> TokenCounter:
+        """Count a call until the stack ends it; Busy, LimitReached, StoreUnavailable."""
+        self._take_turn(caller, stack)
+        call = await self._limits.begin_call(caller, wanted.aside)
+        count = TokenCounter(wanted.prompt)
+        stack.push_async_callback(self._end_call, call, count, wanted.model)
+        return count
+
     def _take_turn(self, caller: ApiCaller, stack: AsyncExitStack) -> None:
         name = caller.device
         mine = self._at_work.get(name, 0)
@@ -185,6 +207,17 @@ class Gateway:
         self._ending.discard(task)
         if not task.cancelled() and (error := task.exception()):
             _log.error("a call stays counted as estimated, because of a fault of the companion", exc_info=error)
+
+
+@contextlib.contextmanager
+def _unused_if_refused(count: TokenCounter) -> Iterator[None]:
+    """Count no tokens of a call that the service did not take."""
+    try:
+        yield
+    except GatewayRefused as refused:
+        if refused.status not in _MAY_HAVE_WORKED:
+            count.mark_unused()
+        raise
 
 
 async def _next(events: AsyncIterator[bytes]) -> bytes:

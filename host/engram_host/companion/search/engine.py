@@ -12,6 +12,7 @@ from engram import log_line, text
 from engram.memory import ALL, access
 from engram.memory.access import Caller
 from engram.text.named_days import without_days
+from engram_host.companion.entries.embedding_text import embedding_text
 from engram_host.companion.errors import EmbedderError
 from engram_host.companion.search import columns, filters, vector_search
 from engram_host.companion.search.bm25 import BoardRows, WordScores, walk_threads
@@ -54,6 +55,7 @@ def explain(candidate: Candidate, board: BoardRows, words: WordScores | None, qu
         candidate.importance,
         candidate.dates,
         candidate.cosine,
+        expansion=candidate.expansion,
     )
 
 
@@ -219,37 +221,53 @@ class _Search:
     def run(self) -> SearchResult:
         """Rank, choose, and read the texts."""
         request = self._request
-        terms = query_terms(self._words(), MOST_TERMS) if request.use_words else {}
+        terms = query_terms(self._without_days(request.query), MOST_TERMS) if request.use_words else {}
         side = WordScores(self._seen, terms, request.weights)
         words = side if request.use_words else None
         near = self._vector_scores()
         weight, shape = (
             vector_weight(request.query, words, request.weights) if near else (0.0, "meaning is not searched")
         )
-        candidates = fuse(request, words, near, side.boards, weight)
+        candidates = fuse(request, words, near, side.boards, weight, self._expansion(terms))
         texts: dict[Candidate, dict[str, Any] | None] = {}
         order = self._reordered(candidates, texts)
         hits: list[Hit] = []
         at = 0
-        while at < len(order) and len(hits) < request.limit:
-            next_ones = order[at : at + request.limit - len(hits)]
+        while at < len(order) and len(hits) < request.shown:
+            next_ones = order[at : at + request.shown - len(hits)]
             at += len(next_ones)
             for candidate, line in self._lines(next_ones, texts):
                 if line is not None:
                     hits.append(self._make_hit(candidate, line, side, words))
         empty = "" if hits else why_empty(request, words, side.entries, side.boards, self._degraded)
-        left = len(candidates) - len(hits)
+        left = len(candidates) - min(len(hits), request.limit)
         left_out = (f"{counted(left, 'more candidate', 'more candidates')}, with lower scores",) if left > 0 else ()
         confidence = _confidence(words, near) if hits else 0.0
         return SearchResult(
-            tuple(hits), empty, self._degraded, left_out, confidence, weight, shape, entries=side.entries
+            tuple(hits),
+            empty,
+            self._degraded,
+            left_out,
+            confidence,
+            weight,
+            shape,
+            entries=side.entries,
+            wordings=request.wordings,
         )
 
-    def _words(self) -> str:
-        """The query without the words that name days by today, which mean other days where they were said."""
+    def _without_days(self, text: str) -> str:
+        """A text without the words that name days by today, which mean other days where they were said."""
+        named = [days_named(self._request, one.index.zone) for one in self._seen]
+        return without_days(text) if any(days and days.by_today for days in named) else text
+
+    def _expansion(self, terms: dict[str, bool]) -> WordScores | None:
+        """The scores of words that only other wordings have: beside the query's, which alone say how sure a search is."""
         request = self._request
-        named = [days_named(request, one.index.zone) for one in self._seen]
-        return without_days(request.query) if any(days and days.by_today for days in named) else request.query
+        if not (request.use_words and request.wordings):
+            return None
+        found = query_terms(self._without_days(" ".join(request.wordings)), MOST_TERMS)
+        new = {term: is_added for term, is_added in found.items() if term not in terms}
+        return WordScores(self._seen, new, request.weights) if new else None
 
     def _vector_scores(self) -> VectorScores | None:
         if self._query is None:
@@ -317,6 +335,7 @@ class _Search:
             explain(candidate, board, words, self._request.query) if self._request.explain else None,
             str(line.get("path", "")),
             str(line.get("heading", "")),
+            document=embedding_text(log, line, device.zone) if self._request.reranked else "",
             is_on_board=state != "archived" and seq >= device.logs[log].oldest,
         )
 

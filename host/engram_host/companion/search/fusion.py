@@ -1,8 +1,9 @@
 """Both sides of a search in one order, with points for the dates and speakers that a query names.
 
-    score = ((1 - w) words / max words + w meaning) x speaker x reply x importance + dates
+    score = ((1 - w) (words / max words + e other / max other) + w meaning) x speaker x reply x importance + dates
 
 words      the words side's score (bm25.py), max over all that is wanted
+other      the same for words that only other wordings of the query have (expansion.py), if it has any; e is .3
 meaning    (cosine - mean) / half of (1 - mean), at least 0; the mean is over what is wanted; 0 for what has no vector
 w          by the shape of the query: see vector_weight()
 speaker    1.4 for the only person whom the query names, if it is theirs
@@ -65,6 +66,9 @@ class Candidate:
     words: float
     """From the words side, times what `words / max words` counts."""
 
+    expansion: float
+    """Likewise for the words of other wordings."""
+
     meaning: float
     cosine: float | None
     coverage: float
@@ -101,24 +105,27 @@ def fuse(
     meaning: VectorScores | None,
     boards: list[BoardRows],
     weight: float,
+    expansion: WordScores | None = None,
 ) -> list[Candidate]:
     """The candidates of both sides, best first by (score, at, device, id)."""
     count = request.limit * request.candidates
     by_words = [_by_words(board, words, request.min_words) for board in boards] if words else None
+    others = _by_expansion(request, words, expansion) if words and expansion else None
+    lexical = [one + other for one, other in zip(by_words, others, strict=True)] if by_words and others else by_words
     near = [_scaled_cosines(cosines, request.min_cosine) for cosines in meaning.cosines] if meaning else None
-    least_words = _least(by_words, count) if by_words else 0.0
+    least_words = _least(lexical, count) if lexical else 0.0
     least_near = _least(near, count) if near else 0.0
     speakers = _named(request.query, boards)
     found: list[Candidate] = []
     for place, board in enumerate(boards):
         taken = np.zeros(len(board.lengths), np.bool_)
-        if by_words:
-            taken |= (by_words[place] > 0) & (by_words[place] >= least_words)
+        if lexical:
+            taken |= (lexical[place] > 0) & (lexical[place] >= least_words)
         if near:
             taken |= (near[place] > -1.5) & (near[place] >= least_near)
         rows = np.flatnonzero(taken)
         if len(rows):
-            scores = by_words[place][rows] if by_words else np.zeros(len(rows))
+            scores = [side[place][rows] if side else np.zeros(len(rows)) for side in (by_words, others)]
             found += _candidates(request, place, board, rows, scores, words, meaning, weight, speakers)
     found.sort(key=lambda one: (-one.score, -one.at, boards[one.place].seen.index.name, one.id, -one.row))
     return found
@@ -127,6 +134,16 @@ def fuse(
 def _by_words(board: BoardRows, words: WordScores, least: float) -> NDArray[np.float64]:
     scores = board.scores / words.top if words.top else np.zeros(len(board.lengths))
     return np.where(words.coverage(board) >= least, scores, 0) if least else scores
+
+
+def _by_expansion(request: SearchRequest, words: WordScores, expansion: WordScores) -> list[NDArray[np.float64]]:
+    """For each row of each board what the words of other wordings add; `min_words` holds for the query's own."""
+    share = request.weights.expansion / expansion.top if expansion.top else 0.0
+    found = []
+    for own, board in zip(words.boards, expansion.boards, strict=True):
+        is_enough = words.coverage(own) >= request.min_words if request.min_words else True
+        found.append(np.where(is_enough, share * board.scores, 0))
+    return found
 
 
 def _scaled_cosines(cosines: NDArray[np.float32], least: float) -> NDArray[np.float32]:
@@ -157,7 +174,7 @@ def _candidates(
     place: int,
     board: BoardRows,
     rows: NDArray[np.intp],
-    by_words: NDArray[np.float64],
+    lexical: Sequence[NDArray[np.float64]],
     words: WordScores | None,
     meaning: VectorScores | None,
     weight: float,
@@ -168,8 +185,8 @@ def _candidates(
     cosines = meaning.exact_cosines(board.seen, rows) if meaning else np.full(len(rows), np.nan)
     counts = ~np.isnan(cosines) & (np.nan_to_num(cosines) >= request.min_cosine)
     near = np.where(counts, meaning.share(np.nan_to_num(cosines)), 0) * weight if meaning else np.zeros(len(rows))
-    of_words = by_words * (1 - weight)
-    base = of_words + near
+    of_words, of_others = (part * (1 - weight) for part in lexical)
+    base = of_words + of_others + near
     is_theirs = board.column("who")[rows] == index.speakers.find(speaker) if speaker else np.zeros(len(rows), np.bool_)
     by_speaker = np.where(is_theirs & turn, base * (request.weights.speaker - 1), 0)
     halved = board.column("reply")[rows] & (not line_meaning.asks_replies(request.query))
@@ -178,7 +195,7 @@ def _candidates(
     by_date = _date_points(request, at, index.zone)
     scores = np.round(base + by_speaker + by_reply + by_importance + by_date, SCORE_DIGITS)
     coverage = words.coverage(board)[rows] if words else np.zeros(len(rows))
-    columns = (rows, at, turn, number, scores, of_words, near, cosines, coverage)
+    columns = (rows, at, turn, number, scores, of_words, of_others, near, cosines, coverage)
     columns += (by_speaker, by_reply, by_importance, by_date)
     return [
         Candidate(
@@ -188,11 +205,14 @@ def _candidates(
             f"{'t' if is_turn else 'm'}{id}",
             score,
             word,
+            other,
             meant,
             None if cosine != cosine else cosine,
             *more,
         )
-        for row, at, is_turn, id, score, word, meant, cosine, *more in zip(*(c.tolist() for c in columns), strict=True)
+        for row, at, is_turn, id, score, word, other, meant, cosine, *more in zip(
+            *(c.tolist() for c in columns), strict=True
+        )
     ]
 
 

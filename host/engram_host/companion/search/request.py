@@ -40,8 +40,11 @@ class Weights:
     paraphrase: float = 0.4
     """Of meaning, where the shape decides."""
 
+    expansion: float = 0.3
+    """Of the words of other wordings against those of the query."""
+
     def __post_init__(self) -> None:
-        for name in ("near", "far", "session", "reply", "meaning", "exact", "paraphrase"):
+        for name in ("near", "far", "session", "reply", "meaning", "exact", "paraphrase", "expansion"):
             value = getattr(self, name)
             if value is not None:
                 _check(0 <= value <= 1, f"weights.{name}", "must be 0 to 1")
@@ -87,6 +90,19 @@ class SearchRequest:
     """Whether what was said at a time that the query names comes higher."""
 
     explain: bool = False
+    reranked: int = 0
+    """So many of the best are given though `limit` is lower, with their `document`, for a reranker; 0: there is none.
+
+    With `mmr` no more than `limit` are: it has chosen what is shown, and a reranker orders that.
+    """
+
+    wordings: tuple[str, ...] = ()
+    """Other wordings of the query, whose words count as `weights.expansion` says."""
+
+    @property
+    def shown(self) -> int:
+        """How many hits a result has at most."""
+        return self.limit if self.mmr is not None else max(self.limit, self.reranked)
 
     def __post_init__(self) -> None:
         _check(
@@ -127,11 +143,18 @@ class Explanation:
     cosine: float | None
     """With the query; None if it has no vector or meaning was not asked."""
 
+    rerank: float | None = None
+    """What a reranker gave it, which decides its place and is no part of the score; None if none was asked."""
+
+    expansion: float = 0.0
+    """From the words of other wordings of the query."""
+
     @property
     def points(self) -> float:
         """All of it together."""
         parts = sum(points for _, points in self.words + self.beside)
-        return parts + self.session + self.meaning + self.speaker + self.reply + self.importance + self.dates
+        parts += self.session + self.expansion
+        return parts + self.meaning + self.speaker + self.reply + self.importance + self.dates
 
 
 @dataclass(frozen=True)
@@ -157,6 +180,9 @@ class Hit:
     path: str = ""
     heading: str = ""
     citation: str = ""
+    document: str = field(default="", repr=False)
+    """What a reranker reads of it, the text that is embedded; "" if there is no reranker."""
+
     is_on_board: bool = True
     """Whether the board has its line still, outside its archive."""
 
@@ -168,7 +194,7 @@ class SearchResult:
     hits: tuple[Hit, ...]
     why_empty: str = ""
     degraded: str = ""
-    """Why the meaning side is off or does not see all; "" if it is whole, or was not wanted."""
+    """Why a part of the search did not work, such as the meaning side; "" if all did, or was not wanted."""
 
     left_out: tuple[str, ...] = ()
     """What was found and is not among the hits, a sentence each."""
@@ -182,6 +208,10 @@ class SearchResult:
 
     embed_ms: float = 0.0
     search_ms: float = 0.0
+    rerank_ms: float = 0.0
+    wordings: tuple[str, ...] = ()
+    """Other wordings of the query whose words were searched too."""
+
     entries: int = 0
     """Live entries that this caller may see on these boards."""
 
