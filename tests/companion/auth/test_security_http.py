@@ -135,6 +135,10 @@ def test_a_device_that_names_others_is_refused(strict: Strict, devices: list[str
     assert search(strict, OWN, devices=devices).status_code == 403
 
 
+def test_a_device_that_names_folders_is_refused(strict: Strict):
+    assert search(strict, OWN, folders=["notes"]).status_code == 403
+
+
 @pytest.mark.parametrize(
     "name",
     ["..%2Fgarden", "kitchen%2F..%2Fgarden", "garden%00", "%67arden", "garden/", "kitchen%3F/../garden", "GARDEN"],

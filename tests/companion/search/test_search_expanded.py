@@ -4,8 +4,10 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 
+from device_tokens import make_tokens
 from engram_host.companion.errors import SettingError
 from engram_host.companion.gateway.quota import OPERATOR
 from engram_host.companion.settings import read_settings
@@ -125,6 +127,13 @@ def test_a_board_is_answered_without_them(companion):
     board.link = 9
     [found] = board.ask_all("search", query="favourite beverage", limit=3, **who)
     assert (found["items"], found["note"]) == ([], "")
+
+
+def test_a_boards_token_costs_no_call_of_the_model(companion):
+    before = calls(companion)
+    headers = {"Authorization": f"Bearer {make_tokens(companion.home, 'kitchen')['kitchen']}"}
+    answer = httpx.post(f"{companion.url}/v1/search", json={"query": "beverages of Ann"}, headers=headers)
+    assert (answer.status_code, answer.json()["wordings"], calls(companion)) == (200, [], before)
 
 
 def test_a_failure_leaves_the_plain_query_and_says_so(companion):
