@@ -122,7 +122,7 @@ def test_a_request_can_leave_them_out(companion):
 
 
 def test_a_board_is_answered_without_them(companion):
-    who = {"principal": "owner", "group": False, "workspace": "", "tags": [], "since": 0, "until": 0}
+    who = {"principal": "owner", "group": False, "workspace": "", "tags": [], "since": 0, "until": 0, "folders": False}
     board = Sent(companion.posted, "kitchen")
     board.link = 9
     [found] = board.ask_all("search", query="favourite beverage", limit=3, **who)

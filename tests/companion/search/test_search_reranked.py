@@ -96,7 +96,7 @@ def test_a_metric_counts_failures(companion, service):
 
 
 def test_a_board_gets_the_services_order_with_falling_scores(companion):
-    who = {"principal": "owner", "group": False, "workspace": "", "tags": [], "since": 0, "until": 0}
+    who = {"principal": "owner", "group": False, "workspace": "", "tags": [], "since": 0, "until": 0, "folders": False}
     board = Sent(companion.posted, "kitchen")
     board.link = 9
     [found] = board.ask_all("search", query="kettle broken", limit=3, **who)

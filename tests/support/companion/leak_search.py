@@ -107,7 +107,9 @@ def _message(chance: random.Random, victim: str) -> bytes:
             "tags": [],
             "since": 0,
             "until": 1 << 40,
+            "folders": True,
         },
+        "file": {"path": "notes/hidden.md", "first": 1, "count": 100, **caller},
     }
     assert set(fields) == set(messages.FROM_BOARD), "a message that no attacker tries"
     kind = chance.choice([*fields])
