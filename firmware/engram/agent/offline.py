@@ -117,10 +117,11 @@ class Offline(namedtuple("Offline", "records recall forgetting reminders remote_
         ranked = self.recall.rank(make_query(query, caller, skip=(ids.number("id", turn, "t"),)))
         more = await self.remote_search.found(ranked, _FOUND) if self.remote_search else None
         found = self.recall.find(ranked, _FOUND, more)
+        changes = self.recall.changes(found, caller)
         lines = [self.recall.line(item) for item in found]
         if found and not is_certain(ranked, more):
             lines.insert(0, _UNCERTAIN)
-        lines += [CONTRADICTION % pair for pair in self.recall.changes(found, caller)]
+        lines += [CONTRADICTION % pair for pair in changes]
         if not found:
             lines.append("Nothing found: " + self.recall.why_empty(query, caller))
         if more and more.note:

@@ -162,12 +162,12 @@ class Tools(_Parts):
         ranked, more = more or (self.recall.rank(self._query("memory_search", arguments, turn)), None)
         query = ranked.query
         found = self.recall.find(ranked, arguments.get("limit", _PAGE), more)
+        changes = self.recall.changes(found, turn.caller)
         answer: dict = {"found": [self._shown_item(item) for item in found]}
         if found:
             answer["confidence"] = best_confidence(ranked, more) // 10
             if not is_certain(ranked, more):
                 answer["uncertain"] = _UNCERTAIN
-            changes = self.recall.changes(found, turn.caller)
             if changes:
                 answer["contradictions"] = [{"newer": newer, "older": older} for newer, older in changes]
         elif (query.since or query.until) and not self.recall.partial:

@@ -8,6 +8,7 @@ from engram.compat import const
 from engram.memory.records.nearest import load_dedup, may_tell_attribute, unload_dedup
 
 _MOST = const(8)  # texts that are compared, the newest: bounds time and heap
+_SHARED = const(3)  # texts of one attribute share a third of the terms of the shorter one, but for some that have hints
 _LONGEST = const(240)  # characters of a text that may state an attribute and not much more
 
 
@@ -17,22 +18,44 @@ def may_state(item, caller) -> bool:
     "I" is whoever speaks: what other people said, and what is said in a group, is not compared.
     """
     is_own = not item.who or (item.who == caller.principal and not caller.group)
-    is_brief = is_own and "#" not in item.id and len(item.text) <= _LONGEST
-    return is_brief and may_tell_attribute(list(text.terms(item.text)))
+    return is_own and "#" not in item.id and len(item.text) <= _LONGEST
 
 
-def find(told: list) -> list:
+def find(stated: list) -> list:
     """[(id of what is newer, id of what it changes), ...], newest first, among (time, id, text) of which each may_state()."""
-    if len(told) < 2:
-        return []
     # What a turn taught stands after it, also within the same second.
-    told.sort(key=lambda one: (one[0], one[1][0] == "m"))
+    stated = sorted(stated, key=lambda one: (one[0], one[1][0] == "m"))[-_MOST:]
+    pairs = _alike([list(text.terms(content)) for _, _, content in stated])
+    if not pairs:
+        return []
     dedup = load_dedup()
-    facts = [(ref, dedup.Fact(content)) for _, ref, content in told[-_MOST:]]
+    facts = {place: dedup.Fact(stated[place][2]) for pair in pairs for place in pair}
     found = []
-    for newer in range(len(facts) - 1, 0, -1):
-        for older in range(newer - 1, -1, -1):
-            if dedup.verdict(facts[older][1], facts[newer][1]) == dedup.CHANGED:
-                found.append((facts[newer][0], facts[older][0]))
+    for newer, older in pairs:
+        if dedup.verdict(facts[older], facts[newer]) == dedup.CHANGED:
+            found.append((stated[newer][1], stated[older][1]))
     unload_dedup()
     return found
+
+
+def put_newer_first(items: list, pairs: list) -> None:
+    """Move items of a list, each before the first one that it changes; `pairs` as find() gives them."""
+    for newer, older in reversed(pairs):
+        ids = [item.id for item in items]
+        if ids.index(newer) > ids.index(older):
+            items.insert(ids.index(older), items.pop(ids.index(newer)))
+
+
+def _alike(terms: list) -> list:
+    """The pairs of places, newest first, of texts that may state one attribute, by their terms: the comparison of all others
+    would load its words for nothing.
+    """
+    hinted = [may_tell_attribute(one) for one in terms]
+    pairs = []
+    for newer in range(len(terms) - 1, 0, -1):
+        for older in range(newer - 1, -1, -1):
+            least = min(len(terms[newer]), len(terms[older]))
+            shared = sum([term in terms[older] for term in terms[newer]])
+            if (hinted[newer] and hinted[older]) or (shared and shared * _SHARED >= least):
+                pairs.append((newer, older))
+    return pairs

@@ -97,12 +97,17 @@ class Recall:
                 yield shown, [(named.get(what, what), point * item.score // total) for what, point in points]
 
     def changes(self, items: list, caller) -> list:
-        """[(id of what is newer, id of what it changes), ...] among items with their texts: two homes, two prices."""
+        """[(id of what is newer, id of what it changes), ...] among items with their texts: two homes, two prices.
+
+        In the list itself, what is newer comes to stand before what it changes.
+        """
         with lazy("memory.contradictions", "memory.records.nearest"):
             from engram.memory import contradictions
 
-            told = [item for item in items if contradictions.may_state(item, caller)]
-            return contradictions.find([(item.at, item.id, item.text) for item in told])
+            stated = [(item.at, item.id, item.text) for item in items if contradictions.may_state(item, caller)]
+            pairs = contradictions.find(stated)
+            contradictions.put_newer_first(items, pairs)
+            return pairs
 
     def plan(self, ranked: Ranked):
         """The plan.Plan by which a query was ranked."""

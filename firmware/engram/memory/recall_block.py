@@ -74,7 +74,7 @@ class _Chosen:
         self._citations = citations
         self._measure = measure
         self._texts = []
-        self._told = []  # what may contradict
+        self._stated = []  # what may contradict
         self.items = []  # as they were ranked
         self.lines = []
 
@@ -96,7 +96,7 @@ class _Chosen:
         self._rooms[kind] -= cost
         self._texts.append(plain)
         if self._citations and contradictions.may_state(shown, self._caller):
-            self._told.append((item.at, item.id, shown.text))
+            self._stated.append((item.at, item.id, shown.text))
         self.items.append(item)
         # What a turn taught stands after it, also within the same second.
         self.lines.append((kind, item.at, len(item.id), item.id, line))
@@ -113,7 +113,7 @@ class _Chosen:
 
     def changes(self) -> str:
         """The pairs of ids of which the first changes what the second says, such as "t9 and m3"; "" without ids."""
-        return ", ".join(["%s and %s" % pair for pair in contradictions.find(self._told)])
+        return ", ".join(["%s and %s" % pair for pair in contradictions.find(self._stated)])
 
 
 def _kind(item) -> str:

@@ -1,6 +1,7 @@
 """Memories that say different things of one attribute are told as such, newest first."""
 
 from board import ANN, DAY, ROOM, Board
+from engram.memory import contradictions
 from engram.memory.access import OWNER
 
 
@@ -47,3 +48,33 @@ def test_of_three_values_each_pair_is_told_newest_first():
     board.now += DAY
     last = "t%d" % board.journal.add(OWNER, "user", "owner", "I live in Rome")
     assert _changes(board, "where do I live, Paris, Berlin or Rome") == [(last, turn), (last, "m1"), (turn, "m1")]
+
+
+def _compared(older, newer):
+    return contradictions.find([(1, "m1", older), (2, "t9", newer)])
+
+
+def test_attributes_of_all_kinds_are_compared():
+    for older, newer in (
+        ("The user's favourite colour is blue", "actually my favourite colour is green these days"),
+        ("The bike is red", "the bike is green"),
+        ("The rent is 900 euros", "the rent is 950 euros"),
+        ("The dentist's appointment is on Tuesday", "the dentist's appointment is on Friday"),
+    ):
+        assert _compared(older, newer) == [("t9", "m1")], (older, newer)
+
+
+def test_texts_without_a_word_in_common_are_not_compared():
+    assert _compared("The cat sleeps on the sofa", "my rent is 950 euros") == []
+
+
+def test_what_is_newer_stands_before_what_it_changes_and_the_rest_as_it_was():
+    board = Board()
+    for content in ("The bike has a bell", "The bike is red", "The bike was a present"):
+        board.records.store(content, ["bike"])
+        board.now += DAY
+    turn = "t%d" % board.journal.add(OWNER, "user", "owner", "the bike is green")
+    found = board.find("bike", OWNER)
+    found.sort(key=lambda item: item.id)
+    assert board.recall.changes(found, OWNER) == [(turn, "m2")]
+    assert [item.id for item in found] == ["m1", turn, "m2", "m3"]

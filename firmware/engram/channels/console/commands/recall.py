@@ -31,21 +31,25 @@ def recall_command(clock, make_recall, search, caller, rest: str):
 
             more = yield from remote.found(search, ranked, _FOUND)
         items = ((item, ()) for item in recall.find(ranked, _FOUND, more))
-    yield from _told(clock, recall, ranked, more, items, query)
+    yield from _lines(clock, recall, ranked, more, items, query)
     if explained:
         yield _CONFIDENCE % (best_confidence(ranked) // 10)
 
 
-def _told(clock, recall, ranked, more, items, query: str):
+def _lines(clock, recall, ranked, more, items, query: str):
     """Yield the lines of what was found, or why nothing was."""
     caller = ranked.query.caller
+    parts_of = {}
     found = []
     for item, parts in items:
-        if not found and not is_certain(ranked, more):
-            yield _UNCERTAIN
         found.append(item)
-        yield from _found_lines(clock, item, parts)
-    for pair in recall.changes(found, caller):
+        parts_of[item.id] = parts
+    changes = recall.changes(found, caller)
+    if found and not is_certain(ranked, more):
+        yield _UNCERTAIN
+    for item in found:
+        yield from _found_lines(clock, item, parts_of[item.id])
+    for pair in changes:
         yield CONTRADICTION % pair
     if not found:
         yield "nothing found: " + recall.why_empty(query, caller)
