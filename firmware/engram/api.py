@@ -35,13 +35,13 @@ class Memory:
         are the ids of older ones that say something else of the same, such as another home.
         """
         with lazy("memory", "store"):
-            from engram.memory.recall import confidence, make_query  # a small heap has what searches only while it does
+            from engram.memory.recall import make_query  # a small heap has what searches only while it does
 
             recall = self._make_recall()
             ranked = recall.rank(make_query(query, self._caller, tags, since, until))
             found = recall.find(ranked, limit)
             changes = recall.changes(found, self._caller)
-            return [_shown(item, confidence(item.evidence, ranked.measure) // 10, changes) for item in found]
+            return [_shown(item, changes) for item in found]
 
     def plan(self, query: str, tags=(), since: int = 0, until: int = 0) -> dict:
         """What a search does with a query: its intent, the names in it, the first and last of its days, kinds and order."""
@@ -79,8 +79,8 @@ class Memory:
         return Memory(self._records, self._make_recall, self._forgetting, caller_check.check_caller(caller))
 
 
-def _shown(item, certain: int, changes: list) -> dict:
-    shown = {"id": item.id, "at": item.at, "text": item.text, "score": item.score, "confidence": certain}
+def _shown(item, changes: list) -> dict:
+    shown = {"id": item.id, "at": item.at, "text": item.text, "score": item.score, "confidence": item.sure // 10}
     changed = [older for newer, older in changes if newer == item.id]
     if changed:
         shown["changes"] = changed

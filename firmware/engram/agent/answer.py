@@ -92,8 +92,9 @@ class Answerer(_Parts):
         sid = self.journal.current(turn.caller)
         window = self.prompts.window(turn.caller, sid, turn.seq)
         ranked = self.prompts.rank(turn.caller, content, window, turn.seq)
-        more = await remote.found(ranked, _FOUND) if remote and ranked else None
-        prompt = self.prompts.build(turn.caller, sid, turn.seq, content, window, reminders, ranked, more)
+        if remote and ranked:
+            ranked = self.prompts.recall.with_remote(ranked, await remote.found(ranked, _FOUND))
+        prompt = self.prompts.build(turn.caller, sid, turn.seq, content, window, reminders, ranked)
         if prompt.notice:
             await sink.notice(prompt.notice)
         from engram.agent import tool_loop  # after the search, which needs the heap

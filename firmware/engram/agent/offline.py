@@ -115,17 +115,18 @@ class Offline(namedtuple("Offline", "records recall forgetting reminders remote_
 
     async def _find(self, caller, query: str, turn: str) -> str:
         ranked = self.recall.rank(make_query(query, caller, skip=(ids.number("id", turn, "t"),)))
-        more = await self.remote_search.found(ranked, _FOUND) if self.remote_search else None
-        found = self.recall.find(ranked, _FOUND, more)
+        if self.remote_search:
+            ranked = self.recall.with_remote(ranked, await self.remote_search.found(ranked, _FOUND))
+        found = self.recall.find(ranked, _FOUND)
         changes = self.recall.changes(found, caller)
         lines = [self.recall.line(item) for item in found]
-        if found and not is_certain(ranked, more):
+        if found and not is_certain(ranked):
             lines.insert(0, _UNCERTAIN)
         lines += [CONTRADICTION % pair for pair in changes]
         if not found:
             lines.append("Nothing found: " + self.recall.why_empty(query, caller))
-        if more and more.note:
-            lines.append(more.note)
+        if ranked.note:
+            lines.append(ranked.note)
         if found and self.recall.partial:
             lines.append("There may be more: " + self.recall.partial)
         return "\n".join(lines)

@@ -100,7 +100,7 @@ class PromptBuilder(_Parts):
         return self.recall.rank(make_query(content, caller, skip=skip))
 
     def build(
-        self, caller, sid: str, seq: int, content: str, window: Window, reminders: str = "", ranked=None, more=None
+        self, caller, sid: str, seq: int, content: str, window: Window, reminders: str = "", ranked=None
     ) -> Prompt:
         """The prompt for the turn `seq` with which `caller` said `content` in the session `sid`.
 
@@ -111,7 +111,7 @@ class PromptBuilder(_Parts):
         notes, shown_notes = self._first_notes(caller, mode, room // 4) if not turns else ("", ())
         room -= text.tokens(notes)
         message, notice = self._fitted(content, seq, max(_SMALLEST, room * 3 // 4))
-        recalled = self._recalled(caller, window, ranked, more, shown_notes) if ranked else ""
+        recalled = self._recalled(caller, window, ranked, shown_notes) if ranked else ""
         line, fresh = self._catalog(caller, sid, turns or [seq]) if mode == "full" else ("", "")
         last = self._last(caller, message, (notes, recalled, reminders), fresh)
 
@@ -280,7 +280,7 @@ class PromptBuilder(_Parts):
                     whole.append(name)
         return "\n".join(blocks), whole
 
-    def _recalled(self, caller, window: Window, ranked, more, shown_notes) -> str:
+    def _recalled(self, caller, window: Window, ranked, shown_notes) -> str:
         """The block of what was found."""
         citations = self.config.get("recall.citations")
         # In a group, where others read the answer, ids are left out of it unless they are wanted.
@@ -288,7 +288,7 @@ class PromptBuilder(_Parts):
         with lazy("memory.recall_block", "memory.contradictions", "memory.records.nearest"):
             from engram.memory import recall_block  # leaves a small heap before the model is asked
 
-            return recall_block.make(self.recall, ranked, window.for_memories, with_ids, more, shown_notes)
+            return recall_block.make(self.recall, ranked, window.for_memories, with_ids, shown_notes)
 
     def _fitted(self, content: str, seq: int, budget: int) -> tuple:
         """The message cut to the budget, and a notice for the person if that was needed."""

@@ -69,10 +69,10 @@ class RemoteRecall(namedtuple("RemoteRecall", "clock records recall search archi
         own = []
         if query.text:
             for hit, record in self.records.search(query, limit):
-                own.append(Item(record["id"], record["created"], "", "", hit.score, hit.evidence))
+                own.append(Item(record["id"], record["created"], "", "", hit.score, hit.evidence, 0))
         else:
             for record in tools.newest(query, limit):
-                own.append(Item(record["id"], record["created"], "", "", 0, 1))
+                own.append(Item(record["id"], record["created"], "", "", 0, 1, 0))
         items = [item for item in self.recall.merge(own, more, query) if item.id[0] == "m"]
         if not query.text:
             items.sort(key=lambda item: (-item.at, item.id))

@@ -160,13 +160,14 @@ class Tools(_Parts):
 
     def _memory_search(self, arguments: dict, turn, more) -> tuple:
         ranked, more = more or (self.recall.rank(self._query("memory_search", arguments, turn)), None)
+        ranked = self.recall.with_remote(ranked, more)
         query = ranked.query
-        found = self.recall.find(ranked, arguments.get("limit", _PAGE), more)
+        found = self.recall.find(ranked, arguments.get("limit", _PAGE))
         changes = self.recall.changes(found, turn.caller)
         answer: dict = {"found": [self._shown_item(item) for item in found]}
         if found:
-            answer["confidence"] = best_confidence(ranked, more) // 10
-            if not is_certain(ranked, more):
+            answer["confidence"] = best_confidence(ranked) // 10
+            if not is_certain(ranked):
                 answer["uncertain"] = _UNCERTAIN
             if changes:
                 answer["contradictions"] = [{"newer": newer, "older": older} for newer, older in changes]

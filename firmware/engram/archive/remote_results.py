@@ -34,15 +34,15 @@ class ResultMerger:
         What the companion cannot know yet keeps the place that the board gives it.
         """
         own = {item.id: item for item in local}
-        best = max((item.evidence for item in local), default=1)
         seen = set()
         found = []
-        for result in more.ranked:
+        for result, sure in zip(more.ranked, more.sure):
             item = self._checked(result, query, own)
             if item and item.id not in seen and item.at >= query.since and (not query.until or item.at < query.until):
                 seen.add(item.id)
                 score = max(0, min(_TOP, result[1])) * ONE // 1000
-                found.append(Item(item.id, item.at, item.who, item.text, score, item.evidence or best))
+                sure = max(item.sure, sure)
+                found.append(Item(item.id, item.at, item.who, item.text, score, item.evidence, sure))
         others = []
         for place, item in enumerate(local):
             if item.id not in seen:
@@ -60,7 +60,7 @@ class ResultMerger:
         ):  # a line of a file in its folders, which the board has not: who may see it is the companion's to say
             is_file = len(result) == 5 and not query.tags and result[4].strip()
             return (
-                Item(text.cut(ref, _REF_LONGEST), result[2], "", text.cut(result[4], _LONGEST), 0, 0)
+                Item(text.cut(ref, _REF_LONGEST), result[2], "", text.cut(result[4], _LONGEST), 0, 0, 0)
                 if is_file
                 else None
             )
@@ -84,13 +84,13 @@ class ResultMerger:
         if self._records.entries.state(number) != LIVE or self._records.is_expired(record):
             return None
         has_tags = all(fields.tag(tag) in record.get("tags", ()) for tag in query.tags)
-        return Item(ref, record["created"], "", "", 0, 0) if has_tags else None
+        return Item(ref, record["created"], "", "", 0, 0, 0) if has_tags else None
 
     def _turn(self, ref: str, number: int, caller):
         turn = self._journal.turn(number)
         if turn is None or "text" not in turn or turn.get("command") or not access.is_shown(caller, turn):
             return None
-        return Item(ref, turn["at"], turn["who"], "", 0, 0)
+        return Item(ref, turn["at"], turn["who"], "", 0, 0, 0)
 
 
 def _left(ref: str, result, tags):
@@ -98,7 +98,7 @@ def _left(ref: str, result, tags):
     if (tags and ref[0] == "t") or not result[4].strip():
         return None
     who = "" if ref[0] == "m" else text.cut(result[3], _WHO_LONGEST)
-    return Item(ref, result[2], who, text.cut(result[4], _LONGEST), 0, 0)
+    return Item(ref, result[2], who, text.cut(result[4], _LONGEST), 0, 0, 0)
 
 
 def _falling(items: list) -> list:
@@ -107,5 +107,5 @@ def _falling(items: list) -> list:
     falling = []
     for item in items:
         highest = min(highest, item.score)
-        falling.append(Item(item.id, item.at, item.who, item.text, highest, item.evidence))
+        falling.append(Item(item.id, item.at, item.who, item.text, highest, item.evidence, item.sure))
     return falling

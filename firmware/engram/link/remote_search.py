@@ -7,7 +7,8 @@ from engram.compat import const, wait_for_ms
 from engram.errors import ArgumentError
 from engram.link.messages import is_row
 from engram.link.rpc import LinkError
-from engram.memory.recall import WEAK, RemoteResults, is_weak
+from engram.memory.confidence import WEAK
+from engram.memory.recall import RemoteResults, is_weak
 
 _QUERY_LONGEST = const(2000)  # characters
 _TEXT_LONGEST = const(1000)  # of what has left the board: its text comes with it
@@ -49,20 +50,20 @@ class RemoteSearch:
             return None
         have = (self._sync.have("records"), self._sync.have("journal"))
         if self._exchange.failure:
-            return RemoteResults((), have, "the companion is not connected: " + self._alone(query.caller), 0)
+            return RemoteResults((), have, "the companion is not connected: " + self._alone(query.caller), ())
         self.asked += 1
-        items = []
+        items, sure = [], []
         try:
-            answer = await wait_for_ms(self._search(query, limit, folders, items), self._within_ms)
+            answer = await wait_for_ms(self._search(query, limit, folders, items, sure), self._within_ms)
             self.answered += 1
-            return RemoteResults(items, have, text.printable(answer["note"]), _confidence(answer))
+            return RemoteResults(items, have, text.printable(answer["note"]), sure)
         except asyncio.TimeoutError:
             problem = "the companion did not answer in time: "
         except (LinkError, ArgumentError) as error:
             problem = "the companion gave no answer (%s): " % error
         problem += self._alone(query.caller)
         diag.info("companion", problem)
-        return RemoteResults((), have, problem, 0)
+        return RemoteResults((), have, problem, ())
 
     async def read_file(self, path: str, first: int, count: int, caller) -> tuple:
         """(lines of a file in the companion's Markdown folders as a dict, why there are none)."""
@@ -91,14 +92,15 @@ class RemoteSearch:
         archived = self._archived.count(caller) if self._archived else 0
         return _ALONE if not archived else _ALONE[:-1] + ", without the archive (memories: %d)." % archived
 
-    async def _search(self, query, limit: int, folders: bool, items: list) -> dict:
-        """Collect what is found in `items`; the head of the last part of the answer."""
+    async def _search(self, query, limit: int, folders: bool, items: list, sure: list) -> dict:
+        """Collect what is found in `items` and how sure it is of each in `sure`; the head of the last part of the answer."""
 
         def collect(head) -> bool:
-            for item in head["items"]:
+            for place, item in enumerate(head["items"]):
                 # The latter is of what has left the board: its moment, who said it, and its text.
                 if len(items) < limit and (is_row(item, str, int) or is_row(item, str, int, int, str, str)):
                     items.append(item[:4] + [text.cut(item[4], _TEXT_LONGEST)] if len(item) == 5 else item)
+                    sure.append(_sure(head, place, len(items) == 1))
             return head["part"] >= head["parts"]
 
         fields = {
@@ -115,7 +117,10 @@ class RemoteSearch:
         return await self._exchange.ask("search", _ANSWER_MS, None, collect, **fields)
 
 
-def _confidence(answer: dict) -> int:
-    """How sure the companion is, 0 to 1000; those of before did not tell."""
-    told = answer.get("confidence")
-    return min(told, 1000) if isinstance(told, int) and told >= 0 else WEAK
+def _sure(head: dict, place: int, is_best: bool) -> int:
+    """How sure the companion is of an item, 0 to 1000. Those of before told it of the best one, or not at all."""
+    sure = head.get("confidence", WEAK) if is_best else 0
+    sures = head.get("sure")
+    if isinstance(sures, list) and place < len(sures):
+        sure = sures[place]
+    return min(sure, 1000) if isinstance(sure, int) and sure >= 0 else 0

@@ -16,16 +16,21 @@ _SAID = const(" say said says tell told tells mention mentioned mentions ask ask
 
 Plan = namedtuple("Plan", "intent names first last kinds order")
 """What is asked for: fact, event, time, said or list; the names in the query; the first and the last of its days, "" without;
-the kinds that are searched, of memories, turns and notes; and best first or newest first."""
+the kinds that are searched, such as memories, turns and notes; and best first or newest first."""
 
 
-def make_plan(ranked) -> Plan:
-    """The Plan by which something was ranked."""
-    query, days = ranked.query, ranked.days
-    first, last = (day_name(days.first), day_name(days.last)) if days else ("", "")
+def of_ranked(ranked) -> Plan:
+    """The Plan by which a board ranked something, a recall.Ranked."""
+    query = ranked.query
     kinds = ["memories"] + ([] if query.tags else ["turns"]) + (["notes"] if ranked.has_notes else [])
-    order = "newest first" if ranked.is_by_days else "best first"
-    return Plan(_intent(query.text, days, ranked.is_by_days), names_in(query.text), first, last, kinds, order)
+    return make_plan(query.text, ranked.days, kinds, ranked.is_by_days)
+
+
+def make_plan(query: str, days, kinds: list, is_by_days: bool = False) -> Plan:
+    """The Plan of a search for a query in these kinds; `days` are the NamedDays of the query, or None."""
+    first, last = (day_name(days.first), day_name(days.last)) if days else ("", "")
+    order = "newest first" if is_by_days else "best first"
+    return Plan(_intent(query, days, is_by_days), names_in(query), first, last, kinds, order)
 
 
 def described(plan: Plan, limit: int) -> str:

@@ -10,16 +10,14 @@ from engram import text
 from engram.compat import const
 from engram.errors import NotFound
 from engram.lazy import lazy
+from engram.memory import confidence
+from engram.memory.line_meaning import asks_replies
 from engram.memory.records.importance import stated_importance
-from engram.store.search.weights import ALL_KNOWN, ONE, OWN, distinct_terms, known_weights, measure_query, weights
+from engram.store.search.weights import ONE, OWN, distinct_terms, known_weights, measure_query, weights
 
 _LONGEST = const(1000)  # characters of one text in an answer: there may be twenty
 _SNIPPET = const(320)  # characters of one memory in a prompt
 _WHO_LONGEST = const(32)  # of a speaker's name there
-_ONCE = const(1600)  # thousandths: the highest level of a word is 1.6 of one that stands once in a row of mean length
-_ENOUGH = const(20480)  # a weight of words, as of three or four rare ones, from which on more says no more
-_AT_LEAST = const(4096)  # that a word is given, however common
-_CERTAIN = const(100)  # thousandths of confidence below which nothing is an answer; see docs/design/retrieval.md
 _AROUND = const('.,!?;:"()')
 _DAY_SIGNS = const(" las thi pas pre jan feb mar apr may jun jul aug sep oct nov dec ton ")
 _WIDE_DAY_SIGNS = const("天日昨周期月年")
@@ -28,26 +26,28 @@ Query = namedtuple("Query", "text caller tags since until skip")
 """The words, who asks, tags that all have to be there, the earliest time and the first time that is too late (Unix seconds, 0
 leaves it open), and the seqs of turns that are not wanted."""
 
-Item = namedtuple("Item", "id at who text score evidence")
-"""Something that was found: who is "" for a record, a long text is cut, the score orders the items of one answer."""
+Item = namedtuple("Item", "id at who text score evidence sure")
+"""Something that was found: who is "" for a record, a long text is cut, the score orders the items of one answer, and `sure`
+says in thousandths how sure it is that this is an answer."""
 
-Ranked = namedtuple("Ranked", "query items notes measure days has_notes is_by_days")
-"""What the board finds for a query, best first, without the texts: those of all candidates would fill the heap; lines of notes,
-which have theirs; the query's Measure; the NamedDays of the query or None; whether notes were searched; and whether nothing but
-the days decided, newest first."""
+Ranked = namedtuple("Ranked", "query items notes days has_notes is_by_days note")
+"""What is found for a query, best first, without the texts: those of all candidates would fill the heap; lines of notes, which
+have theirs; the NamedDays of the query or None; whether notes were searched; whether nothing but the days decided, newest
+first; and a sentence of a companion for whoever asked, or ""."""
 
-RemoteResults = namedtuple("RemoteResults", "ranked have note confidence")
+RemoteResults = namedtuple("RemoteResults", "ranked have note sure")
 """What a companion finds, best first: [id, score in thousandths], or with at, who and text of what has left the board; the seqs
-up to which it knows records and journal; a sentence for whoever asked, or ""; and how sure it is, 0 to 1000."""
+up to which it knows records and journal; a sentence for whoever asked, or ""; and how sure it is of each, 0 to 1000."""
+
+MadeOf = namedtuple("MadeOf", "scores sure")
+"""What items are made of, by id: the parts of a score as [(what, points), ...], the factors of a confidence as
+[(what, per cent), ...]."""
 
 CANDIDATES = 24
 """Hits of each store, before both are put in one order."""
 
 CONTRADICTION = "%s and %s say different things: the first is newer."
 """For two ids."""
-
-WEAK = 300
-"""Thousandths of confidence below which an answer is weak; see docs/design/retrieval.md."""
 
 
 def make_query(text: str, caller, tags=(), since: int = 0, until: int = 0, skip=()) -> Query:
@@ -59,25 +59,25 @@ class Recall:
     """Searches records and journal together.
 
     `remote` takes what a companion found: merge(items, remote results, query) gives items, and add_use(number, caller) counts
-    that one with the companion was shown. None without a companion.
+    that one with the companion was shown. None without a companion. `candidates` are the hits that each store gives.
     """
 
-    def __init__(self, records, journal, notes, clock, remote):
+    def __init__(self, records, journal, notes, clock, remote, candidates=CANDIDATES):
         self._records = records
         self._journal = journal
         self._notes = notes
         self._clock = clock
         self._remote = remote
+        self._candidates = candidates
 
-    def find(self, ranked: Ranked, limit: int = 10, more=None) -> list:
-        """At most `limit` items with their texts, best first; `more` is what a companion found for the same query, or None.
-
-        What is_certain() does not take for an answer does not count as used.
+    def find(self, ranked: Ranked, limit: int = 10) -> list:
+        """At most `limit` items with their texts, best first. What is_certain() does not take for an answer does not count as
+        used.
         """
         caller = ranked.query.caller
         found = []
-        is_answer = is_certain(ranked, more)
-        for item in self.all_items(ranked, more)[:limit]:
+        is_answer = is_certain(ranked)
+        for item in all_items(ranked)[:limit]:
             shown = self.with_text(item, caller)
             if shown:
                 if is_answer:
@@ -85,12 +85,12 @@ class Recall:
                 found.append(shown)
         return found
 
-    def explain(self, ranked: Ranked, made_of: dict, limit: int = 10):
+    def explain(self, ranked: Ranked, made_of: MadeOf, limit: int = 10):
         """Yield (item, [(what, points), ...]) as find() gives the items: what each score is made of, as rank() tells."""
         query = ranked.query
         named = dict(_query_words(query.text))
-        for item in self.all_items(ranked)[:limit]:
-            points = made_of.get(item.id, ())
+        for item in all_items(ranked)[:limit]:
+            points = made_of.scores.get(item.id, ())
             total = max(1, sum(point for _, point in points))
             shown = self.with_text(item, query.caller)
             if shown:
@@ -114,20 +114,17 @@ class Recall:
         with lazy("memory.plan"):
             from engram.memory import plan  # seldom asked for
 
-            return plan.make_plan(ranked)
+            return plan.of_ranked(ranked)
 
     def plan_line(self, ranked: Ranked, limit: int) -> str:
         """The plan as one line for a person, with the most items that are shown."""
         with lazy("memory.plan"):
             from engram.memory import plan  # likewise
 
-            return plan.described(plan.make_plan(ranked), limit)
+            return plan.described(plan.of_ranked(ranked), limit)
 
     def rank(self, query, made_of=None) -> Ranked:
-        """What the board finds for a Query; with tags, records only.
-
-        `made_of` is a dict to which what each score is made of is added, by id.
-        """
+        """What the board finds for a Query; with tags, records only. What it is made of is added to `made_of`, a MadeOf."""
         days, words = self._without_days(query.text)
         with lazy("store.search", "memory.on_days"):  # more code than a search needs of heap
             return self._rank(query, words, days, made_of)
@@ -149,29 +146,25 @@ class Recall:
         notes = self._find_notes(query, terms)
         if notes:
             frequencies.append((notes.count, notes.having))
-        idfs = weights(frequencies)
-        known = known_weights(frequencies, idfs)
-        items = self._ranked_records(query, known, made_of)
+        known = known_weights(frequencies, weights(frequencies))
+        judge = _Judge(measure_query(frequencies, known), made_of)
+        items = self._ranked_records(query, known, judge)
         if not query.tags:
-            turns = []
-            for hit, turn in self._journal.search(query, CANDIDATES, "", known, made_of is not None):
-                turns.append(Item("t%d" % hit.number, turn["at"], turn["who"], "", hit.score, hit.evidence))
-                if made_of is not None:
-                    made_of[turns[-1].id] = hit.parts
-            items = _on_one_scale(items, turns)
+            items = _on_one_scale(*_agreeing(items, self._ranked_turns(query, known, judge), judge))
         if days:
             from engram.memory import on_days  # few questions name days
 
             if not items:
-                found = on_days.said_on(days, query, self._records, self._journal, self._clock)[:CANDIDATES]
-                by_days = [Item(ref, at, who, "", ONE, OWN) for at, ref, who in found]
-                return Ranked(asked, by_days, (), ALL_KNOWN, days, False, True)
+                found = on_days.said_on(days, query, self._records, self._journal, self._clock)[: self._candidates]
+                by_days = [Item(ref, at, who, "", ONE, OWN, 1000) for at, ref, who in found]
+                return Ranked(asked, by_days, (), days, False, True, "")
             for place, item in enumerate(items):
-                points = on_days.points(days, self._clock.day_number(item.at)) * ONE // 100
-                items[place] = _with_score(item, item.score + points)
+                points = on_days.points(days, self._clock.day_number(item.at))
+                item = _with_score(item, item.score + points * ONE // 100)
+                items[place] = judge.times(item, "days", confidence.of_days(points > 0))
         items.sort(key=lambda item: (-item.score, -item.at, -int(item.id[1:])))
-        items, found = _with_notes(notes, known, items)
-        return Ranked(asked, items, found, measure_query(frequencies, known), days, bool(notes), False)
+        items, lines = _with_notes(notes, known, judge, items)
+        return Ranked(asked, items, lines, days, bool(notes), False, "")
 
     def _find_notes(self, query, terms: list):
         """The lines of notes that have some of the terms, None if there is nobody whose notes may be shown, or with tags."""
@@ -186,14 +179,13 @@ class Recall:
 
             return note_search.find(notebook, names, terms, self._clock, query.since, query.until)
 
-    def _ranked_records(self, query, idfs, made_of) -> list:
+    def _ranked_records(self, query, known, judge) -> list:
         items = []
         stated = []
-        for hit, record in self._records.search(query, CANDIDATES, idfs, made_of is not None):
+        for hit, record in self._records.search(query, self._candidates, known, judge.made_of is not None):
             stated.append(stated_importance(record))
-            items.append(Item(record["id"], record["created"], "", "", hit.score, hit.evidence))
-            if made_of is not None:
-                made_of[record["id"]] = hit.parts
+            item = judge.item(record["id"], record["created"], "", hit)
+            items.append(judge.times(item, "authority", confidence.of_record(record)))
         for at, (importance, _) in enumerate(self._records.importance.importance_of(stated)):
             item = items[at]
             # A turn's score has half as much again from its session; a record is a session of its own.
@@ -201,15 +193,21 @@ class Recall:
             items[at] = _with_score(item, score)
         return items
 
-    def all_items(self, ranked: Ranked, more=None) -> list:
-        """What was found, with what a companion found and lines of notes, best first."""
-        found = self.merge(ranked.items, more, ranked.query)
-        if ranked.notes:
-            every = list(found) + ranked.notes
-            # MicroPython's sort keeps no order of what is alike.
-            order = sorted([(-item.score, place) for place, item in enumerate(every)])
-            found = [every[place] for _, place in order]
-        return found
+    def _ranked_turns(self, query, known, judge) -> list:
+        items = []
+        is_asked = asks_replies(query.text)
+        for hit, turn in self._journal.search(query, self._candidates, "", known, judge.made_of is not None):
+            item = judge.item("t%d" % hit.number, turn["at"], turn["who"], hit)
+            items.append(judge.times(item, "authority", confidence.of_turn(turn, is_asked)))
+        return items
+
+    def with_remote(self, ranked: Ranked, more) -> Ranked:
+        """What the board ranked, with what a companion found for the same query, or None if it was not asked."""
+        if not more:
+            return ranked
+        query, notes = ranked.query, ranked.notes
+        items = self.merge(ranked.items, more, query)
+        return Ranked(query, items, notes, ranked.days, ranked.has_notes, ranked.is_by_days, more.note)
 
     def merge(self, items: list, more, query) -> list:
         """Items of the board with what a companion found for the same query, if it found anything."""
@@ -236,7 +234,7 @@ class Recall:
             return None
         if content is None:
             return None
-        return Item(item.id, item.at, item.who, text.cut(content, _LONGEST), item.score, item.evidence)
+        return Item(item.id, item.at, item.who, text.cut(content, _LONGEST), item.score, item.evidence, item.sure)
 
     def line(self, item: Item, citations: bool = True, mark: str = "") -> str:
         """An item as one line: "- [m12 2026-01-31] text", or with the speaker "- [t7 2026-01-31 Ann] text".
@@ -286,55 +284,99 @@ def _query_words(query: str):
             yield term, word.strip(_AROUND)
 
 
-def best_confidence(ranked: Ranked, more=None) -> int:
-    """How sure board and companion may be that they found an answer, 0 to 1000; `more` as for Recall.find()."""
-    evidence = max((item.evidence for items in (ranked.items, ranked.notes) for item in items), default=0)
-    best = confidence(evidence, ranked.measure)
-    return max(best, more.confidence) if more and more.ranked else best
+def all_items(ranked: Ranked) -> list:
+    """What was found, with the lines of notes, best first."""
+    if not ranked.notes:
+        return ranked.items
+    every = list(ranked.items) + ranked.notes
+    # MicroPython's sort keeps no order of what is alike.
+    order = sorted([(-item.score, place) for place, item in enumerate(every)])
+    return [every[place] for _, place in order]
 
 
-def is_weak(ranked: Ranked, more=None) -> bool:
+def surest(ranked: Ranked):
+    """The item of which it is most sure that it is an answer; None if nothing was found."""
+    best = None
+    for items in (ranked.items, ranked.notes):
+        for item in items:
+            if best is None or item.sure > best.sure:
+                best = item
+    return best
+
+
+def best_confidence(ranked: Ranked) -> int:
+    """How sure it is that an answer was found, 0 to 1000."""
+    best = surest(ranked)
+    return best.sure if best else 0
+
+
+def is_weak(ranked: Ranked) -> bool:
     """Whether what was found is a weak answer at most."""
-    return best_confidence(ranked, more) < WEAK
+    return best_confidence(ranked) < confidence.WEAK
 
 
-def is_certain(ranked: Ranked, more=None) -> bool:
+def is_certain(ranked: Ranked) -> bool:
     """Whether what was found may be shown as an answer; else it is only what came nearest."""
-    return best_confidence(ranked, more) >= _CERTAIN
+    return best_confidence(ranked) >= confidence.CERTAIN
 
 
-def confidence(evidence: int, measure) -> int:
-    """How sure a search may be that a hit is an answer, 0 to 1000; `evidence` is the hit's, `measure` the query's.
+class _Judge:
+    """Says how sure each hit is that it is an answer; keeps what that is made of, too, if `made_of` is a MadeOf."""
 
-    It is c (2 - c) of the share c of the query's known words, by weight, that the hit has with what stands beside it, times the
-    share of known words among all, times how much weight the hit has: less half of that of the unknown words, and _ENOUGH says
-    all that words can say.
-    """
-    if not measure.known:
-        return 0
-    covered = evidence * _ONCE // (OWN * measure.known)
-    weight = measure.weight * covered // 1000 + _AT_LEAST - measure.unknown // 2
-    covered = min(1000, covered)
-    share = measure.weight * 1000 // (measure.weight + measure.unknown)
-    # Each product is below 2^30, so that none is made on the heap.
-    return covered * (2000 - covered) // 1000 * share // 100 * max(0, min(_ENOUGH, weight)) // (10 * _ENOUGH)
+    def __init__(self, measure, made_of):
+        self._measure = measure
+        self.made_of = made_of
+
+    def item(self, ref: str, at: int, who: str, hit) -> Item:
+        """The item of a hit of a store."""
+        if self.made_of is not None:
+            self.made_of.scores[ref] = hit.parts
+        return Item(ref, at, who, "", hit.score, hit.evidence, self.sure(ref, hit.evidence))
+
+    def sure(self, ref: str, evidence: int) -> int:
+        """How sure words alone are."""
+        sure = confidence.of_words(evidence, self._measure)
+        if self.made_of is not None:
+            self.made_of.sure[ref] = [("words", sure // 10)]
+        return sure
+
+    def times(self, item: Item, what: str, per_cent: int) -> Item:
+        """An item with one more factor of its confidence."""
+        if per_cent == 100:
+            return item
+        if self.made_of is not None:
+            self.made_of.sure[item.id].append((what, per_cent))
+        sure = confidence.times(item.sure, per_cent)
+        return Item(item.id, item.at, item.who, item.text, item.score, item.evidence, sure)
 
 
-def _with_notes(notes, known: dict, items: list) -> tuple:
+def _with_notes(notes, known: dict, judge, items: list) -> tuple:
     """(the items of records and turns, those of lines of notes): the side whose best matches less weight is scaled down."""
     if not notes or not notes.lines:
         return items, ()
     found = []
     for line in notes.lines:
-        # A word that a line has once counts as one of mean length; the highest level is 1.6 of that.
-        evidence = OWN * sum([known[term] for term in line.terms]) * 1000 // _ONCE
-        found.append(Item(line.ref, line.at, "", line.text, 0, evidence))
+        evidence = confidence.evidence_once(sum([known[term] for term in line.terms]))
+        found.append(Item(line.ref, line.at, "", line.text, 0, evidence, judge.sure(line.ref, evidence)))
     ours = max((item.evidence for item in items), default=0)
     theirs = max(item.evidence for item in found)
     # Weights reach 2^30: the quotients are taken in 1/256 so that products stay small.
     most = (max(ours, theirs) >> 8) + 1
     found = [_with_score(item, ONE * 3 // 2 * (item.evidence // most) // 256) for item in found]
     return _scaled(items, ours // most) if ours < theirs else items, found
+
+
+def _agreeing(records: list, turns: list, judge) -> tuple:
+    """(records, turns), surer of those that match nearly as much as the best of the other kind: two that say it."""
+    best_record = max((item.evidence for item in records), default=0)
+    best_turn = max((item.evidence for item in turns), default=0)
+    # Weights reach 2^30: the quotient is taken first so that nothing is made on the heap.
+    least = max(best_record, best_turn) // 3 * 2
+    for items in (records, turns) if 0 < least <= min(best_record, best_turn) else ():
+        for place, item in enumerate(items):
+            if item.evidence >= least:
+                items[place] = judge.times(item, "agreement", confidence.AGREED)
+    return records, turns
 
 
 def _on_one_scale(records: list, turns: list) -> list:
@@ -354,7 +396,7 @@ def _scaled(items: list, factor: int) -> list:
 
 
 def _with_score(item: Item, score: int) -> Item:
-    return Item(item.id, item.at, item.who, item.text, score, item.evidence)
+    return Item(item.id, item.at, item.who, item.text, score, item.evidence, item.sure)
 
 
 def snippet(content: str, longest: int) -> str:

@@ -8,7 +8,8 @@ a note that the prompt shows anyway.
 from engram import text
 from engram.compat import const
 from engram.memory import contradictions
-from engram.memory.recall import CANDIDATES, WEAK, confidence, is_certain, is_weak, unfenced
+from engram.memory.confidence import WEAK
+from engram.memory.recall import CANDIDATES, all_items, is_certain, is_weak, unfenced
 
 _OPEN = const("<recalled-memories>")
 _CLOSE = const("</recalled-memories>")
@@ -27,27 +28,25 @@ _HEADS = const(12)  # tokens of all headings
 _SAME = const(50)  # per cent of a text that another one makes up if both say the same
 
 
-def make(recall, ranked, budget: int, citations: bool = True, more=None, shown_notes=()) -> str:
+def make(recall, ranked, budget: int, citations: bool = True, shown_notes=()) -> str:
     """What was found for a message, in at most `budget` tokens, each kind oldest first; "" if nothing fits.
 
-    `more` as for Recall.find(); `shown_notes` are the names of notes that the prompt shows anyway.
+    `shown_notes` are the names of notes that the prompt shows anyway.
     """
-    found = recall.all_items(ranked, more)[:CANDIDATES]
+    found = all_items(ranked)[:CANDIDATES]
     if not found or budget <= 0:
         return ""
-    is_answer = is_certain(ranked, more)
-    is_all_weak = is_weak(ranked, more)
+    is_answer = is_certain(ranked)
+    is_all_weak = is_weak(ranked)
     rule = _NEAREST if not is_answer else _WEAK_RULE if is_all_weak else _RULE
-    rule += " " + unfenced(more.note) if more and more.note else ""
+    rule += " " + unfenced(ranked.note) if ranked.note else ""
     room = budget - text.tokens(_OPEN + _CLOSE + rule) - _HEADS
-    # Of what a companion found it is not known how sure each line is.
-    measure = None if is_all_weak or (more and more.ranked) else ranked.measure
-    chosen = _Chosen(recall, ranked.query.caller, room, citations, measure)
-    least = max(item.evidence for item in found)
+    chosen = _Chosen(recall, ranked.query.caller, room, citations, not is_all_weak)
+    most = max(item.evidence for item in found)
     left = []
     for item in found:
         if (
-            item.evidence * _WEAKEST >= least
+            (not item.evidence or item.evidence * _WEAKEST >= most)  # what only the companion found has none
             and item.id.partition("#")[0] not in shown_notes
             and not chosen.add(item, True)
         ):
@@ -66,13 +65,13 @@ def make(recall, ranked, budget: int, citations: bool = True, more=None, shown_n
 class _Chosen:
     """The lines that a block shows."""
 
-    def __init__(self, recall, caller, room: int, citations: bool, measure):
+    def __init__(self, recall, caller, room: int, citations: bool, marks_weak: bool):
         self._recall = recall
         self._caller = caller
         self._room = room
         self._rooms = {sign: room * share // 100 for sign, _, share in _KINDS}
         self._citations = citations
-        self._measure = measure
+        self._marks_weak = marks_weak
         self._texts = []
         self._stated = []  # what may contradict
         self.items = []  # as they were ranked
@@ -86,7 +85,7 @@ class _Chosen:
         plain = " %s " % " ".join(shown.text.lower().split()).rstrip(".!")
         if any(_say_the_same(plain, other) for other in self._texts):
             return True
-        is_weak = self._measure and confidence(item.evidence, self._measure) < WEAK
+        is_weak = self._marks_weak and item.sure < WEAK
         line = self._recall.line(shown, self._citations, "weak" if is_weak else "")
         cost = text.tokens(line) + 1
         kind = _kind(item)

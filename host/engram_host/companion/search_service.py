@@ -139,6 +139,7 @@ class SearchService:
         names = tuple(devices)
         left_out: tuple[str, ...] = ()
         chosen = None if isinstance(folders, bool) else folders
+        is_in_folders_only = chosen is not None and not names
         if chosen is not None and options.get("log"):
             raise BadSearch("folders", "cannot be named together with log, which is one of a board")
         # Most searches are in one board: they need nothing of the others.
@@ -169,6 +170,9 @@ class SearchService:
             # A board waits 1.5 s, and a chat model takes longer.
             result = await self._search(request, is_quick, expand and not is_quick)
         result = replace(result, left_out=result.left_out + left_out)
+        if kept and result.plan:
+            kinds = [] if is_in_folders_only else result.plan.kinds
+            result = replace(result, plan=result.plan._replace(kinds=[*kinds, "folders"]))
         asked = " ".join((request.query, *result.wordings))
         return await asyncio.to_thread(kept.with_citations, result, asked, caller, chosen) if kept else result
 

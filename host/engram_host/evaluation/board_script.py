@@ -12,27 +12,71 @@ import gc
 import json
 import sys
 
-from engram import text
 from engram.clock import Clock
-from engram.memory import line_meaning
+from engram.memory.access import OWNER
 from engram.memory.journal import schema
-from engram.memory.recall import confidence
+from engram.memory.journal.journal import Journal
+from engram.memory.recall import Recall, all_items, best_confidence, make_query
 from engram.store.log.segments import Log
-from engram.store.search.weights import distinct_terms, known_weights, measure_query, weights
 from engram.store.store import Store
-from engram.store.types import Query
 
 SIZE = 6 << 20
 CAP = 2 << 20
+MOST = 50
+"""Candidates of a search: the figures within a budget go further than a board looks for a prompt."""
+
 PROGRESS = 100
 
 
+class _NoRecords:
+    """The records of a board that has none."""
+
+    def __init__(self):
+        self.entries = self.importance = self
+
+    def frequencies(self, terms):
+        """No record has any."""
+        return 0, {}
+
+    def search(self, query, limit, known, explain):
+        """Nothing is found."""
+        return ()
+
+    def importance_of(self, stated):
+        """Nothing is important."""
+        return ()
+
+    def newest(self, caller, tags):
+        """There is none."""
+        return ()
+
+
+class _NoNotes:
+    """The notes of a board that has none."""
+
+    def for_caller(self, caller):
+        """Everybody's are the same."""
+        return self
+
+    def names(self):
+        """There is no file."""
+        return ()
+
+
 class Turns:
-    """The turns of one conversation in a store, in a folder. Lines mean what they mean in the journal."""
+    """The turns of one conversation in a store, in a folder: lines mean what they mean in the journal, and a question is ranked
+    as a board without memories and notes ranks it.
+    """
 
     def __init__(self, folder):
-        self._store = Store(Log(folder, "journal", cap=CAP), schema.TurnSchema(Clock(), 0))
+        # Questions are asked when the last turn is said.
+        clock = Clock(0, self._last_moment)
+        turn_schema = schema.TurnSchema(clock, 0)
+        self._store = Store(Log(folder, "journal", cap=CAP), turn_schema)
         self._store.open()
+        self._last = 0
+        journal = Journal(self._store, turn_schema, clock, CAP, None)
+        self._recall = Recall(_NoRecords(), journal, _NoNotes(), clock, None, MOST)
 
     def add(self, session, at, who, content, caption, role):
         """Append a turn; its id."""
@@ -40,6 +84,9 @@ class Turns:
         if caption:
             line.append(("caption", caption))
         return self._store.append(line)
+
+    def _last_moment(self):
+        return self._last
 
     def finish_background(self):
         """Let the work in the background end, as it does between messages."""
@@ -52,19 +99,11 @@ class Turns:
         return self._store.partial
 
     def search(self, query, limit):
-        """The confidence in thousandths, and the ids of what fits a query, best first."""
-        terms = distinct_terms(text.terms(query))
-        frequencies = (self._store.frequencies(terms),)
-        idfs = weights(frequencies)
-        known = known_weights(frequencies, idfs)
-        speaker = line_meaning.named_speaker(query, self._store.names("%"), lambda label: True)
-        asked = line_meaning.asks_replies(query)
-        found = []
-        evidence = 0
-        for hit in self._store.search(Query(terms, (), (), 0, 0, speaker, known, asked), limit):
-            found.append(hit.number)
-            evidence = max(evidence, hit.evidence)
-        return confidence(evidence, measure_query(frequencies, known)), found
+        """The confidence in thousandths, and the numbers of what fits a query, best first."""
+        if not self._last:
+            self._last = self._store.line(self._store.next_seq - 1)["at"]
+        ranked = self._recall.rank(make_query(query, OWNER))
+        return best_confidence(ranked), [int(item.id[1:]) for item in all_items(ranked)[:limit]]
 
 
 def feed(store, turns, ids) -> None:

@@ -25,6 +25,7 @@ def heads(answer: bytes) -> list[dict[str, Any]]:
     found = [messages.decode(line, messages.TO_BOARD)[0] for line in lines]
     assert all(head.pop("version", 1) == 1 for head in found if head["op"] == "welcome")
     assert all(0 <= head.pop("confidence", 0) <= 1000 for head in found if head["op"] == "found")
+    assert all(0 <= sure <= 1000 for head in found for sure in head.pop("sure", ()))
     return [{name: value for name, value in head.items() if name not in FOR_PEOPLE} for head in found]
 
 

@@ -173,7 +173,7 @@ def test_recall_shows_what_a_score_is_made_of():
     assert lines[0] == "plan: fact; memories, turns; best first, at most 10"
     assert lines[1].endswith("  The bike is green") and lines[2].startswith("        green ") and ", bike " in lines[2]
     board.records.store("my databases run on the old-fashioned server", ["it"])
-    assert len(lines) == 4 and lines[3].startswith("confidence: ") and lines[3].endswith(" of 100")
+    assert len(lines) == 4 and lines[3].startswith("confidence: ") and " of 100, m1: words " in lines[3]
     (_, _, made_of, _) = lines_of(board, "/recall --explain Databases, old-fashioned!")
     assert [part.split()[0] for part in made_of.split(", ")] == ["Databases", "old-fashioned"]
     assert error_of(board, "/recall --explain") == "/recall: needs words to look for."

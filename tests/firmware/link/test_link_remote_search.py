@@ -215,7 +215,7 @@ async def test_the_prompts_block_has_what_the_companion_finds():
 
 async def test_the_block_says_that_the_board_found_alone():
     board = _board()
-    more = RemoteResults((), (9, 9), "the companion did not answer in time: only the board was searched.", 0)
+    more = RemoteResults((), (9, 9), "the companion did not answer in time: only the board was searched.", ())
     assert "did not answer in time" in board.block("bike", OWNER, 300, more=more)
 
 

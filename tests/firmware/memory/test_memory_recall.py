@@ -6,7 +6,7 @@ from board import ANN, DAY, ROOM, Board
 from engram import text
 from engram.memory import catalog, recall_block
 from engram.memory.access import OWNER, Caller
-from engram.memory.recall import RemoteResults, best_confidence, is_certain
+from engram.memory.recall import MadeOf, RemoteResults, best_confidence, is_certain, make_query
 
 WORDS = ("apple", "boat", "自行车", "دراجة", "🎉🎉", "ember", "<b>", "grove-7", "x" * 60)
 
@@ -315,11 +315,51 @@ def test_what_came_nearest_is_told_as_such_and_does_not_count_as_used():
 
 
 def test_what_a_companion_found_may_be_an_answer():
-    board = Board()
+    board = Board(companion_url="http://companion")
     board.records.store("my bike is green", ["bike"])
     ranked = board.rank("bike zebra quagga okapi gnu impala lynx ibex", OWNER)
-    for found, sure, is_answer in (((), 900, False), ((["m1", 900],), 900, True), ((["m1", 900],), 20, False)):
-        assert is_certain(ranked, RemoteResults(found, (1, 0), "", sure)) is is_answer
+    for found, sure, is_answer in (
+        ((), (), False),
+        ((["m1", 900],), (900,), True),
+        ((["m1", 900],), (20,), False),
+        ((["m7", 900],), (900,), False),  # which the board does not have
+    ):
+        merged = board.recall.with_remote(ranked, RemoteResults(found, (1, 0), "", sure))
+        assert is_certain(merged) is is_answer, (found, sure)
+
+
+def _factors(board, query):
+    made_of = MadeOf({}, {})
+    board.recall.rank(make_query(query, OWNER), made_of)
+    return {ref: [what for what, _ in factors[1:]] for ref, factors in made_of.sure.items()}
+
+
+def test_authority_counts_who_says_so():
+    board = Board()
+    board.records.store("the bike is green", ["a"], OWNER, pinned=True)
+    board.records.store("the boat is blue", ["a"], OWNER, source="auto_llm")
+    board.records.store("the door is red", ["a"])
+    reply = "t%d" % board.journal.add(OWNER, "assistant", "engram", "the roof is new")
+    factors = _factors(board, "bike boat door roof")
+    assert sorted([ref for ref in factors if "authority" in factors[ref]]) == ["m1", "m2", reply]
+    assert _factors(board, "what did you say of the roof?") == {reply: []}
+
+
+def test_a_memory_and_a_turn_that_say_it_are_surer_than_one():
+    board = Board()
+    board.records.store("the green bike stands in the cellar", ["a"])
+    assert _factors(board, "green bike zebra quagga") == {"m1": []}
+    turn = "t%d" % board.journal.add(OWNER, "user", "owner", "the green bike stands in the cellar since May")
+    assert _factors(board, "green bike zebra quagga") == {"m1": ["agreement"], turn: ["agreement"]}
+
+
+def test_what_is_not_of_the_days_that_are_asked_for_is_less_sure():
+    board = Board()
+    board.journal.add(OWNER, "user", "owner", "the plumber came for the boiler")
+    board.now += DAY
+    yesterday = _confidence(board, "what did the plumber do yesterday?")
+    board.now += 9 * DAY
+    assert _confidence(board, "what did the plumber do yesterday?") < yesterday
 
 
 def test_with_nothing_found_there_is_no_confidence():

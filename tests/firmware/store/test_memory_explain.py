@@ -2,7 +2,7 @@
 
 from board import Board
 from engram.memory.access import OWNER
-from engram.memory.recall import make_query
+from engram.memory.recall import MadeOf, make_query
 
 SAID = ("my bike is green and fast", "I planted tomatoes", "the bike is red", "green tea is good", "we went to the sea")
 
@@ -16,7 +16,7 @@ def _board():
 
 
 def _explained(board, query):
-    made_of = {}
+    made_of = MadeOf({}, {})
     return list(board.recall.explain(board.recall.rank(make_query(query, OWNER), made_of), made_of))
 
 

@@ -21,7 +21,7 @@ from engram.app import App
 from engram.clock import Clock
 from engram.errors import EngramError
 from engram.memory.access import Caller
-from engram.memory.recall import make_query
+from engram.memory.recall import MadeOf, make_query
 
 CALLERS = (
     ("owner", Caller("owner", "console", False, "")),
@@ -180,7 +180,7 @@ class Board:
     def _found(self, query, caller):
         """[id, score, what it is made of] of each, best first."""
         found = []
-        recall, made_of = self.parts.make_recall(), {}
+        recall, made_of = self.parts.make_recall(), MadeOf({}, {})
         ranked = recall.rank(make_query(query, caller), made_of)
         for item, parts in recall.explain(ranked, made_of, FOUND):
             found.append([item.id, item.score, [points for _, points in parts]])

@@ -109,11 +109,12 @@ class Board(board.Board):
 
     def find(self, query, caller, limit=10, skip=(), more=None, **filters):
         """What recall finds."""
-        return self.recall.find(self.rank(query, caller, skip=skip, **filters), limit, more)
+        return self.recall.find(self.recall.with_remote(self.rank(query, caller, skip=skip, **filters), more), limit)
 
     def block(self, query, caller, budget, skip=(), citations=True, more=None):
         """The block of a prompt."""
-        return recall_block.make(self.recall, self.rank(query, caller, skip=skip), budget, citations, more)
+        ranked = self.recall.with_remote(self.rank(query, caller, skip=skip), more)
+        return recall_block.make(self.recall, ranked, budget, citations)
 
     def rank(self, query, caller, **filters):
         return self.recall.rank(make_query(query, caller, **filters))

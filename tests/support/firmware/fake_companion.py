@@ -57,6 +57,7 @@ class Companion:
         self.counts = {}  # how many messages of each kind came
         self.refuses: tuple[str, int] | None = None  # (why, again) for all that comes
         self.finds = []  # items of each search
+        self.sure = ()  # how sure it is of each
         self.note = ""
         self.searches = []
         self.files = {}  # JSON of what is shown of a file, by its path
@@ -195,10 +196,18 @@ class Companion:
         items = self.finds[: head["limit"]]
         half = (len(items) + 1) // 2
         parts = [items[:half], items[half:]] if len(items) > 1 else [items]
+        sures = [self.sure[:half], self.sure[half:]]
         return [
-            self._answer("found", head, part=at + 1, parts=len(parts), items=part, note=self.note)
+            _with_sure(
+                self._answer("found", head, part=at + 1, parts=len(parts), items=part, note=self.note), sures[at]
+            )
             for at, part in enumerate(parts)
         ]
+
+
+def _with_sure(message, sure):
+    """A message with a field that companions of before did not send."""
+    return log_line.encode(list(log_line.decode(message).items()) + [("sure", list(sure))]) if sure else message
 
 
 class Way:

@@ -24,10 +24,6 @@ Measure = namedtuple("Measure", "known weight unknown")
 least, the same and the weight of its other words. In a memory of a few, every new word would be rare."""
 
 
-ALL_KNOWN = Measure(1, 1 << 20, 0)
-"""That of a question which is answered by the days that it names."""
-
-
 def inverse_frequency(documents: int, having: int) -> int:
     """The weight of a term that `having` of all `documents` have, times 1024."""
     having = min(having, documents)

@@ -95,6 +95,9 @@ class ScoreParts(BaseModel):
     dates: float
     cosine: float | None
     rerank: float | None = Field(description="what the reranker gave it, which decides its place; no part of the score")
+    confidence: list[tuple[str, float]] = Field(
+        description="what the confidence is made of: the mean of words and meaning, times each factor; no part of the score"
+    )
 
 
 class HitShown(BaseModel):
@@ -110,10 +113,23 @@ class HitShown(BaseModel):
     who: str
     text: str
     score: float
+    confidence: float = Field(description="0 to 1: how sure it is that this is an answer")
     state: str
     coverage: float = Field(description="the share of the query's words that it matches, by their weight")
     cosine: float | None
     explanation: ScoreParts | None
+
+
+class PlanShown(BaseModel):
+    """What a search does with a query."""
+
+    intent: Literal["fact", "event", "time", "said", "list"]
+    names: list[str] = Field(description="the names in the query")
+    first: str = Field(description="the first of the days that it names, empty if it names none")
+    last: str
+    kinds: list[str] = Field(description="what is searched, of memories, turns and folders")
+    order: str
+    limit: int = Field(description="hits at most")
 
 
 class SearchAnswer(BaseModel):
@@ -126,7 +142,10 @@ class SearchAnswer(BaseModel):
     )
     left_out: list[str]
     confidence: float = Field(
-        description="0 to 1: how sure it is, by words and meaning, that the best hit is an answer"
+        description="0 to 1: how sure it is, by words and meaning, that an answer was found; below .1 nothing is certain"
+    )
+    plan: PlanShown | None = Field(
+        description="what the search did with the query; null if there was nothing to search"
     )
     weight: float = Field(description="of meaning against words, as it was used")
     shape: str = Field(description="why the weight is what it is")
@@ -155,12 +174,12 @@ def make_search_router(searching: SearchService) -> APIRouter:
             question.expand = False  # calls of a model are the operator's
         asking = caller_check.check_caller(Caller(question.principal, "http", question.group, question.workspace))
         options = question.model_dump(exclude={"principal", "group", "workspace"})
-        return _answer(await searching.search(asking, **options))
+        return _answer(await searching.search(asking, **options), question.limit)
 
     return router
 
 
-def _answer(result: SearchResult) -> SearchAnswer:
+def _answer(result: SearchResult, limit: int) -> SearchAnswer:
     found = []
     for hit in result.hits:
         points = ScoreParts(**asdict(hit.explanation)) if hit.explanation else None
@@ -174,6 +193,7 @@ def _answer(result: SearchResult) -> SearchAnswer:
                 who=hit.who,
                 text=hit.text,
                 score=hit.score,
+                confidence=hit.confidence,
                 state=hit.state,
                 coverage=hit.coverage,
                 cosine=hit.cosine,
@@ -186,6 +206,7 @@ def _answer(result: SearchResult) -> SearchAnswer:
         degraded=result.degraded,
         left_out=list(result.left_out),
         confidence=result.confidence,
+        plan=PlanShown(**result.plan._asdict(), limit=limit) if result.plan else None,
         weight=result.meaning_weight,
         shape=result.shape,
         wordings=list(result.wordings),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engram import log_line
+from engram_host.companion.embedding.baseline import unrelated_cosine
 from engram_host.companion.embedding.embedder import CachedEmbedder, Embedder, FallbackEmbedder, NoEmbedder
 from engram_host.companion.embedding.index_state import read_index
 from engram_host.companion.embedding.indexer import EmbeddingIndexer
@@ -168,6 +169,7 @@ class EmbeddingService:
         self._failed = failed
         self._supervisor = supervisor
         self._task: BackgroundTask | None = None
+        self._unrelated: tuple[Identity, float] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def start(self) -> None:
@@ -232,11 +234,17 @@ class EmbeddingService:
         try:
             async with asyncio.timeout(seconds):
                 vectors = await self._embedder.embed([query], "query")
+                unrelated = await self._unrelated_cosine(identity)
         except TimeoutError:
             raise EmbedderUnavailable(f"{identity.model} did not answer within {seconds:g} s.") from None
         if self._backlog.identity != identity:
             raise EmbedderUnavailable(self._backlog.paused)
-        return QueryVector(identity, vectors[0])
+        return QueryVector(identity, vectors[0], unrelated)
+
+    async def _unrelated_cosine(self, identity: Identity) -> float:
+        if self._unrelated is None or self._unrelated[0] != identity:
+            self._unrelated = identity, await unrelated_cosine(self._embedder)
+        return self._unrelated[1]
 
     def _identity(self) -> Identity:
         """What searches may be made with now; EmbedderUnavailable."""

@@ -19,6 +19,9 @@ from engram_host.companion.search.request import Hit
 from engram_host.companion.types import LOGS, LogName
 
 _THOUSAND = 1000
+_SURE_BYTES = 5
+"""Of a number up to _THOUSAND in a list, with its comma."""
+
 _NOTE_LONGEST = 300
 _WHO_LONGEST = 32
 _TEXT_LONGEST = 1000
@@ -168,16 +171,16 @@ def hit_chunks(head: Head, hits: Iterable[Hit], note: str, confidence: float) ->
     """The messages that hold what was found for a board, as many hits in each as it takes; `confidence` is 0 to 1."""
     note = note[:_NOTE_LONGEST]
     certain = round(confidence * _THOUSAND)
-    room = messages.ANSWER_BYTES - len(_found(head, 64, 64, [], note, _THOUSAND))
-    groups: list[list[list[Any]]] = [[]]
+    room = messages.ANSWER_BYTES - len(_found(head, 64, 64, [], note, _THOUSAND)) - _SURE_BYTES
+    groups: list[list[tuple[list[Any], int]]] = [[]]
     used = 0
     for hit in hits:
         item = _fitting(_item(hit), room)
-        size = _size(item)
+        size = _size(item) + _SURE_BYTES
         if used + size > room and groups[-1]:
             groups.append([])
             used = 0
-        groups[-1].append(item)
+        groups[-1].append((item, round(hit.confidence * _THOUSAND)))
         used += size
     return [_found(head, at + 1, len(groups), group, note, certain) for at, group in enumerate(groups)]
 
@@ -194,11 +197,12 @@ def _item(hit: Hit) -> list[Any]:
     return [hit.id, score, hit.at, text.cut(hit.who, _WHO_LONGEST), text.cut(hit.text, _TEXT_LONGEST)]
 
 
-def _found(head: Head, part: int, parts: int, items: list[list[Any]], note: str, certain: int) -> bytes:
+def _found(head: Head, part: int, parts: int, found: list[tuple[list[Any], int]], note: str, certain: int) -> bytes:
+    """A message with items and how sure it is of each; `certain` is of all, for boards that take no more."""
     address = head["board"], head["link"], head["n"]
-    return _with_field(
-        messages.encode("found", *address, part=part, parts=parts, items=items, note=note), "confidence", certain
-    )
+    items = [item for item, _ in found]
+    message = messages.encode("found", *address, part=part, parts=parts, items=items, note=note)
+    return _with_field(_with_field(message, "confidence", certain), "sure", [sure for _, sure in found])
 
 
 def _size(item: list[Any]) -> int:
@@ -308,7 +312,7 @@ def with_version(welcome: bytes, version: int) -> bytes:
     return _with_field(welcome, "version", version)
 
 
-def _with_field(message: bytes, name: str, value: int) -> bytes:
+def _with_field(message: bytes, name: str, value: int | list[int]) -> bytes:
     """A message with one field more, which boards of before pass over."""
     return log_line.encode([*log_line.decode(message).items(), (name, value)])
 

@@ -32,10 +32,6 @@ B_SESSION = 0.2
 _LEAST_LENGTH = 20.0
 """Words: a shorter entry does not gain from being shorter."""
 
-_MANY = 1000
-_ENOUGH, _AT_LEAST = 20.0, 4.0
-"""Of weight: from the first on more says no more; the second is given to a word, however common. As on the board."""
-
 _LONE = 0.75
 """What stands beside a turn adds to its T: by a quarter less it is like that of what stands alone."""
 
@@ -78,7 +74,7 @@ class WordScores:
             _find_terms(board, list(terms))
         self.entries = sum(int(np.count_nonzero(board.seen.live & (board.lengths > 0))) for board in self.boards)
         self.having = {term: sum(_count(board, term) for board in self.boards) for term in terms}
-        self.idf = {term: _idf(self.entries, having) for term, having in self.having.items()}
+        self.idf = {term: inverse_frequency(self.entries, having) for term, having in self.having.items()}
         self.full = sum(self.idf[term] for term in terms if not terms[term] or self.having[term])
         self.means = {turn: self._mean_length(turn) for turn in (False, True)}
         for board in self.boards:
@@ -91,25 +87,6 @@ class WordScores:
         """How much of the weight of the query's words the best wanted entry has by itself."""
         best = max((float(board.own[board.seen.wanted].max(initial=0)) for board in self.boards), default=0.0)
         return best / self.full if self.full else 0.0
-
-    @property
-    def confidence(self) -> float:
-        """How sure a search may be, by words alone, that its best entry is an answer, 0 to 1.
-
-        It is c (2 - c) of the share c of the known words, by weight, that an entry and what stands beside it match, times the
-        share of known words among all, times how much weight that is, less half of that of the unknown words. The latter two
-        are counted as among _MANY entries at least: in a memory of a few every new word would be rare.
-        """
-        known = sum(self.idf[term] for term, having in self.having.items() if having)
-        if not known:
-            return 0.0
-        covered = max((float(self.evidence(board).max(initial=0)) for board in self.boards), default=0.0) / known
-        entries = max(self.entries, _MANY)
-        weight = sum(_idf(entries, having) for having in self.having.values() if having)
-        unknown = sum(_idf(entries, 0) for term, having in self.having.items() if not having and not self.terms[term])
-        amount = min(1.0, max(0.0, (covered * weight + _AT_LEAST - unknown / 2) / _ENOUGH))
-        covered = min(1.0, covered)
-        return covered * (2 - covered) * weight / (weight + unknown) * amount
 
     def coverage(self, board: BoardRows) -> Floats:
         """For each row the share of the weight of the query's words that it and what stands beside it match, at most 1."""
@@ -166,7 +143,7 @@ class WordScores:
             board.sessions = np.zeros(len(length))
         for term in self.terms:
             counts = [_by_thread_of(board, *board.found[term]) for board in self.boards]
-            idf = _idf(documents, sum(int(np.count_nonzero(count)) for count in counts))
+            idf = inverse_frequency(documents, sum(int(np.count_nonzero(count)) for count in counts))
             for board, count, length in zip(self.boards, counts, lengths, strict=True):
                 flat = K1 * (1 - B_SESSION + B_SESSION * length / mean) if mean else 1.0
                 board.sessions += idf * count * (K1 + 1) / (count + flat)
@@ -236,7 +213,8 @@ def _count(board: BoardRows, term: str) -> int:
     return int(np.count_nonzero(board.seen.live[board.found[term][0]]))
 
 
-def _idf(documents: int, having: int) -> float:
+def inverse_frequency(documents: int, having: int) -> float:
+    """The weight of a word that `having` of all `documents` have."""
     return math.log(1 + (documents - having + 0.5) / (having + 0.5)) if documents else 0.0
 
 

@@ -11,6 +11,8 @@ import numpy as np
 from engram import log_line, text
 from engram.memory import ALL, access
 from engram.memory.access import Caller
+from engram.memory.confidence import of_record
+from engram.memory.plan import Plan, make_plan
 from engram.text.named_days import without_days
 from engram_host.companion.entries.embedding_text import embedding_text
 from engram_host.companion.errors import EmbedderError
@@ -18,6 +20,7 @@ from engram_host.companion.search import columns, filters, vector_search
 from engram_host.companion.search.bm25 import BoardRows, WordScores, walk_threads
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.columns import NONE
+from engram_host.companion.search.confidence import Confidence
 from engram_host.companion.search.fusion import Candidate, days_named, fuse, mmr_order, vector_weight
 from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.request import Explanation, Hit, Part, SearchRequest, SearchResult
@@ -30,8 +33,12 @@ from engram_host.wording import counted
 _SHOWN_WORDS = 8
 
 
-def explain(candidate: Candidate, board: BoardRows, words: WordScores | None, query: str) -> Explanation:
-    """The points of each part of a candidate's score; its words are named as the query has them."""
+def explain(
+    candidate: Candidate, board: BoardRows, words: WordScores | None, query: str, certain: Confidence
+) -> Explanation:
+    """The points of each part of a candidate's score, and the parts of its confidence; its words are named as the query has
+    them.
+    """
     named: list[Part] = []
     beside: list[Part] = []
     session = 0.0
@@ -56,6 +63,7 @@ def explain(candidate: Candidate, board: BoardRows, words: WordScores | None, qu
         candidate.dates,
         candidate.cosine,
         expansion=candidate.expansion,
+        confidence=certain.parts,
     )
 
 
@@ -125,10 +133,11 @@ NO_EMBEDDER = "there is no embedder, so only words are searched."
 
 @dataclass(frozen=True)
 class QueryVector:
-    """A query's vector, and what made it."""
+    """A query's vector, what made it, and the cosine that this gives texts which have nothing to do with each other."""
 
     identity: Identity
     vector: Vector
+    unrelated: float = 0.0
 
 
 EmbedQuery = Callable[[str], QueryVector]
@@ -194,12 +203,6 @@ class SearchEngine:
             return None, f"the query could not be embedded, so only words are searched: {error}"
 
 
-def _confidence(words: WordScores | None, near: VectorScores | None) -> float:
-    """How sure a search is that its best hit is an answer, 0 to 1: by words and by meaning alike, where both are searched."""
-    sides = [side.confidence for side in (words, near) if side is not None]
-    return sum(sides) / max(1, len(sides))
-
-
 class _Search:
     """One search, while the indexes are held."""
 
@@ -242,18 +245,28 @@ class _Search:
         empty = "" if hits else why_empty(request, words, side.entries, side.boards, self._degraded)
         left = len(candidates) - min(len(hits), request.limit)
         left_out = (f"{counted(left, 'more candidate', 'more candidates')}, with lower scores",) if left > 0 else ()
-        confidence = _confidence(words, near) if hits else 0.0
+        surest = max((hit.confidence for hit in hits), default=0.0)
+        others = max((one.confidence.value for one in candidates), default=0.0) if hits else 0.0
         return SearchResult(
             tuple(hits),
             empty,
             self._degraded,
             left_out,
-            confidence,
+            max(surest, others),
+            self._plan(),
             weight,
             shape,
             entries=side.entries,
             wordings=request.wordings,
         )
+
+    def _plan(self) -> Plan:
+        request = self._request
+        of_turns = request.log == "journal" or bool(request.session or request.speaker)
+        of_records = request.log == "records" or bool(request.tags or request.type)
+        kinds = [kind for kind, is_left_out in (("memories", of_turns), ("turns", of_records)) if not is_left_out]
+        days = next(filter(None, (days_named(request, one.index.zone) for one in self._seen)), None)
+        return make_plan(request.query, days, kinds)
 
     def _without_days(self, text: str) -> str:
         """A text without the words that name days by today, which mean other days where they were said."""
@@ -272,7 +285,7 @@ class _Search:
     def _vector_scores(self) -> VectorScores | None:
         if self._query is None:
             return None
-        near = vector_search.vector_scores(self._seen, self._query.vector)
+        near = vector_search.vector_scores(self._seen, self._query.vector, self._query.unrelated)
         lacking = vector_search.count_unembedded(self._seen)
         if lacking:
             they = counted(lacking, "entry has no vector yet, so it is", "entries have no vector yet, so they are")
@@ -321,6 +334,9 @@ class _Search:
         device = self._devices[candidate.place]
         log, seq = self._log_and_seq(candidate)
         state = columns.STATE_NAMES[int(board.column("state")[candidate.row])]
+        certain = candidate.confidence
+        if log == "records":
+            certain = certain.times("authority", of_record(line))
         return Hit(
             device.name,
             candidate.id,
@@ -332,11 +348,12 @@ class _Search:
             cast(Literal["live", "superseded", "earlier version", "archived"], state),
             candidate.coverage,
             candidate.cosine,
-            explain(candidate, board, words, self._request.query) if self._request.explain else None,
+            explain(candidate, board, words, self._request.query, certain) if self._request.explain else None,
             str(line.get("path", "")),
             str(line.get("heading", "")),
             document=embedding_text(log, line, device.zone) if self._request.reranked else "",
             is_on_board=state != "archived" and seq >= device.logs[log].oldest,
+            confidence=certain.value,
         )
 
 

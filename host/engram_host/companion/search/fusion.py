@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from engram.memory import line_meaning, on_days
 from engram.text.named_days import NamedDays, named_days
 from engram_host.companion.search.bm25 import BoardRows, WordScores
+from engram_host.companion.search.confidence import Confidence, ConfidenceOf
 from engram_host.companion.search.request import SearchRequest, Weights
 from engram_host.companion.search.tokenizer import has_identifier
 from engram_host.companion.search.vector_search import VectorScores
@@ -80,6 +81,7 @@ class Candidate:
 
     importance: float
     dates: float
+    confidence: Confidence
 
 
 def vector_weight(query: str, words: WordScores | None, weights: Weights) -> tuple[float, str]:
@@ -116,6 +118,7 @@ def fuse(
     least_words = _least(lexical, count) if lexical else 0.0
     least_near = _least(near, count) if near else 0.0
     speakers = _named(request.query, boards)
+    sure = ConfidenceOf(words, meaning)
     found: list[Candidate] = []
     for place, board in enumerate(boards):
         taken = np.zeros(len(board.lengths), np.bool_)
@@ -126,7 +129,7 @@ def fuse(
         rows = np.flatnonzero(taken)
         if len(rows):
             scores = [side[place][rows] if side else np.zeros(len(rows)) for side in (by_words, others)]
-            found += _candidates(request, place, board, rows, scores, words, meaning, weight, speakers)
+            found += _candidates(request, place, board, rows, scores, words, meaning, weight, speakers, sure)
     found.sort(key=lambda one: (-one.score, -one.at, boards[one.place].seen.index.name, one.id, -one.row))
     return found
 
@@ -179,6 +182,7 @@ def _candidates(
     meaning: VectorScores | None,
     weight: float,
     speaker: str,
+    sure: ConfidenceOf,
 ) -> list[Candidate]:
     index = board.seen.index
     turn, at, number = (board.column(name)[rows] for name in ("turn", "at", "number"))
@@ -193,6 +197,8 @@ def _candidates(
     by_reply = np.where(halved, (base + by_speaker) * (request.weights.reply - 1), 0)
     by_importance = np.where(turn, 0, base * (board.column("importance")[rows] / 200 - 0.25))
     by_date = _date_points(request, at, index.zone)
+    certain = sure.of_rows(place, rows, cosines, halved, None if by_date is None else by_date > 0)
+    by_date = np.zeros(len(rows)) if by_date is None else by_date
     scores = np.round(base + by_speaker + by_reply + by_importance + by_date, SCORE_DIGITS)
     coverage = words.coverage(board)[rows] if words else np.zeros(len(rows))
     columns = (rows, at, turn, number, scores, of_words, of_others, near, cosines, coverage)
@@ -209,9 +215,10 @@ def _candidates(
             meant,
             None if cosine != cosine else cosine,
             *more,
+            confidence=one,
         )
-        for row, at, is_turn, id, score, word, other, meant, cosine, *more in zip(
-            *(c.tolist() for c in columns), strict=True
+        for (row, at, is_turn, id, score, word, other, meant, cosine, *more), one in zip(
+            zip(*(c.tolist() for c in columns), strict=True), certain, strict=True
         )
     ]
 
@@ -222,11 +229,11 @@ def days_named(request: SearchRequest, zone: int) -> NamedDays | None:
     return _named_days(request.query, today) if request.dates else None
 
 
-def _date_points(request: SearchRequest, at: NDArray[np.int64], zone: int) -> NDArray[np.float64]:
-    """What each row has for having been said on the days that the query names, as on the board."""
+def _date_points(request: SearchRequest, at: NDArray[np.int64], zone: int) -> NDArray[np.float64] | None:
+    """What each row has for having been said on the days that the query names, as on the board; None if it names none."""
     named = days_named(request, zone)
     if named is None:
-        return np.zeros(len(at))
+        return None
     return _HUNDREDTH * np.array([on_days.points(named, day) for day in days_of(at, zone).tolist()], np.float64)
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from engram.memory.access import Caller
+from engram.memory.plan import Plan
 from engram_host.companion.errors import BadSearch
 from engram_host.companion.types import LogName
 
@@ -149,6 +150,9 @@ class Explanation:
     expansion: float = 0.0
     """From the words of other wordings of the query."""
 
+    confidence: tuple[Part, ...] = ()
+    """What its confidence is made of, see confidence.py: that of words and of meaning, then factors."""
+
     @property
     def points(self) -> float:
         """All of it together."""
@@ -186,6 +190,9 @@ class Hit:
     is_on_board: bool = True
     """Whether the board has its line still, outside its archive."""
 
+    confidence: float = 0.0
+    """How sure it is that this is an answer, 0 to 1."""
+
 
 @dataclass(frozen=True)
 class SearchResult:
@@ -200,7 +207,10 @@ class SearchResult:
     """What was found and is not among the hits, a sentence each."""
 
     confidence: float = 0.0
-    """How sure it is that the best hit is an answer, 0 to 1."""
+    """How sure it is that an answer was found, 0 to 1."""
+
+    plan: Plan | None = None
+    """What the search did with the query; None if there was nothing to search."""
 
     meaning_weight: float = 0.0
     shape: str = ""

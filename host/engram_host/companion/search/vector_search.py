@@ -14,20 +14,14 @@ from engram_host.companion.search.filters import VisibleRows
 from engram_host.companion.vector_types import Vector
 
 _NOWHERE = -2.0
-_BLUR = 1e-5
-"""Cosines in 32 bits are surely this exact."""
-
-_EDGE = 16
-"""Rows at the top of which the exact cosine is taken, at most: texts that are equal stand there together."""
-
 _SAMPLE = 500
 """Rows of a board, at most, that the mean cosine is taken of."""
 
 _NEAR = 0.5
 """Of the way from the mean cosine to 1: where a share is 1."""
 
-_UNRELATED = 0.25
-"""Of the way from the mean cosine to 1: so near is the nearest text to most questions that it does not answer."""
+_FEW = 50
+"""Rows: of fewer the mean says less than what the model gives unrelated texts, since the answer is one of them."""
 
 
 @dataclass(frozen=True)
@@ -35,25 +29,18 @@ class VectorScores:
     """The cosines of the wanted rows of some boards; -2 where a row has no vector, or less than `min_cosine`."""
 
     cosines: list[NDArray[np.float32]]
-    highest: float
     mean: float
+    """Of all that may be seen, whether it is wanted or not; of a few entries, mostly `unrelated`."""
+
+    unrelated: float
+    """The cosine that the model gives texts which have nothing to do with each other."""
+
     with_vector: int
     query: Vector
 
     def exact_cosines(self, seen: VisibleRows, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """The cosines of some rows in 64 bits; NaN where a row has no vector."""
         return _exact(seen, rows, self.query)
-
-    @property
-    def confidence(self) -> float:
-        """How far the nearest row is from the mean of all, 0 to 1: it is nearer than unrelated texts are to each other.
-
-        The mean stands for how alike this model takes texts to be that have nothing to do with each other.
-        """
-        if not self.with_vector:
-            return 0.0
-        away = (self.highest - self.mean) / max(1e-6, 1 - self.mean)
-        return float(np.clip((away - _UNRELATED) / (1 - _UNRELATED), 0, 1))
 
     def share(self, cosines: NDArray[np.float64]) -> NDArray[np.float64]:
         """How near each is, as 0 for the mean cosine or less, 1 for half of the way from there to 1, and 2 for an equal text.
@@ -63,24 +50,24 @@ class VectorScores:
         return np.maximum(0, (cosines - self.mean) / max(1e-6, _NEAR * (1 - self.mean)))
 
 
-def vector_scores(seen: list[VisibleRows], query: Vector) -> VectorScores:
-    """Compare the query's vector with all wanted rows."""
+def vector_scores(seen: list[VisibleRows], query: Vector, unrelated: float) -> VectorScores:
+    """Compare the query's vector with all wanted rows; `unrelated` is as in VectorScores."""
     cosines = []
-    tops: list[float] = []
-    count = 0
+    count = embedded = 0
     sample: list[float] = []
     for one in seen:
         index = one.index
         here = index.vectors.nearness(query, len(index.rows))
-        here[~one.wanted] = _NOWHERE
-        rows = np.flatnonzero(here > _NOWHERE)
-        count += len(rows)
-        cosines.append(here)
+        rows = np.flatnonzero((here > _NOWHERE) & (one.live | one.wanted))
+        embedded += len(rows)
         if len(rows):
-            tops += _exact(one, _highest(here, rows), query).tolist()
             sample += _exact(one, rows[:: len(rows) // _SAMPLE + 1], query).tolist()
-    mean = sum(sorted(sample)) / max(1, len(sample))
-    return VectorScores(cosines, max(tops, default=0.0), mean, count, query)
+        here[~one.wanted] = _NOWHERE
+        count += int(np.count_nonzero(here > _NOWHERE))
+        cosines.append(here)
+    share = min(1.0, embedded / _FEW)
+    mean = sum(sorted(sample)) / max(1, len(sample)) * share + unrelated * (1 - share)
+    return VectorScores(cosines, mean, unrelated, count, query)
 
 
 def count_unembedded(seen: list[VisibleRows]) -> int:
@@ -89,12 +76,6 @@ def count_unembedded(seen: list[VisibleRows]) -> int:
         int(np.count_nonzero(one.live & (one.index.rows.column("key") != 0) & (one.index.rows.column("slot") == NONE)))
         for one in seen
     )
-
-
-def _highest(cosines: NDArray[np.float32], rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The rows that may be the highest."""
-    there = cosines[rows]
-    return rows[there >= there.max() - _BLUR][:_EDGE]
 
 
 def _exact(seen: VisibleRows, rows: NDArray[np.intp], query: Vector) -> NDArray[np.float64]:

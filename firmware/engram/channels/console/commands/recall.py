@@ -3,12 +3,12 @@
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import ids
-from engram.memory.recall import CONTRADICTION, best_confidence, is_certain, make_query, shown_score, snippet
+from engram.memory.recall import CONTRADICTION, MadeOf, is_certain, make_query, shown_score, snippet, surest
 
 _FOUND = const(10)
 _EXPLAIN = const("--explain")
 _UNCERTAIN = const("nothing certain was found; this comes nearest:")
-_CONFIDENCE = const("confidence: %d of 100")
+_CONFIDENCE = const("confidence: %d of 100, %s: %s")
 _WIDTH = const(100)  # characters of a memory in a list
 
 
@@ -19,9 +19,8 @@ def recall_command(clock, make_recall, search, caller, rest: str):
     if not query:
         raise ArgumentError("/recall", "needs words to look for.")
     recall = make_recall()
-    made_of = {} if explained else None
+    made_of = MadeOf({}, {}) if explained else None
     ranked = recall.rank(make_query(query, caller), made_of)
-    more = None
     if explained:
         yield recall.plan_line(ranked, _FOUND)
         items = recall.explain(ranked, made_of, _FOUND)
@@ -29,14 +28,14 @@ def recall_command(clock, make_recall, search, caller, rest: str):
         if search:
             from engram.channels.console.commands import remote  # for boards with a companion
 
-            more = yield from remote.found(search, ranked, _FOUND)
-        items = ((item, ()) for item in recall.find(ranked, _FOUND, more))
-    yield from _lines(clock, recall, ranked, more, items, query)
-    if explained:
-        yield _CONFIDENCE % (best_confidence(ranked) // 10)
+            ranked = recall.with_remote(ranked, (yield from remote.found(search, ranked, _FOUND)))
+        items = ((item, ()) for item in recall.find(ranked, _FOUND))
+    yield from _lines(clock, recall, ranked, items, query)
+    if explained and surest(ranked):
+        yield _confidence_line(surest(ranked), made_of.sure)
 
 
-def _lines(clock, recall, ranked, more, items, query: str):
+def _lines(clock, recall, ranked, items, query: str):
     """Yield the lines of what was found, or why nothing was."""
     caller = ranked.query.caller
     parts_of = {}
@@ -45,7 +44,7 @@ def _lines(clock, recall, ranked, more, items, query: str):
         found.append(item)
         parts_of[item.id] = parts
     changes = recall.changes(found, caller)
-    if found and not is_certain(ranked, more):
+    if found and not is_certain(ranked):
         yield _UNCERTAIN
     for item in found:
         yield from _found_lines(clock, item, parts_of[item.id])
@@ -55,8 +54,8 @@ def _lines(clock, recall, ranked, more, items, query: str):
         yield "nothing found: " + recall.why_empty(query, caller)
     elif recall.partial:
         yield "there may be more: " + recall.partial
-    if more and more.note:
-        yield more.note
+    if ranked.note:
+        yield ranked.note
 
 
 def _found_lines(clock, item, parts):
@@ -65,6 +64,16 @@ def _found_lines(clock, item, parts):
     yield "%-7s %s  %s  %s%s" % (item.id, clock.day(item.at), shown_score(item.score), who, snippet(item.text, _WIDTH))
     if parts:
         yield "        " + ", ".join(["%s %s" % (what, shown_score(points)) for what, points in _merged(parts)])
+
+
+def _confidence_line(best, made_of: dict) -> str:
+    """How sure it is, of which hit, and what that is made of."""
+    factors = []
+    for what, per_cent in made_of.get(best.id, (("days", 100),)):
+        factors.append(
+            "%s x %d.%02d" % (what, per_cent // 100, per_cent % 100) if factors else "%s %d" % (what, per_cent)
+        )
+    return _CONFIDENCE % (best.sure // 10, best.id, ", ".join(factors))
 
 
 def _merged(parts) -> list:

@@ -1,0 +1,127 @@
+"""How sure a search is that an entry is an answer, 0 to 1: as the board's engram.memory.confidence, with meaning beside words.
+
+    confidence = (words + meaning) / 2 x authority x days x agreement    of one entry; a side alone without the other
+
+words      c (2 - c) of the share c of the known words, by weight, that an entry and what stands beside it match, times the
+           share of known words among all, times how much weight that is, less half of that of the unknown words; the latter
+           two as among _MANY entries at least: in a memory of a few every new word would be rare
+meaning    how far the cosine is on the way to 1 from that of texts which have nothing to do with each other, less a bit
+authority  who says so: a pinned memory, one that a model made, the assistant's own words
+days       whether it is of the days that the query names, if it names some
+agreement  a memory and a turn that both have most of the query's words
+
+A search is as sure as it is of the entry that it is surest of: one that both words and meaning find.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engram.memory import confidence as board
+from engram_host.companion.search.bm25 import BoardRows, Floats, WordScores, inverse_frequency
+from engram_host.companion.search.vector_search import VectorScores
+
+_MANY = 1000
+_ENOUGH, _AT_LEAST = 20.0, 4.0
+"""Of weight: from the first on more says no more; the second is given to a word, however common. As on the board."""
+
+_UNRELATED = 0.05
+"""Of the way to 1 from unrelated texts: the nearest text to a question is that near without answering it."""
+
+_MOST_OF = 2 / 3
+"""Of the best evidence: a memory and a turn that both have so much agree."""
+
+_HUNDRED = 100
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """How sure a search is of one entry, and what that is made of; a side that was not searched is None."""
+
+    words: float | None
+    meaning: float | None
+    factors: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def value(self) -> float:
+        """0 to 1."""
+        sides = [side for side in (self.words, self.meaning) if side is not None]
+        value = sum(sides) / max(1, len(sides))
+        for _, factor in self.factors:
+            value *= factor
+        return min(1.0, value)
+
+    @property
+    def parts(self) -> tuple[tuple[str, float], ...]:
+        """The sides, then the factors."""
+        sides = (("words", self.words), ("meaning", self.meaning))
+        return (*((what, side) for what, side in sides if side is not None), *self.factors)
+
+    def times(self, what: str, per_cent: int) -> "Confidence":
+        """With one more factor."""
+        return self if per_cent == _HUNDRED else replace(self, factors=(*self.factors, (what, per_cent / _HUNDRED)))
+
+
+class ConfidenceOf:
+    """Says how sure a search is of its candidates; one of the sides may be None."""
+
+    def __init__(self, words: WordScores | None, meaning: VectorScores | None):
+        self._words = words
+        self._meaning = meaning
+        self._agreed = _agreed_evidence(words) if words else np.inf
+
+    def of_rows(
+        self,
+        place: int,
+        rows: NDArray[np.intp],
+        cosines: NDArray[np.float64],
+        is_reply: NDArray[np.bool_],
+        is_on_days: NDArray[np.bool_] | None,
+    ) -> list[Confidence]:
+        """Of rows of the board at `place` with these cosines (NaN without a vector). `is_reply`: said by the assistant, and not
+        asked for as such; `is_on_days` is None if the query names no days.
+        """
+        evidence = self._words.evidence(self._words.boards[place])[rows] if self._words else np.zeros(len(rows))
+        by_words = _of_words(self._words, evidence).tolist() if self._words else [None] * len(rows)
+        by_meaning = _of_meaning(self._meaning, cosines).tolist() if self._meaning else [None] * len(rows)
+        found = []
+        for at, (words, meaning) in enumerate(zip(by_words, by_meaning, strict=True)):
+            one = Confidence(words, meaning).times("authority", board.OF_REPLY if is_reply[at] else _HUNDRED)
+            if is_on_days is not None:
+                one = one.times("days", board.of_days(bool(is_on_days[at])))
+            found.append(one.times("agreement", board.AGREED if evidence[at] >= self._agreed else _HUNDRED))
+        return found
+
+
+def _of_words(words: WordScores, evidence: Floats) -> Floats:
+    known = sum(words.idf[term] for term, having in words.having.items() if having)
+    if not known:
+        return np.zeros(len(evidence))
+    entries = max(words.entries, _MANY)
+    weight = sum(inverse_frequency(entries, having) for having in words.having.values() if having)
+    unknown = sum(
+        inverse_frequency(entries, 0) for term, having in words.having.items() if not having and not words.terms[term]
+    )
+    covered = evidence / known
+    amount = np.clip((covered * weight + _AT_LEAST - unknown / 2) / _ENOUGH, 0, 1)
+    covered = np.minimum(1, covered)
+    return covered * (2 - covered) * weight / (weight + unknown) * amount
+
+
+def _of_meaning(meaning: VectorScores, cosines: NDArray[np.float64]) -> NDArray[np.float64]:
+    base = (meaning.mean + meaning.unrelated) / 2
+    away = (np.nan_to_num(cosines, nan=base) - base) / max(1e-6, 1 - base)
+    return np.clip((away - _UNRELATED) / (1 - _UNRELATED), 0, 1)
+
+
+def _agreed_evidence(words: WordScores) -> float:
+    """The evidence from which on a memory and a turn agree; infinite if the best of each do not."""
+    best = [max((_best(words, of_board, turn) for of_board in words.boards), default=0.0) for turn in (False, True)]
+    least = max(best) * _MOST_OF
+    return least if 0 < least <= min(best) else np.inf
+
+
+def _best(words: WordScores, of_board: BoardRows, turn: bool) -> float:
+    evidence = words.evidence(of_board)
+    return float(evidence[of_board.column("turn") == turn].max(initial=0))
