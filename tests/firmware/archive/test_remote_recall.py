@@ -9,6 +9,7 @@ from engram.link.remote_search import RemoteSearch
 from engram.link.rpc import LinkError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
+from engram.memory.recall import RemoteResults
 from samples import distinct_content
 
 _KITE = "the red kite hangs in the hall"
@@ -28,6 +29,17 @@ class Recalling(Archiving):
 
     def finds_the_kite(self):
         self.companion.finds = [["m1", 900, 1600000000, "", _KITE]]
+
+
+class Certain(RemoteSearch):
+    """The search of a companion that is as sure as a test says."""
+
+    confidence = 0
+
+    async def search(self, query, limit=10, folders=False):
+        found = await super().search(query, limit, folders)
+        assert found
+        return RemoteResults(found.ranked, found.have, found.note, self.confidence)
 
 
 async def _without_the_kite(when="weak"):
@@ -70,6 +82,20 @@ async def test_an_archived_memory_is_found_by_words_and_turns_are_no_memories():
     linked.finds_the_kite()
     linked.companion.finds.append(["t%d" % turn, 100])
     assert _ids(await linked.recall(query="red kite")) == ["m1"]
+
+
+async def test_what_the_companion_is_not_sure_of_is_told_and_does_not_count_as_used():
+    linked = await _without_the_kite()
+    linked.finds_the_kite()
+    used = []
+    linked.board.archived.add_use = lambda number, caller: used.append(number)
+    for confidence, is_used in ((50, False), (800, True)):
+        linked.ask = Certain(linked.exchange, linked.sync, "weak", 500, linked.board.archived)
+        linked.ask.confidence = confidence
+        linked.board.with_tools()
+        answer = await linked.recall(query="red kite")
+        assert _ids(answer) == ["m1"] and answer["confidence"] == confidence // 10
+        assert ("uncertain" not in answer) is bool(used) is is_used
 
 
 async def test_a_tag_that_the_board_has_too_shows_both_newest_first():
