@@ -7,7 +7,7 @@ from engram.agent import schema_check, schemas
 from engram.compat import const
 from engram.errors import ArgumentError, EngramError, NotFound
 from engram.lazy import lazy
-from engram.memory import catalog, ids
+from engram.memory import access, catalog, ids
 from engram.memory.recall import Ranked, best_confidence, is_certain, make_query, snippet, stored_notice
 from engram.memory.records import fields
 
@@ -115,6 +115,8 @@ class Tools(_Parts):
 
     def _memory_store(self, arguments: dict, turn) -> tuple:
         content, tags = arguments.pop("content"), arguments.pop("tags")
+        if not self._is_personal(arguments, turn.caller):
+            tags = access.learned_tags(tags, turn.caller)
         if "expires" in arguments:
             arguments["expires"] = self._end("expires", arguments["expires"])
         stored = self.records.store(content, tags, turn.caller, source="auto_llm", turns=[turn.id], **arguments)
@@ -127,6 +129,12 @@ class Tools(_Parts):
             answer["similar"] = stored.similar
             answer["hint"] = "if one of these is out of date, forget it or store with supersedes."
         return answer, stored_notice(stored, content)
+
+    def _is_personal(self, arguments: dict, caller) -> bool:
+        """Whether what is to be stored is for the person alone, as is what takes the place of such a memory."""
+        is_asked = arguments.pop("personal", False)
+        older = arguments.get("supersedes")
+        return is_asked or (older and self.records.get(older, caller).get("scope") == access.own_scope(caller))
 
     def _memory_recall(self, arguments: dict, turn, more) -> tuple:
         query = self._query("memory_recall", arguments, turn)

@@ -10,6 +10,7 @@ from engram.agent.agent import Sink, Turn
 from engram.compat import const
 from engram.errors import EngramError
 from engram.learning.jobs import Backoff
+from engram.memory.access import Caller
 
 _SESSIONS = const(4)  # that may wait for their last look at once
 _MOST = const(200)  # turns of one session: of more, the older ones were there before this was on, or a model
@@ -91,6 +92,7 @@ class Flush:
         from engram.agent import tool_loop  # with what it imports for this alone
 
         config, cursor, journal = self._config, self._cursor, self._journal
+        caller, turns = self._in_one_workspace(caller, turns)
         spoken = [seq for seq in turns if (journal.turn(seq) or {}).get("role") == "user"]
         if not spoken:
             cursor.note_flush(sid, turns[-1])
@@ -110,6 +112,14 @@ class Flush:
         note()
         self.done += 1
         diag.info("flush", "t%d to t%d had a last look" % (turns[0], turns[-1]))
+
+    def _in_one_workspace(self, caller, turns: list) -> tuple:
+        """(the caller as they said the first turns, those of them in the same workspace): what is kept belongs there."""
+        workspaces = [(self._journal.turn(seq) or {}).get("workspace", "") for seq in turns]
+        count = 1
+        while count < len(turns) and workspaces[count] == workspaces[0]:
+            count += 1
+        return Caller(caller.principal, caller.room, caller.group, workspaces[0]), turns[:count]
 
     def status_lines(self):
         """Yield lines on how it goes, for /stats."""
