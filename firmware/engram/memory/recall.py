@@ -298,6 +298,12 @@ def is_certain(ranked: Ranked, more=None) -> bool:
     return best_confidence(ranked, more) >= _CERTAIN
 
 
+def weak_mark(item: Item, ranked: Ranked, more=None) -> str:
+    """ "weak" for an item that is a weak answer among what may be answers; a companion does not tell it of each item."""
+    is_known = is_certain(ranked, more) and not (more and more.ranked)
+    return "weak" if is_known and confidence(item.evidence, ranked.measure) < WEAK else ""
+
+
 def confidence(evidence: int, measure) -> int:
     """How sure a search may be that a hit is an answer, 0 to 1000; `evidence` is the hit's, `measure` the query's.
 

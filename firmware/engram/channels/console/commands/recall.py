@@ -3,12 +3,21 @@
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import ids
-from engram.memory.recall import CONTRADICTION, best_confidence, is_certain, make_query, shown_score, snippet
+from engram.memory.recall import (
+    CONTRADICTION,
+    best_confidence,
+    is_certain,
+    is_weak,
+    make_query,
+    shown_score,
+    snippet,
+    weak_mark,
+)
 
 _FOUND = const(10)
 _EXPLAIN = const("--explain")
 _UNCERTAIN = const("nothing certain was found; this comes nearest:")
-_CONFIDENCE = const("confidence: %d of 100")
+_CONFIDENCE = const("confidence: %d of 100%s")
 _WIDTH = const(100)  # characters of a memory in a list
 
 
@@ -31,12 +40,10 @@ def recall_command(clock, make_recall, search, caller, rest: str):
 
             more = yield from remote.found(search, ranked, _FOUND)
         items = ((item, ()) for item in recall.find(ranked, _FOUND, more))
-    yield from _told(clock, recall, ranked, more, items, query)
-    if explained:
-        yield _CONFIDENCE % (best_confidence(ranked) // 10)
+    yield from _lines(clock, recall, ranked, more, items, query)
 
 
-def _told(clock, recall, ranked, more, items, query: str):
+def _lines(clock, recall, ranked, more, items, query: str):
     """Yield the lines of what was found, or why nothing was."""
     caller = ranked.query.caller
     found = []
@@ -44,21 +51,25 @@ def _told(clock, recall, ranked, more, items, query: str):
         if not found and not is_certain(ranked, more):
             yield _UNCERTAIN
         found.append(item)
-        yield from _found_lines(clock, item, parts)
+        yield from _found_lines(clock, item, parts, weak_mark(item, ranked, more))
     for pair in recall.changes(found, caller):
         yield CONTRADICTION % pair
-    if not found:
+    if found:
+        certainty = "" if not is_weak(ranked, more) else ", weak" if is_certain(ranked, more) else ", nothing certain"
+        yield _CONFIDENCE % (best_confidence(ranked, more) // 10, certainty)
+    else:
         yield "nothing found: " + recall.why_empty(query, caller)
-    elif recall.partial:
+    if found and recall.partial:
         yield "there may be more: " + recall.partial
     if more and more.note:
         yield more.note
 
 
-def _found_lines(clock, item, parts):
-    """Yield the line of a hit, and that of the parts of its score if there are some."""
+def _found_lines(clock, item, parts, mark: str):
+    """Yield the line of a hit with its mark, and that of the parts of its score if there are some."""
     who = item.who + ": " if item.who else ""
-    yield "%-7s %s  %s  %s%s" % (item.id, clock.day(item.at), shown_score(item.score), who, snippet(item.text, _WIDTH))
+    score = shown_score(item.score) + (" " + mark if mark else "")
+    yield "%-7s %s  %s  %s%s" % (item.id, clock.day(item.at), score, who, snippet(item.text, _WIDTH))
     if parts:
         yield "        " + ", ".join(["%s %s" % (what, shown_score(points)) for what, points in _merged(parts)])
 
