@@ -7,7 +7,7 @@ from engram.agent import phrase_rules
 from engram.compat import const
 from engram.errors import EngramError
 from engram.memory import ids
-from engram.memory.recall import CONTRADICTION, is_certain, make_query, snippet
+from engram.memory.recall import CONTRADICTION, is_certain, make_query, snippet, weak_mark
 
 _HELP = const(
     "I am offline, so I only understand plain commands: remember that ..., what do you know about ...?, "
@@ -119,7 +119,7 @@ class Offline(namedtuple("Offline", "records recall forgetting reminders remote_
             ranked = self.recall.with_remote(ranked, await self.remote_search.found(ranked, _FOUND))
         found = self.recall.find(ranked, _FOUND)
         changes = self.recall.changes(found, caller)
-        lines = [self.recall.line(item) for item in found]
+        lines = [self.recall.line(item, True, weak_mark(item, ranked)) for item in found]
         if found and not is_certain(ranked):
             lines.insert(0, _UNCERTAIN)
         lines += [CONTRADICTION % pair for pair in changes]

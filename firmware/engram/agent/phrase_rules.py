@@ -59,6 +59,8 @@ _NO_FACT = const("when|how|if|whether|what|where|why|who|those|the time|the day|
 _NOTHING = const("|it|to|this|that|me|him|her|them|us|my name|down|我|他|她|它|这|这个|这些|了|吧")
 _VERB = const(" is | are |'s |是")
 
+_PERSONAL = const("just for me|only for me|for me only|for me alone|personally|仅对我|只对我|只给我|我个人")
+
 # --- what is said
 
 _SPEAKER = const("i|my|我")
@@ -145,8 +147,13 @@ def store(records, rule, caller, turn: str):
 
     if not (rule.asked or is_free(rule.content)):
         return None
-    tags = rule.tags if rule.asked else access.learned_tags(rule.tags, caller)
+    tags = rule.tags if _is_personal(rule) else access.learned_tags(rule.tags, caller)
     return records.store(rule.content, tags, caller, type=rule.type, source="auto_rule", turns=[turn])
+
+
+def _is_personal(rule) -> bool:
+    """Whether a person asked to keep something for themselves: elsewhere than in a workspace all that they say is theirs."""
+    return rule.asked and has(_PERSONAL, simplified(encode(rule.content)))
 
 
 # --- what is asked for

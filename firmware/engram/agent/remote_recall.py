@@ -4,8 +4,7 @@ from collections import namedtuple
 
 from engram import text
 from engram.compat import const
-from engram.memory.recall import Item, make_query, snippet
-from engram.memory.records import fields
+from engram.memory.recall import Item, is_certain, make_query, snippet
 from engram.memory.texts.notes import MEMORY, is_note
 
 _MOST = const(50)  # items of an answer of the companion
@@ -38,43 +37,44 @@ class RemoteRecall(namedtuple("RemoteRecall", "clock records recall search archi
         ranked = self.recall.rank(query)
         return ranked, await self.search.found(ranked, limit, True) if self.search else None
 
-    async def find_memories(self, query, limit: int):
-        """The results of a search of memories; by the query's tags alone where it has no words."""
-        tags = [fields.tag(tag) for tag in query.tags]
+    async def find_memories(self, query, ranked, limit: int):
+        """The results of a search of memories that the board `ranked`; by the query's tags alone where it has no words."""
+        tags = query.tags
         if not self.search or not all(0 < len(tag) <= _TAG_LONGEST for tag in tags):
             return None  # no memory has it, and a message has no room for it
-        wanted = make_query(query.text or " ".join(tags), query.caller, tags, query.since, query.until)
-        # The companion may find turns before the memories.
-        most = limit if query.text and tags else _MOST
-        if not query.text and self._count_archived(query, tags) and self.records.count(query.caller, tags) < limit:
+        if ranked:
+            # The companion may find turns before the memories.
+            return await self.search.found(ranked, limit if tags else _MOST)
+        wanted = make_query(" ".join(tags), query.caller, tags, query.since, query.until)
+        if self._count_archived(query, tags) and self.records.count(query.caller, tags) < limit:
             # However good the board's own answer is, one with the tag may have left it; newer ones go before it.
-            return await self.search.search(wanted, most)
-        return await self.search.found(self.recall.rank(wanted), most)
+            return await self.search.search(wanted, _MOST)
+        return await self.search.found(self.recall.rank(wanted), _MOST)
 
-    def show_results(self, tools, more, query, limit: int) -> list:
+    def show_results(self, tools, ranked, more, query, limit: int) -> list:
         """The board's memories and those of the companion, as memory_recall shows them; newest first without words."""
         answer = []
-        for item in self._merged(tools, more, query, limit):
+        is_answer = bool(ranked) and is_certain(ranked)
+        for item in self._merged(tools, ranked, more, query, limit):
             if item.text:
-                self.archived.add_use(int(item.id[1:]), query.caller)
+                if is_answer or not ranked:
+                    self.archived.add_use(int(item.id[1:]), query.caller)
                 left = {"id": item.id, "content": snippet(item.text, _SNIPPET), "date": self.clock.day(item.at)}
                 left["from"] = "the companion"
                 answer.append(left)
             else:
-                record = self.records.get(item.id, query.caller)
-                answer.append(tools.used(record) if query.text else tools.shown(record))
+                answer.append(tools.found(item.id, query.caller, is_answer))
         return answer
 
-    def _merged(self, tools, more, query, limit: int) -> list:
-        own = []
-        if query.text:
-            for hit, record in self.records.search(query, limit):
-                own.append(Item(record["id"], record["created"], "", "", hit.score, hit.evidence, 0))
+    def _merged(self, tools, ranked, more, query, limit: int) -> list:
+        if ranked:
+            items = ranked.items
         else:
-            for record in tools.newest(query, limit):
-                own.append(Item(record["id"], record["created"], "", "", 0, 1, 0))
-        items = [item for item in self.recall.merge(own, more, query) if item.id[0] == "m"]
-        if not query.text:
+            newest = tools.newest(query, limit)
+            own = [Item(record["id"], record["created"], "", "", 0, 1, 0) for record in newest]
+            items = self.recall.merge(own, more, query)
+        items = [item for item in items if item.id[0] == "m" and "#" not in item.id]
+        if not ranked:
             items.sort(key=lambda item: (-item.at, item.id))
         return items[:limit]
 
@@ -123,11 +123,10 @@ class RemoteRecall(namedtuple("RemoteRecall", "clock records recall search archi
     def _count_archived(self, query, tags) -> int:
         """The number of archived memories that may be of the query's days and have all `tags`."""
         total = 0
-        wanted = [fields.tag(tag) for tag in tags]
         for entry in self.archived.entries(query.caller) if self.archived else ():
             if entry["until"] >= query.since and (not query.until or entry["since"] < query.until):
                 counts = dict(entry["tags"])
-                total += min([entry["count"]] + [counts.get(tag, 0) for tag in wanted])
+                total += min([entry["count"]] + [counts.get(tag, 0) for tag in tags])
         return total
 
 

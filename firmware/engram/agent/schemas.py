@@ -8,10 +8,10 @@ from engram.compat import const
 _TOOLS = """
 
 memory_store ["content","tags"]
-Keep one fact for good. It is saved only if the result has an id.
+Keep one fact for good, in a workspace for its members unless personal. It is saved only if the result has an id.
 "content":{"type":"string","description":"one self-contained sentence"},"tags":<tags>,"keywords":<keywords>,\
 "type":<type>,"importance":<importance>,"expires":<day>,"pinned":<flag>,"supersedes":{"type":"string",\
-"description":"id of the memory that this one replaces"}
+"description":"id of the memory that this one replaces"},"personal":<flag>
 
 memory_recall []
 Find memories by tags, by query, or both.

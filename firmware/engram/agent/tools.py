@@ -7,8 +7,9 @@ from engram.agent import schema_check, schemas
 from engram.compat import const
 from engram.errors import ArgumentError, EngramError, NotFound
 from engram.lazy import lazy
-from engram.memory import catalog, ids
-from engram.memory.recall import best_confidence, is_certain, make_query, snippet, stored_notice
+from engram.memory import access, catalog, ids
+from engram.memory.recall import Ranked, best_confidence, is_certain, make_query, snippet, stored_notice
+from engram.memory.records import fields
 
 _PAGE = const(10)
 _NOTE_LINES = const(20)  # of a note that is read by a citation
@@ -59,13 +60,23 @@ class Tools(_Parts):
             )
             return await self.remote.read(*wanted)
         query, limit = self._query(name, arguments, turn), arguments.get("limit", _PAGE)
-        find = self.remote.find if name == "memory_search" else self.remote.find_memories
-        return await find(query, limit)
+        if name == "memory_search":
+            return await self.remote.find(query, limit)
+        ranked = self._rank_memories(query)
+        return ranked, await self.remote.find_memories(query, ranked, limit)
 
     def _query(self, name: str, arguments: dict, turn):
         since, until = self._times(arguments)
         skip = (turn.seq,) if name == "memory_search" else ()
-        return make_query(arguments.get("query", ""), turn.caller, arguments.get("tags", ()), since, until, skip)
+        tags = [fields.tag(tag) for tag in arguments.get("tags", ())]
+        return make_query(arguments.get("query", ""), turn.caller, tags, since, until, skip)
+
+    def _rank_memories(self, query):
+        """What the board ranks for a query among its memories alone; None without words."""
+        if not query.text:
+            return None
+        ranked = self.recall.rank(query)
+        return Ranked(ranked.query, [item for item in ranked.items if item.id[0] == "m"], (), *ranked[3:])
 
     def run(self, call, turn, only=(), more=None) -> Done:
         """Run one call of the model in a Turn; an EngramError is in the result.
@@ -104,6 +115,8 @@ class Tools(_Parts):
 
     def _memory_store(self, arguments: dict, turn) -> tuple:
         content, tags = arguments.pop("content"), arguments.pop("tags")
+        if not self._is_personal(arguments, turn.caller):
+            tags = access.learned_tags(tags, turn.caller)
         if "expires" in arguments:
             arguments["expires"] = self._end("expires", arguments["expires"])
         stored = self.records.store(content, tags, turn.caller, source="auto_llm", turns=[turn.id], **arguments)
@@ -117,19 +130,31 @@ class Tools(_Parts):
             answer["hint"] = "if one of these is out of date, forget it or store with supersedes."
         return answer, stored_notice(stored, content)
 
+    def _is_personal(self, arguments: dict, caller) -> bool:
+        """Whether what is to be stored is for the person alone, as is what takes the place of such a memory."""
+        is_asked = arguments.pop("personal", False)
+        older = arguments.get("supersedes")
+        return is_asked or (older and self.records.get(older, caller).get("scope") == access.own_scope(caller))
+
     def _memory_recall(self, arguments: dict, turn, more) -> tuple:
         query = self._query("memory_recall", arguments, turn)
         if not query.text and not query.tags:
             raise ArgumentError("query", "give a query, tags, or both.")
         limit = arguments.get("limit", _PAGE)
+        ranked, more = more or (self._rank_memories(query), None)
+        ranked = ranked and self.recall.with_remote(ranked, more)
         # Shown one by one, since the whole texts of all of them would fill the heap.
         if self.remote and more and more.ranked:
-            found = self.remote.show_results(self, more, query, limit)
-        elif query.text:
-            found = [self.used(record) for _, record in self.records.search(query, limit)]
+            found = self.remote.show_results(self, ranked, more, query, limit)
+        elif ranked:
+            is_answer = is_certain(ranked)
+            found = [self.found(item.id, query.caller, is_answer) for item in ranked.items[:limit]]
         else:
             found = [self.shown(record) for record in self.newest(query, limit)]
+        found = [memory for memory in found if memory]
         answer: dict = {"memories": found}
+        if found and ranked:
+            _add_confidence(answer, ranked)
         if not found:
             answer["reason"] = self._why_none(query)
             answer["tags"] = catalog.line(catalog.ranked(self.records, turn.caller), 60)
@@ -144,9 +169,14 @@ class Tools(_Parts):
             return self.recall.why_empty(query.text, query.caller)
         return "no memory that may be shown has these tags."
 
-    def used(self, record: dict) -> dict:
-        """A record that was looked for, as it is shown."""
-        self.records.used(record["id"])
+    def found(self, ref: str, caller, is_answer: bool):
+        """A memory that was looked for, as it is shown; None if it has gone meanwhile. An answer counts as used."""
+        try:
+            record = self.records.get(ref, caller)
+        except NotFound:
+            return None
+        if is_answer:
+            self.records.used(ref)
         return self.shown(record)
 
     def newest(self, query, limit: int):
@@ -166,9 +196,7 @@ class Tools(_Parts):
         changes = self.recall.changes(found, turn.caller)
         answer: dict = {"found": [self._shown_item(item) for item in found]}
         if found:
-            answer["confidence"] = best_confidence(ranked) // 10
-            if not is_certain(ranked):
-                answer["uncertain"] = _UNCERTAIN
+            _add_confidence(answer, ranked)
             if changes:
                 answer["contradictions"] = [{"newer": newer, "older": older} for newer, older in changes]
         elif (query.since or query.until) and not self.recall.partial:
@@ -379,6 +407,13 @@ class Tools(_Parts):
             return self.clock.start_of(day)
         except ValueError:
             raise ArgumentError(argument, "must be a day such as 2026-01-31.") from None
+
+
+def _add_confidence(answer: dict, ranked) -> None:
+    """Add to an answer how sure it is."""
+    answer["confidence"] = best_confidence(ranked) // 10
+    if not is_certain(ranked):
+        answer["uncertain"] = _UNCERTAIN
 
 
 def _fitting(values: dict) -> str:

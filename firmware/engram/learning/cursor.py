@@ -28,7 +28,7 @@ MANY = 50
 """More messages that wait are not counted."""
 
 Batch = namedtuple("Batch", "turns until")
-"""What people said in one session, as turns, and the seq up to which the journal is then read."""
+"""What people said in one session and workspace, as turns, and the seq up to which the journal is then read."""
 
 
 class LearningCursor:
@@ -111,14 +111,14 @@ class LearningCursor:
         return count
 
     def batch(self, most: int) -> Batch:
-        """The next messages of one session, at most `most`."""
+        """The next messages of one session and workspace, at most `most`."""
         turns = []
         until = self.until
         room = _BATCH_CHARS
         for turn in self._journal.later(self.until):
             if self._is_unread(turn):
                 room -= len(turn["text"])
-                if turns and (len(turns) == most or room < 0 or turn["sid"] != turns[0]["sid"]):
+                if turns and (len(turns) == most or room < 0 or not _is_one_place(turn, turns[0])):
                     return Batch(turns, until)
                 turns.append(turn)
             until = turn["seq"]
@@ -182,6 +182,11 @@ class LearningCursor:
         while len(self.flushed) > _MOST_FLUSHED:
             del self.flushed[min(self.flushed, key=lambda key: self.flushed[key])]
         self.save()
+
+
+def _is_one_place(one: dict, other: dict) -> bool:
+    """Whether two turns are of one session, in the same workspace: what is learned of them has the same scope."""
+    return one["sid"] == other["sid"] and one.get("workspace") == other.get("workspace")
 
 
 def _is_known(told) -> bool:

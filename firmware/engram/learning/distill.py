@@ -10,7 +10,6 @@ from engram.compat import const
 from engram.errors import ArgumentError, EngramError, ModelGarbled
 from engram.learning.cursor import SPENT
 from engram.learning.jobs import Backoff, Rejections
-from engram.memory.access import OWNER
 
 _HOUR = const(3600)
 _MOST_BATCHES = const(8)  # of one distillation: it is a change that people take back as a whole
@@ -61,14 +60,14 @@ class Distillation:
 
     # --- when
 
-    def ask(self, principal: str) -> Report:
-        """Distil the notes of a principal as soon as can be; the report that tells how it went."""
+    def ask(self, principal: str, is_owner: bool) -> Report:
+        """Distil the notes of a principal or workspace as soon as can be; the report that tells how it went."""
         report = self._asked.get(principal)
         if report is None:
             is_under_way = self._run and self.report.asked == principal
             report = self.report if is_under_way else Report(principal)
         report.why = ""
-        if principal != OWNER.principal and self._cursor.is_spent(self._config):
+        if not is_owner and self._cursor.is_spent(self._config):
             # The owner's wish goes before the cap, which is the owner's.
             report.why = SPENT
         else:

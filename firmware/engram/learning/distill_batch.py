@@ -4,7 +4,7 @@ from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.learning import operations
-from engram.memory.access import Caller
+from engram.memory.access import notebook_reader
 from engram.memory.records import fields
 from engram.text.secrets import secrets
 
@@ -34,7 +34,7 @@ class DistillBatch(operations.Batch):
     is_trusted = False
 
     def __init__(self, config, records, batch):
-        super().__init__(config, records, Caller(batch.principal, "", False, ""))
+        super().__init__(config, records, notebook_reader(batch.principal))
         self._entries = batch.entries
         self._notes = {"e%d" % (at + 1): note for at, (_, note) in enumerate(batch.entries)}
         self._days = {"e%d" % (at + 1): day for at, (day, _) in enumerate(batch.entries)}

@@ -100,8 +100,10 @@ class ExtractBatch(operations.Batch):
         """The text of a note of the day."""
         if self._caller.group:
             raise ArgumentError("op", "must not be note: notes are private and stay out of group rooms.")
-        if not self._notes.people.has_room(self._caller.principal):
-            raise ArgumentError("op", "must not be note: no more people can have files of their own (principals.most).")
+        if not self._notes.people.has_room(access.notebook_of(self._caller)):
+            raise ArgumentError(
+                "op", "must not be note: no more people and workspaces can have files of their own (principals.most)."
+            )
         return fields.check("content", wanted.values["content"], operations.CONTENT_CHARS)  # type: ignore
 
     def write_notes(self) -> None:

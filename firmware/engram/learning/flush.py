@@ -1,8 +1,8 @@
 """A last look at turns that are about to leave the window and were not read for facts: a silent turn, in which the model
 may keep what should last. Nobody sees what it answers. The turns stay in the journal, where they are searched.
 
-It comes before the window moves, as a job in the background. A message that comes first is not delayed by it: the turns
-have their last look later, from the journal.
+It is a job in the background, in a pause of the talk before the window moves. Messages are not delayed by it: if no pause
+comes, turns leave first and have their look in the next pause, from the journal, the oldest first, until none is left.
 """
 
 from engram import diag
@@ -10,8 +10,10 @@ from engram.agent.agent import Sink, Turn
 from engram.compat import const
 from engram.errors import EngramError
 from engram.learning.jobs import Backoff
+from engram.memory.access import Caller
 
 _SESSIONS = const(4)  # that may wait for their last look at once
+_MOST = const(200)  # turns of one session: of more, the older ones were there before this was on, or a model
 _KEEPING = const(
     ("memory_store", "memory_update", "memory_recall", "note_add", "file_read", "file_append", "file_edit")
 )
@@ -52,8 +54,9 @@ class Flush:
         self._pause.end()
 
     async def step(self) -> None:
-        """Show the turns of one session that are about to go."""
+        """Show some of the turns of one session that are about to go or have gone; it stays due until there are none."""
         sid, caller = next(iter(self._sessions.items()))
+        turns = []
         try:
             prompts = self._make_prompts()
             turns = self._leaving(caller, sid, prompts)
@@ -66,14 +69,11 @@ class Flush:
             return
         self._pause.end()
         # What was said meanwhile put the session there again.
-        if self._sessions.get(sid) is caller:
+        if not turns and self._sessions.get(sid) is caller:
             del self._sessions[sid]
 
     def _leaving(self, caller, sid: str, prompts) -> list:
-        """The turns, oldest first, that are about to leave the window, or left it, unseen: at most as many as it holds.
-
-        Of many, the older ones were there before this was switched on, or while the board had no model.
-        """
+        """The oldest turns that are about to leave the window, or left it, unseen: at most as many as it holds."""
         config, cursor, journal = self._config, self._cursor, self._journal
         staying = prompts.staying(caller, sid, config.get("flush.turns"))
         seen = cursor.flushed.get(sid, 0)
@@ -82,16 +82,17 @@ class Flush:
         first = staying[0] if staying else journal.newest + 1
         found = []
         for seq in journal.before(sid, first):
-            if seq <= seen or len(found) == config.get("session.messages"):
+            if seq <= seen or len(found) == _MOST:
                 break
             found.append(seq)
         found.reverse()
-        return prompts.fitting(caller, found)
+        return prompts.fitting(caller, found[: config.get("session.messages")])
 
     async def _show(self, caller, sid: str, turns: list, prompts) -> None:
         from engram.agent import tool_loop  # with what it imports for this alone
 
         config, cursor, journal = self._config, self._cursor, self._journal
+        caller, turns = self._in_one_workspace(caller, turns)
         spoken = [seq for seq in turns if (journal.turn(seq) or {}).get("role") == "user"]
         if not spoken:
             cursor.note_flush(sid, turns[-1])
@@ -111,6 +112,14 @@ class Flush:
         note()
         self.done += 1
         diag.info("flush", "t%d to t%d had a last look" % (turns[0], turns[-1]))
+
+    def _in_one_workspace(self, caller, turns: list) -> tuple:
+        """(the caller as they said the first turns, those of them in the same workspace): what is kept belongs there."""
+        workspaces = [(self._journal.turn(seq) or {}).get("workspace", "") for seq in turns]
+        count = 1
+        while count < len(turns) and workspaces[count] == workspaces[0]:
+            count += 1
+        return Caller(caller.principal, caller.room, caller.group, workspaces[0]), turns[:count]
 
     def status_lines(self):
         """Yield lines on how it goes, for /stats."""

@@ -14,6 +14,8 @@ from engram.memory import ALL
 WORKSPACE = "ws:"
 """How the scope of a workspace begins, and the tag that puts a record there: a record tagged ws:garden has that scope."""
 
+_BESIDE = const(2)  # tags that have room beside that of a workspace
+_NOTEBOOK_BYTES = const(64)  # as principal_files.py takes them: of a longer workspace, notes are their writer's
 _NOT_IN = const("a tag ws:ID names a workspace, and this conversation is not in that one: leave the tag out.")
 _SHARED = const("a memory that others see does not move to a workspace: store another one with that tag.")
 
@@ -30,10 +32,29 @@ def own_scope(caller: Caller) -> str:
     return ALL if caller.group else "user:" + caller.principal
 
 
-def learned_tags(tags, caller: Caller) -> list:
-    """The tags of what was learned without being asked to keep it: in a workspace it belongs there."""
-    is_private = caller.group or not caller.workspace or scope_of_tags(tags)
-    return list(tags) if is_private else list(tags) + [WORKSPACE + caller.workspace]
+def learned_tags(tags, caller: Caller):
+    """The tags of what the board itself keeps of a conversation: in a workspace it belongs there.
+
+    Tags that a model proposed may be no texts: those stay as they are, to be refused.
+    """
+    if caller.group or not caller.workspace or not isinstance(tags, (list, tuple)):
+        return tags
+    if any(isinstance(tag, str) and tag[:3] == WORKSPACE for tag in tags):
+        return tags
+    return list(tags)[:_BESIDE] + [WORKSPACE + caller.workspace]
+
+
+def notebook_of(caller: Caller) -> str:
+    """Whose notes a caller has: those of the workspace that they are in, such as "ws:garden", or their own, "ann"."""
+    name = WORKSPACE + caller.workspace
+    return name if caller.workspace and len(name.encode()) <= _NOTEBOOK_BYTES else caller.principal
+
+
+def notebook_reader(notebook: str) -> Caller:
+    """The caller for whom a notebook is read in the background."""
+    if notebook[:3] == WORKSPACE:
+        return Caller("", "", False, notebook[3:])
+    return Caller(notebook, "", False, "")
 
 
 def labels(caller: Caller) -> tuple:

@@ -28,6 +28,8 @@ def of_channel(who, room="", group=False, workspace="") -> Caller:
 def check_caller(caller: Caller) -> Caller:
     """The caller, if all of it may be stored; ArgumentError if not."""
     _check_name("who", caller.principal, NAME_BYTES)
+    if caller.principal[:3] == WORKSPACE:
+        raise ArgumentError("who", "must not begin with %s, which names a workspace." % WORKSPACE)
     _check_name("room", caller.room, ROOM_BYTES)
     if not isinstance(caller.group, bool):
         raise ArgumentError("group", "must be true or false.")

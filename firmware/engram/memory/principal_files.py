@@ -1,5 +1,5 @@
 """The text files of each principal, and whose one is: the owner's have their plain names, those of others hold the principal
-too (user~ann.md).
+too (user~ann.md). The notes of a workspace are those of one more principal, "ws:garden".
 
 The principal is spelt so that no two share a file, on file systems too that take upper for lower case: a to z, 0 to 9 and
 "-" stand for themselves, every other byte of its UTF-8 is "_" and two hexadecimal digits. So there are no new folders, each
@@ -94,7 +94,7 @@ class PrincipalFiles:
     def admit(self, principal: str) -> None:
         """A principal is about to write a file; StoreFull if that would be one principal too many."""
         if not self.has_room(principal):
-            problem = "%d people besides the owner have files of their own, the most that may (principals.most)."
+            problem = "%d people and workspaces have files of their own, the most that may (principals.most)."
             raise StoreFull(problem % self._most)
         if principal != OWNER.principal:
             self.known().add(principal)

@@ -320,6 +320,11 @@ def is_certain(ranked: Ranked) -> bool:
     return best_confidence(ranked) >= confidence.CERTAIN
 
 
+def weak_mark(item: Item, ranked: Ranked) -> str:
+    """ "weak" for an item that is a weak answer among what may be answers."""
+    return "weak" if item.sure < confidence.WEAK and is_certain(ranked) else ""
+
+
 class _Judge:
     """Says how sure each hit is that it is an answer; keeps what that is made of, too, if `made_of` is a MadeOf."""
 

@@ -118,7 +118,7 @@ async def test_a_window_that_is_full_by_its_tokens_leaves_a_few_turns_at_a_time(
     def say(number):
         return f"message {number} " + "x" * (100 + number * 37 % LONGEST), ["answer " + "y" * (number * 91 % LONGEST)]
 
-    breaks = await _breaks(say, session_messages=40, llm_context_tokens=4096)
+    breaks = await _breaks(say, session_messages=40, llm_context_tokens=4200)
     assert TURNS // 8 <= breaks <= TURNS // 2
 
 

@@ -106,6 +106,25 @@ def test_recall_finds_by_query_by_tags_and_by_both():
     assert ids(tags=["Boat"]) == ["m2"] and ids(query="green", tags=["bike"]) == ["m1"]
 
 
+def test_recall_says_how_sure_it_is_and_counts_only_answers_as_used():
+    board = equipped()
+    board.records.store("The bike is green", ["bike"])
+    result = result_of(board, "memory_recall", query="green capital zebra quagga okapi gnu impala")
+    assert [memory["id"] for memory in result["memories"]] == ["m1"]
+    assert result["confidence"] < 10 and "say so, or ask back" in result["uncertain"]
+    assert board.records.uses.usage_of(1)[0] == 0
+    result = result_of(board, "memory_recall", query="green bike")
+    assert result["confidence"] >= 10 and "uncertain" not in result
+    assert board.records.uses.usage_of(1)[0] == 1
+
+
+def test_recall_by_tags_alone_has_no_confidence():
+    board = equipped()
+    board.records.store("The bike is green", ["bike"])
+    result = result_of(board, "memory_recall", tags=["bike"])
+    assert len(result["memories"]) == 1 and "confidence" not in result and "uncertain" not in result
+
+
 def test_recall_bounds_by_days():
     board = equipped()
     for number in range(3):

@@ -255,6 +255,13 @@ def test_an_answer_that_is_not_certain_is_told_as_such():
     assert talk.say("When was the boiler serviced?").startswith("- [m1")
 
 
+def test_lines_of_an_answer_that_are_weak_are_marked():
+    talk = Talk()
+    talk.say("remember that my bike is green")
+    assert "- [m1 2026-09-21] my bike" in talk.say("find green bike")
+    assert "- [m1 2026-09-21 weak] my bike" in talk.say("find bike zebra")
+
+
 def test_a_command_without_its_object_stores_and_forgets_nothing():
     talk = Talk()
     talk.say("remember that my bike is green")

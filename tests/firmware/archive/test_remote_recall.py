@@ -72,6 +72,18 @@ async def test_an_archived_memory_is_found_by_words_and_turns_are_no_memories():
     assert _ids(await linked.recall(query="red kite")) == ["m1"]
 
 
+async def test_what_the_companion_is_not_sure_of_is_told_and_does_not_count_as_used():
+    linked = await _without_the_kite()
+    linked.finds_the_kite()
+    used = []
+    linked.board.archived.add_use = lambda number, caller: used.append(number)
+    for confidence, is_used in ((50, False), (800, True)):
+        linked.companion.sure = (confidence,)
+        answer = await linked.recall(query="red kite")
+        assert _ids(answer) == ["m1"] and answer["confidence"] == confidence // 10
+        assert ("uncertain" not in answer) is bool(used) is is_used
+
+
 async def test_a_tag_that_the_board_has_too_shows_both_newest_first():
     linked = await _without_the_kite()
     newer = linked.board.records.store("the blue kite is torn", ["kite"]).id

@@ -173,7 +173,7 @@ def test_recall_shows_what_a_score_is_made_of():
     assert lines[0] == "plan: fact; memories, turns; best first, at most 10"
     assert lines[1].endswith("  The bike is green") and lines[2].startswith("        green ") and ", bike " in lines[2]
     board.records.store("my databases run on the old-fashioned server", ["it"])
-    assert len(lines) == 4 and lines[3].startswith("confidence: ") and " of 100, m1: words " in lines[3]
+    assert len(lines) == 4 and lines[3].startswith("confidence: ") and " of 100 (m1: words " in lines[3]
     (_, _, made_of, _) = lines_of(board, "/recall --explain Databases, old-fashioned!")
     assert [part.split()[0] for part in made_of.split(", ")] == ["Databases", "old-fashioned"]
     assert error_of(board, "/recall --explain") == "/recall: needs words to look for."
@@ -182,10 +182,21 @@ def test_recall_shows_what_a_score_is_made_of():
 def test_recall_says_that_nothing_is_certain():
     board = _board()
     board.records.store("The boiler was serviced in the capital", ["home"])
-    assert (
-        lines_of(board, "/recall capital zebra quagga okapi gnu")[0] == "nothing certain was found; this comes nearest:"
-    )
-    assert lines_of(board, "/recall serviced boiler")[0].startswith("m1 ")
+    lines = lines_of(board, "/recall capital zebra quagga okapi gnu")
+    assert lines[0] == "nothing certain was found; this comes nearest:" and " weak " not in lines[1]
+    assert lines[-1].startswith("confidence: ") and lines[-1].endswith(" of 100, nothing certain")
+    lines = lines_of(board, "/recall serviced boiler")
+    assert lines[0].startswith("m1 ") and lines[-1].startswith("confidence: ") and lines[-1].endswith(" of 100")
+
+
+def test_recall_marks_what_is_weak_and_says_that_all_of_it_is():
+    board = _board()
+    board.records.store("The bike is green", ["bike"])
+    board.journal.add(OWNER, "user", "owner", "I planted tomatoes today")
+    lines = lines_of(board, "/recall planted tomatoes green")
+    assert [" weak " in line for line in lines] == [False, True, False] and lines[-1].endswith(" of 100")
+    lines = lines_of(board, "/recall bike zebra")
+    assert " weak  The bike" in lines[0] and lines[1].endswith(" of 100, weak")
 
 
 def test_recall_explains_what_is_wrong_or_missing():

@@ -34,7 +34,7 @@ def _job(board):
 
 async def _distil(board, who="owner"):
     """Distil until the report is there, or it waits."""
-    report = _job(board).ask(who)
+    report = _job(board).ask(who, who == "owner")
     for _ in range(20):
         if report.is_over or report.why or not _job(board).is_due():
             break
@@ -288,7 +288,7 @@ async def test_a_distillation_that_is_broken_off_loses_and_doubles_nothing():
 
     board = _board(_ops(_add(["e1"], TEA)), Broken(), _ops(_add(["e1"], "The cellar door sticks")), distill_chars=1000)
     _note(board, "green tea " + "x" * 995, "the cellar door sticks")
-    _job(board).ask("owner")
+    _job(board).ask("owner", True)
     await _job(board).step()
     try:
         await _job(board).step()
@@ -403,7 +403,7 @@ async def test_a_note_cannot_let_a_hand_made_memory_last_longer_than_its_person_
 async def test_undo_leaves_what_a_person_has_changed_since():
     board = _board(_ops(_add(["e1"], TEA)), _ops(_add(["e1"], "The cellar door sticks")), distill_chars=1000)
     _note(board, "green tea " + "x" * 995, "the cellar door sticks")
-    _job(board).ask("owner")
+    _job(board).ask("owner", True)
     await _job(board).step()
     ref = next(board.records.newest())["id"]
     board.records.update(ref, {"content": "Ann drinks black tea", "pinned": True}, OWNER)
@@ -466,7 +466,7 @@ async def test_two_people_who_ask_at_once_both_get_theirs():
     board = _board("[]", "[]")
     _note(board, "one")
     _note(board, "two", who="ann")
-    reports = [_job(board).ask("owner"), _job(board).ask("ann")]
+    reports = [_job(board).ask("owner", True), _job(board).ask("ann", False)]
     for _ in range(6):
         if _job(board).is_due():
             await _job(board).step()

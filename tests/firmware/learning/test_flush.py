@@ -43,6 +43,41 @@ async def test_what_is_kept_names_the_turns_it_came_from():
     assert record["turns"] == ["t3"]
 
 
+async def looks_after_messages_in_a_row(count):
+    """The messages that the looks after so many messages without a pause show, look by look."""
+    board = learner(session_messages=6, extract_on=False)
+    for number in range(count):
+        await tell(board, "message number %d" % number)
+    asked = board.model.asked
+    await read(board)
+    shown = []
+    for request in board.model.requests[asked:]:
+        shown.append([text[15:] for text in request if text.startswith("message number ")])
+    await read(board)
+    assert len(board.model.requests) == asked + len(shown), "a look is repeated"
+    return shown
+
+
+async def test_each_of_eight_messages_in_a_row_that_leaves_has_its_look_the_oldest_first():
+    assert await looks_after_messages_in_a_row(8) == [["0", "1", "2"], ["3", "4", "5"]]
+
+
+async def test_each_of_twelve_messages_in_a_row_that_leaves_has_its_look_the_oldest_first():
+    assert await looks_after_messages_in_a_row(12) == [["0", "1", "2"], ["3", "4", "5"], ["6", "7", "8"], ["9"]]
+
+
+async def test_looks_that_a_message_comes_between_go_on_where_they_were():
+    board = learner(session_messages=6, extract_on=False)
+    for number in range(8):
+        await tell(board, "message number %d" % number)
+    await read(board, 1)
+    await tell(board, "message number 8")
+    await read(board)
+    looks = board.model.requests[8:9] + board.model.requests[10:]
+    shown = [text[15:] for look in looks for text in look if text.startswith("message number ")]
+    assert shown == [str(number) for number in range(7)]
+
+
 async def test_turns_have_it_once():
     board = board_with("a", "b", "NO_REPLY")
     await talk(board, 2)

@@ -1,5 +1,6 @@
 """Nobody gets at what others keep on the same board through a command, or through code on the board that acts for them."""
 
+from engram.memory.access import Caller
 from intruder import ANN, INTRUDERS, House, Intruder, every
 
 
@@ -15,11 +16,13 @@ def test_the_secrets_would_be_seen_by_whom_they_belong_to():
     """Else the tests above would find nothing, whatever was shown."""
     house = House(1)
     heard = []
-    insider = Intruder(house, ANN)
-    insider.secrets, insider.ids = [], set()
-    insider.check = lambda how, given, answer: heard.append(answer)
-    insider.try_prompts("lightweight")
-    insider.type("/export")
+    # Her own notes are shown outside of the workspace, its notes in it.
+    for caller in (Caller("ann", ANN.room, False, ""), ANN):
+        insider = Intruder(house, caller)
+        insider.secrets, insider.ids = [], set()
+        insider.check = lambda how, given, answer: heard.append(answer)
+        insider.try_prompts("lightweight")
+        insider.type("/export")
     insider.type("/session list")
     insider.type("/intents")
     for ref in house.values("<record>"):

@@ -314,6 +314,27 @@ def test_what_came_nearest_is_told_as_such_and_does_not_count_as_used():
     assert board.records.uses.usage_of(1)[0] == 1
 
 
+def test_a_question_that_finds_nothing_brings_a_sentence_that_says_so():
+    board = Board()
+    board.records.store("my bike is green", ["bike"])
+    for question in (
+        "where does my sister live?", "Where's my sister", "please tell me my sister's name", "我妹妹住在哪里",
+        "Hey, what does my sister do", "who is it, my sister？",
+    ):  # fmt: skip
+        block = board.block(question, OWNER, 600)
+        assert "Nothing in memory fits this message" in block and len(block) < 260, question
+    assert board.block("where does my sister live?", OWNER, 20) == ""
+    more = RemoteResults((), (0, 0), "the companion is away.", 0)
+    assert "the companion is away." in board.block("where does my sister live?", OWNER, 600, more=more)
+
+
+def test_small_talk_and_statements_that_find_nothing_cost_no_tokens():
+    board = Board()
+    board.records.store("my bike is green", ["bike"])
+    for said in ("hello", "how are you?", "thanks!", "good morning", "my sister lives in Paris", "你好", ""):
+        assert board.block(said, OWNER, 600) == "", said
+
+
 def test_what_a_companion_found_may_be_an_answer():
     board = Board(companion_url="http://companion")
     board.records.store("my bike is green", ["bike"])

@@ -1,22 +1,186 @@
-"""In a workspace what is learned without being asked to keep it belongs to it."""
+"""What is extracted, distilled, noted and stored in a workspace belongs to it: here by what is on flash."""
 
-from board import Board
+import json
+import os
+
+from board import Board, build_prompt, lines_of, messages_of
+from calls import equipped, result_of
 from engram.agent import phrase_rules
-from engram.memory import access
-from engram.memory.access import Caller
+from engram.errors import ArgumentError, NotFound
+from engram.llm.types import Call
+from engram.memory import access, caller_check
+from engram.memory.access import OWNER, Caller
+from learners import add, facts, learn, learner, read, tell
+from support import raises
 
 GARDEN = Caller("ann", "chat#1", False, "garden")
-OTHER = Caller("bob", "chat#2", False, "garden")
+ANN = Caller("ann", "chat#1", False, "")
+BOB = Caller("bob", "chat#2", False, "garden")
+OUTSIDE = Caller("bob", "chat#2", False, "")
+OWNER_THERE = Caller("owner", "console", False, "garden")
 
 
-def test_what_a_rule_takes_from_a_sentence_is_the_workspaces_and_what_was_asked_for_is_ones_own():
+def scopes(board):
+    """The scopes of all records on flash, the oldest first, by their content."""
+    return [(record["content"], record.get("scope", "all")) for record in board.records.entries.newest()][::-1]
+
+
+def note_files(board):
+    """The names of the files of notes on flash."""
+    return sorted(name for name in os.listdir(board.place + "/memory") if name[:2] == "20" or name[:6] == "MEMORY")
+
+
+# --- facts
+
+
+async def test_an_extracted_fact_is_the_workspaces():
+    board = learner("ok", facts(add("t3", "The hedge is cut in March", ["hedge", "month", "work"])))
+    await learn(board, "we cut the hedge in March", GARDEN)
+    assert scopes(board) == [("The hedge is cut in March", "ws:garden")]
+    (record,) = board.records.newest(BOB)
+    assert record["tags"] == ["hedge", "month", "ws:garden"]
+    assert list(board.records.newest(ANN)) == list(board.records.newest(OWNER)) == []
+
+
+async def test_what_was_said_outside_is_not_read_together_with_what_was_said_in_a_workspace():
+    board = learner("ok", "ok", facts(add("t3", "The safe is behind the door")), facts(add("t5", "The hedge is cut")))
+    await tell(board, "my safe is behind the door", ANN)
+    await tell(board, "the hedge is cut", GARDEN)
+    await read(board)
+    assert scopes(board) == [("The safe is behind the door", "user:ann"), ("The hedge is cut", "ws:garden")]
+
+
+async def test_tags_that_are_no_texts_are_refused_in_a_workspace_too():
+    board = learner("ok", facts(add("t3", "The hedge is cut", [5])))
+    await learn(board, "the hedge is cut", GARDEN)
+    assert scopes(board) == [] and "tags" in "".join(line for _, line in board.jobs.status_lines())
+
+
+def test_what_a_rule_keeps_is_the_workspaces_unless_the_person_says_that_it_is_for_them():
     board = Board()
-    for said in ("I prefer tea without sugar", "remember that my bike is green"):
+    for said in ("I prefer tea without sugar", "remember that the hedge is wet", "remember that, just for me, I am 40"):
         phrase_rules.store(board.records, phrase_rules.match(said), GARDEN, "t1")
-    scopes = [board.records.get(ref, GARDEN).get("scope") for ref in ("m1", "m2")]
-    assert scopes == ["ws:garden", "user:ann"]
+    assert [scope for _, scope in scopes(board)] == ["ws:garden", "ws:garden", "user:ann"]
 
 
 def test_a_tag_of_a_workspace_is_not_given_twice_nor_in_groups():
     assert access.learned_tags(["ws:garden"], GARDEN) == ["ws:garden"]
     assert access.learned_tags(["a"], Caller("ann", "room", True, "garden")) == ["a"]
+
+
+# --- what the model stores
+
+
+def store(board, content, caller=GARDEN, **more):
+    """What memory_store answers in a turn of the caller's."""
+    return result_of(board, "memory_store", caller, content=content, tags=["note"], **more)
+
+
+def test_what_the_model_stores_is_the_workspaces_unless_it_is_personal():
+    board = equipped()
+    store(board, "The hedge is cut in March")
+    store(board, "Ann is 40", personal=True)
+    store(board, "Ann likes jazz", ANN)
+    store(board, "The shed is locked", OWNER_THERE)
+    assert [scope for _, scope in scopes(board)] == ["ws:garden", "user:ann", "user:ann", "ws:garden"]
+
+
+def test_what_takes_the_place_of_a_private_memory_stays_private():
+    board = equipped()
+    first = store(board, "Ann is 40", ANN)["id"]
+    assert store(board, "Ann had a birthday and counts 41 years", supersedes=first)["supersedes"] == first
+    assert scopes(board) == [("Ann had a birthday and counts 41 years", "user:ann")]
+
+
+async def test_a_last_look_keeps_what_was_said_in_a_workspace_there_and_what_was_said_outside_private():
+    def keep(content):
+        return [Call("1", "memory_store", json.dumps({"content": content, "tags": ["note"]}))]
+
+    steps = ["ok"] * 4 + [keep("The safe is behind the door"), "done", keep("The hedge is cut"), "done"]
+    board = learner(*steps, session_messages=4, extract_on=False)
+    for said, caller in (("one", ANN), ("two", GARDEN), ("three", ANN), ("four", ANN)):
+        await tell(board, said, caller)
+    await read(board)
+    assert scopes(board) == [("The safe is behind the door", "user:ann"), ("The hedge is cut", "ws:garden")]
+    looks = board.model.requests[4], board.model.requests[6]
+    assert [["one" in look, "two" in look] for look in looks] == [[True, False], [False, True]]
+
+
+# --- notes
+
+
+def test_members_share_the_notes_of_a_workspace_and_nobody_else_finds_them():
+    board = equipped()
+    result_of(board, "note_add", GARDEN, text="the hedge needs water")
+    assert note_files(board) == ["2026-09-21~ws_3agarden.md"]
+    for caller, is_seen in ((GARDEN, True), (BOB, True), (OWNER_THERE, True), (ANN, False), (OUTSIDE, False)):
+        assert bool(board.find("hedge water", caller)) is is_seen
+        assert ("hedge" in board.notes.for_caller(caller).text("2026-09-21.md")) is is_seen
+
+
+def test_what_is_noted_outside_of_a_workspace_stays_private():
+    board = Board()
+    board.notes.for_caller(ANN).note("the safe is behind the door")
+    assert note_files(board) == ["2026-09-21~ann.md"]
+    assert board.find("safe door", ANN) and not board.find("safe door", GARDEN) and not board.find("safe door", BOB)
+
+
+async def test_a_note_that_is_extracted_in_a_workspace_is_its():
+    note = {"op": "note", "from": "t3", "content": "The hedge gets water today"}
+    board = learner("ok", facts(note))
+    await learn(board, "the hedge gets water today", GARDEN)
+    assert note_files(board) == ["2026-09-21~ws_3agarden.md"]
+
+
+async def test_what_is_distilled_of_the_notes_of_a_workspace_is_its():
+    kept = {"op": "add", "from": "e1", "content": "The hedge is cut in March", "tags": ["hedge"]}
+    board = learner(facts(kept))
+    board.notes.for_caller(GARDEN).note("we cut the hedge in March")
+    board.distillation.ask(access.notebook_of(GARDEN), False)
+    await read(board)
+    assert scopes(board) == [("The hedge is cut in March", "ws:garden")]
+    assert board.note_retention.waiting() == {}
+    assert board.undo.undo(BOB).startswith("the last distillation was taken back")
+    assert scopes(board) == []
+
+
+def test_a_member_takes_back_a_change_of_the_workspaces_notes_and_nobody_else_does():
+    board = Board()
+    for line in ("one", "two"):
+        board.notes.for_caller(GARDEN).append("MEMORY.md", line)
+    for caller in (ANN, OUTSIDE):
+        with raises(NotFound) as caught:
+            board.undo.undo(caller)
+        assert "no change" in str(caught.error)
+    board.undo.undo(BOB)
+    assert board.notes.for_caller(GARDEN).text("MEMORY.md") == "one\n"
+
+
+def test_the_first_message_of_a_session_in_a_workspace_brings_its_notes():
+    board = Board().serve()
+    board.notes.for_caller(BOB).note("the hedge needs water")
+    board.notes.for_caller(ANN).note("the safe is behind the door")
+    shown = str(messages_of(build_prompt(board, "hello", GARDEN)))
+    assert "hedge" in shown and "safe" not in shown
+
+
+def test_an_export_in_a_workspace_has_its_notes_and_an_import_puts_them_there():
+    board = Board().serve()
+    board.notes.for_caller(ANN).note("the safe is behind the door")
+    line = json.dumps({"file": "MEMORY.md", "text": "the hedge is cut"})
+    lines_of(board, "/import " + line, GARDEN)
+    assert note_files(board) == ["2026-09-21~ann.md", "MEMORY~ws_3agarden.md"]
+    exported = str(lines_of(board, "/export", BOB))
+    assert "hedge" in exported and "safe" not in exported
+
+
+def test_no_person_has_the_name_of_a_workspace():
+    with raises(ArgumentError) as caught:
+        caller_check.of_channel("ws:garden", "chat#3")
+    assert "names a workspace" in str(caught.error)
+
+
+def test_a_workspace_with_a_name_too_long_for_a_file_leaves_notes_with_who_writes_them():
+    long = Caller("ann", "chat#1", False, "\u56ed" * 29)
+    Board().notes.for_caller(long).note("the hedge needs water")
+    assert access.notebook_of(long) == "ann"

@@ -40,6 +40,7 @@ TOOLS = {
         {"content": "my <word> is new", "tags": ["mine"], "keywords": ["<word>"], "type": "fact", "importance": 0.9},
         {"content": "the <word> is new", "tags": ["<tag>", "ws:garden"], "pinned": True, "expires": "2030-01-31"},
         {"content": "that one is over", "tags": ["mine"], "supersedes": "<record>"},
+        {"content": "my <word> is new", "tags": ["mine"], "personal": True},
     ),
     "memory_recall": (
         {"query": "<word>", "limit": 20},
@@ -211,8 +212,9 @@ class House:
     def _furnish(self, caller):
         board, private = self.board, access.own_scope(caller)
         records, journal = board.records, board.journal
+        noted = "ws:" + caller.workspace if caller.workspace else private
         board.now -= DAY
-        board.notes.for_caller(caller).note(self.thing(private))
+        board.notes.for_caller(caller).note(self.thing(noted))
         board.now += DAY
         self.note(private, journal.begin(caller, self.thing(private)))
         said = "t%d" % journal.add(caller, "user", caller.principal, self.thing(private), caption=self.thing(private))
@@ -241,9 +243,10 @@ class House:
             records.update(moved, {"content": self.thing(told), "tags": [told] + self.tag(told)}, caller)
             self.note(told, moved)
             self.note(told, records.store(self.thing(told), [told], caller).id)
-        notes = board.notes.for_caller(caller)
-        notes.note(self.thing(private))
-        notes.append("MEMORY.md", self.thing(private))
+        for scope in (private,) if noted == private else (noted, private):
+            keeper = board.notes.named(scope[5:] if scope == private else scope)
+            keeper.note(self.thing(scope))
+            keeper.append("MEMORY.md", self.thing(scope))
         board.profile.for_caller(caller).append("user.md", self.thing(private))
 
     def _bring_in(self, foreign, told):
@@ -267,13 +270,13 @@ class House:
                 if line.get("scope", "all") == told:
                     yield _of(line)
         kind, _, principal = told.partition(":")
+        notes = board.notes.named(principal if kind == "user" else told)
+        for name in notes.names():
+            yield name, notes.text(name)
         if kind == "user":
             caller = Caller(principal, "chat#1" if principal == "ann" else "console", False, "")
             yield from board.journal.sessions(caller)
             yield board.journal.current(caller)
-            notes = board.notes.named(principal)
-            for name in notes.names():
-                yield name, notes.text(name)
             yield board.profile.named(principal).text("user.md")
             for fields in board.reminders.owned_by(caller):
                 yield _of(fields)

@@ -47,7 +47,8 @@ class UndoLog:
         if "restored" in line:
             return False
         if line.get("op") in _TEXT_CHANGES:
-            return not caller.group and _whose(line) == caller.principal
+            whose = caller.principal if line["op"] == "profile" else access.notebook_of(caller)
+            return not caller.group and _whose(line) == whose
         if line.get("op") == "forget":
             return _is_seen(self._store.line(line["was"]) if "was" in line else None, caller)
         # What it has become since, and what would come back, count too: a private record may have gone to a workspace.
@@ -152,5 +153,5 @@ def _is_seen(version, caller) -> bool:
 
 
 def _whose(line: dict) -> str:
-    """The principal whose text a line changes."""
+    """The principal, or the workspace, whose text a line changes."""
     return line.get("who", access.OWNER.principal)

@@ -11,7 +11,7 @@ from engram.clock import day_number
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import principal_files
-from engram.memory.access import OWNER
+from engram.memory.access import OWNER, notebook_of
 
 MEMORY = "MEMORY.md"
 _DAY = const(86400)
@@ -39,10 +39,10 @@ class Notes:
         files.make_folder(folder)
 
     def for_caller(self, caller):
-        """The notes of who asks; ArgumentError in a group room, where others read along."""
+        """The notes of who asks, those of the workspace in one; ArgumentError in a group room, where others read along."""
         if caller.group:
             raise ArgumentError("file", "notes are private and stay out of group rooms.")
-        return Notebook(self, caller.principal)
+        return Notebook(self, notebook_of(caller))
 
     def put(self, path: str, content: str, is_appended: bool = False) -> None:
         """Give a file a new text; tell if that only adds lines at its end."""
@@ -60,12 +60,12 @@ class Notes:
             self.rewritten.add(path[len(self.folder) + 1 :])
 
     def named(self, principal: str):
-        """The notes of a principal, for what is done in the background."""
+        """The notes of a principal or of a workspace such as "ws:garden", for what is done in the background."""
         return Notebook(self, principal)
 
 
 class Notebook(principal_files.PrincipalTexts):
-    """MEMORY.md and the days' notes of one principal."""
+    """MEMORY.md and the days' notes of one principal, or of a workspace."""
 
     kind = "note"
 

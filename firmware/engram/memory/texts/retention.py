@@ -32,7 +32,8 @@ _LEAP_DAYS = const(3)  # between two tidyings: after more, the first one only ta
 _ENTRY_CHARS = const(1000)  # of one note in a prompt
 
 Batch = namedtuple("Batch", "principal entries marks")
-"""Notes of one principal, as (day, text), oldest first; and [file, bytes, crc32] of the files as far as they are then read."""
+"""Notes of one principal or workspace, as (day, text), oldest first; and [file, bytes, crc32] of the files as far as they are
+then read."""
 
 
 class NoteRetention:

@@ -17,14 +17,14 @@ def distill_command(config, notes, daily, distillation, caller, rest: str):
     notes.for_caller(caller)  # refused in a group room
     if config.get("mode") != "full":
         raise ArgumentError("/distill", "is for full mode: in lightweight mode the notes are the memory (/mode full).")
-    waiting = daily.waiting().get(caller.principal, 0)
+    waiting = daily.waiting().get(access.notebook_of(caller), 0)
     if not waiting:
         yield "no note is waiting (/memory shows today's)"
         return
     if not distillation:
         yield "notes waiting: %d; distilling them needs a model (llm.url, llm.model)" % waiting
         return
-    report = distillation.ask(caller.principal)
+    report = distillation.ask(access.notebook_of(caller), access.is_owner(caller))
     yield "reading (notes: %d) ..." % waiting
     end = ticks_add(ticks_ms(), _LONGEST_MS)
     while not (report.is_over or report.why) and ticks_diff(end, ticks_ms()) > 0:
@@ -47,13 +47,13 @@ def clear_command(config, notes, daily, caller, rest: str):
     """Empty the day's notes."""
     notebook = notes.for_caller(caller)
     name = rest + ".md" if rest else notebook.today()
-    before = daily.waiting().get(caller.principal, 0)
+    before = daily.waiting().get(access.notebook_of(caller), 0)
     old = notebook.clear(rest)
     count = sum(1 for line in old.split("\n") if line.strip())
     if not count:
         yield "%s has no notes" % name
         return
-    lost = before - daily.waiting().get(caller.principal, 0)
+    lost = before - daily.waiting().get(access.notebook_of(caller), 0)
     told = ", not distilled yet: %d" % lost if lost > 0 and config.get("mode") == "full" else ""
     yield "%s is empty now (notes: %d%s); /undo brings them back. Memories and other days stay" % (name, count, told)
 

@@ -3,12 +3,23 @@
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import ids
-from engram.memory.recall import CONTRADICTION, MadeOf, is_certain, make_query, shown_score, snippet, surest
+from engram.memory.recall import (
+    CONTRADICTION,
+    MadeOf,
+    best_confidence,
+    is_certain,
+    is_weak,
+    make_query,
+    shown_score,
+    snippet,
+    surest,
+    weak_mark,
+)
 
 _FOUND = const(10)
 _EXPLAIN = const("--explain")
 _UNCERTAIN = const("nothing certain was found; this comes nearest:")
-_CONFIDENCE = const("confidence: %d of 100, %s: %s")
+_CONFIDENCE = const("confidence: %d of 100%s%s")
 _WIDTH = const(100)  # characters of a memory in a list
 
 
@@ -30,12 +41,10 @@ def recall_command(clock, make_recall, search, caller, rest: str):
 
             ranked = recall.with_remote(ranked, (yield from remote.found(search, ranked, _FOUND)))
         items = ((item, ()) for item in recall.find(ranked, _FOUND))
-    yield from _lines(clock, recall, ranked, items, query)
-    if explained and surest(ranked):
-        yield _confidence_line(surest(ranked), made_of.sure)
+    yield from _lines(clock, recall, ranked, items, query, made_of)
 
 
-def _lines(clock, recall, ranked, items, query: str):
+def _lines(clock, recall, ranked, items, query: str, made_of):
     """Yield the lines of what was found, or why nothing was."""
     caller = ranked.query.caller
     parts_of = {}
@@ -47,33 +56,35 @@ def _lines(clock, recall, ranked, items, query: str):
     if found and not is_certain(ranked):
         yield _UNCERTAIN
     for item in found:
-        yield from _found_lines(clock, item, parts_of[item.id])
+        yield from _found_lines(clock, item, parts_of[item.id], weak_mark(item, ranked))
     for pair in changes:
         yield CONTRADICTION % pair
-    if not found:
+    if found:
+        certainty = "" if not is_weak(ranked) else ", weak" if is_certain(ranked) else ", nothing certain"
+        reasons = _reasons(surest(ranked), made_of.sure) if made_of else ""
+        yield _CONFIDENCE % (best_confidence(ranked) // 10, certainty, reasons)
+    else:
         yield "nothing found: " + recall.why_empty(query, caller)
-    elif recall.partial:
+    if found and recall.partial:
         yield "there may be more: " + recall.partial
     if ranked.note:
         yield ranked.note
 
 
-def _found_lines(clock, item, parts):
-    """Yield the line of a hit, and that of the parts of its score if there are some."""
+def _found_lines(clock, item, parts, mark: str):
+    """Yield the line of a hit with its mark, and that of the parts of its score if there are some."""
     who = item.who + ": " if item.who else ""
-    yield "%-7s %s  %s  %s%s" % (item.id, clock.day(item.at), shown_score(item.score), who, snippet(item.text, _WIDTH))
+    score = shown_score(item.score) + (" " + mark if mark else "")
+    yield "%-7s %s  %s  %s%s" % (item.id, clock.day(item.at), score, who, snippet(item.text, _WIDTH))
     if parts:
         yield "        " + ", ".join(["%s %s" % (what, shown_score(points)) for what, points in _merged(parts)])
 
 
-def _confidence_line(best, made_of: dict) -> str:
-    """How sure it is, of which hit, and what that is made of."""
-    factors = []
-    for what, per_cent in made_of.get(best.id, (("days", 100),)):
-        factors.append(
-            "%s x %d.%02d" % (what, per_cent // 100, per_cent % 100) if factors else "%s %d" % (what, per_cent)
-        )
-    return _CONFIDENCE % (best.sure // 10, best.id, ", ".join(factors))
+def _reasons(best, made_of: dict) -> str:
+    """Of which hit it is so sure, and what that is made of."""
+    words, *factors = made_of.get(best.id, (("days", 100),))
+    reasons = ["%s %d" % words] + ["%s x %d.%02d" % (what, by // 100, by % 100) for what, by in factors]
+    return " (%s: %s)" % (best.id, ", ".join(reasons))
 
 
 def _merged(parts) -> list:
