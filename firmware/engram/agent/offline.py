@@ -149,7 +149,7 @@ class Offline(namedtuple("Offline", "records recall forgetting reminders remote_
             return "Removed %s: %s -> %s" % _shown(gone)
         found = [record for _, record in self.records.search(make_query(wanted, caller), _FOUND)]
         if not found:
-            return "Nothing to forget: " + self.recall.why_empty(wanted, caller)
+            return "Nothing to forget: " + self.recall.why_empty(wanted, caller, False)
         terms = set(text.terms(wanted))
         exact = [record for record in found if terms.issubset(set(text.index_terms(record["content"])))]
         if len(exact) == 1:

@@ -259,7 +259,7 @@ class Tools(_Parts):
         wanted = make_query(arguments["query"], turn.caller)
         found = [self.shown(record) for _, record in self.records.search(wanted, 5)]
         if not found:
-            return {"candidates": [], "reason": self.recall.why_empty(wanted.text, turn.caller)}, ""
+            return {"candidates": [], "reason": self.recall.why_empty(wanted.text, turn.caller, False)}, ""
         code = self.confirmations.ask([record["id"] for record in found], turn)
         hint = "Ask the person. Once they agree: memory_forget with this confirm forgets all of these, with id one."
         return self._maybe_partial({"candidates": found, "confirm": code, "next": hint}), ""
