@@ -134,7 +134,9 @@ class Tools(_Parts):
         """Whether what is to be stored is for the person alone, as is what takes the place of such a memory."""
         is_asked = arguments.pop("personal", False)
         older = arguments.get("supersedes")
-        return is_asked or (older and self.records.get(older, caller).get("scope") == access.own_scope(caller))
+        if is_asked or not older:
+            return is_asked
+        return self.records.get(older, caller).get("scope") == access.own_scope(caller)
 
     def _memory_recall(self, arguments: dict, turn, more) -> tuple:
         query = self._query("memory_recall", arguments, turn)
