@@ -80,7 +80,7 @@ class Board:
         self.gate = Gate()
         self.tag_snapshots = {}
         """The catalog as each session's prompts show it."""
-        self.told_commands = set()
+        self.seen_help = set()
         """The principals who have seen the list of the commands that are understood without a model."""
 
     def remote_search(self):

@@ -50,7 +50,7 @@ def offline(board):
 
     memory = board.records, board.make_recall(), board.forgetting
     mode = board.config.get("mode")
-    return Offline(*memory, board.reminders, board.remote_search(), board.told_commands, board.notes, mode)
+    return Offline(*memory, board.reminders, board.remote_search(), board.seen_help, board.notes, mode)
 
 
 def _remote_recall(board, recall):

@@ -17,7 +17,7 @@ _HELP = const(
 _KEPT = const(
     "I am offline: what you said is kept in the journal, and a question finds it again; /help lists the commands."
 )
-_MOST_TOLD = const(64)  # people of whom it is known that they have seen the list of commands
+_MOST_HELPED = const(64)  # people of whom it is known that they have seen the list of commands
 _REST = const("The rest of the message is only kept in the journal.")
 _SECRET = const("Not remembered, it seems to hold a secret; say remember that ... if it is to be kept.")
 _MOST = const(4)  # commands of one message
@@ -50,11 +50,11 @@ _FOUND = const(5)
 _LISTED = const(20)
 
 
-class Offline(namedtuple("Offline", "records recall forgetting reminders remote_search told notes mode")):
+class Offline(namedtuple("Offline", "records recall forgetting reminders remote_search seen_help notes mode")):
     """Plain commands over one board's memory; `remote_search` asks a companion, if there is one.
 
-    `told` is a set of the principals who have seen the list of commands since the start: it is shown once. In lightweight mode
-    what is to be remembered goes into MEMORY.md.
+    `seen_help` is a set of the principals who have seen the list of commands since the start: it is shown once. In lightweight
+    mode what is to be remembered goes into MEMORY.md.
     """
 
     def understands(self, content: str) -> bool:
@@ -75,11 +75,11 @@ class Offline(namedtuple("Offline", "records recall forgetting reminders remote_
         return "\n".join(answers)
 
     def _help(self, principal: str) -> str:
-        if principal in self.told:
+        if principal in self.seen_help:
             return _KEPT
-        if len(self.told) >= _MOST_TOLD:
-            self.told.clear()
-        self.told.add(principal)
+        if len(self.seen_help) >= _MOST_HELPED:
+            self.seen_help.clear()
+        self.seen_help.add(principal)
         return _HELP
 
     async def _answer(self, caller, kind: str, what, turn: str) -> str:
@@ -151,7 +151,7 @@ class Offline(namedtuple("Offline", "records recall forgetting reminders remote_
             return "Removed %s: %s -> %s" % _shown(gone)
         found = [record for _, record in self.records.search(make_query(wanted, caller), _FOUND)]
         if not found:
-            return "Nothing to forget: " + self.recall.why_empty(wanted, caller)
+            return "Nothing to forget: " + self.recall.why_empty(wanted, caller, False)
         terms = set(text.terms(wanted))
         exact = [record for record in found if terms.issubset(set(text.index_terms(record["content"])))]
         if len(exact) == 1:
@@ -166,8 +166,8 @@ class Offline(namedtuple("Offline", "records recall forgetting reminders remote_
         gone = ", ".join([record["id"]] + turns)
         if "archived" in record:
             return "%s is with the companion, which forgets it for good as soon as it learns of it." % gone
-        told = "" if "left" in record else " (/undo brings it back)"
-        return "Forgot %s: %s%s" % (gone, snippet(record["content"], 200), told)
+        undo = "" if "left" in record else " (/undo brings it back)"
+        return "Forgot %s: %s%s" % (gone, snippet(record["content"], 200), undo)
 
 
 def _shown(reminder: dict) -> tuple:

@@ -134,7 +134,9 @@ class Tools(_Parts):
         """Whether what is to be stored is for the person alone, as is what takes the place of such a memory."""
         is_asked = arguments.pop("personal", False)
         older = arguments.get("supersedes")
-        return is_asked or (older and self.records.get(older, caller).get("scope") == access.own_scope(caller))
+        if is_asked or not older:
+            return is_asked
+        return self.records.get(older, caller).get("scope") == access.own_scope(caller)
 
     def _memory_recall(self, arguments: dict, turn, more) -> tuple:
         query = self._query("memory_recall", arguments, turn)
@@ -261,7 +263,7 @@ class Tools(_Parts):
         wanted = make_query(arguments["query"], turn.caller)
         found = [self.shown(record) for _, record in self.records.search(wanted, 5)]
         if not found:
-            return {"candidates": [], "reason": self.recall.why_empty(wanted.text, turn.caller)}, ""
+            return {"candidates": [], "reason": self.recall.why_empty(wanted.text, turn.caller, False)}, ""
         code = self.confirmations.ask([record["id"] for record in found], turn)
         hint = "Ask the person. Once they agree: memory_forget with this confirm forgets all of these, with id one."
         return self._maybe_partial({"candidates": found, "confirm": code, "next": hint}), ""

@@ -7,6 +7,7 @@ scaled by the weight of the words that its best hit matches; a record's importan
 from collections import namedtuple
 
 from engram import text
+from engram.clock import day_name
 from engram.compat import const
 from engram.errors import NotFound
 from engram.lazy import lazy
@@ -20,7 +21,7 @@ _SNIPPET = const(320)  # characters of one memory in a prompt
 _WHO_LONGEST = const(32)  # of a speaker's name there
 _AROUND = const('.,!?;:"()')
 _DAY_SIGNS = const(" las thi pas pre jan feb mar apr may jun jul aug sep oct nov dec ton ")
-_WIDE_DAY_SIGNS = const("天日昨周期月年")
+_WIDE_DAY_SIGNS = const("天日昨今周期拜月年")
 
 Query = namedtuple("Query", "text caller tags since until skip")
 """The words, who asks, tags that all have to be there, the earliest time and the first time that is too late (Unix seconds, 0
@@ -257,16 +258,22 @@ class Recall:
         found = [name + ": " + partial for name, partial in parts if partial]
         return "; ".join(found) + "." if found else ""
 
-    def why_empty(self, query: str, caller) -> str:
-        """A sentence on why a search found nothing."""
+    def why_empty(self, query: str, caller, has_days: bool = True) -> str:
+        """A sentence on why a search found nothing; without `has_days` of one in which names of days are words as others."""
         if self.partial:
             return self.partial
         if not self._records.count(caller) and not self._journal.knows(caller):
             return "nothing is stored yet."
-        words = distinct_terms(word for _, word in _query_words(query))
+        days, query = self._without_days(query) if has_days else (None, query)
+        words = ", ".join(distinct_terms(word for _, word in _query_words(query))[:8])
+        if days:
+            first, last = day_name(days.first), day_name(days.last)
+            named = first if first == last else first + " to " + last
+            told = "no memory that may be shown here is of %s" % named
+            return told + (" or has one of the words (%s)." % words if words else ".")
         if not words:
             return "the query has no word to search for, only very common ones."
-        return "none of the words (%s) stands in a memory that may be shown here." % ", ".join(words[:8])
+        return "none of the words (%s) stands in a memory that may be shown here." % words
 
 
 def may_name_days(query: str) -> bool:

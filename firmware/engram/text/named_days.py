@@ -9,12 +9,18 @@ from engram.clock import MONTHS, civil, days_from_civil
 from engram.compat import const
 
 _DAYS = const(" monday tuesday wednesday thursday friday saturday sunday ")
-_TODAYS = const(" today tonight yesterday last this past previous ago night before few some ")
+_TODAYS = const(
+    " today tonight yesterday last this past previous ago night before few some weekend morning afternoon evening "
+)
 _UNITS = const(" day week month year ")
 _NUMBERS = const(" a one two three four five six seven eight nine ten eleven twelve ")
 _BEFORE_MONTH = const(" in last since during of early late ")
-_DIGITS = const("一二三四五六七八九")
-_WIDE_DAYS = (("今天", 0), ("今日", 0), ("昨天", 1), ("昨日", 1), ("昨晚", 1), ("前天", 2))
+_NUMERALS = const("一二三四五六七八九十")
+_WEEKDAYS = const("一二三四五六日天")
+_WIDE_WEEKS = ("星期", "礼拜", "周")
+_NO_WEEK = const("下每个一两几")
+_MOST_NAMES = const(4)  # that are taken out of a query
+_WIDE_DAYS = (("今天", 0), ("今日", 0), ("昨天", 1), ("昨日", 1), ("昨晚", 1), ("前天", 2), ("今晚", 0), ("今早", 0))
 _WIDE_SPANS = (
     ("上周", "week", 1), ("上星期", "week", 1), ("上个星期", "week", 1), ("上礼拜", "week", 1), ("本周", "week", 0),
     ("这周", "week", 0), ("这星期", "week", 0), ("这个星期", "week", 0), ("上个月", "month", 1), ("上月", "month", 1),
@@ -52,9 +58,11 @@ def without_days(query: str) -> str:
             kept.append(word)
     query = " ".join(kept)
     if len(query.encode()) > len(query):
-        for names in (_WIDE_DAYS, _WIDE_SPANS):
-            for name in names:
-                query = query.replace(name[0], " ")
+        for _ in range(_MOST_NAMES):
+            found = _wide(query, 0)
+            if not found:
+                break
+            query = query[: found[2]] + " " + query[found[3] :]
     return query
 
 
@@ -99,8 +107,9 @@ def _relative(words: list, at: int, today: int):
         day = today - 2 if words[max(0, at - 2) : at] == ["day", "before"] else today - 1
         return day, day
     if word in ("last", "this", "past", "previous") and then:
-        if then == "night":
-            return today - 1, today
+        part = _part_of_day(word, then, words, today)
+        if part:
+            return part
         if _unit(then) and then != "day":
             return _span(_unit(then), word != "this", today)
         count = _number(then, 999)
@@ -117,6 +126,18 @@ def _relative(words: list, at: int, today: int):
         back = (today + 3 - weekday) % 7
         day = today - (back or 7 if words[max(0, at - 1) : at] == ["last"] else back)
         return day, day
+    return None
+
+
+def _part_of_day(word: str, then: str, words: list, today: int):
+    """The days of "last night", "this morning" or "last weekend"; None for all else, and for a weekend before another day."""
+    if then == "night":
+        return today - 1, today
+    if word == "this" and then in ("morning", "afternoon", "evening"):
+        return today, today
+    if then == "weekend" and "before" not in words:
+        first, last = _span("week", word != "this", today)
+        return first + 5, last
     return None
 
 
@@ -202,39 +223,66 @@ def _latest(year: int, month: int, day: int, today: int):
 
 
 def _wide(query: str, today: int):
-    """The same in Chinese."""
+    """(first day, last day, where the name begins, where it ends) of days that are named by today in Chinese, None without."""
     for name, back in _WIDE_DAYS:
-        if name in query:
-            return today - back, today - back
+        place = query.find(name)
+        if place >= 0:
+            return today - back, today - back, place, place + len(name)
     for name, unit, back in _WIDE_SPANS:
         place = query.find(name)
         if place >= 0:
-            day = _DIGITS.find(query[place + len(name) : place + len(name) + 1] or "?") if unit == "week" else -1
             first, last = _span(unit, back, today)
-            return (first + day, first + day) if 0 <= day < 7 else (first, last)
+            end = place + len(name)
+            day = _weekday(query, end) if unit == "week" else -1
+            return (first, last, place, end) if day < 0 else (first + day, first + day, place, end + 1)
+    for name in _WIDE_WEEKS:
+        place = query.find(name)
+        day = _weekday(query, place + len(name)) if place >= 0 else -1
+        # "Next Tuesday" is to come, "each Tuesday" is no day, and "twice a week" neither.
+        if day >= 0 and (query[place - 1] if place else "-") not in _NO_WEEK:
+            day = today - (today + 3 - day) % 7
+            return day, day, place, place + len(name) + 1
     place = query.find("天前")
-    count = (_digits_before(query, place) or _DIGITS.find(query[place - 1]) + 1) if place > 0 else 0
-    return (today - count, today - count) if count else None
+    start, count = _wide_number(query, place) if place > 0 else (0, 0)
+    return (today - count, today - count, start, place + 2) if count else None
+
+
+def _weekday(query: str, place: int) -> int:
+    """The day of the week, Monday being 0, whose sign stands at a place; -1 if none does."""
+    return min(6, _WEEKDAYS.find(query[place : place + 1] or "?"))
 
 
 def _wide_calendar(query: str, today: int):
     year = month = day = 0
     place = query.find("年")
     if place > 0:
-        year = _digits_before(query, place)
+        year = _wide_number(query, place)[1]
         year = year if 1970 <= year < 2200 else 0
     place = query.find("月")
     if place > 0:
-        month = _digits_before(query, place)
+        month = _wide_number(query, place)[1]
         end = max(query.find("日", place), query.find("号", place))
-        day = _digits_before(query, end) if end > 0 else 0
+        day = _wide_number(query, end)[1] if end > 0 else 0
     if 1 <= month <= 12:
         return _latest(year, month, day, today)
     return _whole_year(year) if year else None
 
 
-def _digits_before(query: str, end: int) -> int:
+def _wide_number(query: str, end: int) -> tuple:
+    """(where it begins, the number) of up to four digits, or of a Chinese numeral below 100, before a place; 0 for none."""
     start = end
     while start and _is_digits(query[start - 1]):
         start -= 1
-    return int(query[start:end]) if 0 < end - start <= 4 else 0
+    if start < end:
+        return start, int(query[start:end]) if end - start <= 4 else 0
+    while start and query[start - 1] in _NUMERALS:
+        start -= 1
+    tens, ten, ones = query[start:end].rpartition("十")
+    if len(tens) > 1 or len(ones) > 1 or "十" in tens:
+        return start, 0
+    number = _numeral(ones)
+    return start, number + 10 * (_numeral(tens) or 1) if ten else number
+
+
+def _numeral(sign: str) -> int:
+    return min(_NUMERALS.find(sign), 9) + 1 if sign else 0

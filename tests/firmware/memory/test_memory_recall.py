@@ -314,6 +314,19 @@ def test_what_came_nearest_is_told_as_such_and_does_not_count_as_used():
     assert board.records.uses.usage_of(1)[0] == 1
 
 
+def test_an_empty_search_of_days_names_the_days_and_only_the_other_words():
+    board = Board()
+    board.records.store("my bike is green", ["bike"])
+    why = board.recall.why_empty
+    assert why("what did I say yesterday?", OWNER) == (
+        "no memory that may be shown here is of 2026-09-20 or has one of the words (say)."
+    )
+    assert why("yesterday", OWNER) == "no memory that may be shown here is of 2026-09-20."
+    assert "is of 2026-09-14 to 2026-09-20 or has" in why("the boiler last week", OWNER)
+    assert "none of the words (boiler, yesterday)" in why("boiler yesterday", OWNER, False)
+    assert why("zebra", OWNER) == "none of the words (zebra) stands in a memory that may be shown here."
+
+
 def test_a_question_that_finds_nothing_brings_a_sentence_that_says_so():
     board = Board()
     board.records.store("my bike is green", ["bike"])

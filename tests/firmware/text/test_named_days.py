@@ -40,6 +40,13 @@ def test_days_by_today():
             ("on Tuesday", _one("2026-11-24")),
             ("on Wednesday", _one("2026-11-25")),
             ("last Wednesday", _one("2026-11-18")),
+            ("what did I eat this morning?", _one("2026-11-25")),
+            ("this afternoon", _one("2026-11-25")),
+            ("This evening, please", _one("2026-11-25")),
+            ("tonight", _one("2026-11-25")),
+            ("last weekend", "2026-11-21 2026-11-22"),
+            ("this weekend", "2026-11-28 2026-11-29"),
+            ("last weekend before May 7, 2023", _one("2023-05-07")),
         )
     )
 
@@ -71,6 +78,19 @@ def test_days_in_chinese():
             ("12天前", _one("2026-11-13")),
             ("5月3日", _one("2026-05-03")),
             ("2023年5月", "2023-05-01 2023-05-31"),
+            ("星期二我说了什么", _one("2026-11-24")),
+            ("周三", _one("2026-11-25")),
+            ("礼拜四", _one("2026-11-19")),
+            ("上周日", _one("2026-11-22")),
+            ("星期天", _one("2026-11-22")),
+            ("上个星期二", _one("2026-11-17")),
+            ("今晚吃什么", _one("2026-11-25")),
+            ("十天前", _one("2026-11-15")),
+            ("二十一天前", _one("2026-11-04")),
+            ("五月去了哪里", "2026-05-01 2026-05-31"),
+            ("十二月", "2025-12-01 2025-12-31"),
+            ("五月三日", _one("2026-05-03")),
+            ("十月二十一号", _one("2026-10-21")),
         )
     )
 
@@ -89,6 +109,13 @@ def test_what_names_no_day():
         "a day",
         "月",
         "²日",
+        "下周二",
+        "下个星期二",
+        "每周二",
+        "一周二次",
+        "三十月",
+        "十十月",
+        "last morning",
     ):
         assert _named(query) is None, query
 
@@ -126,3 +153,6 @@ def test_words_that_name_days_by_today_are_left_out():
     assert without_days("What did the boiler do last week?") == "What did the boiler do"
     assert without_days("in May 2023") == "in May 2023"
     assert without_days("昨天的锅炉").strip() == "的锅炉"
+    assert without_days("上周二的锅炉").strip() == without_days("三天前的锅炉").strip() == "的锅炉"
+    assert without_days("星期二和昨天的锅炉").split() == ["和", "的锅炉"]
+    assert without_days("the boiler this morning") == without_days("the boiler last weekend") == "the boiler"

@@ -431,7 +431,7 @@ class Life:
 
     async def distil(self):
         """Notes and a turn become memories; notes of today wait."""
-        report = self.parts.distillation.ask("owner")
+        report = self.parts.distillation.ask("owner", True)
         fact = {"op": "add", "from": ["e1"], "content": "The user oils tools in late autumn", "tags": ["habit"]}
         self.model.steps = [json.dumps([fact])]
         for _ in range(20):

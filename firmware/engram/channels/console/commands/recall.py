@@ -125,7 +125,7 @@ def forget_command(clock, records, make_recall, journal, forgetting, caller, res
         yield row(clock, record)
     recall = make_recall()
     if not found:
-        yield "nothing found: " + recall.why_empty(rest, caller)
+        yield "nothing found: " + recall.why_empty(rest, caller, False)
     elif recall.partial:
         yield "there may be more: " + recall.partial
 
