@@ -87,7 +87,17 @@ def read(runtime: str, data: bytes, folder: Path, now: int, *steps: str) -> list
 def with_searches(state: State, searches: dict[str, Any]) -> State:
     """A state in which each caller's searches find something else."""
     callers = {caller: {**seen, "searches": searches[caller]} for caller, seen in state["callers"].items()}
-    return {**state, "callers": callers}
+    return {**state, "callers": {caller: _without_own_notes(caller, seen) for caller, seen in callers.items()}}
+
+
+def _without_own_notes(caller: str, seen: dict[str, Any]) -> dict[str, Any]:
+    """What a caller sees: in a workspace, unlike in earlier versions, only its notes, and no board of those had any."""
+    if not caller.endswith(" in the garden"):
+        return seen
+    commands = dict(seen["commands"])
+    lines = commands["/memory"]
+    commands["/memory"] = lines[: lines.index("MEMORY.md:")] if "MEMORY.md:" in lines else lines
+    return {**seen, "notes": {}, "commands": commands}
 
 
 def searches_of(state: State) -> dict[str, Any]:
