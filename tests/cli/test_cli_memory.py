@@ -45,7 +45,15 @@ def test_a_search_that_finds_nothing_says_why_and_is_fine(home):
 
 
 def test_a_search_explains_its_scores(home):
-    assert "words: bike" in fine("search", "bike", *home, "--explain").out
+    explained = fine("search", "bike", *home, "--explain").out
+    assert "words: bike" in explained and "confidence 0." in explained
+    assert "plan: fact; memories, turns; best first, at most 10\n" in explained
+
+
+def test_a_search_that_is_not_sure_says_so(home):
+    unsure = fine("search", "bike zebra quagga okapi gnu impala", *home, "--words")
+    assert "nothing certain was found" in unsure.err and "my bike" in unsure.out
+    assert "certain" not in fine("search", "my bike", *home, "--words").err
 
 
 def test_an_explanation_and_an_empty_search_name_words_and_not_stems(home):

@@ -71,10 +71,13 @@ def search(
     rows = [_hit_row(hit, query) for hit in answer["hits"]]
     output.print_table(columns, rows, empty=f"nothing found: {answer['why_empty']}")
     if explain:
+        if answer["plan"]:
+            output.print_line(_plan_line(answer["plan"]))
         _explain(answer["hits"])
         if answer["wordings"]:
             output.print_line("other wordings of the query: " + "; ".join(answer["wordings"]))
-    for note in filter(None, [answer["degraded"], *(f"left out: {each}." for each in answer["left_out"])]):
+    notes = [_certainty(answer), answer["degraded"], *(f"left out: {each}." for each in answer["left_out"])]
+    for note in filter(None, notes):
         typer.echo(output.printable_line(f"note: {note}"), err=True)
 
 
@@ -287,7 +290,26 @@ def _explain(hits: list[dict[str, Any]]) -> None:
         more = [f"{name} {points[name]:.2f}" for name in _POINTS if points.get(name)]
         if points.get("rerank") is not None:
             more.append(f"reranker {points['rerank']:.2f}")
+        made_of = ", ".join(f"{what} {value:.2f}" for what, value in points.get("confidence", ()))
+        more.append(f"confidence {hit['confidence']:.2f}: {made_of}")
         output.print_line(f"{hit['id']}: " + "; ".join([f"words: {words or 'none'}", *more]))
+
+
+def _plan_line(plan: dict[str, Any]) -> str:
+    from engram.memory.plan import Plan, described
+
+    return described(Plan(**{name: plan[name] for name in Plan._fields}), plan["limit"])
+
+
+def _certainty(answer: dict[str, Any]) -> str:
+    """How sure the search is, in a sentence, "" if it is sure or found nothing."""
+    from engram.memory.confidence import CERTAIN, WEAK
+
+    thousandths = answer["confidence"] * 1000
+    if not answer["hits"] or thousandths >= WEAK:
+        return ""
+    what = "a weak answer at most" if thousandths >= CERTAIN else "nothing certain was found, this only comes nearest"
+    return f"{what} (confidence {thousandths // 10:.0f} of 100)."
 
 
 def _show_aside(context: Context, before: int, limit: int) -> None:
