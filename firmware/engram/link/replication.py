@@ -43,6 +43,8 @@ class Replication:
         self._greeted = greeted
         self._idle_work = idle_work
         self._stalls = 0
+        self.note_state = None
+        """What the companion has of the notes, as it last said; None if it takes none."""
         self.copies = [_Copy(name, raw, link_state) for name, raw in logs]
         self.message = ""
         """The latest sentence of the companion for a person, "" if there was none since the start."""
@@ -90,6 +92,7 @@ class Replication:
             diag.info("companion", self.message)
         for copy in self.copies:
             copy.welcome(welcome[copy.name])
+        self.note_state = welcome.get("notes")  # the first companions take none
         self._greeted(welcome["archived"], welcome["asks"])
 
     async def ask(self, op: str, body=None, **fields) -> dict:

@@ -57,6 +57,11 @@ def notebook_reader(notebook: str) -> Caller:
     return Caller(notebook, "", False, "")
 
 
+def notebook_scope(notebook: str) -> str:
+    """The scope of those who see the notes of a notebook."""
+    return notebook if notebook[:3] == WORKSPACE else "user:" + notebook
+
+
 def labels(caller: Caller) -> tuple:
     """The labels of the scopes that this caller may see."""
     if caller.group:

@@ -52,7 +52,7 @@ def make_app(companion: ApiBackend) -> FastAPI:
         make_device_router(companion.store),
         make_entry_router(companion.store),
         make_gateway_router(companion.gateway),
-        make_folder_router(companion.folders),
+        make_folder_router(companion.folders, companion.store),
         make_audit_router(companion.store),
     ):
         # An included router stands as one entry, and makes each of its routes a second time: most of a start.
