@@ -24,7 +24,7 @@ with `async read(size)`, b"" at the end, and `async close()`."""
 
 Kept = namedtuple("Kept", "turn text age is_cut is_repeat part place")
 """A reply that was kept: the id of its turn; its text; its age in words, "" if it is new; whether it broke off; whether the
-person may have it already, since the board was restarted; and what the channel noted with Inbox.progress(), else 0."""
+person may have it already, as nobody knows; and what the channel noted with Inbox.progress(), else 0."""
 
 
 class ChannelSink(Sink):
@@ -54,8 +54,10 @@ class ChannelSink(Sink):
         """A reply that was kept, to a message that came before, or what the board itself began to say."""
         await self.text(told_age(reply) + reply.text)
 
-    async def end(self, outcome) -> bool:
-        """The answer is over: the Outcome of a turn or None. Whether the person has all of it, as far as the network tells."""
+    async def end(self, outcome):
+        """The answer is over: the Outcome of a turn or None. Whether the person has all of it; None if nobody knows, since the
+        link broke before the network said so.
+        """
         return True
 
 

@@ -139,6 +139,10 @@ class Journal(LogEntries):
         """Note that a command that its network gave an id is about to run; the seq of its line."""
         return self._write([[("op", "command"), ("mid", mid), ("at", self._clock.now())]])
 
+    def next_turn(self, caller) -> int:
+        """The seq that add() gives the next turn of the caller."""
+        return self.newest + (1 if self.current(caller) else 3)
+
     def _turn(self, caller, sid: str) -> list:
         """The place of a turn, from its line."""
         head = self._heads.get(sid)
