@@ -55,7 +55,7 @@ class ChannelSink(Sink):
         """A reply that was kept, to a message that came before, or what the board itself began to say."""
         await self.text(told_age(reply) + reply.text + (_BROKEN if reply.is_cut else ""))
 
-    async def end(self, outcome):
+    async def end(self, outcome) -> "bool | None":
         """The answer is over: the Outcome of a turn or None. Whether the person has all of it; None if nobody knows, since the
         link broke before the network said so.
         """
