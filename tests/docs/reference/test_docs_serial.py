@@ -8,7 +8,8 @@ from engram.agent.agent import Outcome
 from engram.app import App
 from engram.channels.console import json_lines
 from engram.channels.console.json_lines import JsonLines
-from engram.channels.inbox import MID_LONGEST, Kept
+from engram.channels.deliveries import Kept
+from engram.channels.inbox import MID_LONGEST
 from engram.memory import caller_check
 from engram.memory.access import OWNER
 from pages import fences, plain, read, rows, section
