@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from engram.api import Memory
     from engram.archive.index import ArchiveIndex
     from engram.channels.console.commands import Commands
+    from engram.channels.inbox import Inbox
     from engram.learning.cursor import LearningCursor
     from engram.learning.distill import Distillation
     from engram.learning.flush import Flush
@@ -64,6 +65,7 @@ class Board:
     confirmations: "Confirmations"
     agent: "Agent"
     commands: "Commands"
+    inbox: "Inbox"
     archived: "ArchiveIndex | None" = None
     companion: "Companion | None" = None
     link_state: "LinkState | None" = None
@@ -80,6 +82,7 @@ class Board:
         self.gate = Gate()
         self.tag_snapshots = {}
         """The catalog as each session's prompts show it."""
+        self._people = None
         self.seen_help = set()
         """The principals who have seen the list of the commands that are understood without a model."""
 
@@ -104,6 +107,15 @@ class Board:
     make_offline = _wired("offline")
     make_post_turn = _wired("post_turn")
     make_model = _wired("model")
+    make_deliveries = _wired("deliveries")
+
+    make_people = _wired("people")
+
+    def find_people(self):
+        """Who may talk through networks: read once somebody does, or is asked about."""
+        if self._people is None:
+            self._people = self.make_people()
+        return self._people
 
     def make_handlers(self) -> dict:
         """What each command needs."""

@@ -19,6 +19,9 @@ Outcome = namedtuple("Outcome", "turn reply problem")
 class Sink:
     """Where a turn's output goes; a channel overrides what it shows."""
 
+    async def taken(self, turn: str) -> None:
+        """The message is on flash as the turn with this id; the model is asked after that."""
+
     async def text(self, piece: str) -> None:
         """A piece of the reply, as it comes."""
 
@@ -106,14 +109,18 @@ class Agent:
         self.turns = 0
         self.failed = 0
 
-    async def turn(self, caller, content: str, sink: Sink) -> Outcome:
-        """Answer what `caller` says. The turn is in the journal before anything else, whatever happens to the reply."""
-        return await self._gate.run(self._turn, caller, content, sink)
+    async def turn(self, caller, content: str, sink: Sink, origin=None) -> Outcome:
+        """Answer what `caller` says. The turn is in the journal before anything else, whatever happens to the reply.
 
-    async def _turn(self, caller, content: str, sink: Sink) -> Outcome:
+        A message with its network's id has an `origin`: its keep(journal, caller, content, command) puts it into the journal,
+        unless it is there, and gives the turn's seq.
+        """
+        return await self._gate.run(self._turn, caller, content, sink, origin)
+
+    async def _turn(self, caller, content: str, sink: Sink, origin) -> Outcome:
         self.turns += 1
         with lazy("build_turn", "agent", "store", "memory"):
-            outcome = await self._make_answerer().answer(caller, content, sink)
+            outcome = await self._make_answerer().answer(caller, content, sink, origin)
         if outcome.problem:
             self.failed += 1
         return outcome

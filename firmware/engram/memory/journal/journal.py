@@ -17,6 +17,7 @@ from engram.store.types import LIVE, Query
 _TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below log_line.MAX_LINE
 _CAPTION_BYTES = const(600)
 _ROOM_SHARE = const(8)  # of the cap: so much is kept free where a companion takes turns: a segment or more
+_COMMANDS = const(256)  # newest lines among which those of commands are kept
 _WHO_BYTES = const(120)  # of a speaker's name
 _TITLE_LONGEST = const(60)
 _TITLE_BYTES = const(90)  # the titles of all sessions stand in one line, a segment's header
@@ -95,12 +96,23 @@ class Journal(LogEntries):
     # --- turns
 
     def add(
-        self, caller, role: str, who: str, content: str, cut: bool = False, command: bool = False, caption: str = ""
+        self,
+        caller,
+        role: str,
+        who: str,
+        content: str,
+        cut: bool = False,
+        command: bool = False,
+        caption: str = "",
+        mid: str = "",
+        answers: int = 0,
+        to: str = "",
     ) -> int:
         """Append a turn to the session of the caller's room, begun if there is none; the turn's seq.
 
         It is on flash when this returns. When the flash is full, the journal's oldest segments make room. `caption` is what
-        a picture that came with the turn shows.
+        a picture that came with the turn shows, `mid` its network's id, `answers` the seq of the turn that it replies to,
+        `to` the room to which the board says it by itself.
         """
         fitting = _fitting(content, role)
         sid = self.current(caller)
@@ -111,12 +123,26 @@ class Journal(LogEntries):
             turn.append(("workspace", caller.workspace))
         if caption:
             turn.append(("caption", _cut_to(caption, _CAPTION_BYTES)))
+        if mid:
+            turn.append(("mid", mid))
+        if answers and turn[1][1] != answers:
+            turn.append(("re", answers))
+        if to:
+            turn.append(("to", to))
         flags = (("cut", cut or fitting != content), ("command", command), ("guess", not self._clock.known))
         lines.append(turn + [flag for flag in flags if flag[1]])
         first = self._write(lines)
         while self.entries.bytes > self._cap and self._drop_oldest():
             pass
         return first + len(lines) - 1
+
+    def note_command(self, mid: str) -> int:
+        """Note that a command that its network gave an id is about to run; the seq of its line."""
+        return self._write([[("op", "command"), ("mid", mid), ("at", self._clock.now())]])
+
+    def next_turn(self, caller) -> int:
+        """The seq that add() gives the next turn of the caller."""
+        return self.newest + (1 if self.current(caller) else 3)
 
     def _turn(self, caller, sid: str) -> list:
         """The place of a turn, from its line."""
@@ -323,6 +349,9 @@ class Journal(LogEntries):
         if line["op"] in ("redact", "show"):
             # Done: the turn has no text any more, or is as it was.
             return False
+        if line["op"] == "command":
+            # No network offers a command again that is so old.
+            return line["seq"] > self.newest - _COMMANDS
         if line.get("title") and line["sid"] not in self._heads:
             return _without(line, ("title",))
         return True

@@ -29,6 +29,9 @@ import FILE | OBJECT -- import memories from a .jsonl file on the board or a JSO
 compact -- remove forgotten data from the flash
 companion -- show the link to the companion
 stats -- show the state of the board
+pair CODE [NAME] -- let somebody talk through a network who was sent a code
+people [list | approve CODE [NAME] | block WHO | remove WHO | rename WHO NAME | link WHO ID | owner WHO | \
+group ID MODE] -- show or change who may talk through a network
 workspace [ID | off] -- show, enter or leave a workspace: its members share memories tagged ws:ID
 json on | off -- on the serial line: one JSON object a line, for programs"""
 
@@ -89,7 +92,7 @@ class Commands:
 def only_owner(caller, command: str) -> None:
     """ArgumentError for all but the owner: a command that concerns what others have, too."""
     if not access.is_owner(caller):
-        raise ArgumentError(command, "concerns the whole board: only the owner can do that, on the console.")
+        raise ArgumentError(command, "concerns the whole board: only the owner can do that, in private.")
 
 
 def count_of(count: int, one: str, several: str) -> str:
