@@ -13,7 +13,9 @@ agreement  a memory and a turn that both have most of the query's words
 A search is as sure as it is of the entry that it is surest of: one that both words and meaning find.
 """
 
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,35 +34,33 @@ _UNRELATED = 0.05
 _MOST_OF = 2 / 3
 """Of the best evidence: a memory and a turn that both have so much agree."""
 
-_HUNDRED = 100
+_PER_CENT = 0.01
+
+PARTS = ("words", "meaning", "authority", "days", "agreement")
+"""What a confidence is made of: two sides, NaN where one was not searched, then factors."""
+
+_SIDES = 2
 
 
-@dataclass(frozen=True)
-class Confidence:
-    """How sure a search is of one entry, and what that is made of; a side that was not searched is None."""
+def parts_shown(parts: Sequence[float]) -> tuple[tuple[str, float], ...]:
+    """The sides that were searched and the factors that change something, by name; `parts` are one row of of_rows()."""
+    named = list(zip(PARTS, parts, strict=True))
+    sides = [(what, part) for what, part in named[:_SIDES] if not math.isnan(part)]
+    return (*sides, *((what, part) for what, part in named[_SIDES:] if part != 1))
 
-    words: float | None
-    meaning: float | None
-    factors: tuple[tuple[str, float], ...] = ()
 
-    @property
-    def value(self) -> float:
-        """0 to 1."""
-        sides = [side for side in (self.words, self.meaning) if side is not None]
-        value = sum(sides) / max(1, len(sides))
-        for _, factor in self.factors:
-            value *= factor
-        return min(1.0, value)
+def with_record(parts: Sequence[float], record: dict[str, Any]) -> tuple[float, ...]:
+    """Parts with the authority of a record, by its line."""
+    at = PARTS.index("authority")
+    return (*parts[:at], board.of_record(record) * _PER_CENT, *parts[at + 1 :])
 
-    @property
-    def parts(self) -> tuple[tuple[str, float], ...]:
-        """The sides, then the factors."""
-        sides = (("words", self.words), ("meaning", self.meaning))
-        return (*((what, side) for what, side in sides if side is not None), *self.factors)
 
-    def times(self, what: str, per_cent: int) -> "Confidence":
-        """With one more factor."""
-        return self if per_cent == _HUNDRED else replace(self, factors=(*self.factors, (what, per_cent / _HUNDRED)))
+def value_of(parts: Floats) -> Floats:
+    """The confidence of each row of parts, 0 to 1."""
+    sides = parts[:, :_SIDES]
+    searched = ~np.isnan(sides)
+    mean = np.where(searched, sides, 0).sum(axis=1) / np.maximum(1, searched.sum(axis=1))
+    return np.minimum(1, mean * parts[:, _SIDES:].prod(axis=1))
 
 
 class ConfidenceOf:
@@ -78,20 +78,24 @@ class ConfidenceOf:
         cosines: NDArray[np.float64],
         is_reply: NDArray[np.bool_],
         is_on_days: NDArray[np.bool_] | None,
-    ) -> list[Confidence]:
-        """Of rows of the board at `place` with these cosines (NaN without a vector). `is_reply`: said by the assistant, and not
-        asked for as such; `is_on_days` is None if the query names no days.
+    ) -> Floats:
+        """The PARTS, (len(rows), 5), of rows of the board at `place` with these cosines (NaN without a vector).
+
+        `is_reply`: said by the assistant, and not asked for as such; `is_on_days` is None if the query names no days. The
+        authority of records stands in their lines: see with_record().
         """
-        evidence = self._words.evidence(self._words.boards[place])[rows] if self._words else np.zeros(len(rows))
-        by_words = _of_words(self._words, evidence).tolist() if self._words else [None] * len(rows)
-        by_meaning = _of_meaning(self._meaning, cosines).tolist() if self._meaning else [None] * len(rows)
-        found = []
-        for at, (words, meaning) in enumerate(zip(by_words, by_meaning, strict=True)):
-            one = Confidence(words, meaning).times("authority", board.OF_REPLY if is_reply[at] else _HUNDRED)
-            if is_on_days is not None:
-                one = one.times("days", board.of_days(bool(is_on_days[at])))
-            found.append(one.times("agreement", board.AGREED if evidence[at] >= self._agreed else _HUNDRED))
-        return found
+        parts = np.ones((len(rows), len(PARTS)))
+        parts[:, :_SIDES] = np.nan
+        if self._words:
+            evidence = self._words.evidence(self._words.boards[place])[rows]
+            parts[:, 0] = _of_words(self._words, evidence)
+            parts[evidence >= self._agreed, 4] = board.AGREED * _PER_CENT
+        if self._meaning:
+            parts[:, 1] = _of_meaning(self._meaning, cosines)
+        parts[is_reply, 2] = board.OF_REPLY * _PER_CENT
+        if is_on_days is not None:
+            parts[:, 3] = np.where(is_on_days, board.of_days(True), board.of_days(False)) * _PER_CENT
+        return parts
 
 
 def _of_words(words: WordScores, evidence: Floats) -> Floats:

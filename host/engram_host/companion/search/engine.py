@@ -11,7 +11,6 @@ import numpy as np
 from engram import log_line, text
 from engram.memory import ALL, access
 from engram.memory.access import Caller
-from engram.memory.confidence import of_record
 from engram.memory.plan import Plan, make_plan
 from engram.text.named_days import without_days
 from engram_host.companion.entries.embedding_text import embedding_text
@@ -20,7 +19,7 @@ from engram_host.companion.search import columns, filters, vector_search
 from engram_host.companion.search.bm25 import BoardRows, WordScores, walk_threads
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.columns import NONE
-from engram_host.companion.search.confidence import Confidence
+from engram_host.companion.search.confidence import parts_shown, value_of, with_record
 from engram_host.companion.search.fusion import Candidate, days_named, fuse, mmr_order, vector_weight
 from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.request import Explanation, Hit, Part, SearchRequest, SearchResult
@@ -34,7 +33,7 @@ _SHOWN_WORDS = 8
 
 
 def explain(
-    candidate: Candidate, board: BoardRows, words: WordScores | None, query: str, certain: Confidence
+    candidate: Candidate, board: BoardRows, words: WordScores | None, query: str, parts: Sequence[float]
 ) -> Explanation:
     """The points of each part of a candidate's score, and the parts of its confidence; its words are named as the query has
     them.
@@ -63,7 +62,7 @@ def explain(
         candidate.dates,
         candidate.cosine,
         expansion=candidate.expansion,
-        confidence=certain.parts,
+        confidence=parts_shown(parts),
     )
 
 
@@ -246,7 +245,7 @@ class _Search:
         left = len(candidates) - min(len(hits), request.limit)
         left_out = (f"{counted(left, 'more candidate', 'more candidates')}, with lower scores",) if left > 0 else ()
         surest = max((hit.confidence for hit in hits), default=0.0)
-        others = max((one.confidence.value for one in candidates), default=0.0) if hits else 0.0
+        others = max((one.confidence for one in candidates), default=0.0) if hits else 0.0
         return SearchResult(
             tuple(hits),
             empty,
@@ -334,9 +333,9 @@ class _Search:
         device = self._devices[candidate.place]
         log, seq = self._log_and_seq(candidate)
         state = columns.STATE_NAMES[int(board.column("state")[candidate.row])]
-        certain = candidate.confidence
+        parts = candidate.confidence_parts
         if log == "records":
-            certain = certain.times("authority", of_record(line))
+            parts = with_record(parts, line)
         return Hit(
             device.name,
             candidate.id,
@@ -348,12 +347,12 @@ class _Search:
             cast(Literal["live", "superseded", "earlier version", "archived"], state),
             candidate.coverage,
             candidate.cosine,
-            explain(candidate, board, words, self._request.query, certain) if self._request.explain else None,
+            explain(candidate, board, words, self._request.query, parts) if self._request.explain else None,
             str(line.get("path", "")),
             str(line.get("heading", "")),
             document=embedding_text(log, line, device.zone) if self._request.reranked else "",
             is_on_board=state != "archived" and seq >= device.logs[log].oldest,
-            confidence=certain.value,
+            confidence=float(value_of(np.array([parts]))[0]),
         )
 
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from engram.memory import line_meaning, on_days
 from engram.text.named_days import NamedDays, named_days
 from engram_host.companion.search.bm25 import BoardRows, WordScores
-from engram_host.companion.search.confidence import Confidence, ConfidenceOf
+from engram_host.companion.search.confidence import ConfidenceOf, value_of
 from engram_host.companion.search.request import SearchRequest, Weights
 from engram_host.companion.search.tokenizer import has_identifier
 from engram_host.companion.search.vector_search import VectorScores
@@ -81,7 +81,11 @@ class Candidate:
 
     importance: float
     dates: float
-    confidence: Confidence
+    confidence: float
+    """Before the authority of a record, which stands in its line."""
+
+    confidence_parts: tuple[float, ...]
+    """As ConfidenceOf gives them."""
 
 
 def vector_weight(query: str, words: WordScores | None, weights: Weights) -> tuple[float, str]:
@@ -202,7 +206,7 @@ def _candidates(
     scores = np.round(base + by_speaker + by_reply + by_importance + by_date, SCORE_DIGITS)
     coverage = words.coverage(board)[rows] if words else np.zeros(len(rows))
     columns = (rows, at, turn, number, scores, of_words, of_others, near, cosines, coverage)
-    columns += (by_speaker, by_reply, by_importance, by_date)
+    columns += (by_speaker, by_reply, by_importance, by_date, value_of(certain))
     return [
         Candidate(
             place,
@@ -215,10 +219,10 @@ def _candidates(
             meant,
             None if cosine != cosine else cosine,
             *more,
-            confidence=one,
+            confidence_parts=parts,
         )
-        for (row, at, is_turn, id, score, word, other, meant, cosine, *more), one in zip(
-            zip(*(c.tolist() for c in columns), strict=True), certain, strict=True
+        for (row, at, is_turn, id, score, word, other, meant, cosine, *more), parts in zip(
+            zip(*(c.tolist() for c in columns), strict=True), map(tuple, certain.tolist()), strict=True
         )
     ]
 
