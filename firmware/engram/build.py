@@ -29,7 +29,7 @@ from engram.reminders.reminders import Reminders
 from engram.api import Memory
 from engram.agent.agent import Agent, Confirmations
 from engram.channels.console.commands import Commands
-from engram.channels.inbox import Inbox
+from engram.channels.inbox import Inbox, Message
 from engram.board import Board
 # isort: on
 
@@ -141,10 +141,14 @@ def _add_companion(board: Board) -> None:
         within_ms, parts = config.get("companion.timeout_ms"), (board.archived, records, journal, board.eviction)
         return ArchiveTransfer(exchange, replication, board.link_state, *parts, board.clock, within_ms, board.is_unread)
 
+    async def answer(mid, caller, content, is_command, sink):
+        await board.inbox.take(Message(mid, caller, content, is_command, None), sink)
+
+    take = None if config.get("companion.chat") == "off" else answer
     logs = (("records", records.entries.raw()), ("journal", journal.entries.raw()))
     parts = config, board.clock, logs, board.link_state, board.gate.is_busy, board.network
     tls = trust(config, board.folder, config.get("companion.url"))
-    board.companion = Companion(*parts, tls, board.archived, make_archive if config.get("archive.on") else None)
+    board.companion = Companion(*parts, tls, board.archived, make_archive if config.get("archive.on") else None, take)
 
 
 def add_agent(board, learns: bool = True) -> None:

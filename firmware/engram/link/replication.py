@@ -43,6 +43,8 @@ class Replication:
         self._greeted = greeted
         self._idle_work = idle_work
         self._stalls = 0
+        self.has_chat = False
+        """Whether the companion passes on what people say: it has answered the greeting, and is no older one."""
         self.copies = [_Copy(name, raw, link_state) for name, raw in logs]
         self.message = ""
         """The latest sentence of the companion for a person, "" if there was none since the start."""
@@ -68,6 +70,7 @@ class Replication:
     async def run(self) -> None:
         """Copy, for ever; LinkError, Refused and StoreError end it."""
         self._stalls = 0
+        self.has_chat = False
         while True:
             await self._greet()
             greeted_at = ticks_ms()
@@ -90,6 +93,7 @@ class Replication:
             diag.info("companion", self.message)
         for copy in self.copies:
             copy.welcome(welcome[copy.name])
+        self.has_chat = bool(welcome.get("chat"))
         self._greeted(welcome["archived"], welcome["asks"])
 
     async def ask(self, op: str, body=None, **fields) -> dict:

@@ -26,6 +26,7 @@ from engram_host.companion.auth.mosquitto import GROUP, broker_secret
 from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
 from engram_host.companion.auth.tls import trust_certificate
 from engram_host.companion.auth.tokens import new_token, operator_token
+from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.folders.service import FolderService
@@ -112,7 +113,8 @@ class CompanionApp:
             store, settings.search, embedding, self.folders, metrics, self.reranker, self.expander
         )
         answers = self.search.answer_board, self.search.answer_get, self.search.answer_file
-        self.dispatcher = MessageDispatcher(self.replication, *answers, metrics)
+        self.conversations = ConversationService(store, settings.chat, supervisor)
+        self.dispatcher = MessageDispatcher(self.replication, *answers, self.conversations.answer_board, metrics)
         self.broker: EmbeddedBroker | None = None
         self.mqtt_client: MqttClient | None = None
         self._began = time.monotonic()
@@ -174,7 +176,8 @@ class CompanionApp:
         """Take messages and answer searches; the store is open before, and closed after."""
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
-            for part in (self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication):
+            parts = self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication
+            for part in (*parts, self.conversations):
                 part.start()
                 stack.push_async_callback(part.stop)
             if self.reranker:
@@ -340,6 +343,7 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
             try:
                 yield RunningCompanion(app, web)
             finally:
+                app.conversations.release()  # requests that wait for something end now
                 await web.stop()
     finally:
         await asyncio.to_thread(store.close)

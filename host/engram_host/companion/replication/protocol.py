@@ -17,6 +17,7 @@ from engram_host.companion.errors import CompanionError, Refused, Stale, StoreUn
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.replication.messages import (
     BoardHead,
+    ConversationHead,
     FileHead,
     GetHead,
     Head,
@@ -328,12 +329,13 @@ _REFUSED = b'{"op":"refused"'
 AnswerSearch = Callable[[str, SearchHead], Awaitable[list[bytes]]]
 AnswerGet = Callable[[str, GetHead], Awaitable[list[bytes]]]
 AnswerFile = Callable[[FileHead], Awaitable[list[bytes]]]
+AnswerConversation = Callable[[str, ConversationHead], Awaitable[list[bytes]]]
 """Given a board, unless it does not matter which, and the head of its message, the answers."""
 
 
 class MessageDispatcher:
     """Reads messages and hands them on; `searching` answers searches, `reading` what is asked for by its id,
-    `files` what is asked for by a path in a Markdown folder.
+    `files` what is asked for by a path in a Markdown folder, `talking` what belongs to conversations.
     """
 
     def __init__(
@@ -342,10 +344,12 @@ class MessageDispatcher:
         searching: AnswerSearch,
         reading: AnswerGet,
         files: AnswerFile,
+        talking: AnswerConversation,
         metrics: Metrics | None = None,
     ):
         self._replication = replication
         self._answer_search, self._answer_get, self._answer_file = searching, reading, files
+        self._answer_conversation = talking
         self._metrics = metrics or Metrics()
 
     async def answers(self, device: str, data: bytes) -> list[bytes]:
@@ -370,6 +374,8 @@ class MessageDispatcher:
                 return await self._answer_get(device, head)
             if head["op"] == "file":
                 return await self._answer_file(head)
+            if head["op"] == "listen" or head["op"] == "reply" or head["op"] == "push":
+                return await self._answer_conversation(device, head)
         except (Refused, StoreUnavailable) as problem:
             return [self._replication.refusal(device, head, head["op"], problem)]
         answer = await self._replication.answer(device, head, body)

@@ -16,6 +16,8 @@ OF_DEVICE = (
     "former_tokens",
     "gateway_use",
     "device_use",
+    "conversations",
+    "conversation_pieces",
 )
 """The tables whose rows are of one board, named in their column `device`; `devices` has one row of each."""
 
