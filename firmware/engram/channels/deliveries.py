@@ -48,9 +48,9 @@ class Deliveries:
         try:
             seqs = []
             outcome = await tell_errors(self._answer(message, sink, seqs), sink)
-            if await sink.end(outcome):
-                for seq in seqs:
-                    self._outbox.remove(seq)
+            is_delivered = await sink.end(outcome)
+            for seq in seqs:
+                self._end(seq, is_delivered)
             return outcome
         finally:
             self._busy.remove(mid)
@@ -69,8 +69,10 @@ class Deliveries:
             return await self._answer_again(message, sink, seqs, line)
         if message.is_command:
             if changes(message.text):
-                seq = self._journal.note_command(mid)
+                # In this order: a command whose line is not in the outbox any more has been answered.
+                seq = self._journal.newest + 1
                 note_taken(seq)
+                self._journal.note_command(mid)
                 await sink.taken("t%d" % seq)
             return await self._inbox.answer(message, sink)
         return await self._inbox.answer(message, sink, Origin(mid, 0, note_taken))
@@ -82,11 +84,20 @@ class Deliveries:
         if sink.is_confirming:
             self._outbox.note(seq)
 
+    def _end(self, seq: int, is_delivered) -> None:
+        """What an answer's sink said at its end: see ChannelSink.end()."""
+        if is_delivered:
+            self._outbox.remove(seq)
+        elif is_delivered is None and seq not in self._unsure:
+            self._unsure.append(seq)
+
     async def _answer_again(self, message: Message, sink, seqs: list, line: dict):
         """Answer a message that made a line before."""
         seq = line["seq"]
         await sink.taken("t%d" % seq)
         if "op" in line:
+            if sink.is_confirming and self._outbox.find(seq) is None:
+                return None  # its outcome was delivered
             seqs.append(seq)
             raise ArgumentError(message.text.partition(" ")[0] or "command", _NOT_AGAIN)
         if self._journal.turn(seq) is None:
@@ -137,10 +148,10 @@ class Deliveries:
         open_sink = self._inbox.channels[name]
         for seq, _, _ in list(self._outbox.entries):
             line = self._journal.entries.line(seq)
-            if line is None:
-                self._outbox.remove(seq)  # it has left the journal
+            address = line and (line.get("mid") or line.get("to"))
+            if not address:
+                self._outbox.remove(seq)  # it has left the journal, or the power failed before it was there
                 continue
-            address = line.get("mid") or line.get("to") or ""
             if channel_of(address) != name or address in self._busy or self._outbox.find(seq) is None:
                 continue
             sink, room = open_sink(address)
@@ -159,17 +170,18 @@ class Deliveries:
         name = channel_of(caller.room)
         if name not in self._inbox.channels:
             return False
-        seq = self._journal.add(caller, "assistant", "engram", content, to=caller.room)
+        # In this order: an entry whose line is not there is removed, but nothing would find the line.
+        seq = self._journal.next_turn(caller)
         self._outbox.note(seq)
+        self._journal.add(caller, "assistant", "engram", content, to=caller.room)
         sink, _ = self._inbox.channels[name](caller.room)
         return await self._push(self._journal.entries.line(seq), sink)
 
     async def _push(self, line: dict, sink) -> bool:
         await self._give(line["seq"], line, sink, [])
-        if not await sink.end(None):
-            return False
-        self._outbox.remove(line["seq"])
-        return True
+        is_delivered = await sink.end(None)
+        self._end(line["seq"], is_delivered)
+        return bool(is_delivered)
 
     def delivered(self, turn: str) -> None:
         """See Inbox.delivered()."""

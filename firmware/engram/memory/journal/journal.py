@@ -110,8 +110,8 @@ class Journal(LogEntries):
         """Append a turn to the session of the caller's room, begun if there is none; the turn's seq.
 
         It is on flash when this returns. When the flash is full, the journal's oldest segments make room. `caption` is what
-        a picture that came with the turn shows, `mid` its network's id, `answers` the seq of the turn to which it is the reply, `to` the room
-        to which the board says it by itself.
+        a picture that came with the turn shows, `mid` its network's id, `answers` the seq of the turn that it replies to,
+        `to` the room to which the board says it by itself.
         """
         fitting = _fitting(content, role)
         sid = self.current(caller)
@@ -138,6 +138,10 @@ class Journal(LogEntries):
     def note_command(self, mid: str) -> int:
         """Note that a command that its network gave an id is about to run; the seq of its line."""
         return self._write([[("op", "command"), ("mid", mid), ("at", self._clock.now())]])
+
+    def next_turn(self, caller) -> int:
+        """The seq that add() gives the next turn of the caller."""
+        return self.newest + (1 if self.current(caller) else 3)
 
     def _turn(self, caller, sid: str) -> list:
         """The place of a turn, from its line."""
