@@ -6,7 +6,8 @@ commands/handlers.py for the commands; no other file does.
 # isort: off
 from engram import diag, files, text  # noqa: F401
 from engram.clock import Clock, zone_minutes
-from engram.errors import ConfigError
+from engram.compat import const
+from engram.errors import ArgumentError, ConfigError
 from engram.store.store import Store
 from engram.store.log.reserve import Reserve
 from engram.store.log.segments import Log
@@ -32,6 +33,9 @@ from engram.channels.console.commands import Commands
 from engram.channels.inbox import Inbox, Message
 from engram.board import Board
 # isort: on
+
+_OUTBOX = const("/memory/outbox.bin")
+_OUTBOX_EMPTY = const(5)  # bytes of it when nothing waits in it
 
 
 def build(config, folder: str = "", clock=None, model=None, network=None) -> Board:
@@ -142,13 +146,19 @@ def _add_companion(board: Board) -> None:
         return ArchiveTransfer(exchange, replication, board.link_state, *parts, board.clock, within_ms, board.is_unread)
 
     async def answer(mid, caller, content, is_command, sink):
+        if board.find_people().is_blocked(caller.principal):
+            raise ArgumentError(caller.principal, "is blocked on this board.")
         await board.inbox.take(Message(mid, caller, content, is_command, None), sink)
 
-    take = None if config.get("companion.chat") == "off" else answer
+    async def redeliver():
+        if files.size(board.folder + _OUTBOX) > _OUTBOX_EMPTY:
+            await board.inbox.redeliver("link")
+
+    chat = None if config.get("companion.chat") == "off" else (answer, redeliver)
     logs = (("records", records.entries.raw()), ("journal", journal.entries.raw()))
     parts = config, board.clock, logs, board.link_state, board.gate.is_busy, board.network
     tls = trust(config, board.folder, config.get("companion.url"))
-    board.companion = Companion(*parts, tls, board.archived, make_archive if config.get("archive.on") else None, take)
+    board.companion = Companion(*parts, tls, board.archived, make_archive if config.get("archive.on") else None, chat)
 
 
 def add_agent(board, learns: bool = True) -> None:
@@ -159,6 +169,8 @@ def add_agent(board, learns: bool = True) -> None:
     board.agent = Agent(board.gate, board.make_answerer)
     board.commands = Commands(board.make_handlers)
     board.inbox = Inbox(board.folder, board.commands, board.agent, board.make_deliveries)
+    if board.companion and board.companion.listening:
+        board.inbox.add_channel("link", board.companion.listening.open_sink)
 
 
 def _add_jobs(board: Board) -> None:

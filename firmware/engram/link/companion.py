@@ -24,8 +24,8 @@ class Companion:
 
     `is_busy()` tells whether a message is being answered, `network` is a board's Wi-Fi, `tls` a tls_context() if the URL wants
     one. `archived` is the archive's index; make_archive(exchange, replication) gives what moves memories to the companion.
-    Both are None where that is not wanted, and so is `take`, what answers people who talk through the companion. ConfigError
-    if a setting is wrong.
+    Both are None where that is not wanted, and so is `chat`, (take, redeliver) of
+    engram.link.listening. ConfigError if a setting is wrong.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Companion:
         tls=None,
         archived=None,
         make_archive=None,
-        take=None,
+        chat=None,
     ):
         self.url = config.get("companion.url")
         self.logs = logs
@@ -58,11 +58,12 @@ class Companion:
         """The transfer that gives memories to the companion; None where that is switched off."""
         within_ms = config.get("companion.timeout_ms")
         self.ask = RemoteSearch(self._exchange, self._sync, config.get("companion.search"), within_ms, archived)
-        self._listening = None
-        if take:
+        self.listening = None
+        """What takes messages of people who talk through the companion, None if nobody does."""
+        if chat:
             from engram.link.listening import Listening  # absent where nobody talks over the link
 
-            self._listening = Listening(self._exchange, self._sync, take, config.get("companion.chat"))
+            self.listening = Listening(self._exchange, self._sync, chat, lambda: config.get("companion.chat"))
         self.is_connected = None  # a bool once there was a link
         self._problem = ""
         self._refusal = ""
@@ -97,8 +98,8 @@ class Companion:
                     await sleep_ms(min(wait_ms, _SECOND_MS))
                     wait_ms -= _SECOND_MS
         finally:
-            if self._listening:
-                await self._listening.stop()
+            if self.listening:
+                await self.listening.stop()
 
     async def _connect(self) -> int:
         """Hold a link until it ends; after how many ms to try again."""
@@ -126,8 +127,8 @@ class Companion:
                 self._needs_number = False
             self._exchange.open(self.link_state.link)
             beside.append(asyncio.create_task(interruptible(self._read())))
-            if self._listening:
-                beside.append(asyncio.create_task(interruptible(self._listening.run())))
+            if self.listening:
+                beside.append(asyncio.create_task(interruptible(self.listening.run())))
             await self._sync.run()
         finally:
             self.is_connected = self.is_connected and False

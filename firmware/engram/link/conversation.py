@@ -10,7 +10,7 @@ from engram import text
 from engram.compat import const, wait_for_ms
 from engram.errors import ArgumentError
 from engram.interrupt import interruptible
-from engram.link.messages import ITEMS
+from engram.link.messages import ITEMS, PUSH_CHARS
 from engram.link.rpc import LinkError
 from engram.memory import caller_check
 from engram.memory.access import OWNER, Caller
@@ -189,6 +189,35 @@ class Conversation:
         self._is_lost = True
         self._items = []
         self._has_room.set()
+
+
+class Push:
+    """A channel's sink for what the board begins to say in a room of the link."""
+
+    is_confirming = True
+
+    def __init__(self, sync, room: str):
+        self._sync = sync
+        self._room = room[len(ROOM) :]
+        self._content = self._turn = ""
+
+    async def notice(self, line: str) -> None:
+        """A line about it."""
+        self._content += line + "\n"
+
+    async def kept(self, reply) -> None:
+        """What it says."""
+        self._turn = reply.turn
+        self._content += reply.text
+
+    async def end(self, outcome) -> bool:
+        """Send it; whether the companion has it. Its id is the same each time."""
+        mid = "push:%d:%s" % (self._sync.copies[1].epoch, self._turn)
+        try:
+            await self._sync.ask("push", mid=mid, room=self._room, text=text.cut(self._content, PUSH_CHARS))
+        except LinkError:
+            return False
+        return True
 
 
 def caller_of(head: dict, mode: str) -> Caller:

@@ -24,15 +24,16 @@ _MOST_BYTES = const(12_000)  # of a message: what the console takes, too
 
 
 class Listening:
-    """Takes what people say through the companion, and hands it to take(mid, caller, text, is_command, sink), a coroutine
-    function. `mode` is "owner" or "others": who may be spoken for.
+    """Takes what people say through the companion. `chat` are coroutine functions: take(mid, caller, text, is_command, sink)
+    answers it, and redeliver() sends what the board said by itself while there was no link. find_mode() tells who may be
+    spoken for: "owner", "others" or "off".
     """
 
-    def __init__(self, exchange, sync, take, mode: str):
+    def __init__(self, exchange, sync, chat, find_mode):
         self._exchange = exchange
         self._sync = sync
-        self._take = take
-        self._mode = mode
+        self._take, self._redeliver = chat
+        self._find_mode = find_mode
         self._task = None  # what answers now
         self.mid = ""
         """The id of the message in work."""
@@ -45,10 +46,14 @@ class Listening:
 
     async def run(self) -> None:
         """Take messages until the link ends."""
+        has_delivered = False
         while not self._exchange.failure:
-            if not self._sync.has_chat:
+            if not self._sync.has_chat or self._find_mode() == "off":
                 await sleep_ms(_LOOK_MS)
                 continue
+            if not has_delivered:
+                has_delivered = True
+                await self._redeliver()
             pause_ms = self._exchange.transport.pause_ms
             try:
                 pause_ms = max(pause_ms, await self._listen())
@@ -60,6 +65,12 @@ class Listening:
             except LinkError:
                 pause_ms = _FAILED_MS
             await sleep_ms(pause_ms)
+
+    def open_sink(self, room: str) -> tuple:
+        """A sink for what the board begins to say in a room of the link, and the room."""
+        from engram.link.conversation import Push  # seldom needed
+
+        return Push(self._sync, room), room
 
     async def stop(self) -> None:
         """End what is being answered; what came of it is kept."""
@@ -129,7 +140,7 @@ class Listening:
                 from engram.link.conversation import Conversation  # while somebody talks
 
                 conversation = Conversation(self._sync, self, head)
-                await conversation.run(self._take, content, self._mode)
+                await conversation.run(self._take, content, self._find_mode())
         except (EngramError, MemoryError) as error:
             # The companion offers the message again.
             diag.error("companion", "a message was not answered: %s" % error)

@@ -78,7 +78,7 @@ FROM_BOARD = {
     "file": (("path", (_TEXT, 1, 300)), ("first", (_NUMBER, 1, 1 << 24)), ("count", (_NUMBER, 1, 100))) + _CALLER,
     "listen": (("wait", (_NUMBER, 0, 60)), ("mid", (_TEXT, 0, MID_CHARS)), ("turn", (_TEXT, 0, 16))),
     "reply": (_MID, _OFFER, ("k", (_NUMBER, 1, (1 << 30) - 1)), ("items", (_LIST, 1, ITEMS))),
-    "push": (_MID, _ROOM) + _CALLER + (("text", (_TEXT, 1, PUSH_CHARS)),),
+    "push": (_MID, _ROOM, ("text", (_TEXT, 1, PUSH_CHARS))),
 }
 # And what it is answered.
 TO_BOARD = {

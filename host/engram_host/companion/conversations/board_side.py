@@ -132,8 +132,7 @@ class BoardSide:
         return _answer("received", head, cancel=stops)
 
     async def _take_push(self, device: str, head: PushHead) -> bytes:
-        principal, text, room, workspace = (storable(head[name]) for name in ("principal", "text", "room", "workspace"))
-        said = Said(head["mid"], principal, text, room, head["group"], workspace)
+        said = Said(head["mid"], "", storable(head["text"]), storable(head["room"]))
         await asyncio.to_thread(self._store.add_push, _sender(head), device, said, int(time.time()))
         self._changed.wake(device)
         return _answer("received", head, cancel=False)

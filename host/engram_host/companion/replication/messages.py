@@ -162,7 +162,7 @@ class ReplyHead(Head):
     items: list[Any]
 
 
-class PushHead(CallerHead):
+class PushHead(Head):
     """The board says something by its own initiative."""
 
     op: Literal["push"]
