@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from engram_host.cli import ANSWER_SECONDS, API_VARIABLE
-from engram_host.cli.exit_status import FAILED, NOT_FOUND, WRONG_USAGE, CommandError
+from engram_host.cli.exit_status import FAILED, NOT_FOUND, WRONG_USAGE, CommandError, CompanionRefused
 from engram_host.companion.auth.tls import trust_authority, trust_certificate
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
 from engram_host.companion.lockfile import reachable_host, running_addresses
@@ -39,7 +39,7 @@ _NOBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 _STATUSES = {400: WRONG_USAGE, 404: NOT_FOUND, 422: WRONG_USAGE}
 
 
-class RequestRefused(CommandError):
+class RequestRefused(CompanionRefused):
     """The companion refused a request."""
 
     def __init__(self, status: int, sentence: str):

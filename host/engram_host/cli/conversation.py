@@ -6,10 +6,12 @@ import secrets
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from engram_host.cli.api_client import ApiClient, RequestRefused
-from engram_host.cli.exit_status import CommandError
+from engram_host.cli.exit_status import CommandError, CompanionRefused
+
+if TYPE_CHECKING:
+    from engram_host.cli.api_client import ApiClient
 
 Answer = dict[str, Any]
 
@@ -30,7 +32,7 @@ class Speaker:
 class BoardTalk:
     """A board behind a companion; what is said to it is answered by events (name, fields)."""
 
-    def __init__(self, companion: ApiClient, device: str, speaker: Speaker):
+    def __init__(self, companion: "ApiClient", device: str, speaker: Speaker):
         self.device = device
         self._companion = companion
         self._speaker = speaker
@@ -66,7 +68,7 @@ class BoardTalk:
                     yield name, fields
                     if name == "end":
                         return
-            except RequestRefused:
+            except CompanionRefused:
                 raise
             except CommandError:
                 lost_at = lost_at or time.monotonic()
