@@ -50,6 +50,8 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
     if config.get("companion.url"):
         _add_companion(board)
     add_agent(board)
+    if board.companion and board.companion.listening:
+        board.inbox.add_channel("link", board.companion.listening.open_sink)
     if not (board.turns_reserve.keep() and board.reserve.keep()):
         diag.warning("store", "the flash is nearly full: forget something and /compact")
     return board
@@ -169,8 +171,6 @@ def add_agent(board, learns: bool = True) -> None:
     board.agent = Agent(board.gate, board.make_answerer)
     board.commands = Commands(board.make_handlers)
     board.inbox = Inbox(board.folder, board.commands, board.agent, board.make_deliveries)
-    if board.companion and board.companion.listening:
-        board.inbox.add_channel("link", board.companion.listening.open_sink)
 
 
 def _add_jobs(board: Board) -> None:

@@ -16,7 +16,7 @@ from engram_host.companion.replication.messages import (
     ReplyHead,
     text_pieces,
 )
-from engram_host.companion.store.conversations import ConversationTable, Reply
+from engram_host.companion.store.conversations.table import ConversationTable, Reply
 from engram_host.companion.types import Conversation, ConversationLimits, PieceKind, Said, Sender
 
 MOST_LISTENING = 768

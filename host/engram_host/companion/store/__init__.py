@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from engram_host.companion.errors import SettingError
-from engram_host.companion.store.conversations import ConversationTable
+from engram_host.companion.store.conversations.table import ConversationTable
 from engram_host.companion.store.database import Database, reads
 from engram_host.companion.store.erasure import ErasureTable
 from engram_host.companion.store.expiry import ExpiryTable
