@@ -13,7 +13,7 @@ from engram.channels.mids import Mids
 from engram.channels.outbox import Outbox
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, NotFound
-from engram.memory.access import Caller, turn_principal
+from engram.memory.access import Caller, is_shown, turn_principal
 from engram.text.utf8 import is_printable_ascii
 
 _LOOK_MS = const(50)
@@ -94,6 +94,8 @@ class Deliveries:
     async def _answer_again(self, message: Message, sink, seqs: list, line: dict):
         """Answer a message that made a line before."""
         seq = line["seq"]
+        if "op" not in line and not is_shown(message.caller, line):
+            raise ArgumentError("mid", "is that of somebody else's message.")
         await sink.taken("t%d" % seq)
         if "op" in line:
             if sink.is_confirming and self._outbox.find(seq) is None:

@@ -15,6 +15,7 @@ from engram.lazy import lazy
 MID_LONGEST = const(64)
 """Bytes of a network's message id, printable ASCII, which begins with the name of its channel and a colon."""
 
+_BROKEN = const(" … (it broke off here)")
 _NO_MEMORY = const("the board has not enough free memory for this: say it in shorter parts, or begin a /session new.")
 
 Message = namedtuple("Message", "mid caller text is_command file")
@@ -52,7 +53,7 @@ class ChannelSink(Sink):
 
     async def kept(self, reply: Kept) -> None:
         """A reply that was kept, to a message that came before, or what the board itself began to say."""
-        await self.text(told_age(reply) + reply.text)
+        await self.text(told_age(reply) + reply.text + (_BROKEN if reply.is_cut else ""))
 
     async def end(self, outcome):
         """The answer is over: the Outcome of a turn or None. Whether the person has all of it; None if nobody knows, since the
@@ -76,7 +77,7 @@ class Inbox:
         """The channels that deliver by themselves, by name."""
 
     async def take(self, message: Message, sink: ChannelSink):
-        """Answer a message, once if it has an id; the Outcome of a turn, or None. EngramErrors are told to the sink."""
+        """Answer a message, once if it has an id; the Outcome of a turn, or None. The sink is told of errors."""
         if message.mid:
             return await self.deliveries().take(message, sink)
         outcome = await tell_errors(self.answer(message, sink), sink)

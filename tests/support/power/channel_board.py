@@ -101,7 +101,7 @@ class Network:
         first = self.confirmed + 1
         if self.is_faulty and random.getrandbits(2) == 0:
             first = max(1, first - 2)
-        return [number for number in range(first, min(first + 3, len(SAID) + 1))]
+        return list(range(first, min(first + 3, len(SAID) + 1)))
 
     def send(self, address, said):
         """Take a text for people; OSError if the link breaks, before or after that."""

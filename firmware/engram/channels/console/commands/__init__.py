@@ -105,7 +105,7 @@ class Commands:
 def only_owner(caller, command: str) -> None:
     """ArgumentError for all but the owner: a command that concerns what others have, too."""
     if not access.is_owner(caller):
-        raise ArgumentError(command, "concerns the whole board: only the owner can do that, on the console.")
+        raise ArgumentError(command, "concerns the whole board: only the owner can do that, in private.")
 
 
 def count_of(count: int, one: str, several: str) -> str:
