@@ -47,6 +47,7 @@ class Conversation:
         self._has_items = asyncio.Event()
         self._has_room = asyncio.Event()
         self._is_lost = False  # nothing goes over the link any more
+        self._is_sent = False  # the companion has the end
         self._is_cancelled = False
         self._has_text = False
         self._work = None
@@ -131,7 +132,7 @@ class Conversation:
         if outcome and outcome.reply and not self._has_text:
             await self.text(outcome.reply)
         await self._add("end", outcome.turn if outcome else "")
-        while not self._is_lost and self._size >= 0:
+        while not (self._is_lost or self._is_sent):
             await self._wait_for_room(0)
         return not self._is_lost
 
@@ -146,7 +147,7 @@ class Conversation:
     async def _add(self, kind: str, content: str) -> None:
         while not self._is_lost and self._items and (self._size + len(content) > _WAITING or len(self._items) >= ITEMS):
             await self._wait_for_room(_ROOM_MS)
-        if self._is_lost:
+        if self._is_lost or self._is_sent:
             return
         items = self._items
         if kind == "text" and items and items[-1][0] == "text" and len(items[-1][1]) + len(content) <= _PIECE:
@@ -170,7 +171,7 @@ class Conversation:
         k = 0
         head = self._head
         try:
-            while self._size >= 0:
+            while not self._is_sent:
                 await self._has_items.wait()
                 self._has_items.clear()
                 items, self._items, self._size = self._items, [], 0
@@ -178,7 +179,7 @@ class Conversation:
                 k += 1
                 answer = await self._sync.ask("reply", mid=head["mid"], offer=head["offer"], k=k, items=items)
                 if items[-1][0] == "end":
-                    self._size = -1
+                    self._is_sent = True
                 elif answer["cancel"]:
                     self._cancel()
             self._has_room.set()

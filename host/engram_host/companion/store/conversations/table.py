@@ -153,7 +153,7 @@ class ConversationTable(DatabaseTable):
         if turn and found.state == "waiting":
             sql = f"UPDATE conversations SET state = 'taken', turn = ?, changed = ? WHERE {ONE}"
             rows.run(sql, (turn, now, device, mid))
-        return found.is_cancelled or not found.is_open
+        return found.state != "done" and (found.is_cancelled or not found.is_open)
 
     @writes
     def add_reply(
