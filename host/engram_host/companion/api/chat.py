@@ -24,6 +24,7 @@ EVENT_STREAM = "text/event-stream"
 
 _ID = rf"^[A-Za-z0-9._:@/+-]{{1,{MID_CHARS}}}$"
 _MOST_LISTED = 500
+_MOST_WAIT = 86400
 _NO_MESSAGE = responses(
     ErrorResponse,
     {
@@ -42,6 +43,7 @@ _STREAM: Responses = {
 
 MessageId = Annotated[str, Path(pattern=_ID, description="a message's id")]
 After = Annotated[int, Query(ge=0, le=1 << 60, description="go on after the piece of this number")]
+Wait = Annotated[int, Query(ge=0, le=_MOST_WAIT, description="end the stream after so many seconds in any case")]
 LastEvent = Annotated[str, Header(alias="Last-Event-ID", max_length=20, description="as after, which a browser sends")]
 
 
@@ -83,14 +85,14 @@ def make_chat_router(conversations: ConversationService) -> APIRouter:
     streams: dict[str, Any] = rules | {"responses": _NO_MESSAGE | _STREAM, "response_class": Response}
 
     @router.post("", **streams)
-    async def say(device: DeviceName, message: NewMessage) -> Response:
+    async def say(device: DeviceName, message: NewMessage, wait: Wait = _MOST_WAIT) -> Response:
         """Say something to a board. Its answer comes as it is made; what the board has not got yet is kept for it."""
         if bool(message.text) == bool(message.command):
             raise HTTPException(422, "a message has either text or command")
         _check_followers(conversations)
         said = _said(message)
         found = await conversations.say(device, said)
-        return _stream(conversations, found, 0)
+        return _stream(conversations, found, 0, wait)
 
     @router.get("", **rules)
     async def messages(
@@ -103,13 +105,15 @@ def make_chat_router(conversations: ConversationService) -> APIRouter:
         return [_shown(each) for each in await conversations.list_messages(device, limit, before, room)]
 
     @router.get("/{id}", **streams)
-    async def follow(device: DeviceName, id: MessageId, after: After = 0, last_event: LastEvent = "") -> Response:
+    async def follow(
+        device: DeviceName, id: MessageId, after: After = 0, wait: Wait = _MOST_WAIT, last_event: LastEvent = ""
+    ) -> Response:
         """Follow the answer to a message again, from its beginning or after one of its pieces."""
         _check_followers(conversations)
         found = await conversations.find(device, id)
         if re.fullmatch(r"\d{1,18}", last_event, re.ASCII):
             after = max(after, int(last_event))
-        return _stream(conversations, found, after)
+        return _stream(conversations, found, after, wait)
 
     @router.delete("/{id}", **rules)
     async def cancel(device: DeviceName, id: MessageId) -> MessageShown:
@@ -150,12 +154,14 @@ def _check_followers(conversations: ConversationService) -> None:
         raise HTTPException(503, "too many follow answers now: try again", {"Retry-After": "5"})
 
 
-def _stream(conversations: ConversationService, found: Conversation, after: int) -> Response:
-    return StreamedAnswer(_events(conversations, found, after), AsyncExitStack())
+def _stream(conversations: ConversationService, found: Conversation, after: int, wait: int) -> Response:
+    return StreamedAnswer(_events(conversations, found, after, wait), AsyncExitStack())
 
 
-async def _events(conversations: ConversationService, found: Conversation, after: int) -> AsyncIterator[bytes]:
-    async for event in conversations.follow(found.device, found.said.mid, after):
+async def _events(
+    conversations: ConversationService, found: Conversation, after: int, wait: int
+) -> AsyncIterator[bytes]:
+    async for event in conversations.follow(found.device, found.said.mid, after, wait):
         yield _encode(event)
 
 

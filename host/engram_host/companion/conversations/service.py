@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -127,17 +128,19 @@ class ConversationService:
         await asyncio.to_thread(self._store.device, device)
         return await asyncio.to_thread(self._store.conversations, device, limit, before, room)
 
-    async def follow(self, device: str, mid: str, after: int = 0) -> AsyncIterator[Event]:
-        """The pieces of an answer after one, and how far it is, until it is over. UnknownConversation."""
+    async def follow(self, device: str, mid: str, after: int = 0, seconds: float = math.inf) -> AsyncIterator[Event]:
+        """The pieces of an answer after one, and how far it is, until it is over, or for some seconds. UnknownConversation."""
         self.followers += 1
         try:
             with self._changed.waiting((device, mid)) as event:
-                async for each in self._follow(device, mid, after, event):
+                async for each in self._follow(device, mid, after, event, time.monotonic() + seconds):
                     yield each
         finally:
             self.followers -= 1
 
-    async def _follow(self, device: str, mid: str, after: int, event: asyncio.Event) -> AsyncIterator[Event]:
+    async def _follow(
+        self, device: str, mid: str, after: int, event: asyncio.Event, until: float
+    ) -> AsyncIterator[Event]:
         state, told = "", ""
         heard = time.monotonic()
         while not self._is_stopping:
@@ -160,7 +163,9 @@ class ConversationService:
             if time.monotonic() - heard > KEEP_ALIVE_SECONDS:
                 heard = time.monotonic()
                 yield None
-            await wait_for_event(event, LOOK_SECONDS)
+            if time.monotonic() >= until:
+                return
+            await wait_for_event(event, min(LOOK_SECONDS, until - time.monotonic()))
 
     async def _why_waiting(self, found: Conversation) -> str:
         """Why a board has not taken a message yet."""
