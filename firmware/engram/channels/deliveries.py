@@ -6,9 +6,10 @@ changes something leaves a line before it runs, and is never run twice. A channe
 the outbox from the flush of the message until the person has it.
 """
 
+from collections import namedtuple
+
 from engram.agent.agent import Origin, Outcome
-from engram.channels.console.commands import changes
-from engram.channels.inbox import MID_LONGEST, Kept, Message, tell_errors
+from engram.channels.inbox import MID_LONGEST, Message, tell_errors
 from engram.channels.mids import Mids
 from engram.channels.outbox import Outbox
 from engram.compat import const, sleep_ms
@@ -21,9 +22,31 @@ _MINUTE = const(60)
 _HOUR = const(3600)
 _DAY = const(86400)
 
+_READS = ("help", "memory", "recall", "export", "stats", "json")
+_READS_ALONE = ("session", "intents", "mode", "companion", "workspace", "people")
+"""Those that read, and those that do so without an argument or with "list"."""
+
 _NOT_AGAIN = const("this came before and is not carried out again; it may have been: look with /memory or /stats.")
 _LATE = const("this answers a message from %s ago")
 _DROPPED = const("older answers that could not be delivered and are not kept any more: %d; ask again.")
+
+
+_BROKEN = const(" … (it broke off here)")
+
+_Kept = namedtuple("_Kept", "turn text age is_cut is_repeat part place")
+
+
+class Kept(_Kept):
+    """A reply that was kept: the id of its turn; its text; its age in words, "" if it is new; whether it broke off; whether the
+    person may have it already, as nobody knows; and what the channel noted with Inbox.progress(), else 0.
+    """
+
+    def told(self) -> str:
+        """The text, with what a person has to know of its age."""
+        words = ["from %s ago" % self.age] if self.age else []
+        if self.is_repeat:
+            words.append("perhaps for the second time")
+        return ("(%s) " % ", ".join(words) if words else "") + self.text + (_BROKEN if self.is_cut else "")
 
 
 class Deliveries:
@@ -200,3 +223,12 @@ def channel_of(address: str) -> str:
     """The name of the channel that a message's id or a room belongs to."""
     name, colon, _ = address.partition(":")
     return name if colon and " " not in name else address.partition(" ")[0]
+
+
+def changes(line: str) -> bool:
+    """Whether a command changes something, as far as its words tell: one that only reads may run again."""
+    name, _, rest = line[1:].partition(" ")
+    rest = rest.strip()
+    if name in _READS:
+        return False
+    return bool(rest) and rest != "list" if name in _READS_ALONE else name != "profile" or " " in rest

@@ -2,7 +2,8 @@
 
 from board import Board, Script
 from channel import Network, message
-from engram.channels.console.commands import changes, commands
+from engram.channels.console.commands import commands
+from engram.channels.deliveries import changes
 from engram.memory.access import Caller
 
 OWNERS = {"compact": "", "companion": "", "pair": "ABCDEFGH", "people": "list", "mode": "full"}

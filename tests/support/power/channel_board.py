@@ -134,12 +134,13 @@ class Chat(ChannelSink):
     async def notice(self, line):
         self.pieces.append("[notice: %s]" % line)
 
-    line = text
+    async def line(self, line):
+        self.pieces.append(line)
 
     async def problem(self, problem):
         self.pieces.append("[problem: %s]" % problem)
 
-    async def end(self, outcome):
+    async def end(self, outcome) -> "bool | None":
         self.is_delivered = False
         try:
             if self.pieces:

@@ -8,10 +8,6 @@ from engram.memory import access
 
 _PACKAGE = "channels.console.commands"
 
-_READS = ("help", "memory", "recall", "export", "stats", "json")
-_READS_ALONE = ("session", "intents", "mode", "companion", "workspace", "people")
-"""Those that read, and those that do so without an argument or with "list"."""
-
 _COMMANDS = """\
 help [COMMAND] -- list the commands, or explain one
 memory [list [PAGE] | tags | show ID | history ID] -- show what is remembered; alone: today's memories
@@ -35,7 +31,7 @@ companion [chat owner | others | off] -- show the link to the companion, or set 
 stats -- show the state of the board
 pair CODE [NAME] -- let somebody talk through a network who was sent a code
 people [list | approve CODE [NAME] | block WHO | remove WHO | rename WHO NAME | link WHO ID | owner WHO | \
-group ID mention | group ID always | group ID off] -- show or change who may talk through a network
+group ID MODE] -- show or change who may talk through a network
 workspace [ID | off] -- show, enter or leave a workspace: its members share memories tagged ws:ID
 json on | off -- on the serial line: one JSON object a line, for programs"""
 
@@ -46,15 +42,6 @@ def commands():
         command, _, purpose = line.partition(" -- ")
         name, _, usage = command.partition(" ")
         yield name, usage, purpose
-
-
-def changes(line: str) -> bool:
-    """Whether a command changes something, as far as its words tell: one that only reads may run again."""
-    name, _, rest = line[1:].partition(" ")
-    rest = rest.strip()
-    if name in _READS:
-        return False
-    return bool(rest) and rest != "list" if name in _READS_ALONE else name != "profile" or " " in rest
 
 
 class Commands:
