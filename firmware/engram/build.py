@@ -158,9 +158,10 @@ def _add_companion(board: Board) -> None:
 
     chat = None if config.get("companion.chat") == "off" else (answer, redeliver)
     logs = (("records", records.entries.raw()), ("journal", journal.entries.raw()))
-    parts = config, board.clock, logs, board.link_state, board.gate.is_busy, board.network
+    parts = config, board.clock, logs, board.link_state, board.gate.is_busy, board.notes, board.note_retention
     tls = trust(config, board.folder, config.get("companion.url"))
-    board.companion = Companion(*parts, tls, board.archived, make_archive if config.get("archive.on") else None, chat)
+    archive = make_archive if config.get("archive.on") else None
+    board.companion = Companion(*parts, board.network, tls, board.archived, archive, chat)
 
 
 def add_agent(board, learns: bool = True) -> None:

@@ -60,7 +60,7 @@ def _remote_recall(board, recall):
     from engram.agent.remote_recall import RemoteRecall  # absent from boards without a companion
 
     search = board.remote_search()
-    return RemoteRecall(board.clock, board.records, recall, search, board.archive(), board.archived)
+    return RemoteRecall(board.clock, board.records, recall, search, board.archive(), board.archived, board.notes)
 
 
 def post_turn(board):

@@ -15,23 +15,29 @@ _MOST_LISTED = const(10)  # tags under a page
 _SNIPPET = const(400)  # characters of one memory, as in tools.py
 
 
-class RemoteRecall(namedtuple("RemoteRecall", "clock records recall search archive archived")):
-    """Gives the model's tools a companion and its archive.
+class RemoteRecall(namedtuple("RemoteRecall", "clock records recall search archive archived notes")):
+    """Gives the model's tools a companion and its archive, beside the `notes` of the board.
 
     `search` asks it (None where none is set up), `archive` reads what has left the board, `archived` is the board's index of
     that; each may be None.
     """
 
     async def read(self, ref: str, caller, first: int, count: int):
-        """(line, why there is none) of what has left the board, or of a file in the companion's folders; None for all else."""
+        """(line, why there is none) of what has left the board, or of a file that only the companion has; None for all else."""
         path, mark, line = ref.partition("#")
-        if mark and path != MEMORY and not is_note(path):
+        if mark and not self._is_own(path, caller):
             if not self.search:
                 return None, "%s is not on the board, and there is no companion." % path
             begin = int(line) if line.encode().isdigit() else first
             return await self.search.read_file(path, max(1, begin), count, caller)
         archive = self.archive
         return await archive.fetched(ref, caller) if archive and ref and archive.is_away(ref, caller) else None
+
+    def _is_own(self, path: str, caller) -> bool:
+        """Whether a file is one of the board, or would be one: notes stay out of groups whoever has them."""
+        if path == MEMORY or not is_note(path):
+            return path == MEMORY
+        return caller.group or not self.search or path in self.notes.for_caller(caller).names()
 
     async def find(self, query, limit: int):
         """What the board ranks for a search of memories and turns, and what the companion finds beside that."""

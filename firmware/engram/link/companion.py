@@ -7,6 +7,7 @@ from engram import diag
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, ConfigError, EngramError
 from engram.interrupt import interruptible
+from engram.lazy import lazy
 from engram.link.remote_search import RemoteSearch
 from engram.link.replication import Replication
 from engram.link.rpc import LinkError, NoAnswer, Refused, Rpc
@@ -19,13 +20,36 @@ _NAME_LONGEST = const(32)
 _NAME = const("abcdefghijklmnopqrstuvwxyz0123456789-")
 
 
+class NoteProgress:
+    """How far the companion's copy of the notes is: those up to the file `cursor` were compared, all of them if it is None;
+    `state` is what the companion had when it last answered.
+    """
+
+    def __init__(self):
+        self.cursor = None
+        self.state = None
+
+    def is_due(self, sync, notes) -> bool:
+        """Whether there is something to tell a companion that takes notes."""
+        state = sync.note_state
+        if state is not None and self.state != state:
+            # It was not told of them since the start, or has lost some.
+            self.take(sync, "", state)
+        return state is not None and (self.cursor is not None or bool(notes.uncopied))
+
+    def take(self, sync, cursor, state: str) -> None:
+        """Note how far it is, and what the companion then has."""
+        self.cursor = cursor
+        self.state = sync.note_state = state
+
+
 class Companion:
     """A board's companion, as `config` names it; `link_state` tells what it has acknowledged of the logs.
 
     `is_busy()` tells whether a message is being answered, `network` is a board's Wi-Fi, `tls` a tls_context() if the URL wants
     one. `archived` is the archive's index; make_archive(exchange, replication) gives what moves memories to the companion.
-    Both are None where that is not wanted, and so is `chat`, (take, redeliver) of
-    engram.link.listening. ConfigError if a setting is wrong.
+    Both are None where that is not wanted, and so is `chat`, (take, redeliver) of engram.link.listening. `notes` are copied,
+    of which `retention` knows why they left. ConfigError if a setting is wrong.
     """
 
     def __init__(
@@ -35,6 +59,8 @@ class Companion:
         logs,
         link_state,
         is_busy,
+        notes,
+        retention,
         network=None,
         tls=None,
         archived=None,
@@ -44,7 +70,12 @@ class Companion:
         self.url = config.get("companion.url")
         self.logs = logs
         self.link_state = link_state
+        self._is_busy = is_busy
         self._network = network
+        self._notes = notes
+        notes.uncopied = set()
+        self._retention = retention
+        self._note_progress = NoteProgress()
         self._archived = archived
         self.device = config.get("companion.device") or "engram-" + link_state.board[:6]
         if len(self.device) > _NAME_LONGEST or any(letter not in _NAME for letter in self.device):
@@ -151,7 +182,19 @@ class Companion:
             self._exchange.close(error)
 
     async def _idle_work(self) -> bool:
-        return await self.archive.step() if self.archive else False
+        return (self.archive and await self.archive.step()) or await self._copy_notes()
+
+    async def _copy_notes(self) -> bool:
+        """Tell the companion a little of how the notes are now; whether there was anything."""
+        progress = self._note_progress
+        if not progress.is_due(self._sync, self._notes) or self._is_busy():
+            return False
+        with lazy("link.note_copy"):
+            from engram.link import note_copy  # seldom needed
+
+            epoch = self.logs[0][1].store.epoch
+            await note_copy.copy_next(self._sync, self._notes, self._retention, epoch, progress)
+        return True
 
     def _greeted(self, archived: int, asks: bool) -> None:
         if not self.is_connected:

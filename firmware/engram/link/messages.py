@@ -1,6 +1,7 @@
 """The messages between board and companion, the same over MQTT and HTTP, and the same code on both sides.
 
-A message is a head, which is a line as in every log (see engram.log_line), and for `lines` the raw lines of a log behind it.
+A message is a head, which is a line as in every log (see engram.log_line), and behind it, for `lines`, the raw lines of a log,
+for `note` the bytes of a file.
 docs/reference/messages.md tells what each field is for; the tables here tell what each may be.
 
 All messages of a board have its id (`board`), the number of its connection (`link`) and their own number (`n`), which both
@@ -26,6 +27,16 @@ PUSH_CHARS = 4000
 ITEMS = 32
 """Pieces of an answer in one message: bounds what either side looks through."""
 
+NOTE_BYTES = 64000
+"""The longest note that is copied: with its head it fits into a message."""
+
+NOTES_AT_ONCE = 32
+"""Notes that one message lists: bounds the head, and the answer."""
+
+GONE = "gone"
+LEFT = "left"
+"""What stands in a list of notes in place of a digest: the note was cleared; its days are over, or there is no room for it."""
+
 LOGS = ("records", "journal")
 
 # The kinds of fields, as a sentence has them, with the bounds of a number, of a text's length, or of a list's.
@@ -38,6 +49,7 @@ _TEXTS = "a list of {} to {} texts"
 _SEQS = "a list of {} to {} seqs"
 _NUMBERS = "a list of {} to {} numbers"
 
+_NOTE = (_TEXT, 0, 255)
 _COUNT = (_NUMBER, 0, (1 << 30) - 1)
 _SEQ = (_NUMBER, 0, log_line.MAX_SEQ)
 _CRC = (_TEXT, 0, 8)
@@ -71,6 +83,8 @@ FROM_BOARD = {
     "keep": (_OF_LOG, _OF_EPOCH, ("seqs", (_SEQS, 1, 16)), ("digest", _CRC)),
     "holds": (_OF_EPOCH, ("entries", (_LIST, 0, 32))),
     "list": (_OF_EPOCH, ("after", _SEQ)),
+    "notes": (_OF_EPOCH, ("after", _NOTE), ("to", _NOTE), ("files", (_LIST, 0, NOTES_AT_ONCE))),
+    "note": (_OF_EPOCH, ("file", _NOTE), ("digest", _CRC)),
     "get": (("id", (_TEXT, 1, 16)),) + _CALLER,
     "search": (("query", (_TEXT, 1, 2000)), ("limit", (_NUMBER, 1, 50)))
     + _CALLER
@@ -89,6 +103,7 @@ TO_BOARD = {
     "found": (("part", _PART), ("parts", _PART), ("items", (_LIST, 0, 50)), ("note", (_TEXT, 0, 300))),
     "kept": (("count", _COUNT),),
     "listed": (("items", (_LIST, 0, 64)), ("next", _SEQ)),
+    "noted": (("lacks", (_NUMBERS, 0, NOTES_AT_ONCE)), ("state", _CRC)),
     "got": (("part", _PART), ("parts", _PART), ("text", (_TEXT, 0, ANSWER_BYTES))),
     "say": (_MID, _OFFER, ("part", _PART), ("parts", _PART), _ROOM)
     + _CALLER
@@ -132,7 +147,7 @@ def decode(data, table) -> tuple:
         _check(table[op], head)
     except ArgumentError as error:
         raise BadMessage("in the message %s %s %s" % (op, error.argument, error.problem))
-    if op != "lines" and end < len(data):
+    if op not in ("lines", "note") and end < len(data):
         raise BadMessage("%d bytes stand behind the message %s." % (len(data) - end, op))
     return head, data[end:]
 

@@ -45,6 +45,8 @@ class Replication:
         self._stalls = 0
         self.has_chat = False
         """Whether the companion passes on what people say: it has answered the greeting, and is no older one."""
+        self.note_state = None
+        """What the companion has of the notes, as it last said; None if it takes none."""
         self.copies = [_Copy(name, raw, link_state) for name, raw in logs]
         self.message = ""
         """The latest sentence of the companion for a person, "" if there was none since the start."""
@@ -94,6 +96,7 @@ class Replication:
         for copy in self.copies:
             copy.welcome(welcome[copy.name])
         self.has_chat = bool(welcome.get("chat"))
+        self.note_state = welcome.get("notes")  # the first companions take none
         self._greeted(welcome["archived"], welcome["asks"])
 
     async def ask(self, op: str, body=None, **fields) -> dict:

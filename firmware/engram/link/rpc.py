@@ -19,6 +19,8 @@ _ANSWERS = {
     "keep": "kept",
     "holds": "kept",
     "list": "listed",
+    "notes": "noted",
+    "note": "noted",
     "get": "got",
     "file": "got",
     "listen": "say cancel quiet",

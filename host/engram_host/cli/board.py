@@ -20,7 +20,7 @@ from engram_host.cli.options import HOME, JSON, PORT, URL, Context, takes
 
 if TYPE_CHECKING:
     from engram_host.companion.store import CompanionStore
-    from engram_host.companion.store.erasure import BoardContents
+    from engram_host.companion.store.removal import BoardContents
 
 
 app = typer.Typer(
@@ -301,6 +301,7 @@ def _described(contents: "BoardContents") -> str:
             counted(contents.lines, "line", "lines") + archived,
             counted(contents.aside, "set-aside line", "set-aside lines"),
             counted(contents.vectors, "vector", "vectors"),
+            counted(contents.notes, "note", "notes"),
             counted(contents.events, "event", "events"),
             "a token" if contents.has_token else "no token",
         ]

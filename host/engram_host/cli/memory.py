@@ -39,10 +39,11 @@ def search(
     until: Until = "",
     principal: Annotated[str, typer.Option(help="search for this person: finds only what they may see")] = "owner",
     words_only: Annotated[bool, typer.Option("--words", help="search by words only, not by meaning")] = False,
+    notes: Annotated[bool, typer.Option("--notes", help="search the notes of boards only")] = False,
     history: Annotated[bool, typer.Option(help="include superseded memories")] = False,
     explain: Annotated[bool, typer.Option(help="show what each score is made of")] = False,
 ) -> None:
-    """Search what boards remember, by words and by meaning. Needs a running companion.
+    """Search what boards remember and have noted, by words and by meaning. Needs a running companion.
 
     Example: engram search "what does Ann drink?"
 
@@ -62,6 +63,7 @@ def search(
         "explain": explain,
     }
     asked |= ({"meaning": False} if words_only else {}) | ({"folders": folder} if folder else {})
+    asked |= {"log": "notes"} if notes else {}
     with context.open_companion() as companion:
         answer = companion.post("/v1/search", asked)
     if context.json:
@@ -87,17 +89,19 @@ def show(
         str, typer.Option(help="show a file to this person: refused if they may not see it")
     ] = "owner",
 ) -> None:
-    """Show a memory or turn with its fields and earlier versions, or lines of a Markdown file. Needs a running companion.
+    """Show a memory or turn with its fields and earlier versions, or lines of a file. Needs a running companion.
+
+    With --device, a file is a note of that board, else one of a Markdown folder.
 
     Example: engram show m12 --device kitchen
 
     Example: engram show t34 --json
 
     Example: engram show notes/tea.md#12 --lines 40
+
+    Example: engram show 2026-01-31.md#3 --device kitchen
     """
     if _is_citation(entry):
-        if context.device:
-            raise WrongUsage("a file is in a folder of the companion and on no board: leave --device out.")
         _show_lines(context, entry, lines, principal)
         return
     found = _entry(context, entry)
@@ -223,7 +227,7 @@ def _show_lines(context: Context, citation: str, count: int, principal: str) -> 
         raise WrongUsage("a place in a file is its path and the number of a line, such as notes/tea.md#12.")
     with context.open_companion() as companion:
         asked = {"path": path, "from": int(line), "lines": count, "principal": principal}
-        found = companion.get("/v1/memory", **asked)
+        found = companion.get("/v1/memory", **asked, **({"device": context.device} if context.device else {}))
     if context.json:
         output.print_json(found)
         return

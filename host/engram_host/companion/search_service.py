@@ -25,9 +25,10 @@ from engram_host.companion.errors import (
     StoreUnavailable,
     UnknownDevice,
 )
-from engram_host.companion.folders.service import FolderService
+from engram_host.companion.folders.service import FileExcerpt, FolderService, excerpt
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.replication.messages import FileHead, GetHead, SearchHead, hit_chunks, line_chunks
+from engram_host.companion.search import note_hits
 from engram_host.companion.search.cache import BYTES_OF_A_LINE, IndexCache
 from engram_host.companion.search.engine import EmbedQuery, QueryVector, SearchEngine
 from engram_host.companion.search.expansion import QueryExpander
@@ -35,7 +36,7 @@ from engram_host.companion.search.request import MOST_DEVICES, Hit, SearchReques
 from engram_host.companion.search.reranker import Reranker
 from engram_host.companion.settings import SearchSettings
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.types import Device, LogName
+from engram_host.companion.types import FOLDER, LOGS, Device, LogName
 from engram_host.wording import counted
 
 MOST_AT_ONCE = 4
@@ -132,9 +133,10 @@ class SearchService:
     ) -> SearchResult:
         """What was found on some boards, or on all; the options are those of SearchRequest. BadSearch, UnknownDevice.
 
-        `is_quick`: rather without the query's vector than late. `folders`: in Markdown folders too, unless `log` is given;
-        names restrict it to these, and without `devices` no board is searched. `rerank` and `expand` only switch off what
-        the settings switch on; a quick search is never expanded.
+        `is_quick`: rather without the query's vector than late, and of notes only those that the board which asks no longer
+        has. `folders`: in Markdown folders too, unless `log` is given; names restrict it to these, and without `devices` no
+        board is searched. `log` may be "notes" as well. `rerank` and `expand` only switch off what the settings switch on; a
+        quick search is never expanded.
         """
         names = tuple(devices)
         left_out: tuple[str, ...] = ()
@@ -145,11 +147,14 @@ class SearchService:
         if len(names) != 1 and (names or chosen is None):
             names, left_out = await asyncio.to_thread(self._choose, names)
         kept = self._folders if self._is_in_folders(folders, options.get("log")) else None
+        boards = names
+        names, options = await asyncio.to_thread(self._with_notes, names, options, only_left=is_quick)
         if kept:
             names += await asyncio.to_thread(kept.searchable_folders, caller, chosen)
         settings = self._settings
         if not names:
             missing = "no board has connected yet." if chosen is None else "these folders have not been read yet."
+            missing = "there are no notes." if boards else missing
             empty = SearchResult((), why_empty=missing)
             return kept.with_citations(empty, "", caller, chosen) if kept else empty
         if weight is None and settings.weight >= 0:
@@ -169,8 +174,26 @@ class SearchService:
             # A board waits 1.5 s, and a chat model takes longer.
             result = await self._search(request, is_quick, expand and not is_quick)
         result = replace(result, left_out=result.left_out + left_out)
-        asked = " ".join((request.query, *result.wordings))
-        return await asyncio.to_thread(kept.with_citations, result, asked, caller, chosen) if kept else result
+        if kept:
+            asked = " ".join((request.query, *result.wordings))
+            result = await asyncio.to_thread(kept.with_citations, result, asked, caller, chosen)
+        if any(hit.device.startswith(FOLDER) for hit in result.hits):
+            result = await asyncio.to_thread(note_hits.with_citations, self._store, result)
+        return result
+
+    def _with_notes(
+        self, boards: tuple[str, ...], options: dict[str, Any], *, only_left: bool
+    ) -> tuple[tuple[str, ...], dict[str, Any]]:
+        """What is searched of some boards, by the names in the store, and the options for it."""
+        log = options.get("log")
+        if not boards or log in LOGS:
+            return boards, options
+        notes = tuple(self._store.note_sources(boards, only_left))
+        if log == "notes":
+            for name in boards:
+                self._store.device(name)  # else nobody is told that there is no such board
+            return notes, options | {"log": None}
+        return boards + notes, options
 
     def _is_in_folders(self, folders: bool | Collection[str], log: LogName | None) -> bool:
         """Whether a search goes through folders: named ones are looked for though there are none, to say so."""
@@ -285,14 +308,14 @@ class SearchService:
             raise Refused(str(problem), 60) from None
         return line_chunks(head, line)
 
-    async def answer_file(self, head: FileHead) -> list[bytes]:
-        """The answers to a board that asks for lines of a file in a Markdown folder, of which the agent was told path#line."""
+    async def answer_file(self, device: str, head: FileHead) -> list[bytes]:
+        """The answers to a board that asks for lines of a file of which the agent was told path#line: in a Markdown folder, or
+        a note of this board.
+        """
         caller = Caller(head["principal"], "link", head["group"], head["workspace"])
         try:
             caller_check.check_caller(caller)
-            if not self._folders:
-                raise NoSuchFile(head["path"])
-            found = await asyncio.to_thread(self._folders.lines, caller, head["path"], head["first"], head["count"])
+            found = await asyncio.to_thread(self._read_file, device, caller, head)
         except (ArgumentError, CompanionError) as problem:
             raise Refused(str(problem), 60) from None
         lines: list[str] = []
@@ -306,6 +329,16 @@ class SearchService:
         if len(lines) < len(found.lines) or found.following:
             answer["next_first"] = found.first + len(lines)
         return line_chunks(head, text.dumps(answer).encode())
+
+    def _read_file(self, device: str, caller: Caller, head: FileHead) -> FileExcerpt:
+        """Lines of a note of a board, or of a file in a folder; NoSuchFile, FileUnreadable."""
+        path, first, count = head["path"], head["first"], head["count"]
+        lines = None if caller.group else self._store.note_lines(device, path, caller.principal)
+        if lines is not None:
+            return excerpt(path, lines, first, count)
+        if not self._folders:
+            raise NoSuchFile(path)
+        return self._folders.lines(caller, path, first, count)
 
     async def answer_board(self, device: str, head: SearchHead) -> list[bytes]:
         """The answers to a board's search: ids of what the board has, and the text of what it has no more."""

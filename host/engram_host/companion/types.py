@@ -13,6 +13,13 @@ FOLDER = "folder:"
 """How the name begins that a Markdown folder has in the store; no board can be called so."""
 
 
+NOTES = FOLDER + "notes:"
+LEFT_NOTES = FOLDER + "left notes:"
+"""How the names begin that the notes of a board have in the store, which are kept like a Markdown folder; the latter are those
+that the board no longer has.
+"""
+
+
 @dataclass(frozen=True)
 class LogState:
     """One log as a board describes it: lines with a seq from `oldest` up to but without `next` are on its flash.
@@ -106,6 +113,28 @@ class Welcome:
     events: tuple[str, ...] = ()
     archived: int = 0
     asks: bool = False
+    notes: str = ""
+    """What the companion has of the board's notes: see store/board_notes.py."""
+
+
+@dataclass(frozen=True)
+class NoteEntry:
+    """A note as its board lists it, by the `file` on its flash: its text's crc32, or none and whether its days are over."""
+
+    file: str
+    crc: int | None
+    is_left: bool = False
+
+
+@dataclass(frozen=True)
+class NoteSpan:
+    """The notes of a board with files after `after` up to `to` (all that follow, if that is empty) are these and no others."""
+
+    device: str
+    epoch: int
+    after: str
+    to: str
+    entries: tuple[NoteEntry, ...]
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from zlib import crc32
 
 import aiomqtt
 import httpx
@@ -14,6 +15,7 @@ import pytest
 
 from cli_case import fine
 from device_tokens import make_tokens
+from engram.link import messages
 from engram_host.companion.auth.mosquitto import CHECKER, COMPANION, GROUP, broker_secret
 from engram_host.companion.auth.tokens import OPERATOR_FILE
 from engram_host.companion.store import open_store
@@ -99,8 +101,11 @@ def _filled(companion: Companion, name: str, token: str, word: str) -> Sent:
     board.keep(f"the hidden word is {word}")
     board.say(f"my hidden word is {word}")
     board.sync()
+    note = f"- 08:15 the word that nobody else hears is {word}\n".encode()
+    board.ask("note", note, epoch=board.epoch, file="MEMORY.md", digest=messages.shown(crc32(note)))
     found = companion.client.post("/v1/search", json={"query": word, "devices": [name]})
-    assert word in found.text, "the words have to be there to be stolen"
+    kinds = {hit["kind"] for hit in found.json()["hits"] if word in hit["text"]}
+    assert kinds == {"memory", "turn", "note"}, "the words have to be there to be stolen"
     return board
 
 

@@ -297,9 +297,9 @@ def test_the_command_says_what_a_place_in_a_file_is(companion: Companion, place:
     assert ran.status == 2 and "notes/tea.md#12" in ran.err
 
 
-def test_the_command_looks_for_a_file_on_no_board(companion: Companion):
+def test_the_command_looks_for_a_file_of_a_folder_on_no_board(companion: Companion):
     ran = engram("show", "notes/tea.md", "--device", "kitchen", "--home", companion.home)
-    assert ran.status == 2 and "leave --device out" in ran.err
+    assert ran.status == 4 and "no such file" in ran.err
 
 
 def test_the_command_search_shows_the_line_that_was_found(companion: Companion):

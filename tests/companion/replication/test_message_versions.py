@@ -19,7 +19,7 @@ from waiting import SECONDS
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 
-FORMER = ("wire-before-archive", "wire-before-relied", "wire-before-folders")
+FORMER = ("wire-before-archive", "wire-before-relied", "wire-before-folders", "wire-before-notes")
 """Forms that version 1 had for some hours each: boards with that code are in use."""
 
 RELEASED = {1: "wire-0.1"}

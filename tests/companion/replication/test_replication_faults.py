@@ -28,7 +28,14 @@ LONGEST_PAUSE = 0.3
 
 
 def _is_copied(board: BoardProcess, companion: Companion) -> bool:
-    return all(companion.lines(board.device, log) == board.lines(log) for log in ("records", "journal"))
+    logs = all(companion.lines(board.device, log) == board.lines(log) for log in ("records", "journal"))
+    return logs and all(_is_note_copied(path, board, companion) for path in (board.home / "memory").glob("*.md"))
+
+
+def _is_note_copied(path: Path, board: BoardProcess, companion: Companion) -> bool:
+    params = {"path": path.name, "device": board.device, "lines": 500}
+    answer = companion.client.get("/v1/memory", params=params)
+    return answer.status_code == 200 and answer.json()["lines"] == path.read_text(encoding="utf-8").split("\n")
 
 
 def _talk_through(transport: FaultyRelay | FaultyProxy, board: BoardProcess, faults: int) -> None:
@@ -42,6 +49,8 @@ def _talk_through(transport: FaultyRelay | FaultyProxy, board: BoardProcess, fau
         board.say(f"remember that the number {number} is {numbers.randrange(1000)}")
         if numbers.random() < 0.05:
             board.do("/compact")
+        if numbers.random() < 0.3:
+            board.do(f"/note the number {number}" if numbers.random() < 0.8 else "/clear")
         time.sleep(numbers.random() * LONGEST_PAUSE)
 
 

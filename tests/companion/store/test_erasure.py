@@ -14,10 +14,11 @@ from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.database import bundled_migrations
-from engram_host.companion.store.erasure import OF_DEVICE
+from engram_host.companion.store.removal import OF_DEVICE
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.types import GatewayUse, SeqRange
 from engram_host.companion.vector_types import Identity, StoredVector
+from noting_board import NotingBoard
 from plain_board import PlainBoard
 from postgres_server import PostgresServer
 
@@ -38,14 +39,19 @@ def turn(seq: int, text: str) -> list[tuple[str, object]]:
 
 
 def with_everything(store: CompanionStore, name: str, secret: bytes) -> PlainBoard:
-    """A board that has rows in every table: lines of two epochs, some set aside, vectors, events, a token and counts."""
-    board = PlainBoard(store, name, f"id-of-{name}")
+    """A board that has rows in every table: lines of two epochs, some set aside, notes, vectors, events, a token and counts."""
+    board = NotingBoard(store, name, f"id-of-{name}")
     for log in ("records", "journal"):
         for _ in range(LINES):
             seq = board.logs[log].next
             board.logs[log].lines[seq] = log_line.encode(turn(seq, f"{secret.decode()} {name} {log} {seq}"))
             board.logs[log].next += 1
     board.sync()
+    board.notes = {"MEMORY.md": secret + b" in a note\n", "2026-09-20.md": b"- " + secret + b" in an old one\n"}
+    board.sync_notes()
+    board.left = {"2026-09-20.md"}
+    del board.notes["2026-09-20.md"]
+    board.sync_notes()
     board.logs["journal"].epoch += 1_000_000
     board.sync()
     board.logs["journal"].lines[3] = log_line.encode([("seq", 3), ("text", "another")])
@@ -88,12 +94,14 @@ def _schema_of(dialect: str) -> str:
 def test_an_erased_board_leaves_no_row_and_others_keep_theirs(store: CompanionStore):
     with_everything(store, "kitchen", SECRET)
     other = with_everything(store, "kitchen-2", b"another")
+    assert rows_of(store, "notes:kitchen'").keys() >= {"devices", "logs", "lines", "files"}
     before = rows_of(store, "kitchen-2")
     contents = store.erase_board("kitchen")
     assert (contents.lines, contents.aside, contents.vectors, contents.has_token) == (3 * LINES, 1, 4, True)
     assert (
         rows_of(store, "'kitchen'")
         == rows_of(store, "id-of-kitchen'")
+        == rows_of(store, "notes:kitchen'")
         == rows_of(store, "embedding.position.kitchen'")
         == {}
     )

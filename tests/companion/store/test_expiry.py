@@ -3,7 +3,7 @@
 import pytest
 
 from engram import log_line
-from engram_host.companion.store import CompanionStore, expiry
+from engram_host.companion.store import CompanionStore, removal
 from engram_host.companion.types import RetentionLimits, SeqRange
 from plain_board import PlainBoard
 
@@ -124,7 +124,7 @@ def _steps(store: CompanionStore, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_a_large_former_copy_goes_in_pieces(store: CompanionStore, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(expiry, "_AT_ONCE", 100)
+    monkeypatch.setattr(removal, "_AT_ONCE", 100)
     board = PlainBoard(store)
     board.logs["journal"].append(450)
     board.sync()
@@ -180,7 +180,7 @@ def _interrupted(
     former = board.logs["journal"].epoch
     board.logs["journal"].epoch += 1_000_000
     board.sync()
-    monkeypatch.setattr(expiry, "_AT_ONCE", 100)
+    monkeypatch.setattr(removal, "_AT_ONCE", 100)
     drop = store._drop_former
     done: list[int] = []
 

@@ -5,7 +5,6 @@ the way is sent again.
 import asyncio
 
 from board import Board, Script
-from engram import text
 from engram.channels.inbox import ChannelSink, Message
 from engram.compat import sleep_ms
 from engram.errors import ArgumentError
@@ -94,7 +93,7 @@ async def test_commands_give_lines_and_reports():
     (told,) = await Talking(board).talk({"text": '/import {"content":"Ann drinks tea"}', "command": True})
     kinds = [kind for kind, _ in told]
     assert kinds[-1] == "end" and "line" in kinds
-    assert text.loads(dict(told)["report"])["counts"]["stored"] == 1
+    assert '"stored":1' in dict(told)["report"]
 
 
 async def test_a_long_line_comes_in_pieces():
@@ -190,7 +189,12 @@ async def test_an_answer_does_not_wait_long_for_a_link_that_stands_still():
     board = _board(["x" * 800] * 8)
     linked = Talking(board)
     replies = []
-    linked.companion._reply = lambda head, body: replies.append(head) or b""
+
+    def _keep(head, body):
+        replies.append(head)
+        return []
+
+    linked.companion._reply = _keep
     linked.companion.say(_head(text="hi"))
     task = asyncio.create_task(linked.listening.run())
     await wait_until("something was sent", lambda: replies)

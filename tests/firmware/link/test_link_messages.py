@@ -18,6 +18,8 @@ SAMPLES = (
     (FROM_BOARD, "keep", {"log": "records", "epoch": 8, "seqs": [4, 7], "digest": "0011aabb"}),
     (FROM_BOARD, "holds", {"epoch": 8, "entries": [["user:owner", 3, 88]]}),
     (FROM_BOARD, "list", {"epoch": 8, "after": 4}),
+    (FROM_BOARD, "notes", {"epoch": 8, "after": "", "to": "MEMORY~ann.md", "files": [["MEMORY.md", 12, "0011aabb"]]}),
+    (FROM_BOARD, "note", {"epoch": 8, "file": "2026-01-31~_c3_a9.md", "digest": "0011aabb"}),
     (
         FROM_BOARD,
         "file",
@@ -41,6 +43,7 @@ SAMPLES = (
     (TO_BOARD, "differs", {}),
     (TO_BOARD, "found", {"part": 1, "parts": 1, "items": [["t3", 812], ["m1", 90, 5, "Ann", "text"]], "note": ""}),
     (TO_BOARD, "kept", {"count": 2}),
+    (TO_BOARD, "noted", {"lacks": [0, 3], "state": "0011aabb"}),
     (TO_BOARD, "listed", {"items": [[12, "user:owner", 1795247156, ["bike"]]], "next": 0}),
     (TO_BOARD, "got", {"part": 1, "parts": 1, "text": '{"seq":4}'}),
     (

@@ -313,3 +313,44 @@ async def test_a_file_that_may_not_be_shown_is_told():
 async def test_ones_own_notes_are_read_on_the_board():
     answer, asked = await _asked("memory_get", {"id": "MEMORY.md#1"})
     assert answer["file"] == "MEMORY.md" and not asked
+
+
+OLD = ["2026-01-31.md#2", 900, 1600000000, "", "- 11:00 the sencha is from Uji"]
+
+
+async def test_a_line_of_a_note_that_has_left_stands_in_a_prompt_as_one_of_the_boards():
+    asking = Asking(_board())
+    await asking.copy()
+    asking.companion.finds = [OLD]
+    more, refs = await asking.find("sencha")
+    assert refs == ["2026-01-31.md#2"]
+    (found,) = asking.board.find("sencha", OWNER, more=more)
+    assert asking.board.recall.line(found) == "- [2026-01-31.md#2] - 11:00 the sencha is from Uji"
+
+
+async def test_a_note_that_only_the_companion_has_is_read_there():
+    shown = {"file": "2026-01-31.md", "first": 2, "lines": ["- 11:00 the sencha is from Uji"]}
+    answer, asked = await _asked("memory_get", {"id": "2026-01-31.md#2"}, **{"2026-01-31.md": json.dumps(shown)})
+    assert answer["lines"] == shown["lines"] and answer["from"] == "the companion"
+    assert (asked[-1]["path"], asked[-1]["first"], asked[-1]["principal"]) == ("2026-01-31.md", 2, "owner")
+
+
+async def test_a_note_that_the_board_has_is_read_there():
+    board = _board()
+    board.notes.for_caller(OWNER).note("the sencha is from Uji")
+    asking = Asking(board)
+    await asking.copy()
+    board.with_tools()
+    call = Call("c", "memory_get", json.dumps({"id": board.notes.for_caller(OWNER).today() + "#1"}))
+    answer = json.loads((await board.tools.answer(call, Turn(OWNER, 1))).result)
+    assert answer["lines"][0].endswith("the sencha is from Uji") and not asking.companion.searches
+
+
+async def test_in_a_group_no_note_is_asked_for():
+    board = _board()
+    asking = Asking(board)
+    await asking.copy()
+    board.with_tools()
+    call = Call("c", "memory_get", json.dumps({"id": "2026-01-31.md#2"}))
+    answer = json.loads((await board.tools.answer(call, Turn(ROOM, 1))).result)
+    assert "stay out of group rooms" in answer["error"]["problem"] and not asking.companion.searches

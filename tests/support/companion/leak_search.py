@@ -99,6 +99,13 @@ def _message(chance: random.Random, victim: str) -> bytes:
         "keep": {**log, "seqs": [1, 2], "digest": "00000000"},
         "holds": {"epoch": 11, "entries": []},
         "list": {"epoch": 11, "after": 0},
+        "notes": {
+            "epoch": 11,
+            "after": "",
+            "to": "",
+            "files": [["MEMORY.md", 4, "00000000"], ["2026-01-31.md", 0, "left"]],
+        },
+        "note": {"epoch": 11, "file": "MEMORY.md", "digest": "00000000"},
         "get": {"id": "m1", **caller},
         "search": {
             "query": f"hidden word of {victim}",
@@ -112,7 +119,7 @@ def _message(chance: random.Random, victim: str) -> bytes:
         "listen": {"wait": 0, "mid": chance.choice(["", "m1"]), "turn": ""},
         "reply": {"mid": "m1", "offer": 1, "k": 1, "items": [["text", "forged"], ["end", ""]]},
         "push": {"mid": "push:1", "room": "phone", "text": "forged"},
-        "file": {"path": "notes/hidden.md", "first": 1, "count": 100, **caller},
+        "file": {"path": chance.choice(["notes/hidden.md", "MEMORY.md"]), "first": 1, "count": 100, **caller},
     }
     assert set(fields) == set(messages.FROM_BOARD), "a message that no attacker tries"
     kind = chance.choice([*fields])

@@ -16,7 +16,7 @@ from engram.link import conversation, listening, replication
 from engram.link.listening import Listening
 from engram.link.rpc import LinkError, Rpc
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.types import LOGS, Hello, LogState, Sender
+from engram_host.companion.types import LOGS, Hello, LogName, LogState, Sender
 
 AnswerBoard = Callable[[str, bytes], Awaitable[list[bytes]]]
 
@@ -111,7 +111,7 @@ class TalkingBoard:
         """Begin a new connection."""
         self.link += 1
         sender = Sender("b1", self.link, 1)
-        state = {name: LogState(7, 1, 1, 0) for name in LOGS}
+        state: dict[LogName, LogState] = {name: LogState(7, 1, 1, 0) for name in LOGS}
         await asyncio.to_thread(self.store.greet, Hello(self.device, sender, 0, state), 1_795_000_000)
         self.way = FaultyWay(self.device, self._answer, self._chance, self.wait_seconds)
         self.exchange = Rpc("b1", self.way)
@@ -123,12 +123,8 @@ class TalkingBoard:
         self._tasks.append(asyncio.create_task(self.listening.run()))
 
     async def _ask(self, op: str, body: Any = None, **fields: Any) -> dict[str, Any]:
-        return await replication.Replication.ask(
-            SimpleNamespace(_exchange=self.exchange),
-            op,
-            body,
-            **fields,  # pyright: ignore[reportArgumentType]
-        )
+        sync: Any = SimpleNamespace(_exchange=self.exchange)
+        return await replication.Replication.ask(sync, op, body, **fields)
 
     async def kill(self) -> None:
         """As when the power goes: nothing of it is awaited, and only the journal is left."""

@@ -170,6 +170,11 @@ def conversation(files: Path) -> Iterator[bytes]:
         "search", query="自行车 🚲", limit=5, tags=["tag-1"], since=1790000000, until=1800000000, folders=True, **caller
     )
     yield say("file", path="notes/tea.md", first=1, count=20, **caller)
+    note = "# Tee\n- 08:15 grüner Tee um vier\n".encode()
+    of_note = {"epoch": epoch["records"], "file": "2026-09-21.md", "digest": messages.shown(crc32(note))}
+    listed = [[of_note["file"], len(note), of_note["digest"]], ["2026-09-22~ann.md", 0, messages.LEFT]]
+    yield say("notes", epoch=epoch["records"], after="", to="", files=listed)
+    yield say("note", note, **of_note)
     yield hello(link=214089264)
 
 

@@ -64,6 +64,9 @@ class Companion:
         self.cancelled = []  # ids of those that are to stop
         self.replies = {}  # (id, offer): {k: items}
         self.pushes = {}  # id: (room, text)
+        self.notes = {}  # the board's notes, by their names on flash
+        self.left = {}  # those that it no longer has
+        self.takes_notes = True
         self.lies = {}  # what is answered to a get, in place of what there is
 
     def copy(self, log):
@@ -142,7 +145,11 @@ class Companion:
         self.board = head["board"]
         met = {log: self._meet(log, head[log]) for log in messages.LOGS}
         copy = self.copy("records")
-        return self._answer("welcome", head, told="", archived=len(copy.kept), asks=bool(copy.doubted), **met)
+        welcome = self._answer("welcome", head, told="", archived=len(copy.kept), asks=bool(copy.doubted), **met)
+        if not self.takes_notes:
+            return welcome
+        fields = list(log_line.decode(welcome).items())
+        return log_line.encode(fields + [("notes", self._note_state())])
 
     def _meet(self, log, told):
         epoch, oldest, following, rewrites = told
@@ -231,6 +238,41 @@ class Companion:
         return [
             self._answer("got", head, part=at + 1, parts=len(pieces), text=piece) for at, piece in enumerate(pieces)
         ]
+
+    def _notes(self, head, body):
+        named = [entry[0] for entry in head["files"]]
+        for file in list(self.notes):
+            if head["after"] < file and (not head["to"] or file <= head["to"]) and file not in named:
+                del self.notes[file]
+        lacks = []
+        for place, (file, size, told) in enumerate(head["files"]):
+            if size:
+                if messages.shown(crc32(self.notes.get(file, self.left.get(file, b"")))) != told:
+                    lacks.append(place)
+                elif file in self.left:
+                    self.notes[file] = self.left.pop(file)
+            elif told == messages.LEFT:
+                if file in self.notes:
+                    self.left[file] = self.notes.pop(file)
+            else:
+                assert told == messages.GONE
+                self.notes.pop(file, None)
+                self.left.pop(file, None)
+        return self._answer("noted", head, lacks=lacks, state=self._note_state())
+
+    def _note(self, head, body):
+        text = bytes(body)
+        if messages.shown(crc32(text)) != head["digest"]:
+            return self._answer("refused", head, why="the note was damaged.", again=1)
+        self.left.pop(head["file"], None)
+        self.notes[head["file"]] = text
+        return self._answer("noted", head, lacks=[], state=self._note_state())
+
+    def _note_state(self):
+        state = 0
+        for file in sorted(self.notes):
+            state = crc32(self.notes[file], crc32(file.encode(), state))
+        return messages.shown(state)
 
     def _check(self, head, body):
         lines = self.copy(head["log"]).span(head["after"], head["to"])

@@ -1,10 +1,18 @@
 """A board and a companion in one process, with a way between them that a test can harm."""
 
+import os
+
+from engram import files
 from engram.errors import StoreError
 from engram.link import replication
+from engram.link.companion import NoteProgress
 from engram.link.link_state import LinkState
+from engram.link.messages import NOTE_BYTES
+from engram.link.note_copy import copy_next
 from engram.link.replication import Replication
 from engram.link.rpc import LinkError, Rpc
+from engram.memory.principal_files import principal_of
+from engram.memory.texts.notes import MEMORY, is_note
 from fake_companion import Companion, Way
 
 replication._ANSWER_MS = (20, 40)
@@ -26,6 +34,8 @@ class Linked:
         board = self.board
         self.logs = (("records", board.records_store.raw()), ("journal", board.journal.entries.raw()))
         self.known = board.link_state or LinkState(board.place + "/memory", board.clock, self.logs)
+        board.notes.uncopied = set()
+        self.progress = NoteProgress()
         self.exchange = Rpc(self.known.board, self.way)
         self.way.take = self.exchange.receive
         self.exchange.open(self.known.begin())
@@ -58,6 +68,32 @@ class Linked:
             except (LinkError, StoreError):
                 pass
         raise AssertionError("no end: %s" % self.companion.counts)
+
+    async def copy_notes(self):
+        """Tell the companion of the notes until there is nothing more to be told."""
+        board = self.board
+        for _ in range(400):
+            try:
+                await self.sync._greet()
+                while self.progress.is_due(self.sync, board.notes):
+                    await copy_next(self.sync, board.notes, board.note_retention, self.epoch(), self.progress)
+                return
+            except (LinkError, StoreError):
+                pass
+        raise AssertionError("no end: %s" % self.companion.counts)
+
+    def epoch(self):
+        return self.board.records_store.epoch
+
+    def check_notes(self):
+        """The companion's notes are the board's."""
+        folder = self.board.notes.folder
+        found = {}
+        for file in os.listdir(folder):
+            name, _ = principal_of(file)
+            if name == MEMORY or is_note(name):
+                found[file] = files.read(folder + "/" + file, NOTE_BYTES)
+        assert self.companion.notes == found, (sorted(self.companion.notes), sorted(found))
 
     def check(self):
         """The copies are the logs, of what the logs still have."""

@@ -36,6 +36,8 @@ class Notes:
         """Counts the changes of the files since the start."""
         self.rewritten = set()
         """The files on flash that were changed since the start other than by lines at their end."""
+        self.uncopied = None
+        """The files on flash that were changed, or are gone, and that the companion was not told of; None without one."""
         files.make_folder(folder)
 
     def for_caller(self, caller):
@@ -56,8 +58,11 @@ class Notes:
 
     def _changed(self, path: str, is_appended: bool) -> None:
         self.version += 1
+        file = path[len(self.folder) + 1 :]
         if not is_appended:
-            self.rewritten.add(path[len(self.folder) + 1 :])
+            self.rewritten.add(file)
+        if self.uncopied is not None:
+            self.uncopied.add(file)
 
     def named(self, principal: str):
         """The notes of a principal, for what is done in the background."""

@@ -5,7 +5,8 @@ A day's facts stand among the records; its file has the notes, a line each. Here
     memory/daily.json    {"at": moment of the last distillation, "guess": whether the clock was not set then,
                           "read": {"2026-01-31~ann.md": [bytes, crc32 of these bytes], ...},
                           "seq": the seq of the newest line of the log of records that told such marks,
-                          "tidied": the day, since 1970, on which notes were looked at whose time is over}
+                          "tidied": the day, since 1970, on which notes were looked at whose time is over,
+                          "left": [files that are gone since then, and of which the companion was not told so]}
 
 A file of which other bytes stand there than were read, since somebody has edited it, is read again: what is known by then is
 recognised. What notes gave is in the log of records with the same marks, in one flush, so a cut in between does not have them
@@ -27,6 +28,7 @@ from engram.memory.texts.notes import is_note
 _FILE = const("/daily.json")
 _LARGEST = const(65536)  # bytes of that file
 _MOST_FILES = const(300)  # of which that is kept: of more, the oldest count as read
+_MOST_LEFT = const(128)  # files that the companion is to be told of: of more, the oldest count as cleared
 _BUFFER = const(512)
 _LEAP_DAYS = const(3)  # between two tidyings: after more, the first one only takes note of the day
 _ENTRY_CHARS = const(1000)  # of one note in a prompt
@@ -212,7 +214,33 @@ class NoteRetention:
             with lazy("memory.texts.retention_sweep"):  # once a day
                 from engram.memory.texts.retention_sweep import remove_old
 
-                yield from remove_old(self._notes, self._all_files(), today, bounds, is_read, waits_for_reading)
+                notes = self._all_files()
+                yield from remove_old(self._notes, notes, today, bounds, is_read, waits_for_reading, self._note_left)
+
+    def left(self) -> list:
+        """The files that left the board, as remove_old() lets them, and of which the companion is not told yet."""
+        found = self._read().get("left")
+        return [file for file in found if isinstance(file, str)] if isinstance(found, list) else []
+
+    def _note_left(self, file: str) -> None:
+        if self._notes.uncopied is not None:
+            self._write_left((self.left() + [file])[-_MOST_LEFT:])
+
+    def note_told(self, files: list) -> None:
+        """The companion knows that these files left, and that others did not."""
+        left = self.left()
+        kept = [file for file in left if file not in files]
+        if len(kept) < len(left):
+            self._write_left(kept)
+
+    def _write_left(self, left: list) -> None:
+        state = self._read()
+        state["left"] = left
+        try:
+            self._write(state)
+        except StoreError as error:
+            # On a full flash room is more needed than this.
+            diag.warning("daily", "it is not kept which notes left: %s" % error)
 
 
 def _is_known(state) -> bool:

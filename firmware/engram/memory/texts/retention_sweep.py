@@ -7,9 +7,10 @@ from engram.compat import const
 _BLOCK = const(4096)  # of the flash: a file takes whole ones
 
 
-def remove_old(keeper, notes: list, today: str, bounds: tuple, is_read, waits_for_reading: bool):
+def remove_old(keeper, notes: list, today: str, bounds: tuple, is_read, waits_for_reading: bool, leaves):
     """A generator that pauses after each note. `notes` are (day, file, principal), oldest first; `bounds` the days that they
     are kept and the bytes that they may take. A note that is_read(file) denies stays beyond its days if it waits for that.
+    leaves(file) is called before each that goes.
     """
     days, most_bytes = bounds
     last = day_number(today) - days
@@ -19,6 +20,7 @@ def remove_old(keeper, notes: list, today: str, bounds: tuple, is_read, waits_fo
         yield
         path = keeper.folder + "/" + file
         if day_number(day) < last and not (waits_for_reading and not is_read(file)):
+            leaves(file)
             keeper.drop(path)
             diag.info("daily", "the note %s left: its days are over (notes.days)" % file)
             continue
@@ -31,6 +33,7 @@ def remove_old(keeper, notes: list, today: str, bounds: tuple, is_read, waits_fo
                 return
             yield
             if day != today and files.size(path) >= 0 and (may_be_unread or is_read(file)):
+                leaves(file)
                 keeper.drop(path)
                 diag.warning("daily", "the note %s left: all notes together take too much (notes.bytes)" % file)
                 total -= size

@@ -56,7 +56,7 @@ def make_app(companion: ApiBackend) -> FastAPI:
         make_chat_router(companion.conversations),
         make_entry_router(companion.store),
         make_gateway_router(companion.gateway),
-        make_folder_router(companion.folders),
+        make_folder_router(companion.folders, companion.store),
         make_audit_router(companion.store),
     ):
         # An included router stands as one entry, and makes each of its routes a second time: most of a start.

@@ -10,7 +10,17 @@ from engram.memory import caller_check
 from engram.memory.access import Caller
 from engram_host.companion.api.errors import NO_FILE, REFUSALS
 from engram_host.companion.auth.middleware import Role, requires
-from engram_host.companion.folders.service import MOST_LINES, FileExcerpt, FolderService, FolderState, FolderStatus
+from engram_host.companion.errors import NoSuchFile
+from engram_host.companion.folders.service import (
+    MOST_LINES,
+    FileExcerpt,
+    FolderService,
+    FolderState,
+    FolderStatus,
+    excerpt,
+)
+from engram_host.companion.store.board_notes import NoteFileTable
+from engram_host.companion.types import DEVICE_NAME
 
 _LAST_LINE = 1 << 30
 _LONGEST_PATH = 1300
@@ -46,8 +56,8 @@ class FileLines(BaseModel):
     following: int = Field(description="the line to go on with, 0 if there is none")
 
 
-def make_folder_router(folders: FolderService) -> APIRouter:
-    """Make the routes that show Markdown folders and lines of their files."""
+def make_folder_router(folders: FolderService, notes: NoteFileTable) -> APIRouter:
+    """Make the routes that show Markdown folders, and lines of their files and of boards' notes."""
     router = APIRouter(responses=REFUSALS)
 
     @router.get("/v1/folders", openapi_extra=requires(Role.OPERATOR))
@@ -68,9 +78,15 @@ def make_folder_router(folders: FolderService) -> APIRouter:
         principal: Principal = "owner",
         group: Group = False,
         workspace: Workspace = "",
+        device: Annotated[str, Query(pattern=f"^({DEVICE_NAME})?$", description="of this board's notes")] = "",
     ) -> FileLines:
-        """Lines of a file in a Markdown folder, as it is now."""
+        """Lines of a file in a Markdown folder, as it is now, or of a note of the one who asks on a board."""
         caller = caller_check.check_caller(Caller(principal, "http", group, workspace))
+        if device:
+            found = None if group else await asyncio.to_thread(notes.note_lines, device, path, principal)
+            if found is None:
+                raise NoSuchFile(path)
+            return _lines(excerpt(path, found, first, lines))
         return _lines(await asyncio.to_thread(folders.lines, caller, path, first, lines))
 
     return router

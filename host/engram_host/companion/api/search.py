@@ -17,6 +17,7 @@ from engram_host.companion.search.request import (
     MOST_HITS,
     MOST_QUERY,
     MOST_TAGS,
+    HitKind,
     SearchRequest,
     SearchResult,
 )
@@ -58,7 +59,7 @@ class SearchQuery(BaseModel):
     group: bool = Field(False, description="whether others read along: then only what is for all is found")
     workspace: Text = Field("", description="the workspace that they are in")
     limit: int = Field(10, ge=1, le=MOST_HITS)
-    log: Literal["records", "journal"] | None = Field(None, description="memories or turns only")
+    log: Literal["records", "journal", "notes"] | None = Field(None, description="memories, turns or notes only")
     tags: list[Text] = Field([], max_length=MOST_TAGS, description="memories that have all of these")
     type: Text = Field("", description="memories of this type")
     session: Text = Field("", description="turns of this session")
@@ -100,12 +101,15 @@ class ScoreParts(BaseModel):
 class HitShown(BaseModel):
     """Something that was found."""
 
+    kind: HitKind
     device: str = Field(description="the board; empty for what stands in a Markdown folder")
     id: str = Field(
-        description="m12 for a memory, t34 for a turn, path#line for a Markdown file, empty if it is not cited"
+        description="m12 for a memory, t34 for a turn, path#line for a note or a Markdown file, empty if it is not cited"
     )
-    citation: str = Field(description="path#line of what stands in a Markdown folder and is cited, else empty")
-    heading: str = Field(description="the headings that it stands under there")
+    citation: str = Field(
+        description="path#line of what stands in a note or a Markdown folder and is cited, else empty"
+    )
+    heading: str = Field(description="the headings that it stands under there, and the day of a note")
     at: int = Field(description="Unix seconds")
     who: str
     text: str
@@ -143,7 +147,7 @@ def make_search_router(searching: SearchService) -> APIRouter:
 
     @router.post("/v1/search", responses=NO_DEVICE, openapi_extra=requires(Role.DEVICE, reads=True))
     async def search(question: SearchQuery, caller: RequestCaller) -> SearchAnswer:
-        """Find what boards remember and what stands in Markdown folders, by words and by meaning.
+        """Find what boards remember and have noted, and what stands in Markdown folders, by words and by meaning.
 
         Nothing is found that the one who asks may not see, and with the token of a board nothing but what that one remembers.
         """
@@ -166,6 +170,7 @@ def _answer(result: SearchResult) -> SearchAnswer:
         points = ScoreParts(**asdict(hit.explanation)) if hit.explanation else None
         found.append(
             HitShown(
+                kind=hit.kind,
                 device=hit.device,
                 id=hit.id,
                 citation=hit.citation,

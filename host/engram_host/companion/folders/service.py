@@ -274,18 +274,7 @@ class FolderService:
             contents = read_file(place, path, self._settings.most_file_bytes)
         except OSError:
             raise NoSuchFile(cited) from None
-        lines = lines_of(decoded(place, path, contents.data))
-        shown: list[str] = []
-        room = MOST_CHARACTERS
-        for line in lines[first - 1 : first - 1 + min(count, MOST_LINES)]:
-            if room < len(line) and shown:
-                break
-            shown.append(board.cut(line, room))
-            room -= len(shown[-1])
-        following = first + len(shown)
-        return FileExcerpt(
-            place.citation(path), first, shown, len(lines), following if shown and following <= len(lines) else 0
-        )
+        return excerpt(place.citation(path), lines_of(decoded(place, path, contents.data)), first, count)
 
     def _locate_file(self, caller: Caller, cited: str) -> tuple[FolderSource, str]:
         for one in self.standings:
@@ -295,6 +284,19 @@ class FolderService:
                     return one.place, path
                 _refuse(caller, one.place.scope)
         raise NoSuchFile(cited)
+
+
+def excerpt(path: str, lines: Sequence[str], first: int, count: int) -> FileExcerpt:
+    """Some of the lines of a file, as many as one request gives."""
+    shown: list[str] = []
+    room = MOST_CHARACTERS
+    for line in lines[first - 1 : first - 1 + min(count, MOST_LINES)]:
+        if room < len(line) and shown:
+            break
+        shown.append(board.cut(line, room))
+        room -= len(shown[-1])
+    following = first + len(shown)
+    return FileExcerpt(path, first, shown, len(lines), following if shown and following <= len(lines) else 0)
 
 
 def _without_citation(hit: Hit) -> Hit:

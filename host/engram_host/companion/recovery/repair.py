@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.recovery.backup import BESIDE, check_sqlite, opened, remove_beside, remove_database
@@ -36,6 +37,9 @@ in a damaged file: they begin again.
 _NOTES_OF_VECTORS = "embedding."
 _LINE_COLUMNS = 8
 """Those of a line in the first schema; later ones have a default."""
+
+_NOTE_CRC = 3
+"""Where the check of a board's note stands among its values; its text is the last one."""
 
 _Key = tuple[str, LogName, int]
 
@@ -281,6 +285,8 @@ def _shape(columns: Sequence[_Column]):
 def _fits(table: str, columns: Sequence[_Column]) -> Callable[[Sequence[Any]], bool]:
     """Whether a row has the shape of a table's, and its check, if it has one, is right."""
     fits = _shape(columns)
+    if table == "note_files":
+        return lambda row: fits(row) and crc32(row[-1]) == row[_NOTE_CRC]
     return lambda row: fits(row) and (table not in CHECKED or is_sound(_checked(table, columns, row)))
 
 

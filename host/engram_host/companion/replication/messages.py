@@ -113,6 +113,25 @@ class CallerHead(Head):
     workspace: str
 
 
+class NotesHead(Head):
+    """Which notes there are of a span of names; of each (file, bytes, digest), or without bytes why there is none."""
+
+    op: Literal["notes"]
+    epoch: int
+    after: str
+    to: str
+    files: list[Any]
+
+
+class NoteHead(Head):
+    """The text of a note stands behind the head."""
+
+    op: Literal["note"]
+    epoch: int
+    file: str
+    digest: str
+
+
 class GetHead(CallerHead):
     """Asks for an entry by its id."""
 
@@ -133,7 +152,7 @@ class SearchHead(CallerHead):
 
 
 class FileHead(CallerHead):
-    """Asks for lines of a file in a Markdown folder."""
+    """Asks for lines of a file in a Markdown folder, or of a note that has left the board."""
 
     op: Literal["file"]
     path: str
@@ -173,7 +192,9 @@ class PushHead(Head):
 
 ConversationHead = ListenHead | ReplyHead | PushHead
 
-ReplicationHead = HelloHead | LinesHead | CheckHead | AgreedHead | KeepHead | HoldsHead | ListHead
+ReplicationHead = (
+    HelloHead | LinesHead | CheckHead | AgreedHead | KeepHead | HoldsHead | ListHead | NotesHead | NoteHead
+)
 
 BoardHead = ReplicationHead | GetHead | SearchHead | FileHead | ConversationHead
 
@@ -264,6 +285,9 @@ UPDATE_COMPANION = "update Engram on the companion's computer, and start `engram
 _MOST_NUMBER = (1 << 30) - 1
 """The highest epoch, and number of rewrites, that the other messages of a board may name."""
 
+DAMAGED_SECONDS = 5
+"""When a board tries again after a message of which something was damaged on the way."""
+
 # Fields that firmware of before does not send, with the values that stand for them.
 _ADDED: dict[str, dict[str, Any]] = {"hello": {"relied": 0}, "search": {"folders": False}}
 
@@ -344,7 +368,12 @@ def with_version(welcome: bytes, version: int) -> bytes:
     return _with_field(_with_field(welcome, "version", version), "chat", 1)
 
 
-def _with_field(message: bytes, name: str, value: int) -> bytes:
+def with_notes(welcome: bytes, state: str) -> bytes:
+    """A `welcome` that says what there is of the board's notes, and that they are taken."""
+    return _with_field(welcome, "notes", state)
+
+
+def _with_field(message: bytes, name: str, value: int | str) -> bytes:
     """A message with one field more, which boards of before pass over."""
     return log_line.encode([*log_line.decode(message).items(), (name, value)])
 

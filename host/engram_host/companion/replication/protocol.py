@@ -15,7 +15,9 @@ from engram import log_line
 from engram.link import messages
 from engram_host.companion.errors import CompanionError, Refused, Stale, StoreUnavailable
 from engram_host.companion.metrics import Metrics
+from engram_host.companion.replication import note_messages
 from engram_host.companion.replication.messages import (
+    DAMAGED_SECONDS,
     BoardHead,
     ConversationHead,
     FileHead,
@@ -31,6 +33,7 @@ from engram_host.companion.replication.messages import (
     UnknownMessage,
     check_states,
     negotiate,
+    with_notes,
     with_version,
 )
 from engram_host.companion.replication.messages import (
@@ -61,9 +64,6 @@ MOST_AT_ONCE = 128
 
 AGAIN_SECONDS = 15
 """When a board tries again after the store could not be written."""
-
-DAMAGED_SECONDS = 5
-"""When a board tries again after a message of which something was damaged on the way."""
 
 LONGEST_PAUSE = 1.0
 """Seconds until lines are written again after an error that nobody foresaw: all boards wait for that."""
@@ -175,6 +175,11 @@ class Replication:
             case "list":
                 found = await asyncio.to_thread(self._store.list_archived, sender, device, head["epoch"], head["after"])
                 return _list_answer(head, found)
+            case "notes" | "note":
+                said = sender, device, head, bytes(body), int(self._clock()), self._quota
+                lacks, state = await asyncio.to_thread(note_messages.take, self._store, *said)
+                self._taken()
+                return _answer("noted", head, lacks=lacks, state=state)
 
     async def _greet(self, device: str, sender: Sender, head: HelloHead) -> bytes:
         version = negotiate(head)
@@ -192,7 +197,7 @@ class Replication:
             asks=welcome.asks,
             **{name: _held_fields(welcome, name) for name in LOGS},
         )
-        return with_version(answer, version)
+        return with_notes(with_version(answer, version), welcome.notes)
 
     async def _promise(self, device: str, sender: Sender, head: KeepHead) -> bytes:
         log, epoch, seqs, digest = head["log"], head["epoch"], head["seqs"], head["digest"]
@@ -328,14 +333,14 @@ _REFUSED = b'{"op":"refused"'
 
 AnswerSearch = Callable[[str, SearchHead], Awaitable[list[bytes]]]
 AnswerGet = Callable[[str, GetHead], Awaitable[list[bytes]]]
-AnswerFile = Callable[[FileHead], Awaitable[list[bytes]]]
+AnswerFile = Callable[[str, FileHead], Awaitable[list[bytes]]]
 AnswerConversation = Callable[[str, ConversationHead], Awaitable[list[bytes]]]
-"""Given a board, unless it does not matter which, and the head of its message, the answers."""
+"""Given a board and the head of its message, the answers."""
 
 
 class MessageDispatcher:
     """Reads messages and hands them on; `searching` answers searches, `reading` what is asked for by its id,
-    `files` what is asked for by a path in a Markdown folder, `talking` what belongs to conversations.
+    `files` what is asked for by the path of a Markdown file, `talking` what belongs to conversations.
     """
 
     def __init__(
@@ -373,7 +378,7 @@ class MessageDispatcher:
             if head["op"] == "get":
                 return await self._answer_get(device, head)
             if head["op"] == "file":
-                return await self._answer_file(head)
+                return await self._answer_file(device, head)
             if head["op"] == "listen" or head["op"] == "reply" or head["op"] == "push":
                 return await self._answer_conversation(device, head)
         except (Refused, StoreUnavailable) as problem:

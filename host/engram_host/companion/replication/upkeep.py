@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.store.expiry import ExpiryTable
+from engram_host.companion.store.removal import ExpiryTable
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import RetentionLimits
 

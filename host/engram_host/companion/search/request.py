@@ -17,6 +17,9 @@ MOST_FOLDERS = 64
 
 MOST_TAGS = 8
 
+HitKind = Literal["memory", "turn", "note", "passage"]
+"""What was found: of a board a memory, a turn or a line of a note; of a Markdown folder a passage."""
+
 Part = tuple[str, float]
 """What added to a score, in words for a person, and by how much."""
 
@@ -108,7 +111,8 @@ class SearchRequest:
         _check(
             0 < len(self.query.strip()) <= len(self.query) <= MOST_QUERY, "query", f"needs 1 to {MOST_QUERY} characters"
         )
-        _check(0 < len(self.devices) <= MOST_DEVICES + MOST_FOLDERS, "devices", f"must name 1 to {MOST_DEVICES} boards")
+        most = 3 * MOST_DEVICES + MOST_FOLDERS  # the notes of a board are up to two more
+        _check(0 < len(self.devices) <= most, "devices", f"must name 1 to {MOST_DEVICES} boards")
         _check(len(set(self.devices)) == len(self.devices), "devices", "names a board twice")
         _check(1 <= self.limit <= MOST_HITS, "limit", f"must be 1 to {MOST_HITS}")
         _check(self.log in (None, "records", "journal"), "log", "must be records or journal")
@@ -161,7 +165,8 @@ class Explanation:
 class Hit:
     """Something that was found. `id` is m12 for a record and t34 for a turn; `who` is "" for a record.
 
-    Of a Markdown file it has `path` and `heading`; `citation` is path#line once it is known where the passage stands now.
+    Of a Markdown file, or of a note, it has `path` and `heading`; `citation` is path#line once it is known where the passage
+    stands now.
     """
 
     device: str
@@ -185,6 +190,15 @@ class Hit:
 
     is_on_board: bool = True
     """Whether the board has its line still, outside its archive."""
+
+    @property
+    def kind(self) -> HitKind:
+        """What it is."""
+        if not self.device:
+            return "passage"
+        if self.path:
+            return "note"
+        return "turn" if self.id.startswith("t") else "memory"
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,9 @@ from urllib.parse import unquote
 from engram_host.companion.errors import SettingError
 from engram_host.companion.store.conversations.table import ConversationTable
 from engram_host.companion.store.database import Database, reads
-from engram_host.companion.store.erasure import ErasureTable
-from engram_host.companion.store.expiry import ExpiryTable
 from engram_host.companion.store.markdown_files import FolderTables
 from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.removal import ErasureTable, ExpiryTable
 from engram_host.companion.store.replica import MOST_NUMBER, ReplicaReader, ReplicaWriter
 from engram_host.companion.store.row_types import LogRow
 from engram_host.companion.store.tokens import AuditTable, GatewayUseTable, TokenTable
@@ -27,6 +26,7 @@ _TABLES = (
     "vectors",
     "events",
     "files",
+    "note_files",
     "device_tokens",
     "former_tokens",
     "operator_tokens",
@@ -92,7 +92,8 @@ class CompanionStore(
         `pause()` is called after each some thousand lines. StoreDamaged, StoreUnavailable.
         """
         self.database.check()
-        self.found_rows = self.damaged_rows()
+        notes = self.check_notes()
+        self.found_rows = [*self.damaged_rows(), *([notes] if notes else [])]
         for copy in self._copies():
             after = -1
             while (last := self._check_lines(copy, after)) > after:

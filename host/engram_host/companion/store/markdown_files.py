@@ -46,8 +46,8 @@ class FolderTables(DatabaseTable):
         if not new:
             return 0
         device, copy = _folder_rows(rows, folder)
-        count = sum(_put_file(rows, device, copy, file, now) for file in new)
-        _save(rows, device, copy, now)
+        count = sum(put_file(rows, device, copy, file, now) for file in new)
+        save_folder(rows, device, copy, now)
         return count
 
     @writes
@@ -56,26 +56,36 @@ class FolderTables(DatabaseTable):
         if not paths:
             return
         device, copy = _folder_rows(rows, folder)
-        for path in paths:
-            file = _read_kept_file(rows, folder, path)
-            if file:
-                rows.remove_lines(device, copy, [seq for seq, _, _ in file.places], now)
-                rows.let_go |= bool(file.places)
-        rows.run_many("DELETE FROM files WHERE folder = ? AND path = ?", [(folder, path) for path in paths])
-        _save(rows, device, copy, now)
+        drop_kept_files(rows, device, copy, paths, now)
+        save_folder(rows, device, copy, now)
 
     @writes
     def drop_folder(self, rows: Rows, folder: str) -> None:
         """Let a folder go with all that is in it."""
-        for table, column in (
-            ("files", "folder"),
-            ("vectors", "device"),
-            ("lines", "device"),
-            ("logs", "device"),
-            ("devices", "name"),
-        ):
-            rows.run(f"DELETE FROM {table} WHERE {column} = ?", (folder,))
-        rows.let_go = True
+        drop_folder_rows(rows, folder)
+
+
+def drop_kept_files(rows: Rows, device: DeviceRow, copy: LogRow, paths: Sequence[str], now: int) -> None:
+    """Let files of a folder go with all their passages and vectors."""
+    for path in paths:
+        file = _read_kept_file(rows, device.name, path)
+        if file:
+            rows.remove_lines(device, copy, [seq for seq, _, _ in file.places], now)
+            rows.let_go |= bool(file.places)
+    rows.run_many("DELETE FROM files WHERE folder = ? AND path = ?", [(device.name, path) for path in paths])
+
+
+def drop_folder_rows(rows: Rows, folder: str) -> None:
+    """Let a folder go with all that is in it."""
+    for table, column in (
+        ("files", "folder"),
+        ("vectors", "device"),
+        ("lines", "device"),
+        ("logs", "device"),
+        ("devices", "name"),
+    ):
+        rows.run(f"DELETE FROM {table} WHERE {column} = ?", (folder,))
+    rows.let_go = True
 
 
 def _read_kept_file(rows: Rows, folder: str, path: str) -> KeptFile | None:
@@ -93,14 +103,15 @@ def _folder_rows(rows: Rows, folder: str) -> tuple[DeviceRow, LogRow]:
     return device, copy or LogRow(folder, "records", secrets.randbelow(_MOST_EPOCH) + 1)
 
 
-def _save(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
+def save_folder(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
+    """Write the rows of a folder back."""
     device.heard = now
     copy.have = copy.next - 1
     rows.save_devices([device])
     rows.save_logs([copy])
 
 
-def _put_file(rows: Rows, device: DeviceRow, copy: LogRow, file: NewFile, now: int) -> int:
+def put_file(rows: Rows, device: DeviceRow, copy: LogRow, file: NewFile, now: int) -> int:
     """Bring the lines of a file to what it says now; how many passages are new."""
     before = _read_kept_file(rows, device.name, file.path)
     old = _lines(rows, copy, [seq for seq, _, _ in before.places] if before else [])

@@ -10,8 +10,8 @@ from typing import Any
 
 from engram_host.companion.errors import IF_POSTGRES_DAMAGED, SettingError, StoreFull, StoreUnavailable
 from engram_host.companion.store.database import Database, Result
-from engram_host.companion.store.erasure import OF_DEVICE
 from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.removal import OF_DEVICE
 from engram_host.companion.vector_types import Vector
 from engram_host.extras import install_command
 

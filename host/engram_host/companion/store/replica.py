@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from engram.link import messages
 from engram_host.companion.errors import Refused, Stale, UnknownDevice
 from engram_host.companion.store import replication_rules, retention
+from engram_host.companion.store.board_notes import NoteFileTable, note_state
 from engram_host.companion.store.damage import DamagedLines, count_damaged
 from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
 from engram_host.companion.store.line_quota import DayUse
@@ -16,8 +17,8 @@ from engram_host.companion.store.queries import PRESENT, Rows
 from engram_host.companion.store.replication_rules import (
     MISSING,
     BatchWriter,
+    admitted,
     forget_beyond_board,
-    message_refusal,
     sync_copies,
 )
 from engram_host.companion.store.retention import Line
@@ -188,7 +189,7 @@ MOST_LISTED = 64
 """Archived records that one answer lists: more do not fit in an answer."""
 
 
-class ReplicaWriter(DatabaseTable):
+class ReplicaWriter(NoteFileTable):
     """Takes a board's messages, by the rules of replication_rules. Refused or Stale says why one is not taken."""
 
     def greet(self, hello: Hello, now: int) -> Welcome:
@@ -232,7 +233,8 @@ class ReplicaWriter(DatabaseTable):
         present = rows.present_copies([device.name]).get((device.name, "records"))
         if present is None:
             return Welcome(held, tuple(events))
-        return Welcome(held, tuple(events), rows.count_archived(present), retention.is_doubted(rows, present))
+        notes = note_state(rows, device.name, present.epoch)
+        return Welcome(held, tuple(events), rows.count_archived(present), retention.is_doubted(rows, present), notes)
 
     @writes
     def store_batches(
@@ -253,7 +255,7 @@ class ReplicaWriter(DatabaseTable):
     @writes
     def is_same(self, rows: Rows, sender: Sender, span: SeqRange, count: int, crc: str) -> bool:
         """Whether the copy of a span has so many lines with that digest (see engram.link.messages). Refused, Stale."""
-        copy = _admitted(rows, sender, span.device, span.log, span.epoch)
+        copy = admitted(rows, sender, span.device, span.log, span.epoch)
         crcs = rows.crcs_between(copy, span.after, span.to)
         return len(crcs) == count and (not count or _digest(crcs) == crc)
 
@@ -263,7 +265,7 @@ class ReplicaWriter(DatabaseTable):
 
         What was forgotten after it had left the board goes now, as far as the copy says so.
         """
-        copy = _admitted(rows, sender, device, log, epoch)
+        copy = admitted(rows, sender, device, log, epoch)
         if rewrites != copy.agreed:
             row = rows.lock([device])[device]
             forget_beyond_board(rows, row, copy, row.heard)
@@ -282,7 +284,7 @@ class ReplicaWriter(DatabaseTable):
 
         `crc` is the digest over the lines with these seqs, in this order: how many were promised, 0 if it does not fit.
         """
-        copy = _admitted(rows, sender, device, log, epoch)
+        copy = admitted(rows, sender, device, log, epoch)
         if not seqs or _digest(each for seq in seqs for each in rows.crcs_between(copy, seq - 1, seq)) != crc:
             return 0
         rows.mark_promised(copy, seqs)
@@ -295,7 +297,7 @@ class ReplicaWriter(DatabaseTable):
         """Take what a board knows that its archive has, where the database is older than what was confirmed to the board, or
         the board's log is a backup that was put back: how many memories are archived now. Refused, Stale.
         """
-        copy = _admitted(rows, sender, device, "records", epoch)
+        copy = admitted(rows, sender, device, "records", epoch)
         if copy.agreed == copy.rewrites:
             row = rows.lock([device])[device]
             count = retention.resolve_archive(rows, row, copy, held, now)
@@ -310,7 +312,7 @@ class ReplicaWriter(DatabaseTable):
         self, rows: Rows, sender: Sender, device: str, epoch: int, after: int, limit: int = MOST_LISTED
     ) -> list[Line]:
         """(seq, line) of archived records, for the board itself: as archived(). Refused, Stale."""
-        copy = _admitted(rows, sender, device, "records", epoch)
+        copy = admitted(rows, sender, device, "records", epoch)
         return rows.archived(copy, after, limit)
 
 
@@ -346,20 +348,6 @@ def _who_came(device: DeviceRow, sender: Sender) -> list[str]:
     if device.is_ahead_of(sender):
         return [replication_rules.older_flash(device.link, sender.link)]
     return []
-
-
-def _admitted(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int) -> LogRow:
-    """The copy that a message other than hello is about; Refused, Stale."""
-    device = rows.lock([name]).get(name)
-    problem = message_refusal(device, sender)
-    if problem or device is None:
-        raise problem or Refused(replication_rules.HELLO_FIRST, again=0)
-    copy = rows.present_copies([name]).get((name, log))
-    if copy is None or copy.epoch != epoch:
-        raise Refused(replication_rules.HELLO_FIRST, again=0)
-    device.n = sender.n
-    rows.save_devices([device])
-    return copy
 
 
 def _digest(crcs: Iterable[str]) -> str:

@@ -225,6 +225,20 @@ def message_refusal(device: DeviceRow | None, sender: Sender) -> Refused | Stale
     return Stale("the message came late.") if device.is_ahead_of(sender) else None
 
 
+def admitted(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int) -> LogRow:
+    """The copy that a message other than hello is about; Refused, Stale."""
+    device = rows.lock([name]).get(name)
+    problem = message_refusal(device, sender)
+    if problem or device is None:
+        raise problem or Refused(HELLO_FIRST, again=0)
+    copy = rows.present_copies([name]).get((name, log))
+    if copy is None or copy.epoch != epoch:
+        raise Refused(HELLO_FIRST, again=0)
+    device.n = sender.n
+    rows.save_devices([device])
+    return copy
+
+
 class BatchWriter:
     """Takes batches of several boards, whose rows are locked all at once."""
 

@@ -1,12 +1,17 @@
-"""What leaves the store by its age or size: copies of former epochs, lines that were set aside, turns that left their board."""
+"""What leaves the store by its age or size: copies of former epochs, lines that were set aside, turns that left their board,
+notes of boards that were reset; and all that the database has of a board, when that is erased.
+"""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
+from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.line_quota import DAY_SECONDS
+from engram_host.companion.store.markdown_files import drop_folder_rows
 from engram_host.companion.store.queries import OF_COPY, Rows
 from engram_host.companion.store.row_types import LogRow
-from engram_host.companion.types import LogName, RetentionLimits
+from engram_host.companion.types import LEFT_NOTES, NOTES, LogName, RetentionLimits
 from engram_host.wording import counted
 
 USE_DAYS_KEPT = 400
@@ -35,6 +40,8 @@ class ExpiryTable(DatabaseTable):
             while part := self._drop_former(copy, why, now):
                 removed += part
         removed += self._drop_aside(limits, now)
+        if limits.former_days:
+            self._drop_notes(now - limits.former_days * DAY_SECONDS)
         if limits.turn_days:
             for name in self._boards_with_old_turns(now - limits.turn_days * DAY_SECONDS):
                 while part := self._drop_turns(name, now - limits.turn_days * DAY_SECONDS, now):
@@ -111,6 +118,11 @@ class ExpiryTable(DatabaseTable):
         rows.let_go |= bool(count)
         return count
 
+    @writes
+    def _drop_notes(self, rows: Rows, before: int) -> None:
+        """Remove the notes of former epochs that were replaced before a time."""
+        rows.let_go |= bool(rows.count("DELETE FROM note_files WHERE replaced > 0 AND replaced < ?", (before,)))
+
     @reads
     def _boards_with_old_turns(self, rows: Rows, before: int) -> list[str]:
         sql = f"SELECT DISTINCT lines.device FROM lines {_OLD_TURNS}"
@@ -143,3 +155,85 @@ def _by_epoch(found: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
     for epoch, seq in found:
         seqs.setdefault(epoch, []).append(seq)
     return seqs
+
+
+# --- erasing a board
+
+OF_DEVICE = (
+    "lines",
+    "vectors",
+    "aside",
+    "events",
+    "logs",
+    "device_tokens",
+    "former_tokens",
+    "gateway_use",
+    "device_use",
+    "note_files",
+    "conversations",
+    "conversation_pieces",
+)
+"""The tables whose rows are of one board, named in their column `device`; `devices` has one row of each."""
+
+_NOTES = "name = ? OR name LIKE ?"
+
+
+@dataclass(frozen=True)
+class BoardContents:
+    """What the database has of a board: `lines` of all copies, `archived` memories that only the companion has."""
+
+    lines: int
+    archived: int
+    aside: int
+    vectors: int
+    events: int
+    has_token: bool
+    notes: int = 0
+    """MEMORY.md and the days' notes, of all epochs and all who have some."""
+
+
+class ErasureTable(DatabaseTable):
+    """Counts and erases all that is kept of one board."""
+
+    @reads
+    def board_contents(self, rows: Rows, name: str) -> BoardContents:
+        """What there is of a board, also of one that only has a token; UnknownDevice."""
+        return _contents(rows, name)
+
+    @writes
+    def erase_board(self, rows: Rows, name: str) -> BoardContents:
+        """Remove a board with all that is kept of it, its token included; what there was. UnknownDevice.
+
+        Its bytes are in the files until scrub() of the database.
+        """
+        rows.lock([name])
+        found = _contents(rows, name)
+        for table in OF_DEVICE:
+            rows.run(f"DELETE FROM {table} WHERE device = ?", (name,))
+        rows.run("DELETE FROM devices WHERE name = ?", (name,))
+        for folder in ("", NOTES, LEFT_NOTES):
+            if folder:
+                drop_folder_rows(rows, folder + name)
+            rows.run(f"DELETE FROM notes WHERE {_NOTES}", _note_names(folder + name))
+        rows.let_go = True
+        return found
+
+
+def _contents(rows: Rows, name: str) -> BoardContents:
+    def count(table: str, condition: str = "") -> int:
+        return rows.run(f"SELECT count(*) FROM {table} WHERE device = ?{condition}", (name,))[0][0]
+
+    copy = rows.present_copies([name]).get((name, "records"))
+    has_token = bool(count("device_tokens"))
+    if not rows.devices(name) and not has_token:
+        raise UnknownDevice(name)
+    archived = rows.count_archived(copy) if copy else 0
+    lines = count("lines", " AND line IS NOT NULL")
+    return BoardContents(
+        lines, archived, count("aside"), count("vectors"), count("events"), has_token, count("note_files")
+    )
+
+
+def _note_names(name: str) -> tuple[str, str]:
+    """What the indexer notes of a board: how far it is, and its jobs (see embedding/index_state.py and batch.py)."""
+    return f"embedding.position.{name}", f"embedding.jobs.{name}.%"

@@ -1,0 +1,337 @@
+"""The notes of boards: MEMORY.md and the days' notes of each principal, and how their lines are found.
+
+A board lists its notes and sends those that are missing here (see engram.link.note_copy). The texts in `note_files` are the
+copy. What a search finds is made of them: a board's notes are kept like a Markdown folder, each line a passage in the scope of
+the note's principal; those that the board no longer has are another folder, since the board finds the others itself.
+
+What was cleared on the board goes here too. What left the board because its days were over stays. When a board was reset, the
+notes of before are kept apart and are found by no search.
+"""
+
+from binascii import crc32
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from engram import text
+from engram.clock import MONTHS, civil, day_number
+from engram.link import messages
+from engram.memory import principal_files
+from engram.memory.texts.notes import MEMORY, is_note
+from engram_host.companion.errors import Refused
+from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
+from engram_host.companion.store.line_quota import DAY_SECONDS, DayUse
+from engram_host.companion.store.markdown_files import drop_folder_rows, drop_kept_files, put_file, save_folder
+from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.replication_rules import admitted
+from engram_host.companion.store.row_types import DeviceRow, LogRow
+from engram_host.companion.types import (
+    LEFT_NOTES,
+    NOTES,
+    LineQuota,
+    NewFile,
+    NoteEntry,
+    NoteSpan,
+    Sender,
+    StoredPassage,
+)
+from engram_host.wording import counted
+
+MOST_FILES = 4000
+"""Notes of one board, those included that left it: beyond that the oldest of the latter go. A board has some 300 at most."""
+
+MOST_LINES = 2000
+"""Lines of a note that are found: no board's own tool writes as many, and a hostile one could send 32,000."""
+
+_LONGEST = 2000
+"""Characters of one line that are found."""
+
+_LONGEST_HEADING = 300
+
+_FAULT = "{}: the board's firmware is at fault."
+_HOUR = 3600
+
+
+@dataclass(frozen=True)
+class NoteName:
+    """A note by the name that people know, such as 2026-01-31.md, and whose it is."""
+
+    name: str
+    principal: str
+
+
+def note_name(file: str) -> NoteName:
+    """The note that has this name on a board's flash; Refused if that is the name of none."""
+    name, principal = principal_files.principal_of(file)
+    if name != MEMORY and not is_note(name):
+        raise Refused(_FAULT.format("a message names a file that is no note"), _HOUR)
+    return NoteName(name, principal)
+
+
+def note_state(rows: Rows, device: str, epoch: int) -> str:
+    """What there is of a board's present notes, as 8 hexadecimal digits: another value if any is missing or damaged."""
+    sql = (
+        "SELECT note_files.file, note_files.crc, files.stamp FROM note_files LEFT JOIN files ON files.folder = ? AND "
+        "files.path = note_files.file WHERE device = ? AND epoch = ? AND NOT is_left AND replaced = 0"
+    )
+    found = rows.run(sql, (NOTES + device, device, epoch))
+    check = 0
+    for file, crc, stamp in sorted(found):
+        check = crc32(f"{file} {crc} {stamp == messages.shown(crc)}\n".encode(), check)
+    return messages.shown(check)
+
+
+class NoteFileTable(DatabaseTable):
+    """The notes of boards."""
+
+    @writes
+    def compare_notes(self, rows: Rows, sender: Sender, span: NoteSpan, now: int) -> tuple[list[int], str]:
+        """Take what a board says of its notes: (the places of the entries that are missing here, note_state()).
+
+        Refused, Stale.
+        """
+        notes = _BoardNotes(rows, sender, span.device, span.epoch, now)
+        lacking = notes.compare(span)
+        notes.save()
+        return lacking, note_state(rows, span.device, span.epoch)
+
+    @writes
+    def put_note(
+        self, rows: Rows, sender: Sender, device: str, epoch: int, file: str, content: bytes, now: int, quota: LineQuota
+    ) -> str:
+        """Keep a note as its board has it now; note_state(). Refused, also by the `quota` of lines, and Stale."""
+        notes = _BoardNotes(rows, sender, device, epoch, now)
+        notes.put(file, content, quota)
+        notes.save()
+        return note_state(rows, device, epoch)
+
+    @reads_once
+    def note_lines(self, rows: Rows, device: str, name: str, principal: str) -> list[str] | None:
+        """The lines of a principal's note as the board has or had it last; None if there is none."""
+        if name != MEMORY and not is_note(name):
+            return None
+        sql = "SELECT crc, content FROM note_files WHERE device = ? AND file = ? AND replaced = 0"
+        for crc, content in rows.run(sql, (device, principal_files.file_name_of(name, principal))):
+            if crc32(bytes(content)) == crc:
+                return _lines(bytes(content))
+        return None
+
+    @reads_once
+    def note_sources(self, rows: Rows, devices: Sequence[str], only_left: bool = False) -> list[str]:
+        """The names under which the notes of boards are searched, of those boards that have some; not what a board that was
+        reset had before.
+        """
+        prefixes = (LEFT_NOTES,) if only_left else (NOTES, LEFT_NOTES)
+        owners = {prefix + device: device for device in devices for prefix in prefixes}
+        copies = rows.present_copies([*devices, *owners])
+        epochs = {name: copy.epoch for (name, log), copy in copies.items() if log == "records"}
+        return sorted(name for name, device in owners.items() if name in epochs and epochs[name] == epochs.get(device))
+
+    def check_notes(self) -> str:
+        """Look at the texts of all notes; a sentence on those that are damaged, "" if none is.
+
+        Each is missing from then on, so that its board sends it again.
+        """
+        damaged = self._damaged()
+        if not damaged:
+            return ""
+        self._mark_missing(damaged)
+        notes = counted(len(damaged), "note of a board is", "notes of boards are")
+        return f"{notes} damaged in the database: boards send again what they have, a backup may have the rest."
+
+    @reads
+    def _damaged(self, rows: Rows) -> list[tuple[str, str]]:
+        """(board, file) of the notes whose text is not the one that came."""
+        found: list[tuple[str, str]] = []
+        # Board by board: all notes together may not fit into memory.
+        for (device,) in rows.run("SELECT DISTINCT device FROM note_files ORDER BY device"):
+            texts = rows.run("SELECT file, crc, content FROM note_files WHERE device = ? ORDER BY file", (device,))
+            found += [(device, file) for file, crc, content in texts if crc32(bytes(content)) != crc]
+        return found
+
+    @writes
+    def _mark_missing(self, rows: Rows, notes: Sequence[tuple[str, str]]) -> None:
+        rows.run_many(
+            "UPDATE files SET stamp = '' WHERE folder = ? AND path = ?",
+            [(NOTES + device, file) for device, file in notes],
+        )
+
+
+class _Folder:
+    """The notes of a board that it has, or that left it, as a folder that is searched."""
+
+    def __init__(self, rows: Rows, name: str, epoch: int, now: int):
+        self._rows = rows
+        self._now = now
+        copy = rows.present_copies([name]).get((name, "records"))
+        if copy is not None and copy.epoch != epoch:
+            drop_folder_rows(rows, name)
+            copy = None
+        self._copy = copy or LogRow(name, "records", epoch)
+        self._device: DeviceRow | None = None
+        self.stamps: dict[str, str] = dict(rows.run("SELECT path, stamp FROM files WHERE folder = ?", (name,)))
+
+    def put(self, file: NewFile) -> int:
+        """Let the lines of a note be found; how many are new."""
+        self.stamps[file.path] = file.stamp
+        return put_file(self._rows, self._row(), self._copy, file, self._now)
+
+    def drop(self, file: str) -> None:
+        """Let them be found no more."""
+        if self.stamps.pop(file, None) is not None:
+            drop_kept_files(self._rows, self._row(), self._copy, [file], self._now)
+
+    def _row(self) -> DeviceRow:
+        self._device = self._device or self._rows.lock_or_make(self._copy.device)
+        return self._device
+
+    def save(self) -> None:
+        """Write back what has changed."""
+        if self._device:
+            save_folder(self._rows, self._device, self._copy, self._now)
+
+
+class _BoardNotes:
+    """The notes of a board in one transaction; the rows of the board are locked. Refused, Stale."""
+
+    def __init__(self, rows: Rows, sender: Sender, device: str, epoch: int, now: int):
+        admitted(rows, sender, device, "records", epoch)
+        self._rows = rows
+        self._device = device
+        self._epoch = epoch
+        self._now = now
+        self._zone = rows.devices(device)[0].zone
+        rows.run(f"UPDATE note_files SET replaced = ? WHERE {_PRESENT} AND epoch <> ?", (now, device, epoch))
+        rows.run("UPDATE note_files SET replaced = 0 WHERE device = ? AND epoch = ?", (device, epoch))
+        found = rows.run(f"SELECT file, crc, is_left FROM note_files WHERE {_PRESENT}", (device,))
+        self._known: dict[str, tuple[int, bool]] = {file: (crc, bool(is_left)) for file, crc, is_left in found}
+        self._folders = tuple(_Folder(rows, prefix + device, epoch, now) for prefix in (NOTES, LEFT_NOTES))
+
+    def save(self) -> None:
+        """Write back what has changed."""
+        for folder in self._folders:
+            folder.save()
+
+    def compare(self, span: NoteSpan) -> list[int]:
+        """Let the notes of a span be those of the board; the places of the entries whose text is missing."""
+        named = {entry.file for entry in span.entries}
+        for file, (_, is_left) in list(self._known.items()):
+            is_of_span = span.after < file and (not span.to or file <= span.to)
+            if is_of_span and not is_left and file not in named:
+                self._remove(file)
+        lacking = [place for place, entry in enumerate(span.entries) if not self._take(entry)]
+        self._show_left()
+        return lacking
+
+    def _take(self, entry: NoteEntry) -> bool:
+        """Take what a board says of one note; whether its text is here, if the board has it."""
+        note_name(entry.file)
+        if entry.crc is not None:
+            return self._has(entry.file, entry.crc)
+        _, is_left = self._known.get(entry.file, (0, True))
+        if not entry.is_left:
+            self._remove(entry.file)
+        elif not is_left:
+            self._move(entry.file, is_left=True)
+        return True
+
+    def _has(self, file: str, crc: int) -> bool:
+        """Whether a note is here as its board has it: then it is found as one that the board has."""
+        known, is_left = self._known.get(file, (-1, False))
+        if known != crc:
+            return False
+        if is_left or self._folders[False].stamps.get(file) != messages.shown(crc):
+            return self._move(file, is_left=False)
+        return True
+
+    def _move(self, file: str, *, is_left: bool) -> bool:
+        """Let a note be one that has left its board, or one that the board has; whether its text is intact."""
+        where = (self._device, self._epoch, file)
+        (found,) = self._rows.run(f"SELECT content FROM note_files WHERE {_ONE}", where)
+        content, crc = bytes(found[0]), self._known[file][0]
+        if crc32(content) != crc:
+            return False
+        self._rows.run(f"UPDATE note_files SET is_left = (1 = {int(is_left)}) WHERE {_ONE}", where)
+        self._known[file] = (crc, is_left)
+        self._folders[not is_left].drop(file)
+        self._folders[is_left].put(self._new_file(file, content))
+        return True
+
+    def _show_left(self) -> None:
+        """Let notes that left the board be found, if they are not: after a repair, or after the board was another one."""
+        for file, (_, is_left) in list(self._known.items()):
+            if is_left and file not in self._folders[True].stamps:
+                self._move(file, is_left=True)
+
+    def put(self, file: str, content: bytes, quota: LineQuota) -> None:
+        """Keep a note as the board has it now."""
+        note_name(file)
+        crc = crc32(content)
+        if self._has(file, crc):
+            return
+        if len(content) > messages.NOTE_BYTES:
+            raise Refused(_FAULT.format(f"a note has {len(content)} bytes"), _HOUR)
+        if file not in self._known and sum(not is_left for _, is_left in self._known.values()) >= MOST_FILES:
+            raise Refused(_FAULT.format(f"the board has more than {MOST_FILES} notes"), _HOUR)
+        use = DayUse(self._rows, [self._device], self._now)
+        if problem := use.line_refusal(self._device, quota):
+            raise problem
+        self._rows.run(
+            "INSERT INTO note_files (device, epoch, file, crc, is_left, replaced, content) VALUES (?, ?, ?, ?, (1 = 0), 0, ?) "
+            "ON CONFLICT (device, epoch, file) DO UPDATE SET crc = excluded.crc, is_left = excluded.is_left, "
+            "content = excluded.content",
+            (self._device, self._epoch, file, crc, content),
+        )
+        self._rows.let_go |= file in self._known
+        self._known[file] = (crc, False)
+        self._folders[True].drop(file)
+        new = self._folders[False].put(self._new_file(file, content))
+        use.add(self._device, lines=new, size=len(content))
+        use.save()
+        self._remove_oldest()
+
+    def _remove_oldest(self) -> None:
+        """Let the oldest notes go that left the board, if there are too many."""
+        left = sorted(file for file, (_, is_left) in self._known.items() if is_left)
+        for file in left[: max(0, len(self._known) - MOST_FILES)]:
+            self._remove(file)
+
+    def _remove(self, file: str) -> None:
+        if self._known.pop(file, None) is not None:
+            self._rows.run(f"DELETE FROM note_files WHERE {_ONE}", (self._device, self._epoch, file))
+            self._rows.let_go = True
+        for folder in self._folders:
+            folder.drop(file)
+
+    def _new_file(self, file: str, content: bytes) -> NewFile:
+        note = note_name(file)
+        stamp = messages.shown(crc32(content))
+        at, day = self._now, ""
+        if note.name != MEMORY:
+            number = day_number(note.name[:-3])
+            at = number * DAY_SECONDS - self._zone * 60
+            year, month, of_month = civil(number)
+            day = f"{of_month} {MONTHS[month - 1]} {year}"
+        return NewFile(file, stamp, stamp, at, "user:" + note.principal, tuple(_passages(_lines(content), day)))
+
+
+_PRESENT = "device = ? AND replaced = 0"
+_ONE = "device = ? AND epoch = ? AND file = ?"
+
+
+def _lines(content: bytes) -> list[str]:
+    return content.decode("utf-8", "replace").split("\n")
+
+
+def _passages(lines: Iterable[str], day: str) -> Iterator[StoredPassage]:
+    """The lines that say something, each under the headings that it stands under; those of a day's note are of that day."""
+    headings: list[tuple[int, str]] = [(0, day)] if day else []
+    count = 0
+    for number, line in enumerate(lines, 1):
+        said = text.cut(text.printable(line).strip(), _LONGEST)
+        level = len(said) - len(said.lstrip("#"))
+        if level and said[level : level + 1] == " ":
+            headings = [one for one in headings if one[0] < level] + [(level, said[level:].strip())]
+        elif said and count < MOST_LINES:
+            count += 1
+            heading = " > ".join(title for _, title in headings)
+            yield StoredPassage(said, text.cut(heading, _LONGEST_HEADING), number, number)

@@ -1,0 +1,252 @@
+"""Copying the notes: whatever the way does to the messages, in the end the companion's notes are the board's."""
+
+from board import ANN, DAY, Board
+from engram import files
+from engram.compat import finish
+from engram.link import messages
+from engram.link.rpc import LinkError
+from engram.memory.access import OWNER
+from engram.memory.principal_files import file_name_of
+from linked import Linked
+from samples import Numbers
+from support import raises, rounds
+
+
+def _note(board, text, caller=OWNER):
+    board.notes.for_caller(caller).note(text)
+
+
+def _tidy(board):
+    finish(board.note_retention.tidying(False))
+
+
+async def test_the_notes_of_all_principals_are_copied():
+    board = Board()
+    _note(board, "the plumber comes on Friday")
+    _note(board, "喜欢绿茶", ANN)
+    board.notes.for_caller(ANN).write("MEMORY.md", "# Tea\nAnn likes green tea\n")
+    linked = Linked(board)
+    await linked.copy_notes()
+    linked.check_notes()
+    assert sorted(linked.companion.notes) == ["2026-09-21.md", "2026-09-21~ann.md", "MEMORY~ann.md"]
+    assert linked.companion.counts == {"hello": 1, "notes": 1, "note": 3}
+
+
+async def test_nothing_is_said_when_nothing_changed():
+    board = Board()
+    _note(board, "the plumber comes on Friday")
+    linked = Linked(board)
+    await linked.copy_notes()
+    linked.companion.counts.clear()
+    linked.exchange.open(linked.known.begin())  # a new link
+    await linked.copy_notes()
+    assert linked.companion.counts == {"hello": 1}
+    _note(board, "and brings a tap")
+    await linked.copy_notes()
+    assert linked.companion.counts == {"hello": 2, "note": 1}
+    linked.check_notes()
+
+
+async def test_after_a_start_a_list_is_all_that_is_said():
+    board = Board()
+    for number in range(40):
+        files.write(
+            board.notes.folder + "/2026-0%d-%02d.md" % (number // 20 + 7, number % 20 + 1), "- note %d\n" % number
+        )
+    linked = Linked(board)
+    await linked.copy_notes()
+    linked.check_notes()
+    assert linked.companion.counts == {"hello": 1, "notes": 2, "note": 40}
+    linked.companion.counts.clear()
+    linked.connect()
+    await linked.copy_notes()
+    assert linked.companion.counts == {"hello": 1, "notes": 2}
+    assert linked.way.largest < 1600
+
+
+async def test_what_is_cleared_goes_at_the_companion():
+    board = Board()
+    _note(board, "the plumber comes on Friday")
+    linked = Linked(board)
+    await linked.copy_notes()
+    board.notes.for_caller(OWNER).clear()
+    await linked.copy_notes()
+    assert linked.companion.notes == linked.companion.left == {}
+    board.undo.undo()
+    await linked.copy_notes()
+    linked.check_notes()
+    assert linked.companion.notes
+
+
+async def test_what_is_cleared_without_a_link_goes_too_after_a_start():
+    board = Board()
+    _note(board, "the plumber comes on Friday")
+    await Linked(board).copy_notes()
+    linked = Linked(board)
+    await linked.copy_notes()
+    board.restart()
+    board.notes.for_caller(OWNER).clear()
+    board.restart()
+    linked.connect()
+    await linked.copy_notes()
+    assert linked.companion.notes == linked.companion.left == {}
+
+
+async def test_a_note_whose_days_are_over_stays_with_the_companion():
+    board = Board(notes_days=2)
+    _tidy(board)
+    _note(board, "the plumber comes on Friday")
+    linked = Linked(board)
+    await linked.copy_notes()
+    for _ in range(4):
+        board.now += DAY
+        _tidy(board)
+    assert board.note_retention.left() == ["2026-09-21.md"]
+    await linked.copy_notes()
+    assert list(linked.companion.left) == ["2026-09-21.md"] and linked.companion.notes == {}
+    assert board.note_retention.left() == []
+
+
+async def test_a_note_that_left_without_a_link_stays_though_the_board_was_started_anew():
+    board = Board(notes_days=2)
+    _tidy(board)
+    _note(board, "the plumber comes on Friday")
+    linked = Linked(board)
+    await linked.copy_notes()
+    for _ in range(4):
+        board.now += DAY
+        _tidy(board)
+    board.restart()
+    linked.connect()
+    await linked.copy_notes()
+    assert list(linked.companion.left) == ["2026-09-21.md"] and board.note_retention.left() == []
+
+
+async def test_a_note_that_was_cleared_before_its_days_were_over_does_not_stay():
+    board = Board(notes_days=2)
+    _tidy(board)
+    _note(board, "the plumber comes on Friday")
+    linked = Linked(board)
+    await linked.copy_notes()
+    board.notes.for_caller(OWNER).clear()
+    for _ in range(4):
+        board.now += DAY
+        _tidy(board)
+    board.restart()
+    linked.connect()
+    await linked.copy_notes()
+    assert linked.companion.notes == linked.companion.left == {}
+
+
+async def test_a_board_without_a_companion_keeps_no_list_of_what_left():
+    board = Board(notes_days=2)
+    _tidy(board)
+    _note(board, "the plumber comes on Friday")
+    for _ in range(4):
+        board.now += DAY
+        _tidy(board)
+    assert board.note_retention.left() == [] and board.notes.uncopied is None
+
+
+async def test_a_companion_that_lost_its_notes_gets_them_again():
+    board = Board()
+    _note(board, "the plumber comes on Friday")
+    linked = Linked(board)
+    await linked.copy_notes()
+    linked.companion.notes.clear()
+    await linked.copy_notes()
+    linked.check_notes()
+
+
+async def test_a_companion_of_before_is_told_nothing():
+    board = Board()
+    _note(board, "the plumber comes on Friday")
+    linked = Linked(board)
+    linked.companion.takes_notes = False
+    await linked.copy_notes()
+    assert linked.companion.counts == {"hello": 1}
+
+
+async def test_a_note_that_is_too_long_is_not_copied_and_a_former_copy_goes():
+    board = Board()
+    _note(board, "the plumber comes on Friday")
+    linked = Linked(board)
+    await linked.copy_notes()
+    files.write(board.notes.folder + "/2026-09-21.md", "x" * (messages.NOTE_BYTES + 1))
+    board.notes._changed(board.notes.folder + "/2026-09-21.md", False)
+    await linked.copy_notes()
+    assert linked.companion.notes == {}
+    files.write(board.notes.folder + "/2026-09-21.md", "x" * messages.NOTE_BYTES)
+    board.notes._changed(board.notes.folder + "/2026-09-21.md", False)
+    await linked.copy_notes()
+    linked.check_notes()
+    assert linked.way.largest <= messages.MOST_BYTES
+
+
+async def test_a_note_that_changes_while_it_is_sent_is_sent_again():
+    board = Board()
+    _note(board, "the plumber comes on Friday " * 60)
+    linked = Linked(board)
+    pieces = [0]
+
+    def change():
+        pieces[0] += 1
+        if pieces[0] == 1:
+            _note(board, "and brings a tap")
+
+    linked.way.each = change
+    await linked.copy_notes()
+    linked.check_notes()
+
+
+async def test_a_note_that_is_cleared_while_it_is_sent_ends_the_link_and_goes():
+    board = Board()
+    _note(board, "the plumber comes on Friday " * 60)
+    linked = Linked(board)
+    linked.way.each = lambda: board.notes.for_caller(OWNER).clear()
+    await linked.copy_notes()
+    assert linked.companion.notes == {}
+
+
+def test_a_file_that_became_shorter_does_not_become_a_shorter_message():
+    from engram.link.note_copy import _Body
+
+    board = Board()
+    _note(board, "short")
+    with raises(LinkError):
+        list(_Body(board.notes.folder + "/2026-09-21.md", 4000).pieces())
+    with raises(LinkError):
+        list(_Body(board.notes.folder + "/2026-09-20.md", 4000).pieces())
+
+
+async def test_whatever_the_way_does_the_notes_are_the_same_in_the_end():
+    for seed in range(rounds(12, 3)):
+        numbers = Numbers(seed)
+        board = Board(notes_days=2)
+        linked = Linked(board, numbers=numbers)
+        linked.way.numbers = numbers
+        _tidy(board)
+        cleared = set()
+        for step in range(25):
+            notes = board.notes.for_caller(numbers.pick((OWNER, ANN)))
+            what = numbers.below(6)
+            file = file_name_of(notes.today(), notes._principal)
+            if what < 3:
+                notes.note("step %d of seed %d" % (step, seed))
+                cleared.discard(file)
+            elif what == 3:
+                notes.clear()
+                cleared.add(file)
+            elif what == 4:
+                board.now += DAY
+                _tidy(board)
+            elif numbers.below(2):
+                board.restart()
+                linked.connect()
+            if numbers.below(3) == 0:
+                await linked.copy_notes()
+        linked.way.numbers = None
+        await linked.copy_notes()
+        linked.check_notes()
+        assert board.note_retention.left() == [] and not board.notes.uncopied
+        assert not cleared.intersection(linked.companion.left), seed
