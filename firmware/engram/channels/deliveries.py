@@ -8,7 +8,7 @@ the outbox from the flush of the message until the person has it.
 
 from collections import namedtuple
 
-from engram.agent.agent import Origin, Outcome
+from engram.agent.agent import Outcome
 from engram.channels.inbox import MID_LONGEST, Message, tell_errors
 from engram.channels.mids import Mids
 from engram.channels.outbox import Outbox
@@ -47,6 +47,31 @@ class Kept(_Kept):
         if self.is_repeat:
             words.append("perhaps for the second time")
         return ("(%s) " % ", ".join(words) if words else "") + self.text + (_BROKEN if self.is_cut else "")
+
+
+class _New:
+    """Where a message comes from that is not in the journal yet; note_taken(seq) is called once it is."""
+
+    def __init__(self, mid: str, note_taken):
+        self._mid = mid
+        self._note_taken = note_taken
+
+    def keep(self, journal, caller, content: str, command: bool) -> int:
+        """Put it into the journal; its seq."""
+        seq = journal.add(caller, "user", caller.principal, content, command=command, mid=self._mid)
+        self._note_taken(seq)
+        return seq
+
+
+class _Known:
+    """Where a message comes from that is in the journal already."""
+
+    def __init__(self, seq: int):
+        self._seq = seq
+
+    def keep(self, _journal, _caller, _content: str, _command: bool) -> int:
+        """Its seq."""
+        return self._seq
 
 
 class Deliveries:
@@ -98,7 +123,7 @@ class Deliveries:
                 self._journal.note_command(mid)
                 await sink.taken("t%d" % seq)
             return await self._inbox.answer(message, sink)
-        return await self._inbox.answer(message, sink, Origin(mid, 0, note_taken))
+        return await self._inbox.answer(message, sink, _New(mid, note_taken))
 
     def _begin(self, seq: int, sink, seqs: list) -> None:
         seqs.append(seq)
@@ -125,10 +150,11 @@ class Deliveries:
                 return None  # its outcome was delivered
             seqs.append(seq)
             raise ArgumentError(message.text.partition(" ")[0] or "command", _NOT_AGAIN)
-        if self._journal.turn(seq) is None:
-            seqs.append(seq)
-            raise NotFound("turn", "t%d" % seq, "it was forgotten.")
         reply = self._mids.reply_to(seq)
+        for turn in (seq,) if reply is None else (seq, reply["seq"]):
+            if self._journal.turn(turn) is None:
+                seqs.append(seq)
+                raise NotFound("turn", "t%d" % turn, "it was forgotten.")
         if reply is not None:
             return await self._give(seq, reply, sink, seqs)
         if line.get("command"):
@@ -139,7 +165,7 @@ class Deliveries:
         if age:
             await sink.notice(_LATE % age)
         late = Message(message.mid, message.caller, line["text"], False, None)
-        return await self._inbox.answer(late, sink, Origin(message.mid, seq, None))
+        return await self._inbox.answer(late, sink, _Known(seq))
 
     async def _give(self, seq: int, reply: dict, sink, seqs: list):
         """Give the reply to a turn again, unless it is known to be delivered."""
@@ -181,6 +207,9 @@ class Deliveries:
                 continue
             sink, room = open_sink(address)
             if "to" in line:
+                if self._journal.turn(seq) is None:
+                    self._outbox.remove(seq)  # it was forgotten
+                    continue
                 await self._push(line, sink)
             else:
                 asks = turn_principal(line) if "who" in line else Caller("", "", False, "")
