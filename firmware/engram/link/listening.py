@@ -91,7 +91,7 @@ class Listening:
                 pass  # it waits for its turn
         pieces = []
         asking = asyncio.create_task(interruptible(self._ask(pieces)))
-        # When the answer is over the board is free for the next message: it asks anew.
+        # When the answer is over the board is free for the next message: it asks again.
         watching = asyncio.create_task(interruptible(self._watch(asking))) if self.mid else None
         try:
             head = await asking

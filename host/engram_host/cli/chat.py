@@ -61,7 +61,7 @@ def _show(talk: BoardTalk, events: Iterator[tuple[str, Answer]]) -> None:
                     )
                 view.aside(fields["told"])
             elif name == "again":
-                view.aside("the answer begins anew")
+                view.aside("the answer starts again")
             elif answer := as_console(name, fields):
                 view.show(answer)
     finally:

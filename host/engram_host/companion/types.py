@@ -291,7 +291,7 @@ OPEN_STATES: tuple[ConversationState, ...] = ("waiting", "taken", "answering")
 
 PieceKind = Literal["text", "notice", "more", "line", "report", "problem", "again"]
 """What a piece of an answer is: of its text; a remark on it; a line of a command's answer, or the part of one before `more` of
-it; a report as JSON; what went wrong; or that the answer begins anew, and what came before it is void.
+it; a report as JSON; what went wrong; or that the answer starts again, and what came before it is void.
 """
 
 

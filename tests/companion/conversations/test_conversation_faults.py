@@ -21,6 +21,7 @@ from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import Piece, Said
 from extent import extent
 from talking_board import TalkingBoard, hurry
+from waiting import wait_until_async
 
 SECONDS = 60
 
@@ -60,7 +61,7 @@ def play(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
 
 
 async def answer(service: ConversationService, mid: str, after: int = 0) -> tuple[str, str, int]:
-    """(the state in the end, the answer, how often it began anew) of a message."""
+    """(the state in the end, the answer, how often it started again) of a message."""
     text, again, state = "", 0, ""
     async for event in service.follow("kitchen", mid, after):
         if isinstance(event, Progress):
@@ -122,8 +123,7 @@ def test_a_conversation_adds_two_messages_before_the_first_piece(store: Companio
 
     async def work() -> None:
         async with talking(store, wait_seconds=20) as (service, board):
-            while board.way.sent != ["listen"]:
-                await asyncio.sleep(0.01)
+            await wait_until_async("the board listens", lambda: board.way.sent == ["listen"])
             await service.say("kitchen", Said("a", "ann", "hi"))
             assert (await answer(service, "a"))[:2] == ("done", "You said hi.")
             sent = board.way.sent[1:]

@@ -77,7 +77,7 @@ def test_what_comes_twice_or_late_changes_nothing(kitchen: CompanionStore):
     assert read(kitchen) == ("done", [("text", "Hel"), ("text", "lo"), ("text", "!")])
 
 
-def test_an_answer_that_begins_anew_takes_the_place_of_the_first_one(kitchen: CompanionStore):
+def test_an_answer_that_starts_again_takes_the_place_of_the_first_one(kitchen: CompanionStore):
     add(kitchen)
     kitchen.next_message(BOARD, "kitchen", NOW)
     reply(kitchen, "a", 1, 1, "Hel", "lo")

@@ -5,7 +5,7 @@
 
 A board is offered its oldest open message whenever it has nothing to do, so what it lost by a restart is offered again; it
 answers an id once. Each offer has a number, which the messages of the answer repeat, beside their own from 1 on. The first
-one for a later offer begins the answer anew: what was kept of it before goes. Anything else that is not the next one came
+one for a later offer starts the answer again: what was kept of it before goes. Anything else that is not the next one came
 twice or late, and changes nothing.
 """
 
