@@ -5,11 +5,13 @@ the way is sent again.
 import asyncio
 
 from board import Board, Script
+from engram import lazy
 from engram.channels.inbox import ChannelSink, Message
 from engram.compat import sleep_ms
 from engram.errors import ArgumentError
 from engram.link import conversation, listening, replication
 from engram.link.conversation import Conversation, Push, caller_of
+from engram.link.http import Http
 from engram.link.listening import Listening
 from engram.link.rpc import LinkError, Rpc
 from fake_companion import Companion, Way
@@ -239,3 +241,14 @@ async def test_an_older_companion_is_asked_for_nothing():
 def test_a_way_that_stands_in_for_a_transport_has_what_listening_asks_for():
     way = Way(Companion())
     assert (way.wait_seconds, way.pause_ms) == (0, 1) and Rpc("b1", way).n == 0
+
+
+def test_where_the_heap_has_no_room_for_a_second_link_the_board_polls():
+    for is_small, wait in ((True, 0), (False, 25)):
+        lazy._is_small = is_small
+        try:
+            way = Http("http://127.0.0.1:9", "kitchen", "", lambda data: None)
+        finally:
+            lazy._is_small = None
+        assert (way.wait_seconds, way._listener is way._client) == (wait, is_small)
+        assert (way.pause_ms > 0) == is_small
