@@ -6,7 +6,8 @@ commands/handlers.py for the commands; no other file does.
 # isort: off
 from engram import diag, files, text  # noqa: F401
 from engram.clock import Clock, zone_minutes
-from engram.errors import ConfigError
+from engram.compat import const
+from engram.errors import ArgumentError, ConfigError
 from engram.store.store import Store
 from engram.store.log.reserve import Reserve
 from engram.store.log.segments import Log
@@ -29,9 +30,12 @@ from engram.reminders.reminders import Reminders
 from engram.api import Memory
 from engram.agent.agent import Agent, Confirmations
 from engram.channels.console.commands import Commands
-from engram.channels.inbox import Inbox
+from engram.channels.inbox import Inbox, Message
 from engram.board import Board
 # isort: on
+
+_OUTBOX = const("/memory/outbox.bin")
+_OUTBOX_EMPTY = const(5)  # bytes of it when nothing waits in it
 
 
 def build(config, folder: str = "", clock=None, model=None, network=None) -> Board:
@@ -46,6 +50,8 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
     if config.get("companion.url"):
         _add_companion(board)
     add_agent(board)
+    if board.companion and board.companion.listening:
+        board.inbox.add_channel("link", board.companion.listening.open_sink)
     if not (board.turns_reserve.keep() and board.reserve.keep()):
         diag.warning("store", "the flash is nearly full: forget something and /compact")
     return board
@@ -141,12 +147,21 @@ def _add_companion(board: Board) -> None:
         within_ms, parts = config.get("companion.timeout_ms"), (board.archived, records, journal, board.eviction)
         return ArchiveTransfer(exchange, replication, board.link_state, *parts, board.clock, within_ms, board.is_unread)
 
+    async def answer(mid, caller, content, is_command, sink):
+        if board.find_people().is_blocked(caller.principal):
+            raise ArgumentError(caller.principal, "is blocked on this board.")
+        await board.inbox.take(Message(mid, caller, content, is_command, None), sink)
+
+    async def redeliver():
+        if files.size(board.folder + _OUTBOX) > _OUTBOX_EMPTY:
+            await board.inbox.redeliver("link")
+
+    chat = None if config.get("companion.chat") == "off" else (answer, redeliver)
     logs = (("records", records.entries.raw()), ("journal", journal.entries.raw()))
     parts = config, board.clock, logs, board.link_state, board.gate.is_busy, board.notes, board.note_retention
     tls = trust(config, board.folder, config.get("companion.url"))
-    board.companion = Companion(
-        *parts, board.network, tls, board.archived, make_archive if config.get("archive.on") else None
-    )
+    archive = make_archive if config.get("archive.on") else None
+    board.companion = Companion(*parts, board.network, tls, board.archived, archive, chat)
 
 
 def add_agent(board, learns: bool = True) -> None:

@@ -99,6 +99,10 @@ RUN_HERE: dict[str, tuple[Callable[[Scene], Words], str]] = {
 RUN_ELSEWHERE = {
     "run": "tests/cli/test_cli_usage.py::test_run_is_the_simulated_board",
     "serve": "tests/cli/test_cli_usage.py::test_serve_logs_one_object_a_line",
+    "chat": "tests/cli/test_cli_link.py::test_what_is_typed_is_answered_over_the_link",
+    "forget": "tests/cli/test_cli_link.py::test_a_memory_is_changed_over_the_link",
+    "pin": "tests/cli/test_cli_link.py::test_a_memory_is_changed_over_the_link",
+    "undo": "tests/cli/test_cli_link.py::test_a_memory_is_changed_over_the_link",
     "eval": "tests/cli/test_cli_usage.py::test_the_evaluation_writes_what_it_prints",
     "board image": "tests/cli/test_cli_usage.py::test_an_image_of_a_board_is_made",
     "board package": "tests/boards/install/test_board_package.py"
@@ -120,6 +124,9 @@ FAILS: dict[str, tuple[Words, int]] = {
     "list": (NOBODY, FAILED),
     "history": (NOBODY, FAILED),
     "edit": (("m1", "--text", "x", "--sim", "none"), NOT_FOUND),
+    "forget": (("bike", "--sim", "none"), WRONG_USAGE),
+    "pin": (("m1", "--sim", "none"), NOT_FOUND),
+    "undo": (("--device", "kitchen", *NOBODY), FAILED),
     "export": (("--out", "none.jsonl", *NOBODY), FAILED),
     "import": (("none.jsonl", "--sim", "none"), NOT_FOUND),
     "backup": (("saved.db",), NOT_FOUND),

@@ -114,9 +114,9 @@ def test_an_export_is_what_the_board_itself_exports(told: Told, home, tmp_path: 
 def _board_export(folder: Path) -> list[str]:
     from engram_host.cli.console_session import answer_lines as lines
     from engram_host.cli.console_session import open_board
-    from engram_host.cli.options import BoardAddress
+    from engram_host.cli.options import read_context
 
-    with open_board(BoardAddress(sim=folder)) as board:
+    with open_board(read_context({"sim": folder})) as board:
         return list(lines(board, "/export"))
 
 

@@ -26,6 +26,7 @@ from engram_host.companion.embedding import batch
 from engram_host.companion.replication import upkeep
 from engram_host.companion.settings import read_settings
 from engram_host.companion.supervisor import TASKS
+from engram_host.companion.types import ConversationLimits, Said
 from engram_host.fake_llm import serving
 from markdown_folders import write
 from peers import ROOT, Broker, free_port
@@ -112,9 +113,32 @@ async def checks_the_database(companion: Served) -> None:
     await soon("the damaged line is found before anybody reads it", is_found)
 
 
+async def looks_after_conversations(companion: Served) -> None:
+    """A message that another process has kept is given to a board that listens here."""
+    await companion.posted(companion.hello())
+    companion.count += 1
+    mid = f"m{companion.count}"
+    store = companion.running.app.store
+
+    async def is_offered() -> bool:
+        companion.sent.ask("listen", b"", wait=5, mid="", turn="")
+        listening = asyncio.create_task(companion.posted(companion._messages.pop()))
+        said = Said(mid, "ann", "hi", "phone")
+        await asyncio.to_thread(store.add_conversation, "kitchen", said, ConversationLimits(), int(time.time()))
+        head = await listening
+        if head["op"] != "say" or head["mid"] != mid:
+            return False
+        ended = {"mid": mid, "offer": head["offer"], "k": 1, "items": [["end", ""]]}
+        companion.sent.ask("reply", b"", **ended)
+        return (await companion.posted(companion._messages.pop()))["op"] == "received"
+
+    await soon(f"{mid} is offered", is_offered)
+
+
 WORKS = {
     "broker": hears_over_mqtt,
     "checking": checks_the_database,
+    "conversations": looks_after_conversations,
     "embedding": embeds,
     "expiry": expires,
     "folders": reads_folders,

@@ -22,8 +22,8 @@ _MINUTE = const(60)
 _HOUR = const(3600)
 _DAY = const(86400)
 
-_READS = ("help", "memory", "recall", "export", "companion", "stats", "json")
-_READS_ALONE = ("session", "intents", "mode", "workspace", "people")
+_READS = ("help", "memory", "recall", "export", "stats", "json")
+_READS_ALONE = ("session", "intents", "mode", "companion", "workspace", "people")
 """Those that read, and those that do so without an argument or with "list"."""
 
 _NOT_AGAIN = const("this came before and is not carried out again; it may have been: look with /memory or /stats.")

@@ -145,6 +145,10 @@ class People:
         self._waiting.append((code, ref, _shown(name), self._clock.now()))
         return _ASK % (code, code)
 
+    def is_blocked(self, principal: str) -> bool:
+        """Whether a principal is one whom the owner has blocked."""
+        return any(person["who"] == principal and person.get("blocked") for person in self.people)
+
     def waiting(self) -> list:
         """(code, id, name, when) of the strangers whose code is valid."""
         now = self._clock.now()

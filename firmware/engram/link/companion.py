@@ -48,8 +48,8 @@ class Companion:
 
     `is_busy()` tells whether a message is being answered, `network` is a board's Wi-Fi, `tls` a tls_context() if the URL wants
     one. `archived` is the archive's index; make_archive(exchange, replication) gives what moves memories to the companion.
-    Both are None where that is not wanted. `notes` are copied, of which `retention` knows why they left. ConfigError if a
-    setting is wrong.
+    Both are None where that is not wanted, and so is `chat`, (take, redeliver) of engram.link.listening. `notes` are copied,
+    of which `retention` knows why they left. ConfigError if a setting is wrong.
     """
 
     def __init__(
@@ -65,6 +65,7 @@ class Companion:
         tls=None,
         archived=None,
         make_archive=None,
+        chat=None,
     ):
         self.url = config.get("companion.url")
         self.logs = logs
@@ -88,6 +89,12 @@ class Companion:
         """The transfer that gives memories to the companion; None where that is switched off."""
         within_ms = config.get("companion.timeout_ms")
         self.ask = RemoteSearch(self._exchange, self._sync, config.get("companion.search"), within_ms, archived)
+        self.listening = None
+        """What takes messages of people who talk through the companion, None if nobody does."""
+        if chat:
+            from engram.link.listening import Listening  # absent where nobody talks over the link
+
+            self.listening = Listening(self._exchange, self._sync, chat, lambda: config.get("companion.chat"))
         self.is_connected = None  # a bool once there was a link
         self._problem = ""
         self._refusal = ""
@@ -112,14 +119,18 @@ class Companion:
 
     async def run(self) -> None:
         """Keep a link, for ever."""
-        while True:
-            wait_ms = await self._connect()
-            diag.info("companion", self._problem)
-            while wait_ms > 0:
-                # In steps: /companion tells how long it still takes.
-                self._pause_ms = wait_ms
-                await sleep_ms(min(wait_ms, _SECOND_MS))
-                wait_ms -= _SECOND_MS
+        try:
+            while True:
+                wait_ms = await self._connect()
+                diag.info("companion", self._problem)
+                while wait_ms > 0:
+                    # In steps: /companion tells how long it still takes.
+                    self._pause_ms = wait_ms
+                    await sleep_ms(min(wait_ms, _SECOND_MS))
+                    wait_ms -= _SECOND_MS
+        finally:
+            if self.listening:
+                await self.listening.stop()
 
     async def _connect(self) -> int:
         """Hold a link until it ends; after how many ms to try again."""
@@ -139,25 +150,27 @@ class Companion:
         return self._next_pause()
 
     async def _hold(self) -> None:
-        reader = None
+        beside = []
         try:
             await self._transport.open()
             if self._needs_number:
                 self.link_state.begin()
                 self._needs_number = False
             self._exchange.open(self.link_state.link)
-            reader = asyncio.create_task(interruptible(self._read()))
+            beside.append(asyncio.create_task(interruptible(self._read())))
+            if self.listening:
+                beside.append(asyncio.create_task(interruptible(self.listening.run())))
             await self._sync.run()
         finally:
             self.is_connected = self.is_connected and False
             if self.archive:
                 self.archive.disconnected()
             self._exchange.close(LinkError("the link has ended"))
-            if reader:
+            for task in beside:
                 # Before what it reads from is closed.
-                reader.cancel()
+                task.cancel()
                 try:
-                    await reader
+                    await task
                 except asyncio.CancelledError:
                     pass
             self._transport.close()

@@ -1,6 +1,7 @@
 """The same messages over HTTP: each is posted, and the answers stand in the body of the answer, one line each."""
 
 from engram.compat import const, sleep_ms
+from engram.lazy import is_heap_small
 from engram.link.messages import ANSWER_BYTES
 from engram.link.rpc import LinkError, Refused
 from engram.llm.http.client import Client
@@ -8,9 +9,11 @@ from engram.llm.http.response import ProtocolError
 from engram.llm.http.transport import CertificateRefused, reason
 
 _CONNECT_MS = const(10_000)
+_WAIT_SECONDS = const(25)  # that the companion may wait for somebody to say something
 _STALL_MS = const(15_000)  # the longest silence of a companion that works on a message
 _ANSWERS_BYTES = const(65536)  # of all answers to one message
 _WORDS = const(300)  # bytes of a refusal that are read
+_POLL_MS = const(4000)  # between two looks for what somebody says, on a heap with no room for a second link
 _TIDY_MS = const(5000)  # between two looks whether the link idles
 _REFUSED_AGAIN = const(300)  # seconds after which a token that was refused is tried again
 
@@ -19,7 +22,13 @@ class Http:
     """A device's way to the companion at a base URL; take(bytes) is given each answer."""
 
     def __init__(self, url: str, device: str, token: str, take, tls=None):
-        self._client = Client(url, connect_ms=_CONNECT_MS, stall_ms=_STALL_MS, most=_ANSWERS_BYTES, tls=tls)
+        self._client = self._listener = _client(url, tls, _STALL_MS)
+        self.wait_seconds = 0 if is_heap_small() else _WAIT_SECONDS
+        self.pause_ms = _POLL_MS
+        if self.wait_seconds:
+            # A link of its own: what waits for a message is not to keep the others waiting.
+            self._listener = _client(url, tls, _WAIT_SECONDS * 1000 + _STALL_MS)
+            self.pause_ms = 0
         self._path = "/v1/devices/%s/messages" % device
         self._headers = [("Content-Type", "application/octet-stream")]
         if token:
@@ -34,6 +43,7 @@ class Http:
         while True:
             await sleep_ms(_TIDY_MS)
             self._client.tidy()
+            self._listener.tidy()
 
     def close(self) -> None:
         """Nothing: the link is the client's own, and is kept for the next message or closed when it idles."""
@@ -44,6 +54,13 @@ class Http:
 
     async def send(self, head: bytes, body=None) -> None:
         """Post a message and take its answers. LinkError, Refused; what the body's pieces() raises."""
+        await self._post(self._client, head, body)
+
+    async def listen(self, head: bytes, body=None) -> None:
+        """Post a message whose answer may take long."""
+        await self._post(self._listener, head, body)
+
+    async def _post(self, client, head: bytes, body) -> None:
 
         def parts():
             yield head
@@ -51,11 +68,11 @@ class Http:
                 yield from body.pieces()
 
         try:
-            answer = await self._client.ask("POST", self._path, self._headers, parts)
+            answer = await client.ask("POST", self._path, self._headers, parts)
             try:
                 await self._read(answer)
             finally:
-                self._client.release(answer)
+                client.release(answer)
         except OSError as error:
             raise LinkError("the companion at %s cannot be reached: %s" % (self._client.url, reason(error)))
         except ProtocolError as error:
@@ -92,3 +109,7 @@ class Http:
         if errors.is_busy(answer.status):
             return LinkError("the companion is busy or in trouble" + detail)
         return Refused("the companion takes no messages at %s; check companion.url%s" % (self._client.url, detail), 60)
+
+
+def _client(url: str, tls, stall_ms: int) -> Client:
+    return Client(url, connect_ms=_CONNECT_MS, stall_ms=stall_ms, most=_ANSWERS_BYTES, tls=tls)

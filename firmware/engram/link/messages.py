@@ -18,6 +18,15 @@ MOST_BYTES = 65536
 ANSWER_BYTES = 2048
 """The longest message to a board: bounds what it has to hold. What was found comes in as many as it takes."""
 
+MID_CHARS = 56
+"""The longest id of a message that somebody says over the link: the board keeps it with `link:` before it."""
+
+PUSH_CHARS = 4000
+"""The longest text that a board begins to say by itself: what is longer is cut, and stands whole in its journal."""
+
+ITEMS = 32
+"""Pieces of an answer in one message: bounds what either side looks through."""
+
 NOTE_BYTES = 64000
 """The longest note that is copied: with its head it fits into a message."""
 
@@ -54,6 +63,9 @@ _OF_LOG = ("log", (_LOG, 0, 0))
 _OF_EPOCH = ("epoch", _COUNT)
 _RANGE = (_OF_LOG, _OF_EPOCH, ("after", _SEQ), ("to", _SEQ), ("count", _SEQ))
 
+_MID = ("mid", (_TEXT, 1, MID_CHARS))
+_OFFER = ("offer", (_NUMBER, 1, (1 << 30) - 1))
+_ROOM = ("room", (_TEXT, 1, 64))
 _CALLER = (("principal", (_TEXT, 1, 64)), ("group", _IS), ("workspace", (_TEXT, 0, 64)))
 
 # What a board sends: (name, (kind, lowest, highest)) of each field but op; the kinds are above.
@@ -78,6 +90,9 @@ FROM_BOARD = {
     + _CALLER
     + (("tags", (_TEXTS, 0, 8)), ("since", _MOMENT), ("until", _MOMENT), ("folders", _IS)),
     "file": (("path", (_TEXT, 1, 300)), ("first", (_NUMBER, 1, 1 << 24)), ("count", (_NUMBER, 1, 100))) + _CALLER,
+    "listen": (("wait", (_NUMBER, 0, 60)), ("mid", (_TEXT, 0, MID_CHARS)), ("turn", (_TEXT, 0, 16))),
+    "reply": (_MID, _OFFER, ("k", (_NUMBER, 1, (1 << 30) - 1)), ("items", (_LIST, 1, ITEMS))),
+    "push": (_MID, _ROOM, ("text", (_TEXT, 1, PUSH_CHARS))),
 }
 # And what it is answered.
 TO_BOARD = {
@@ -90,6 +105,12 @@ TO_BOARD = {
     "listed": (("items", (_LIST, 0, 64)), ("next", _SEQ)),
     "noted": (("lacks", (_NUMBERS, 0, NOTES_AT_ONCE)), ("state", _CRC)),
     "got": (("part", _PART), ("parts", _PART), ("text", (_TEXT, 0, ANSWER_BYTES))),
+    "say": (_MID, _OFFER, ("part", _PART), ("parts", _PART), _ROOM)
+    + _CALLER
+    + (("command", _IS), ("text", (_TEXT, 0, ANSWER_BYTES))),
+    "cancel": (_MID,),
+    "quiet": (("again", (_NUMBER, 0, 3600)),),
+    "received": (("cancel", _IS),),
     "refused": (("why", (_TEXT, 1, 1000)), ("again", (_NUMBER, 0, 86400))),
 }
 

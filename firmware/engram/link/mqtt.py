@@ -51,6 +51,11 @@ _REFUSALS = const((
 class Mqtt:
     """A link of a device to the companion over a broker; take(bytes) is given what comes."""
 
+    wait_seconds = 25
+    """How long the companion may wait before it answers listen()."""
+    pause_ms = 0
+    """Between two of them."""
+
     def __init__(self, url: str, device: str, board: str, token: str, take, tls=None, ping_ms: int = _PING_MS):
         is_secure, self._host, self._port, prefix = split_url(url, SCHEMES)
         if prefix:
@@ -148,6 +153,10 @@ class Mqtt:
         if self._link:
             self._link.close()
             self._link = None
+
+    async def listen(self, head: bytes, body=None) -> None:
+        """Publish a message whose answer may take long."""
+        await self.send(head, body)
 
     def silence(self) -> str:
         """Why no answer may have come, as far as the broker tells."""

@@ -43,6 +43,8 @@ class Replication:
         self._greeted = greeted
         self._idle_work = idle_work
         self._stalls = 0
+        self.has_chat = False
+        """Whether the companion passes on what people say: it has answered the greeting, and is no older one."""
         self.note_state = None
         """What the companion has of the notes, as it last said; None if it takes none."""
         self.copies = [_Copy(name, raw, link_state) for name, raw in logs]
@@ -70,6 +72,7 @@ class Replication:
     async def run(self) -> None:
         """Copy, for ever; LinkError, Refused and StoreError end it."""
         self._stalls = 0
+        self.has_chat = False
         while True:
             await self._greet()
             greeted_at = ticks_ms()
@@ -92,6 +95,7 @@ class Replication:
             diag.info("companion", self.message)
         for copy in self.copies:
             copy.welcome(welcome[copy.name])
+        self.has_chat = bool(welcome.get("chat"))
         self.note_state = welcome.get("notes")  # the first companions take none
         self._greeted(welcome["archived"], welcome["asks"])
 

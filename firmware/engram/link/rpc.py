@@ -7,7 +7,7 @@ from engram.compat import const, wait_for_ms
 from engram.errors import EngramError
 from engram.link import messages
 
-_MOST_QUESTIONS = const(4)  # without an answer yet
+_MOST_QUESTIONS = const(6)  # without an answer yet
 _SILENCE = const("the companion does not answer; is `engram serve` running, and does it use the same broker?")
 
 _ANSWERS = {
@@ -23,6 +23,9 @@ _ANSWERS = {
     "note": "noted",
     "get": "got",
     "file": "got",
+    "listen": "say cancel quiet",
+    "reply": "received",
+    "push": "received",
 }
 
 
@@ -70,10 +73,11 @@ class Rpc:
             question.error = error
             question.event.set()
 
-    async def ask(self, op: str, within_ms: int, body=None, collect=None, **fields) -> dict:
+    async def ask(self, op: str, within_ms: int, body=None, collect=None, send=None, **fields) -> dict:
         """Send a message and wait for its answer, of which the head is given. LinkError, Refused, StoreError from the body.
 
         `body` has `size` and pieces(). collect(head) is called for each part of an answer of several; True for the last.
+        `send` is what sends it, the transport's send() if none is given.
         """
         if self.failure:
             raise self.failure
@@ -84,7 +88,7 @@ class Rpc:
         self._questions.append(question)
         try:
             head = messages.encode(op, self.board, self.link, self.n, **fields)
-            await self.transport.send(head, body)
+            await (send or self.transport.send)(head, body)
             await wait_for_ms(question.event.wait(), within_ms)
         except asyncio.TimeoutError:
             raise NoAnswer(self.transport.silence() or _SILENCE)

@@ -32,38 +32,60 @@ def _print_note(sentence: str) -> None:
     sys.stderr.write(sentence + "\n")
 
 
+def read_line() -> str | None:
+    """What a person says next, without spaces around it; None at the end of the input."""
+    try:
+        return input(PROMPT if sys.stdin.isatty() else "").strip()
+    except EOFError:
+        return None
+
+
+class AnswerView:
+    """Shows an answer as it comes."""
+
+    _MARKS = (("text", None), ("line", ""), ("notice", "· "), ("error", "! "))
+
+    def __init__(self) -> None:
+        self._is_line_open = False
+
+    def show(self, answer: dict[str, Any]) -> None:
+        """Show a piece of it, in the form of a board's console."""
+        for kind, mark in self._MARKS:
+            if kind in answer:
+                end = "" if mark is None or answer.get("more") else "\n"
+                start = "" if mark is None else ("\n" if self._is_line_open else "") + mark
+                _show(start + answer[kind] + end)
+                self._is_line_open = mark is None and not answer[kind].endswith("\n")
+
+    def aside(self, sentence: str) -> None:
+        """Show what is no part of it."""
+        self.end()
+        _show(f"({sentence})\n")
+
+    def end(self) -> None:
+        """End the line that is open."""
+        if self._is_line_open:
+            _show("\n")
+        self._is_line_open = False
+
+
 def _talk(board: JsonConsole) -> None:
-    while True:
-        try:
-            message = input(PROMPT if sys.stdin.isatty() else "").strip()
-        except EOFError:
-            return
+    while (message := read_line()) is not None:
         if message:
             _ask(board, message)
 
 
 def _ask(board: JsonConsole, message: str) -> None:
-    is_command = message.startswith("/")
-    open_line = False
-    request = {"command": message} if is_command else {"say": message}
+    view = AnswerView()
+    request = {"command": message} if message.startswith("/") else {"say": message}
     try:
         for answer in board.ask(**request):
             _tell_asides(board)
-            for kind, mark in (("text", None), ("line", ""), ("notice", "· "), ("error", "! ")):
-                if kind not in answer:
-                    continue
-                if mark is None:
-                    _show(answer[kind])
-                    open_line = not answer[kind].endswith("\n")
-                else:
-                    _show(("\n" if open_line else "") + mark + answer[kind] + ("" if answer.get("more") else "\n"))
-                    open_line = False
+            view.show(answer)
+        view.end()
     except KeyboardInterrupt:
         # The board goes on with its answer, and keeps it; what still comes of it is passed over.
         _show("\n(not waiting for the rest of this answer)\n")
-        return
-    if open_line:
-        _show("\n")
 
 
 def _tell_asides(board: JsonConsole) -> None:

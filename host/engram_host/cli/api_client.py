@@ -1,6 +1,7 @@
 """A companion that runs, asked over HTTP."""
 
 import ipaddress
+import json
 import os
 import ssl
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from engram_host.cli import ANSWER_SECONDS, API_VARIABLE
-from engram_host.cli.exit_status import FAILED, NOT_FOUND, WRONG_USAGE, CommandError
+from engram_host.cli.exit_status import FAILED, NOT_FOUND, WRONG_USAGE, CommandError, CompanionRefused
 from engram_host.companion.auth.tls import trust_authority, trust_certificate
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
 from engram_host.companion.lockfile import reachable_host, running_addresses
@@ -38,7 +39,7 @@ _NOBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 _STATUSES = {400: WRONG_USAGE, 404: NOT_FOUND, 422: WRONG_USAGE}
 
 
-class RequestRefused(CommandError):
+class RequestRefused(CompanionRefused):
     """The companion refused a request."""
 
     def __init__(self, status: int, sentence: str):
@@ -97,6 +98,21 @@ class ApiClient:
         except httpx.HTTPError as error:
             raise self._unreached(error) from None
 
+    def delete(self, path: str) -> Any:
+        """What a DELETE is answered."""
+        return self._ask("DELETE", path)
+
+    def events(self, method: str, path: str, value: dict[str, Any] | None = None) -> Iterator[tuple[int, str, Any]]:
+        """The server-sent events of an answer as they come: (number, 0 if it has none, name, its JSON)."""
+        try:
+            with self._client.stream(method, path, json=value) as answer:
+                if answer.is_error:
+                    answer.read()
+                    raise _as_refusal(answer)
+                yield from _parse_events(answer.iter_lines())
+        except httpx.HTTPError as error:
+            raise self._unreached(error) from None
+
     def devices(self, after: str = "") -> Iterator[dict[str, Any]]:
         """All boards with names after one, by name, asked for in pages."""
         while page := self.get("/v1/devices", after=after, limit=_PAGE):
@@ -138,6 +154,19 @@ class ApiClient:
             f"no companion answers at {self.url} ({error}): start it with `engram serve`, or give its URL with --url or"
             f" {API_VARIABLE}."
         )
+
+
+def _parse_events(lines: Iterator[str]) -> Iterator[tuple[int, str, Any]]:
+    number, name = 0, ""
+    for line in lines:
+        field, _, value = line.partition(": ")
+        if field == "id":
+            number = int(value)
+        elif field == "event":
+            name = value
+        elif field == "data":
+            yield number, name, json.loads(value)
+            number, name = 0, ""
 
 
 def _as_refusal(answer: httpx.Response) -> RequestRefused:

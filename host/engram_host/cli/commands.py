@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from engram_host.cli import access, board, device, memory, transfer
+from engram_host.cli import access, board, changes, chat, device, memory, transfer
 from engram_host.cli import companion as companion_commands
 from engram_host.cli.doctor import command as doctor
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
@@ -24,11 +24,15 @@ app = typer.Typer(
 )
 app.command("run")(board.run)
 app.command("serve")(companion_commands.serve)
+app.command("chat")(chat.chat)
 app.command("search")(memory.search)
 app.command("show")(memory.show)
 app.command("list")(memory.list_entries)
 app.command("history")(memory.history)
 app.command("edit")(transfer.edit)
+app.command("forget")(changes.forget)
+app.command("pin")(changes.pin)
+app.command("undo")(changes.undo)
 app.command("export")(transfer.export)
 app.command("import")(transfer.import_file)
 app.command("backup")(companion_commands.backup)

@@ -1,4 +1,6 @@
-"""A board's console as commands use it: on a serial port, or of a simulated board that is started for it."""
+"""A board's console as commands use it: on a serial port, of a simulated board that is started for it, or over the link of a
+companion.
+"""
 
 import contextlib
 import json
@@ -8,12 +10,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Protocol, TypedDict
 
-from engram_host.boards.errors import BoardError, command_name
+from engram_host.boards import port as ports
+from engram_host.boards.errors import BoardError, NoPort, command_name
 from engram_host.boards.json_lines import JsonConsole, open_console
+from engram_host.cli.conversation import BoardTalk, LinkConsole, Speaker
 from engram_host.cli.exit_status import CommandError, NotFound, WrongUsage
-from engram_host.cli.options import BoardAddress
+from engram_host.cli.options import BoardAddress, Context
+from engram_host.companion.lockfile import running_addresses
 
 _PACKAGES = str(Path(__file__).resolve().parents[2])
 _PIECE = 65536
@@ -28,23 +33,52 @@ _NO_REPORTS = (
 )
 
 
-@contextlib.contextmanager
-def open_board(address: BoardAddress) -> Iterator[JsonConsole]:
-    """Open a board that talks JSON: the one at an address, or the only one that is plugged in.
+class BoardConsole(Protocol):
+    """A board that is asked: on a serial port, simulated, or over the link of a companion."""
 
-    BoardError, CommandError.
+    @property
+    def gives_reports(self) -> bool:
+        """Whether its commands answer programs by reports, too."""
+        ...
+
+    def ask(self, *, say: str = "", command: str = "") -> Iterator[dict[str, Any]]:
+        """Yield the answers to a request. BoardError, CommandError."""
+        ...
+
+
+@contextlib.contextmanager
+def open_board(context: Context) -> Iterator[BoardConsole]:
+    """Open the board that a command is for: the one on a port or in a folder, the named one of a companion, the only one that
+    is plugged in, or the only one of the companion. BoardError, CommandError.
     """
-    if address.sim is None:
+    address = context.board
+    if address.port and address.sim:
+        raise WrongUsage("--port and --sim name two boards: give one of them.")
+    if context.device and address != BoardAddress():
+        raise WrongUsage("--device names a board of the companion: leave --port and --sim out.")
+    if address.sim:
+        with _simulated(address.sim) as board:
+            yield board
+    elif context.device or (not address.port and _is_only_on_link(context)):
+        with context.open_companion() as companion:
+            yield LinkConsole(BoardTalk(companion, companion.device(context.device), Speaker()))
+    else:
         with open_console(address.port) as board:
             yield board
-        return
-    if address.port:
-        raise WrongUsage("--port and --sim name two boards: give one of them.")
-    with _simulated(address.sim) as board:
-        yield board
 
 
-def answer_lines(board: JsonConsole, command: str) -> Iterator[str]:
+def _is_only_on_link(context: Context) -> bool:
+    """Whether a board can be asked through a companion, and none is plugged in."""
+    if not context.url and not running_addresses(context.home):
+        return False
+    try:
+        ports.choose_port("")
+    except (NoPort, ModuleNotFoundError):
+        return True
+    return False
+
+
+def answer_lines(board: BoardConsole, command: str) -> Iterator[str]:
     """The whole lines of the answer to a command; CommandError if the board refused it."""
     begun = ""
     for answer in board.ask(command=command):
@@ -75,13 +109,13 @@ class ImportOutcome(TypedDict):
     notes: list[str]
 
 
-def check_reports(board: JsonConsole) -> None:
+def check_reports(board: BoardConsole) -> None:
     """Refuse a board whose firmware is too old to report what it imports. CommandError."""
     if not board.gives_reports:
         raise CommandError(_NO_REPORTS)
 
 
-def import_object(board: JsonConsole, fields: dict[str, Any]) -> tuple[ImportOutcome, list[ImportRefusal]]:
+def import_object(board: BoardConsole, fields: dict[str, Any]) -> tuple[ImportOutcome, list[ImportRefusal]]:
     """Import an object by the board's /import, and read its reports (docs/reference/serial.md).
 
     CommandError if the board refused the command; BoardError.

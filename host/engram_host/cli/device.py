@@ -22,7 +22,14 @@ from engram_host.cli.access import (
 from engram_host.cli.exit_status import CommandError, NotFound
 from engram_host.cli.options import HOME, JSON, Context, takes
 from engram_host.companion.auth import mosquitto, tokens
-from engram_host.companion.auth.mosquitto import CHECKER, COMPANION, MOSQUITTO_SYSTEM_USER, access_for, broker_secret
+from engram_host.companion.auth.mosquitto import (
+    CHECKER,
+    COMPANION,
+    MOSQUITTO_SYSTEM_USER,
+    PROGRAM,
+    access_for,
+    broker_secret,
+)
 
 if TYPE_CHECKING:
     from engram_host.companion.settings import Settings
@@ -141,13 +148,17 @@ def write_mosquitto(
         )
         checker = mosquitto.MosquittoUser(mosquitto.MOSQUITTO_CHECKER, broker_secret(store, CHECKER))
         where = folder.expanduser().absolute()
+        programs: list[mosquitto.MosquittoUser] = []
+        if settings.chat.mqtt:
+            programs.append(mosquitto.MosquittoUser(mosquitto.MOSQUITTO_PROGRAM, broker_secret(store, PROGRAM)))
         access = access_for(user, where)
-        written = mosquitto.write_mosquitto_files(where, store.tokens(), login, checker, access)
+        written = mosquitto.write_mosquitto_files(where, store.tokens(), login, checker, access, programs)
         note_command(store, "device mosquitto")
     is_set = bool(settings.mqtt.password)
     if context.json:
         status = {"files": [str(path) for path in written]}
         status |= {} if is_set else {"username": login.name, "password": login.password}
+        status |= {"programs": {user.name: user.password for user in programs}} if programs else {}
         typer.echo(json.dumps(status | ({"advice": access.advice} if access.advice else {})))
         return
     for path in written:
@@ -157,6 +168,8 @@ def write_mosquitto(
     if not is_set:
         typer.echo(f'\nIn companion.toml:\n[mqtt]\nurl = "mqtt://HOST:1883"\nusername = "{login.name}"')
         typer.echo(f'password = "{login.password}"')
+    for program in programs:
+        typer.echo(f"\nPrograms that talk to boards: user {program.name}, password {program.password}")
 
 
 def _show(context: Context, name: str, token: str, settings: "Settings") -> None:

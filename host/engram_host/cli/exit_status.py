@@ -43,6 +43,10 @@ class NotFound(CommandError):
     status = NOT_FOUND
 
 
+class CompanionRefused(CommandError):
+    """The companion has answered, with a refusal."""
+
+
 def status_and_sentence(error: BaseException) -> tuple[int, str] | None:
     """The exit status and the sentence for an error that was raised on purpose, None for any other."""
     if isinstance(error, CommandError):

@@ -17,10 +17,9 @@ import typer
 from engram.transfer import jsonl
 from engram.transfer.jsonl import TextParts
 from engram_host.boards.errors import BoardFailed
-from engram_host.boards.json_lines import JsonConsole
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
-from engram_host.cli.console_session import answer_lines, check_reports, import_object, open_board
+from engram_host.cli.console_session import BoardConsole, answer_lines, check_reports, import_object, open_board
 from engram_host.cli.exit_status import CommandError, NotFound, WrongUsage
 from engram_host.cli.options import DEVICE, HOME, JSON, PORT, SIM, URL, BoardAddress, Context, takes
 from engram_host.transfer.formats import Fields
@@ -79,7 +78,7 @@ class ImportReport:
 class BoardImport(ImportReport):
     """Sends to a board; CommandError if its firmware is too old to report what became of a line."""
 
-    def __init__(self, board: JsonConsole):
+    def __init__(self, board: BoardConsole):
         check_reports(board)
         super().__init__("stored")
         self._board = board
@@ -165,13 +164,15 @@ def export(
         output.print_line(f"{out}: memory of {name}, lines: {count}")
 
 
-@takes(PORT, SIM, JSON)
+@takes(PORT, SIM, DEVICE, URL, HOME, JSON)
 def import_file(
     context: Context,
     file: Annotated[Path, typer.Argument(help="JSON Lines, Markdown (.md) or a CoClaw export (.json)")],
     out: Annotated[Path | None, typer.Option(help="write a file for a board's own /import instead")] = None,
 ) -> None:
-    """Import memories into a board on a serial port or a simulated one. Needs no companion.
+    """Import memories into a board: on a serial port, simulated, or over the link of a companion.
+
+    Without --port, --sim and --device the board that is plugged in is meant; if there is none, that of the companion.
 
     Reads the files of `engram export` and of a board's /export and /export md, Markdown lists, ESP-Claw's
     memory_records.jsonl and exports of CoClaw. Memories that the board already has are not stored twice, so an import
@@ -183,16 +184,15 @@ def import_file(
 
     Example: engram import memory_records.jsonl --out memory.jsonl
     """
-    from engram_host.cli.console_session import open_board
     from engram_host.transfer.reader import MemoryFile
 
-    if out and context.board != BoardAddress():
-        raise WrongUsage("--out writes a file and asks no board: leave --port and --sim out.")
+    if out and (context.board != BoardAddress() or context.device):
+        raise WrongUsage("--out writes a file and asks no board: leave --port, --sim and --device out.")
     source = MemoryFile(file)
     lines = list(source.lines())
     progress = Progress()
     with contextlib.ExitStack() as stack:
-        sending = FileImport(out) if out else BoardImport(stack.enter_context(open_board(context.board)))
+        sending = FileImport(out) if out else BoardImport(stack.enter_context(open_board(context)))
         for at, (number, fields) in enumerate(lines, 1):
             sending.send(number, fields)
             progress.step("Writing memories" if out else "Sending memories", at, len(lines))
@@ -247,24 +247,26 @@ _NOT_SENT = ("id", "turns", "supersedes", "superseded", "uses", "used")
 """What an edit leaves as it is: an import of one line would only say that it cannot look after it."""
 
 
-@takes(PORT, SIM, JSON)
+@takes(PORT, SIM, DEVICE, URL, HOME, JSON)
 def edit(
     context: Context,
     entry: Annotated[str, typer.Argument(help="memory, such as m12")],
     text: Annotated[str | None, typer.Option(help="new text")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="new tag, replaces all tags; repeatable")] = None,
 ) -> None:
-    """Change a memory's text or tags on the board. Needs no companion.
+    """Change a memory's text or tags on the board: on a serial port, simulated, or over the link of a companion.
 
-    The board must be on a serial port or simulated. The companion updates its copy when the board connects.
+    Without --port, --sim and --device the board that is plugged in is meant; if there is none, that of the companion.
 
     Example: engram edit m12 --text "Ann drinks tea" --port /dev/ttyACM0
+
+    Example: engram edit m12 --text "Ann drinks tea" --device kitchen
 
     Example: engram edit m12 --tag drinks --tag ann --sim ~/.engram/sim
     """
     if text is None and not tag:
         raise WrongUsage("nothing to change is named: give --text or --tag.")
-    with open_board(context.board) as board:
+    with open_board(context) as board:
         before, after = change_memory(board, entry, text, tag)
     if context.json:
         output.print_json({"id": entry, "before": before, "after": after})
@@ -274,7 +276,7 @@ def edit(
 
 
 def change_memory(
-    board: JsonConsole, entry: str, text: str | None, tags: list[str] | None
+    board: BoardConsole, entry: str, text: str | None, tags: list[str] | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Change a live memory; (the memory before, after) as the board exports it. CommandError, BoardError."""
     if entry[:1] != "m" or not (entry[1:].isascii() and entry[1:].isdigit()):
@@ -297,7 +299,7 @@ def change_memory(
     return before, _memory(board, entry)
 
 
-def _memory(board: JsonConsole, entry: str) -> dict[str, Any]:
+def _memory(board: BoardConsole, entry: str) -> dict[str, Any]:
     parts = TextParts()
     found: dict[str, Any] | None = None
     for line in answer_lines(board, "/export"):

@@ -26,6 +26,8 @@ from engram_host.companion.auth.mosquitto import GROUP, broker_secret
 from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
 from engram_host.companion.auth.tls import trust_certificate
 from engram_host.companion.auth.tokens import new_token, operator_token
+from engram_host.companion.conversations.mqtt_door import MqttDoor
+from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.folders.service import FolderService
@@ -112,7 +114,9 @@ class CompanionApp:
             store, settings.search, embedding, self.folders, metrics, self.reranker, self.expander
         )
         answers = self.search.answer_board, self.search.answer_get, self.search.answer_file
-        self.dispatcher = MessageDispatcher(self.replication, *answers, metrics)
+        self.conversations = ConversationService(store, settings.chat, supervisor)
+        self.dispatcher = MessageDispatcher(self.replication, *answers, self.conversations.answer_board, metrics)
+        self.door = MqttDoor(self.conversations) if settings.chat.mqtt else None
         self.broker: EmbeddedBroker | None = None
         self.mqtt_client: MqttClient | None = None
         self._began = time.monotonic()
@@ -174,7 +178,8 @@ class CompanionApp:
         """Take messages and answer searches; the store is open before, and closed after."""
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
-            for part in (self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication):
+            parts = self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication
+            for part in (*parts, self.conversations):
                 part.start()
                 stack.push_async_callback(part.stop)
             if self.reranker:
@@ -194,6 +199,8 @@ class CompanionApp:
     async def _stop_mqtt(self) -> None:
         if self.mqtt_client:
             await self.mqtt_client.stop()
+        if self.door:
+            await self.door.stop()
         if self.broker:
             await self.broker.stop()
 
@@ -212,7 +219,12 @@ class CompanionApp:
             )
             http = self.access
             access = BrokerAccess(
-                http.callers, http.requires_tokens, self._rate_limiter, login.password, http.failed_logins
+                http.callers,
+                http.requires_tokens,
+                self._rate_limiter,
+                login.password,
+                http.failed_logins,
+                has_door=self.door is not None,
             )
             self.broker = EmbeddedBroker(mqtt.host, mqtt.port, access, self.supervisor, self.connections, tls)
             await self.broker.start()
@@ -220,7 +232,7 @@ class CompanionApp:
         url = self.broker.own_url if self.broker else mqtt.url
         # The broker inside has one worker, and cannot share a subscription.
         group = "" if self.broker else await asyncio.to_thread(broker_secret, self.store, GROUP)
-        self.mqtt_client = MqttClient(url, login, answers, self.supervisor, group)
+        self.mqtt_client = MqttClient(url, login, answers, self.supervisor, group, self.door)
         self.mqtt_client.start()
         if not await self.mqtt_client.wait(_BROKER_SECONDS):
             _log.warning("%s Retrying in the background.", self.mqtt_client.problem)
@@ -340,6 +352,7 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
             try:
                 yield RunningCompanion(app, web)
             finally:
+                app.conversations.release()  # requests that wait for something end now
                 await web.stop()
     finally:
         await asyncio.to_thread(store.close)

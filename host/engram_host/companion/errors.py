@@ -8,6 +8,9 @@
       UnknownDevice      no board of that name has ever been here (name)
       NoSuchFile         no file of that name is in a Markdown folder (name)
       FileUnreadable     there is one, and it cannot be shown (name)
+      UnknownConversation   nobody has said a message of that id to a board (id)
+      MessageIdTaken     another message to a board has that id (id)
+      TooManyWaiting     so many messages wait for a board that it is given no more
       UnknownEntry       a board's copy has no memory or turn of that id (id)
       StoreUnavailable   the database cannot be read or written now: nothing was acknowledged
         StoreFull        its disk is full
@@ -95,6 +98,28 @@ class FileUnreadable(CompanionError):
     def __init__(self, name: str, problem: str):
         super().__init__(f"{name} {problem}.")
         self.name = name
+
+
+class UnknownConversation(CompanionError):
+    """Nobody has said a message of that id to a board, or it is kept no more."""
+
+    def __init__(self, mid: str):
+        super().__init__(
+            f"there is no message {mid[:60]} to this board, or it was answered so long ago that it has gone."
+        )
+        self.id = mid
+
+
+class MessageIdTaken(CompanionError):
+    """Another message to a board has the id of this one."""
+
+    def __init__(self, mid: str):
+        super().__init__(f"the id {mid[:60]} is that of another message to this board: give each one an id of its own.")
+        self.id = mid
+
+
+class TooManyWaiting(CompanionError):
+    """So many messages wait for a board, of all people or of one, that no more are taken for it."""
 
 
 class UnknownEntry(CompanionError):

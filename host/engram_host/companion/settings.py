@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 from engram_host.companion.errors import SettingError
 from engram_host.companion.folder_settings import FoldersSettings
 from engram_host.companion.settings_reader import read_file, read_section, secrets_in, setting
-from engram_host.companion.types import LineQuota, RetentionLimits
+from engram_host.companion.types import ConversationLimits, LineQuota, RetentionLimits
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,19 @@ class GatewaySettings:
     all_calls: int = setting(5000, "ENGRAM_GATEWAY_ALL_CALLS", low=0, high=1 << 40)
     all_tokens: int = setting(10000000, "ENGRAM_GATEWAY_ALL_TOKENS", low=0, high=1 << 40)
     timeout_seconds: int = setting(120, "ENGRAM_GATEWAY_TIMEOUT", low=1, high=3600)
+
+
+@dataclass(frozen=True)
+class ChatSettings:
+    """Conversations with boards: how long a message waits for a board, how long its answer is kept, how many may wait, and
+    whether programs talk through the broker.
+    """
+
+    waiting_days: int = setting(7, "ENGRAM_CHAT_WAITING_DAYS", low=1, high=365)
+    kept_hours: int = setting(24, "ENGRAM_CHAT_KEPT_HOURS", low=1, high=8760)
+    board_messages: int = setting(200, "ENGRAM_CHAT_BOARD_MESSAGES", low=1, high=10000)
+    person_messages: int = setting(20, "ENGRAM_CHAT_PERSON_MESSAGES", low=1, high=10000)
+    mqtt: bool = setting(False, "ENGRAM_CHAT_MQTT")
 
 
 # --- embedding
@@ -225,6 +238,7 @@ class Settings:
     folders: FoldersSettings
     security: SecuritySettings
     gateway: GatewaySettings
+    chat: ChatSettings
 
     def __post_init__(self) -> None:
         gateway = self.gateway
@@ -244,6 +258,7 @@ _KINDS: dict[str, type] = {
     "folders": FoldersSettings,
     "security": SecuritySettings,
     "gateway": GatewaySettings,
+    "chat": ChatSettings,
 }
 
 
@@ -278,6 +293,11 @@ def line_quota(settings: StoreSettings) -> LineQuota:
 def retention_limits(settings: StoreSettings) -> RetentionLimits:
     """How long is kept what no board has any more."""
     return RetentionLimits(settings.former_days, settings.former_megabytes << 20, settings.turn_days)
+
+
+def conversation_limits(settings: ChatSettings) -> ConversationLimits:
+    """How much may wait for a board."""
+    return ConversationLimits(settings.board_messages, settings.person_messages)
 
 
 def store_url(settings: StoreSettings, home: Path) -> str:

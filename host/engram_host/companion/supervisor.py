@@ -22,7 +22,18 @@ from engram_host.companion.logs import without_controls, without_secrets
 
 _log = logging.getLogger("engram.supervisor")
 
-TASKS = ("broker", "checking", "embedding", "expiry", "folders", "http", "mqtt", "replication", "warming")
+TASKS = (
+    "broker",
+    "checking",
+    "conversations",
+    "embedding",
+    "expiry",
+    "folders",
+    "http",
+    "mqtt",
+    "replication",
+    "warming",
+)
 """All background tasks by name; docs/design/companion.md says what each does."""
 
 FIRST_PAUSE = 0.25

@@ -280,3 +280,71 @@ class KeptFile:
     digest: str
     problem: str
     places: tuple[tuple[int, int, int], ...]
+
+
+# --- conversations
+
+
+ConversationState = Literal["waiting", "taken", "answering", "done", "cancelled", "undeliverable"]
+OPEN_STATES: tuple[ConversationState, ...] = ("waiting", "taken", "answering")
+"""States in which the board still has something to do."""
+
+PieceKind = Literal["text", "notice", "more", "line", "report", "problem", "again"]
+"""What a piece of an answer is: of its text; a remark on it; a line of a command's answer, or the part of one before `more` of
+it; a report as JSON; what went wrong; or that the answer starts again, and what came before it is void.
+"""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What somebody says to a board: `mid` is its id, which no other message to this board has. `room` is a chat of theirs."""
+
+    mid: str
+    principal: str
+    text: str = field(repr=False)
+    room: str = ""
+    is_group: bool = False
+    workspace: str = ""
+    is_command: bool = False
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A message to a board and how far it is. `at` and `changed` are Unix seconds; `turn` is the board's id of it, "" for none
+    yet; `offers` is how often the board was given it; `is_push` says that the board itself began.
+    """
+
+    number: int
+    device: str
+    said: Said
+    state: ConversationState
+    turn: str
+    at: int
+    changed: int
+    offers: int
+    is_cancelled: bool
+    is_push: bool
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the board still has something to do."""
+        return self.state in OPEN_STATES
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of an answer; a later one has a higher number."""
+
+    number: int
+    kind: PieceKind
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class ConversationLimits:
+    """Messages that wait for a board, of all people and of one, and bytes of what waits for it; the most bytes of an answer."""
+
+    board_messages: int = 200
+    person_messages: int = 20
+    board_bytes: int = 1 << 20
+    answer_bytes: int = 4 << 20

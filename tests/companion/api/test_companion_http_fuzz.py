@@ -39,6 +39,10 @@ OPERATIONS = (
     ("GET", "/v1/folders"),
     ("GET", "/v1/memory"),
     ("GET", "/v1/audit"),
+    ("GET", "/v1/boards/{device}/chat"),
+    ("POST", "/v1/boards/{device}/chat"),
+    ("GET", "/v1/boards/{device}/chat/{id}"),
+    ("DELETE", "/v1/boards/{device}/chat/{id}"),
 )
 
 OF_SOMEBODY = ("/v1/folders", "/v1/memory")
@@ -98,6 +102,8 @@ def test_every_answer_is_as_described(
         suppress_health_check=HEALTH_CHECKS,
     )
     def try_it(case) -> None:
+        if path.startswith("/v1/boards/") and isinstance(case.query.get("wait", 0), int):
+            case.query["wait"] = case.query.get("wait", 0) % 2  # nobody answers here
         token = {"Authorization": companion.client.headers["Authorization"]}
         case.call_and_validate(excluded_checks=excluded, headers=token)
 

@@ -193,7 +193,7 @@ def test_a_board_learns_nothing_of_where_the_database_is(op: str, problem: type[
 
     async def work() -> list[bytes]:
         store: Any = Broken()
-        dispatcher = MessageDispatcher(Replication(store, lambda: None, Supervisor()), search, search, search)
+        dispatcher = MessageDispatcher(Replication(store, lambda: None, Supervisor()), search, search, search, search)
         asked = {"query": "x", "limit": 1, "principal": "owner", "group": False, "workspace": "", "tags": []}
         times = {"since": 0, "until": 0, "folders": False}
         message = hello() if op == "hello" else messages.encode("search", "5f3a9c01", 1, 1, **asked, **times)

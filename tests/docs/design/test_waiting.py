@@ -35,9 +35,12 @@ PAUSES = {
     ("e2e/test_learning.py", "test_killed_again_and_again_it_reads_each_message_once"): "a kill, later each time",
     ("e2e/test_restart.py", "killed_while_remembering"): "a kill, by a seed",
     ("e2e/console/test_signals.py", "test_a_signal_before_the_board_is_up_ends_it_too"): "a signal, later each time",
+    ("companion/conversations/test_conversation_faults.py", "work"): "a kill, by a seed",
+    ("companion/conversations/test_conversation_kills.py", "_play"): "a kill, by a seed",
     ("companion/replication/test_archive_kills.py", "_play"): "a kill, by a seed",
     ("companion/replication/test_replication_kills.py", "_play"): "a kill, by a seed",
     ("companion/store/test_store_failures.py", "killed"): "a kill, at random",
+    ("firmware/link/test_link_conversation.py", "endless"): "a model that never ends",
     # The pause itself is tried, or asked for by the code under test.
     ("firmware/test_compat.py", "test_sleeping_lets_the_time_pass"): "what is tried",
     ("firmware/test_compat.py", "parse"): "a result comes after a pause",

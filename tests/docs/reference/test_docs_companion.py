@@ -7,6 +7,7 @@ import pytest
 
 from engram_host.companion.folders.sources import folder_sources
 from engram_host.companion.settings import (
+    ChatSettings,
     FoldersSettings,
     GatewaySettings,
     HttpSettings,
@@ -32,6 +33,7 @@ SECTIONS = {
     "security": SecuritySettings,
     "gateway": GatewaySettings,
     "folders": FoldersSettings,
+    "chat": ChatSettings,
 }
 
 

@@ -16,12 +16,17 @@ def _load(name):
         return json.loads(file.read().decode())
 
 
+def _both():
+    """All that was sent and answered; what belongs to conversations came later than the rest."""
+    return _load("messages.json") + _load("conversation.json")
+
+
 def _ups():
-    return [one["up"] for one in _load("messages.json")]
+    return [one["up"] for one in _both()]
 
 
 def _downs():
-    return [answer for one in _load("messages.json") for answer in one["down"]]
+    return [answer for one in _both() for answer in one["down"]]
 
 
 def _again(text, table):

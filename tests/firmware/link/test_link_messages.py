@@ -34,6 +34,9 @@ SAMPLES = (
             "tags": ["a"], "since": 0, "until": 1795247156, "folders": True,
         },
     ),
+    (FROM_BOARD, "listen", {"wait": 25, "mid": "phone:7", "turn": "t3"}),
+    (FROM_BOARD, "reply", {"mid": "phone:7", "offer": 1, "k": 2, "items": [["text", "so"], ["end", "t3"]]}),
+    (FROM_BOARD, "push", {"mid": "push:8:t3", "room": "phone", "text": "it rains"}),
     (TO_BOARD, "welcome", {"records": [3, "0011aabb", 0], "journal": [0, "", 0], "archived": 2, "asks": False, "told": ""}),
     (TO_BOARD, "have", {"log": "journal", "epoch": 8, "have": 12}),
     (TO_BOARD, "same", {}),
@@ -43,6 +46,17 @@ SAMPLES = (
     (TO_BOARD, "noted", {"lacks": [0, 3], "state": "0011aabb"}),
     (TO_BOARD, "listed", {"items": [[12, "user:owner", 1795247156, ["bike"]]], "next": 0}),
     (TO_BOARD, "got", {"part": 1, "parts": 1, "text": '{"seq":4}'}),
+    (
+        TO_BOARD,
+        "say",
+        {
+            "mid": "phone:7", "offer": 1, "part": 1, "parts": 1, "room": "phone", "principal": "ann", "group": False,
+            "workspace": "", "command": False, "text": "wo ist 猫",
+        },
+    ),
+    (TO_BOARD, "cancel", {"mid": "phone:7"}),
+    (TO_BOARD, "quiet", {"again": 0}),
+    (TO_BOARD, "received", {"cancel": False}),
     (TO_BOARD, "refused", {"why": "the disk is full.", "again": 15}),
 )  # fmt: skip
 LINE = log_line.encode([("seq", 4), ("op", "compacted")])

@@ -9,7 +9,7 @@ from typing import Any
 from cli_case import engram
 from engram.errors import EngramError
 from engram.memory.access import OWNER
-from engram_host.cli.options import BoardAddress
+from engram_host.cli.options import Context
 from movers import mover
 
 
@@ -52,6 +52,6 @@ class Importing:
         assert ran.status == (0 if ran.out.count(" 0 refused") else 1), ran
         return ran.out.splitlines()
 
-    def talking(self, _address: BoardAddress) -> AbstractContextManager[Console]:
+    def talking(self, _context: Context) -> AbstractContextManager[Console]:
         """What the command opens in place of a serial port or a simulated board."""
         return nullcontext(Console(self.board))

@@ -1,6 +1,9 @@
 """A network that a test holds in its hand: what a channel's sinks are told, and whether it is delivered."""
 
+import asyncio
+
 from engram.channels.inbox import ChannelSink, Message
+from engram.link.conversation import Conversation
 from engram.memory.access import OWNER
 
 
@@ -66,3 +69,34 @@ class Network:
         chat = Chat(self)
         await self.inbox.take(message, chat)
         return chat
+
+
+class LinkNetwork:
+    """The link of a companion, over which each message goes with the fields that it has there."""
+
+    is_confirming = False
+
+    def __init__(self, inbox):
+        self.inbox = inbox
+        self.told = []
+        self.mid = self.turn = ""
+        self.cancel = None
+        self.taken = asyncio.Event()
+
+    async def ask(self, op, **fields):
+        """Take a reply, as Replication.ask() does."""
+        self.told.extend([content for _, content in fields["items"]])
+        return {"cancel": False}
+
+    async def offer(self, message):
+        """Let the board answer a message; what has `told`."""
+        self.told = []
+        caller = message.caller
+        head = {"mid": message.mid or "none", "offer": 1, "room": caller.room, "principal": caller.principal}
+        head.update({"group": caller.group, "workspace": caller.workspace, "command": message.is_command})
+
+        async def take(mid, caller, content, is_command, sink):
+            await self.inbox.take(Message(mid, caller, content, is_command, None), sink)
+
+        await Conversation(self, self, head).run(take, message.text, "others")
+        return self

@@ -61,6 +61,10 @@ class Companion:
         self.note = ""
         self.searches = []
         self.files = {}  # JSON of what is shown of a file, by its path
+        self.waiting = []  # heads of messages that somebody said, with their text
+        self.cancelled = []  # ids of those that are to stop
+        self.replies = {}  # (id, offer): {k: items}
+        self.pushes = {}  # id: (room, text)
         self.notes = {}  # the board's notes, by their names on flash
         self.left = {}  # those that it no longer has
         self.takes_notes = True
@@ -82,6 +86,8 @@ class Companion:
         if head["op"] == "file":
             self.searches.append(head)
             return [self._answer("got", head, part=1, parts=1, text=self.files.get(head["path"], "null"))]
+        if head["op"] in ("listen", "reply", "push"):
+            return [answer for answer in getattr(self, "_" + head["op"])(head, body) if answer]
         if head["op"] != "hello" and (head["board"] != self.board or head["link"] > self.at[0]):
             return [self._answer("refused", head, why="say hello first.", again=0)]
         if (head["link"], head["n"]) < self.at:
@@ -91,6 +97,50 @@ class Companion:
 
     def _answer(self, op, head, **fields):
         return messages.encode(op, head["board"], head["link"], head["n"], **fields)
+
+    # --- conversations
+
+    def say(self, head):
+        """Somebody says something: `head` has the fields of `say`, but for its parts."""
+        self.waiting.append(head)
+
+    def told(self, mid):
+        """The pieces of the latest answer to a message, texts joined."""
+        offer = max(key[1] for key in self.replies if key[0] == mid)
+        pieces = []
+        for _, items in sorted(self.replies[mid, offer].items()):
+            for kind, content in items:
+                if kind == "text" and pieces and pieces[-1][0] == "text":
+                    pieces[-1][1] += content
+                else:
+                    pieces.append([kind, content])
+        return pieces
+
+    def _listen(self, head, body):
+        if head["mid"] in self.cancelled:
+            return [self._answer("cancel", head, mid=head["mid"])]
+        if head["mid"] or not self.waiting:
+            return [self._answer("quiet", head, again=0)]
+        said = self.waiting[0]
+        said["offer"] = said.get("offer", 0) + 1
+        content = said["text"]
+        pieces = [content[at : at + 20] for at in range(0, len(content), 20)]
+        fields = {name: said[name] for name in said if name != "text"}
+        return [
+            self._answer("say", head, part=at + 1, parts=len(pieces), text=piece, **fields)
+            for at, piece in enumerate(pieces)
+        ]
+
+    def _reply(self, head, body):
+        mid = head["mid"]
+        self.replies.setdefault((mid, head["offer"]), {})[head["k"]] = head["items"]
+        if head["items"][-1][0] == "end":
+            self.waiting = [said for said in self.waiting if said["mid"] != mid]
+        return [self._answer("received", head, cancel=mid in self.cancelled)]
+
+    def _push(self, head, body):
+        self.pushes[head["mid"]] = (head["room"], head["text"])
+        return [self._answer("received", head, cancel=False)]
 
     def _hello(self, head, body):
         self.board = head["board"]
@@ -255,6 +305,9 @@ def _with_sure(message, sure):
 class Way:
     """A transport to a Companion; `numbers` has below(n) and decides what becomes of a message, None: all is well."""
 
+    wait_seconds = 0
+    pause_ms = 1
+
     def __init__(self, companion, numbers=None):
         self.companion = companion
         self.take: Callable | None = None  # the exchange's
@@ -282,6 +335,9 @@ class Way:
             for answer in self.companion.answers(message):
                 for each in self._entry_state("down", answer):
                     self.take(each)
+
+    async def listen(self, head, body=None):
+        await self.send(head, body)
 
     def _entry_state(self, way, message):
         """What comes of a message: nothing, itself, itself twice; and messages that are late."""

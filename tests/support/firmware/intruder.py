@@ -13,7 +13,7 @@ import sys
 from binascii import crc32
 
 from board import DAY, Board, Script, commands_of, has_large_heap, prompt_of
-from channel import Network, message
+from channel import LinkNetwork, Network, message
 from engram import text
 from engram.agent.agent import Turn
 from engram.errors import EngramError
@@ -417,6 +417,11 @@ class Intruder:
                 self.network.is_confirming = is_confirming
                 told = asyncio.run(self.network.offer(message(mid, "hi", self.caller))).told
                 self.check("an id", mid, "\n".join(told))
+        self.try_commands()
+
+    def try_link(self):
+        """Type every command over the link of a companion."""
+        self.network = LinkNetwork(self.board.inbox)
         self.try_commands()
 
     def try_offline(self):

@@ -22,12 +22,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engram import log_line
+from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.entries.reader import LogCopy
 from engram_host.companion.recovery.backup import save_sqlite
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.search_service import SearchService
-from engram_host.companion.settings import EmbeddingSettings, SearchSettings
+from engram_host.companion.settings import ChatSettings, EmbeddingSettings, SearchSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.database import Result
 from engram_host.companion.store.queries import Rows
@@ -84,7 +85,11 @@ class Companion:
         self.replication = Replication(self.store, lambda: None, supervisor, clock=lambda: NOW)
         self.replication.start()
         self.dispatch = MessageDispatcher(
-            self.replication, searching.answer_board, searching.answer_get, searching.answer_file
+            self.replication,
+            searching.answer_board,
+            searching.answer_get,
+            searching.answer_file,
+            ConversationService(self.store, ChatSettings(), supervisor).answer_board,
         )
 
     async def close(self) -> None:

@@ -77,7 +77,7 @@ def main(flash_file, settings):
     steps.begin("console")
     from engram.channels.console.console import Console
 
-    console = Console(app.config, app.board.commands, app.board.agent)
+    console = Console(app.config, app.board.inbox)
     for line in app.banner():
         console.line(line)
     steps.begin("")

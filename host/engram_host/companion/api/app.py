@@ -6,6 +6,7 @@ from fastapi import FastAPI
 
 from engram_host import __version__
 from engram_host.companion.api.access import make_audit_router
+from engram_host.companion.api.chat import make_chat_router
 from engram_host.companion.api.devices import make_device_router, make_message_router
 from engram_host.companion.api.docs_page import add_docs_route
 from engram_host.companion.api.entries import make_entry_router
@@ -15,6 +16,7 @@ from engram_host.companion.api.gateway import make_gateway_router
 from engram_host.companion.api.health import HealthSource, make_health_router
 from engram_host.companion.api.search import make_search_router
 from engram_host.companion.auth.middleware import AuthMiddleware
+from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.replication.protocol import MessageDispatcher
@@ -30,6 +32,7 @@ class ApiBackend(HealthSource, Protocol):
     search: SearchService
     gateway: Gateway
     folders: FolderService
+    conversations: ConversationService
 
 
 def make_app(companion: ApiBackend) -> FastAPI:
@@ -50,6 +53,7 @@ def make_app(companion: ApiBackend) -> FastAPI:
         make_search_router(companion.search),
         make_health_router(companion),
         make_device_router(companion.store),
+        make_chat_router(companion.conversations),
         make_entry_router(companion.store),
         make_gateway_router(companion.gateway),
         make_folder_router(companion.folders, companion.store),

@@ -10,7 +10,15 @@ from starlette.exceptions import HTTPException
 
 from engram.errors import EngramError
 from engram_host.companion.auth.identity import STRANGER, ApiCaller
-from engram_host.companion.errors import CompanionError, NoSuchFile, StoreUnavailable, UnknownDevice, UnknownEntry
+from engram_host.companion.errors import (
+    CompanionError,
+    NoSuchFile,
+    StoreUnavailable,
+    TooManyWaiting,
+    UnknownConversation,
+    UnknownDevice,
+    UnknownEntry,
+)
 from engram_host.companion.gateway.dialects import PREFIX, refuse_in_form_of
 
 _MOST_PROBLEMS = 5
@@ -66,9 +74,14 @@ def handle_errors(app: FastAPI) -> None:
 
     @app.exception_handler(UnknownDevice)
     @app.exception_handler(UnknownEntry)
+    @app.exception_handler(UnknownConversation)
     @app.exception_handler(NoSuchFile)
     async def not_found(request: Request, problem: Exception) -> Response:
         return refuse(request.url.path, 404, str(problem))
+
+    @app.exception_handler(TooManyWaiting)
+    async def too_many(request: Request, problem: TooManyWaiting) -> Response:
+        return refuse(request.url.path, 429, str(problem), {"Retry-After": _RETRY_SECONDS})
 
     @app.exception_handler(StoreUnavailable)
     async def no_store(request: Request, problem: StoreUnavailable) -> Response:

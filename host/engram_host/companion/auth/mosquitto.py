@@ -125,9 +125,16 @@ _TOPICS = """\
 user {user}
 topic read engram/v1/+/up
 topic write engram/v1/+/down
-
+topic read engram/v1/+/chat/in
+topic write engram/v1/+/chat/out
+{programs}
 pattern write engram/v1/%u/up
 pattern read engram/v1/%u/down
+"""
+_PROGRAM = """
+user {user}
+topic write engram/v1/+/chat/in
+topic read engram/v1/+/chat/out
 """
 _CONFIG = """\
 # Made by `engram device mosquitto`: name it in mosquitto.conf with include_dir, or copy these lines.
@@ -136,6 +143,12 @@ password_file {folder}/{passwords}
 acl_file {folder}/{topics}
 message_size_limit 65536
 """
+
+
+PROGRAM = "mqtt.program"
+"""The password of the user with which programs talk to boards, in those files."""
+
+MOSQUITTO_PROGRAM = "engram.program"
 
 
 @dataclass(frozen=True)
@@ -152,14 +165,17 @@ def write_mosquitto_files(
     companion: MosquittoUser,
     checker: MosquittoUser,
     access: FileAccess,
+    programs: Sequence[MosquittoUser] = (),
 ) -> list[Path]:
-    """Write the three files to a folder, for whom `access` says; their paths. SettingError."""
-    lines = [f"{user.name}:{mosquitto_hash(user.password)}" for user in (companion, checker)]
+    """Write the three files to a folder, for whom `access` says; their paths. `programs` talk to boards. SettingError."""
+    lines = [f"{user.name}:{mosquitto_hash(user.password)}" for user in (companion, checker, *programs)]
     lines += [f"{token.device}:{token.mosquitto}" for token in devices]
     where = folder.absolute()
     texts = {
         PASSWORDS: "\n".join(lines) + "\n",
-        TOPICS: _TOPICS.format(user=companion.name),
+        TOPICS: _TOPICS.format(
+            user=companion.name, programs="".join(_PROGRAM.format(user=user.name) for user in programs)
+        ),
         CONFIG: _CONFIG.format(folder=where, passwords=PASSWORDS, topics=TOPICS),
     }
     try:

@@ -1,4 +1,5 @@
-"""Boards over MQTT: what they say comes on engram/v1/DEVICE/up, what they are answered goes to engram/v1/DEVICE/down.
+"""Boards over MQTT: what they say comes on engram/v1/DEVICE/up, what they are answered goes to engram/v1/DEVICE/down; and
+programs that talk to boards, on engram/v1/DEVICE/chat/in and out.
 
 Where the broker can share a subscription, several workers take turns; each answers what it took. The name of their group is
 a secret: whoever joined it would take messages of others, and access lists of mosquitto do not check subscriptions. Nothing
@@ -7,12 +8,14 @@ that the broker holds or forgets is relied on: boards say again what was not ans
 
 import asyncio
 import contextlib
+import functools
 import logging
 import re
 import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import SplitResult, urlsplit
 
 import aiomqtt
@@ -27,6 +30,7 @@ from engram_host.companion.types import DEVICE_NAME
 _log = logging.getLogger("engram.mqtt")
 
 UP = "engram/v1/+/up"
+CHAT_IN = "engram/v1/+/chat/in"
 
 MOST_AT_WORK = 256
 """Messages that are answered at the same time: bounds the memory; what comes beyond waits in the socket."""
@@ -55,18 +59,39 @@ AnswerMessage = Callable[[str, bytes], Awaitable[list[bytes]]]
 """Given a board and a message, its answers."""
 
 
+Publish = Callable[[str, bytes], Awaitable[None]]
+"""Publishes something for the programs that talk to a board."""
+
+
+class ChatDoor(Protocol):
+    """What takes messages of programs for boards."""
+
+    def take(self, device: str, data: bytes, publish: Publish) -> None:
+        """Handle a message."""
+        ...
+
+
 class MqttClient:
-    """The companion as a client of a broker; `answers` is asked for each message.
+    """The companion as a client of a broker; `answers` is asked for each message of a board, `door` gets those of programs.
 
     `is_connected` says whether boards can reach it, `problem` why not.
     """
 
-    def __init__(self, url: str, login: BrokerLogin, answers: AnswerMessage, supervisor: Supervisor, group: str = ""):
-        """`group` is the name of the group that shares the subscription, "" for none."""
+    def __init__(
+        self,
+        url: str,
+        login: BrokerLogin,
+        answers: AnswerMessage,
+        supervisor: Supervisor,
+        group: str = "",
+        door: ChatDoor | None = None,
+    ):
+        """`group` is the name of the group that shares the subscriptions, "" for none."""
         self._where = parse_broker_url(url)
         self._login = login
         self._answers = answers
-        self._topic = f"$share/{group}/{UP}" if group else UP
+        self._topics = [f"$share/{group}/{topic}" if group else topic for topic in ((UP, CHAT_IN) if door else (UP,))]
+        self._door = door
         self._supervisor = supervisor
         self._task: BackgroundTask | None = None
         self._ready = asyncio.Event()
@@ -108,7 +133,8 @@ class MqttClient:
         while True:
             try:
                 async with self._client() as client:
-                    await client.subscribe(self._topic, qos=1)
+                    for topic in self._topics:
+                        await client.subscribe(topic, qos=1)
                     _log.info("connected to %s", self._where.netloc.rpartition("@")[2])
                     self._ready.set()
                     pause = FIRST_PAUSE
@@ -137,16 +163,23 @@ class MqttClient:
 
     async def _listen(self, client: aiomqtt.Client) -> None:
         async for message in client.messages:
-            device = message.topic.value.split("/")[2]
+            device, *what = message.topic.value.split("/")[2:]
             data = message.payload
             if not re.fullmatch(DEVICE_NAME, device) or not isinstance(data, bytes) or len(data) > MOST_BYTES:
                 line = "a message of %r was passed over: its name or its size is beyond what is taken."
                 _log.warning(line, device[:40], extra={"repeat": "passed over"})
                 continue
+            if what != ["up"]:
+                if self._door:
+                    self._door.take(device, data, functools.partial(self._publish_chat, client))
+                continue
             await self._room.acquire()
             task = asyncio.create_task(self._answer(client, device, data))
             self._at_work.add(task)
             task.add_done_callback(self._on_answer_done)
+
+    async def _publish_chat(self, client: aiomqtt.Client, device: str, data: bytes) -> None:
+        await client.publish(f"engram/v1/{device}/chat/out", data, qos=1)
 
     def _on_answer_done(self, task: asyncio.Task[None]) -> None:
         self._at_work.discard(task)

@@ -59,6 +59,7 @@ MOST_HALF_SENT = 256
 """Messages of quality 2 of which a client may owe the second half; with more it is cut off."""
 
 _TOPIC_UP = re.compile(f"engram/v1/({DEVICE_NAME})/up")
+_TOPIC_CHAT = re.compile(rf"engram/v1/(?:{DEVICE_NAME}|\+)/chat/(in|out)")
 
 _LOOK_AGAIN = 0.02
 """Seconds after which it is looked again whether a client has caught up."""
@@ -73,6 +74,8 @@ class BrokerAccess:
     rate_limiter: RateLimiter
     secret: str
     failed_logins: FailedLogins
+    has_door: bool = False
+    """Whether programs with an operator's token talk to boards."""
 
 
 class BrokerBroken(CompanionError):
@@ -80,8 +83,9 @@ class BrokerBroken(CompanionError):
 
 
 class GuardedBroker(Broker):
-    """A broker of boards: each writes engram/v1/NAME/up and reads engram/v1/NAME/down, and nothing else, where tokens are
-    asked for. It keeps no retained messages, wills or sessions, which the boards' protocol has no use for.
+    """A broker of boards and of programs, where tokens are asked for: a board writes engram/v1/NAME/up and reads
+    engram/v1/NAME/down, a program with an operator's token talks to boards, and nothing else. It keeps no retained messages,
+    wills or sessions, which the boards' protocol has no use for.
     """
 
     def __init__(
@@ -194,7 +198,9 @@ class GuardedBroker(Broker):
         if name == WORKER or not self._access.requires_tokens:
             return True
         caller = await self._access.callers.by_digest(session.attributes["digest"])
-        return bool(name) and caller.device == name
+        is_program = caller.is_operator and not caller.is_read_only and caller.name == name
+        session.attributes["is_program"] = is_program = is_program and self._access.has_door
+        return bool(name) and (is_program or caller.device == name)
 
     # --- topics
 
@@ -210,11 +216,10 @@ class GuardedBroker(Broker):
         except StoreUnavailable as problem:
             _log_outage(problem)
             return False
-        if self._access.requires_tokens:
-            own = "up" if action is Action.PUBLISH else "down"
-            if topic != f"engram/v1/{name}/{own}":
-                _log.warning("%s may not %s %r", name, action, topic[:80], extra={"repeat": f"{name} {action}"})
-                return False
+        is_publishing = action is Action.PUBLISH
+        if self._access.requires_tokens and not _is_own_topic(session, name, topic, is_publishing=is_publishing):
+            _log.warning("%s may not %s %r", name, action, topic[:80], extra={"repeat": f"{name} {action}"})
+            return False
         if action is Action.PUBLISH:
             # It waits here, then in its socket: what comes too fast is slowed down, and nothing is lost.
             while wait := self._access.rate_limiter.wait_seconds(_board_of(topic)):
@@ -241,6 +246,14 @@ class GuardedBroker(Broker):
         qos: int | None = None,
     ) -> None:
         """Keep nothing: amqtt would give it to everybody who connects."""
+
+
+def _is_own_topic(session: Session, name: str, topic: str, *, is_publishing: bool) -> bool:
+    """Whether a client may write to a topic, or read it: a board its own two, a program those of conversations."""
+    if session.attributes.get("is_program"):
+        found = _TOPIC_CHAT.fullmatch(topic)
+        return bool(found) and found[1] == ("in" if is_publishing else "out")
+    return topic == f"engram/v1/{name}/{'up' if is_publishing else 'down'}"
 
 
 def _log_outage(problem: StoreUnavailable) -> None:

@@ -163,20 +163,50 @@ class FileHead(CallerHead):
     count: int
 
 
+class ListenHead(Head):
+    """Asks for a message of somebody, for so many seconds; `mid` is the one that the board has in work, "" for none, `turn` its
+    id of it once it is on flash.
+    """
+
+    op: Literal["listen"]
+    wait: int
+    mid: str
+    turn: str
+
+
+class ReplyHead(Head):
+    """A part of the answer to a message that the board was offered; of each item (kind, text)."""
+
+    op: Literal["reply"]
+    mid: str
+    offer: int
+    k: int
+    items: list[Any]
+
+
+class PushHead(Head):
+    """The board says something by its own initiative."""
+
+    op: Literal["push"]
+    mid: str
+    room: str
+    text: str
+
+
+ConversationHead = ListenHead | ReplyHead | PushHead
+
 ReplicationHead = (
     HelloHead | LinesHead | CheckHead | AgreedHead | KeepHead | HoldsHead | ListHead | NotesHead | NoteHead
 )
 
-BoardHead = ReplicationHead | GetHead | SearchHead | FileHead
+BoardHead = ReplicationHead | GetHead | SearchHead | FileHead | ConversationHead
 
 
 # --- answers
 
 
-def line_chunks(head: Head, line: bytes) -> list[bytes]:
-    """The messages that hold a line, none longer than a board takes."""
-    whole = line.decode()
-    room = messages.ANSWER_BYTES - len(_got(head, 64, 64, ""))
+def text_pieces(whole: str, room: int) -> list[str]:
+    """A text in pieces that take at most `room` bytes each in a message."""
     pieces: list[str] = []
     while whole or not pieces:
         size = room
@@ -185,6 +215,12 @@ def line_chunks(head: Head, line: bytes) -> list[bytes]:
             size = size * 3 // 4
         pieces.append(whole[:size])
         whole = whole[size:]
+    return pieces
+
+
+def line_chunks(head: Head, line: bytes) -> list[bytes]:
+    """The messages that hold a line, none longer than a board takes."""
+    pieces = text_pieces(line.decode(), messages.ANSWER_BYTES - len(_got(head, 64, 64, "")))
     return [_got(head, at + 1, len(pieces), piece) for at, piece in enumerate(pieces)]
 
 
@@ -332,8 +368,8 @@ def check_states(head: HelloHead) -> None:
 
 
 def with_version(welcome: bytes, version: int) -> bytes:
-    """A `welcome` that names the version which both use."""
-    return _with_field(welcome, "version", version)
+    """A `welcome` that names the version which both use, and says that people may talk to the board."""
+    return _with_field(_with_field(welcome, "version", version), "chat", 1)
 
 
 def with_notes(welcome: bytes, state: str) -> bytes:

@@ -19,6 +19,7 @@ from engram_host.companion.replication import note_messages
 from engram_host.companion.replication.messages import (
     DAMAGED_SECONDS,
     BoardHead,
+    ConversationHead,
     FileHead,
     GetHead,
     Head,
@@ -166,14 +167,13 @@ class Replication:
             case "keep":
                 return await self._promise(device, sender, head)
             case "holds":
-                held = _ranges(head["entries"])
-                now = int(self._clock())
-                count = await asyncio.to_thread(self._store.resolve_archive, sender, device, head["epoch"], held, now)
+                held = sender, device, head["epoch"], _ranges(head["entries"]), int(self._clock())
+                count = await asyncio.to_thread(self._store.resolve_archive, *held)
                 self._taken()
                 return _answer("kept", head, count=count)
             case "list":
-                found = await asyncio.to_thread(self._store.list_archived, sender, device, head["epoch"], head["after"])
-                return _list_answer(head, found)
+                asked = sender, device, head["epoch"], head["after"]
+                return _list_answer(head, await asyncio.to_thread(self._store.list_archived, *asked))
             case "notes" | "note":
                 said = sender, device, head, bytes(body), int(self._clock()), self._quota
                 lacks, state = await asyncio.to_thread(note_messages.take, self._store, *said)
@@ -333,12 +333,13 @@ _REFUSED = b'{"op":"refused"'
 AnswerSearch = Callable[[str, SearchHead], Awaitable[list[bytes]]]
 AnswerGet = Callable[[str, GetHead], Awaitable[list[bytes]]]
 AnswerFile = Callable[[str, FileHead], Awaitable[list[bytes]]]
+AnswerTalk = Callable[[str, ConversationHead], Awaitable[list[bytes]]]
 """Given a board and the head of its message, the answers."""
 
 
 class MessageDispatcher:
     """Reads messages and hands them on; `searching` answers searches, `reading` what is asked for by its id,
-    `files` what is asked for by the path of a Markdown file.
+    `files` what is asked for by the path of a Markdown file, `talking` what belongs to conversations.
     """
 
     def __init__(
@@ -347,10 +348,11 @@ class MessageDispatcher:
         searching: AnswerSearch,
         reading: AnswerGet,
         files: AnswerFile,
+        talking: AnswerTalk,
         metrics: Metrics | None = None,
     ):
         self._replication = replication
-        self._answer_search, self._answer_get, self._answer_file = searching, reading, files
+        self._answer_search, self._answer_get, self._answer_file, self._answer_talk = searching, reading, files, talking
         self._metrics = metrics or Metrics()
 
     async def answers(self, device: str, data: bytes) -> list[bytes]:
@@ -375,6 +377,8 @@ class MessageDispatcher:
                 return await self._answer_get(device, head)
             if head["op"] == "file":
                 return await self._answer_file(device, head)
+            if head["op"] == "listen" or head["op"] == "reply" or head["op"] == "push":
+                return await self._answer_talk(device, head)
         except (Refused, StoreUnavailable) as problem:
             return [self._replication.refusal(device, head, head["op"], problem)]
         answer = await self._replication.answer(device, head, body)

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from engram_host.companion.errors import SettingError
+from engram_host.companion.store.conversations.table import ConversationTable
 from engram_host.companion.store.database import Database, reads
 from engram_host.companion.store.markdown_files import FolderTables
 from engram_host.companion.store.queries import Rows
@@ -32,6 +33,8 @@ _TABLES = (
     "audit",
     "gateway_use",
     "device_use",
+    "conversations",
+    "conversation_pieces",
 )
 """Those of which a look reads a row."""
 _CHECKED_AT_ONCE = 2000
@@ -49,6 +52,7 @@ class CompanionStore(
     GatewayUseTable,
     FolderTables,
     NoteTable,
+    ConversationTable,
     ExpiryTable,
     ErasureTable,
 ):

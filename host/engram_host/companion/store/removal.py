@@ -170,6 +170,8 @@ OF_DEVICE = (
     "gateway_use",
     "device_use",
     "note_files",
+    "conversations",
+    "conversation_pieces",
 )
 """The tables whose rows are of one board, named in their column `device`; `devices` has one row of each."""
 

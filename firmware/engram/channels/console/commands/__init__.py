@@ -27,7 +27,7 @@ dedupe -- find memories that say the same and forget the lesser one
 export [md | trash] -- all memories, profile and notes as JSON Lines; md: memories as Markdown; trash: evicted ones
 import FILE | OBJECT -- import memories from a .jsonl file on the board or a JSON object
 compact -- remove forgotten data from the flash
-companion -- show the link to the companion
+companion [chat owner | others | off] -- show the link to the companion, or set who may be spoken for over it
 stats -- show the state of the board
 pair CODE [NAME] -- let somebody talk through a network who was sent a code
 people [list | approve CODE [NAME] | block WHO | remove WHO | rename WHO NAME | link WHO ID | owner WHO | \

@@ -42,7 +42,7 @@ def handlers(board) -> dict:
         "export": ("transfer", (source,)),
         "import": ("transfer", (board.folder, records, clock, journal, board.eviction) + texts),
         "stats": ("stats", (stats,)),
-        "companion": ("stats", (companion,)),
+        "companion": ("stats", (companion, config)),
         "pair": ("people", (board.find_people, clock)),
         "people": ("people", (board.find_people, clock)),
         "workspace": ("board", (config,)),

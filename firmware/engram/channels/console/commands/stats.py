@@ -2,8 +2,11 @@
 
 from engram import __version__, diag
 from engram.channels.console.commands import only_owner
-from engram.compat import heap_free, heap_used
+from engram.compat import const, heap_free, heap_used
+from engram.errors import ArgumentError
 from engram.memory import access
+
+_CHAT = const("companion.chat")
 
 
 def stats_command(board, caller, _rest: str):
@@ -68,9 +71,20 @@ def _archive(companion, archived):
         yield _row("archive", told % archived.total)
 
 
-def companion_command(companion, caller, rest: str):
-    """Tell how the link to the companion is."""
+def companion_command(companion, config, caller, rest: str):
+    """Tell how the link to the companion is, or set who may be spoken for over it."""
     only_owner(caller, "/companion")
+    if rest:
+        what, _, value = rest.partition(" ")
+        if caller.room != access.OWNER.room:
+            # Who speaks over the link is not to allow the link more.
+            raise ArgumentError("/companion", "chat is set on the console only.")
+        if what != "chat":
+            raise ArgumentError("/companion", "takes chat owner, chat others or chat off.")
+        was_off = config.get(_CHAT) == "off"
+        config.save(_CHAT, value.strip())
+        yield "%s is %s%s" % (_CHAT, value.strip(), ", after a restart of the board" if was_off else "")
+        return
     if companion is None:
         yield "no companion is set up (see docs/start/companion.md); the board needs none"
         return

@@ -1,0 +1,231 @@
+"""The answer to a message that came over the link: pieces go to the companion as they come, one message at a time.
+
+What comes while one is under way goes with the next, up to a bound: beyond it the answer waits a little for the link, and is
+given up for the link if that takes too long. It is in the journal then, and the companion asks for it later.
+"""
+
+import asyncio
+
+from engram import text
+from engram.compat import const, wait_for_ms
+from engram.errors import ArgumentError
+from engram.interrupt import interruptible
+from engram.link.messages import ITEMS, PUSH_CHARS
+from engram.link.rpc import LinkError
+from engram.memory import caller_check
+from engram.memory.access import OWNER, Caller
+
+ROOM = "link "
+"""How the rooms of the link begin, so that none of them is the console."""
+
+_MID = "link:"
+_PIECE = const(800)  # characters of a piece in one message
+_WAITING = const(1600)  # characters that wait for the message under way
+_REPORT = const(6000)  # characters of a report, which cannot be divided
+_ROOM_MS = const(8000)  # that an answer waits for the link, while others wait for it
+
+_NOT_OWNER = (
+    "the board does not let its companion speak for the owner; `/companion chat owner` on its console allows it."
+)
+_LONG = "the outcome of the command is too long for the link: look on the board's console."
+_CANCELLED = "the answer was cancelled."
+
+
+class Conversation:
+    """A channel's sink (as channels.inbox.ChannelSink) that sends replies to the message with this head; `listening` has it in
+    work.
+    """
+
+    is_confirming = False
+
+    def __init__(self, sync, listening, head: dict):
+        self._sync = sync
+        self._listening = listening
+        self._head = head
+        self._items = []
+        self._size = 0
+        self._has_items = asyncio.Event()
+        self._has_room = asyncio.Event()
+        self._is_lost = False  # nothing goes over the link any more
+        self._is_sent = False  # the companion has the end
+        self._is_cancelled = False
+        self._has_text = False
+        self._work = None
+
+    async def run(self, take, content: str, mode: str) -> None:
+        """Have the message answered, and send what comes of it."""
+        sending = asyncio.create_task(interruptible(self._send()))
+        head = self._head
+        self._listening.cancel = self._cancel
+        try:
+            caller = caller_of(head, mode)
+            work = take(_MID + head["mid"], caller, content, head["command"], self)
+            self._work = asyncio.create_task(interruptible(work))
+            await self._work
+        except ArgumentError as error:
+            await self.problem(str(error))
+            await self.end(None)
+        except asyncio.CancelledError:
+            if not self._is_cancelled:
+                raise
+            await self.problem(_CANCELLED)
+            await self.end(None)
+        finally:
+            sending.cancel()
+            await self._end_work()
+
+    async def _end_work(self) -> None:
+        """Let what answers keep what has come of it."""
+        work = self._work
+        if work and not work.done():
+            work.cancel()
+            try:
+                await work
+            except asyncio.CancelledError:
+                pass
+
+    def _cancel(self) -> None:
+        if self._work and not self._is_cancelled:
+            self._is_cancelled = True
+            self._work.cancel()
+
+    # --- what the agent and commands tell
+
+    async def taken(self, turn: str) -> None:
+        """The message is on flash."""
+        self._listening.turn = turn
+        self._listening.taken.set()
+
+    async def text(self, piece: str) -> None:
+        """A piece of the reply."""
+        self._has_text = True
+        await self._add_long("text", "text", piece)
+
+    async def notice(self, line: str) -> None:
+        """A line about the turn."""
+        await self._add_long("notice", "notice", line)
+
+    async def line(self, line: str) -> None:
+        """A line of a command's answer."""
+        await self._add_long("more", "line", line)
+
+    async def report(self, fields: dict) -> None:
+        """The outcome of a command, for programs."""
+        told = text.dumps(fields)
+        if len(told) > _REPORT:
+            await self.problem(_LONG)
+        else:
+            await self._add("report", told)
+
+    async def problem(self, problem: str) -> None:
+        """What went wrong."""
+        await self._add_long("problem", "problem", problem)
+
+    refuse = problem
+
+    async def kept(self, reply) -> None:
+        """A reply that was kept: it takes the place of what the companion has of it."""
+        await self.text(reply.text)
+
+    async def end(self, outcome) -> bool:
+        """The answer is over; whether the companion has all of it."""
+        if outcome and outcome.reply and not self._has_text:
+            await self.text(outcome.reply)
+        await self._add("end", outcome.turn if outcome else "")
+        while not (self._is_lost or self._is_sent):
+            await self._wait_for_room(0)
+        return not self._is_lost
+
+    # --- sending
+
+    async def _add_long(self, kind: str, last: str, content: str) -> None:
+        while len(content) > _PIECE:
+            await self._add(kind, content[:_PIECE])
+            content = content[_PIECE:]
+        await self._add(last, content)
+
+    async def _add(self, kind: str, content: str) -> None:
+        while not self._is_lost and self._items and (self._size + len(content) > _WAITING or len(self._items) >= ITEMS):
+            await self._wait_for_room(_ROOM_MS)
+        if self._is_lost or self._is_sent:
+            return
+        items = self._items
+        if kind == "text" and items and items[-1][0] == "text" and len(items[-1][1]) + len(content) <= _PIECE:
+            items[-1][1] += content
+        else:
+            items.append([kind, content])
+        self._size += len(content)
+        self._has_items.set()
+
+    async def _wait_for_room(self, within_ms: int) -> None:
+        self._has_room.clear()
+        try:
+            if within_ms:
+                await wait_for_ms(self._has_room.wait(), within_ms)
+            else:
+                await self._has_room.wait()
+        except asyncio.TimeoutError:
+            self._lose()
+
+    async def _send(self) -> None:
+        k = 0
+        head = self._head
+        try:
+            while not self._is_sent:
+                await self._has_items.wait()
+                self._has_items.clear()
+                items, self._items, self._size = self._items, [], 0
+                self._has_room.set()
+                k += 1
+                answer = await self._sync.ask("reply", mid=head["mid"], offer=head["offer"], k=k, items=items)
+                if items[-1][0] == "end":
+                    self._is_sent = True
+                elif answer["cancel"]:
+                    self._cancel()
+            self._has_room.set()
+        except LinkError:
+            self._lose()
+
+    def _lose(self) -> None:
+        self._is_lost = True
+        self._items = []
+        self._has_room.set()
+
+
+class Push:
+    """A channel's sink for what the board begins to say in a room of the link."""
+
+    is_confirming = True
+
+    def __init__(self, sync, room: str):
+        self._sync = sync
+        self._room = room[len(ROOM) :]
+        self._content = self._turn = ""
+
+    async def notice(self, line: str) -> None:
+        """A line about it."""
+        self._content += line + "\n"
+
+    async def kept(self, reply) -> None:
+        """What it says."""
+        self._turn = reply.turn
+        self._content += reply.text
+
+    async def end(self, outcome) -> bool:
+        """Send it; whether the companion has it. Its id is the same each time."""
+        mid = "push:%d:%s" % (self._sync.copies[1].epoch, self._turn)
+        try:
+            await self._sync.ask("push", mid=mid, room=self._room, text=text.cut(self._content, PUSH_CHARS))
+        except LinkError:
+            return False
+        return True
+
+
+def caller_of(head: dict, mode: str) -> Caller:
+    """Who says what came over the link; ArgumentError if it may not speak for them."""
+    room = ROOM + head["room"]
+    if head["principal"] != OWNER.principal:
+        return caller_check.of_channel(head["principal"], room, head["group"], head["workspace"])
+    if mode != "owner":
+        raise ArgumentError("companion.chat", _NOT_OWNER)
+    return caller_check.check_caller(Caller(OWNER.principal, room, head["group"], head["workspace"]))

@@ -1,0 +1,151 @@
+"""Asks the companion for what people say, and has it answered: one message at a time, which outlives the link.
+
+    listen     for so many seconds; the message in work, and its turn once it is on flash     say, cancel, quiet
+    reply      pieces of the answer, as they come (conversation.py)                           received
+
+What the link loses is no loss: the companion offers a message until it has the end of its answer, and the board knows from
+its journal what it has answered already.
+"""
+
+import asyncio
+
+from engram import diag
+from engram.compat import const, sleep_ms, wait_for_ms
+from engram.errors import EngramError
+from engram.interrupt import interruptible
+from engram.lazy import lazy
+from engram.link.rpc import LinkError, NoAnswer, Refused
+
+_LOOK_MS = const(500)  # between two looks whether the companion has answered the greeting
+_SPARE_MS = const(10_000)  # that an answer may take beyond the time that the companion may wait
+_TAKEN_MS = const(1000)  # in which most messages are on flash: then the companion learns it at once
+_FAILED_MS = const(5000)  # before it listens again after the companion refused to be asked
+_MOST_BYTES = const(12_000)  # of a message: what the console takes, too
+
+
+class Listening:
+    """Takes what people say through the companion. `chat` are coroutine functions: take(mid, caller, text, is_command, sink)
+    answers it, and redeliver() sends what the board said by itself while there was no link. find_mode() tells who may be
+    spoken for: "owner", "others" or "off".
+    """
+
+    def __init__(self, exchange, sync, chat, find_mode):
+        self._exchange = exchange
+        self._sync = sync
+        self._take, self._redeliver = chat
+        self._find_mode = find_mode
+        self._task = None  # what answers now
+        self.mid = ""
+        """The id of the message in work."""
+        self.turn = ""
+        """Its turn, once it is on flash."""
+        self.cancel = None
+        """Ends the answer, as a function, while there is one."""
+        self.taken = asyncio.Event()
+        self.over = asyncio.Event()
+
+    async def run(self) -> None:
+        """Take messages until the link ends."""
+        has_delivered = False
+        while not self._exchange.failure:
+            if not self._sync.has_chat or self._find_mode() == "off":
+                await sleep_ms(_LOOK_MS)
+                continue
+            if not has_delivered:
+                has_delivered = True
+                await self._redeliver()
+            pause_ms = self._exchange.transport.pause_ms
+            try:
+                pause_ms = max(pause_ms, await self._listen())
+            except NoAnswer:
+                pass  # it was lost on the way: again
+            except Refused as error:
+                diag.info("companion", "it gives no messages: %s" % error)
+                pause_ms = max(_FAILED_MS, error.again * 1000)
+            except LinkError:
+                pause_ms = _FAILED_MS
+            await sleep_ms(pause_ms)
+
+    def open_sink(self, room: str) -> tuple:
+        """A sink for what the board begins to say in a room of the link, and the room."""
+        from engram.link.conversation import Push  # seldom needed
+
+        return Push(self._sync, room), room
+
+    async def stop(self) -> None:
+        """End what is being answered; what came of it is kept."""
+        task = self._task
+        if task:
+            task.cancel()
+            try:
+                await task
+            except asyncio.CancelledError:
+                pass
+
+    async def _listen(self) -> int:
+        """Ask once; after how many ms to ask again."""
+        if self.mid and not self.turn:
+            try:
+                await wait_for_ms(self.taken.wait(), _TAKEN_MS)
+            except asyncio.TimeoutError:
+                pass  # it waits for its turn
+        pieces = []
+        asking = asyncio.create_task(interruptible(self._ask(pieces)))
+        # When the answer is over the board is free for the next message: it asks again.
+        watching = asyncio.create_task(interruptible(self._watch(asking))) if self.mid else None
+        try:
+            head = await asking
+        except asyncio.CancelledError:
+            if self.mid or not watching:
+                raise
+            return 0
+        finally:
+            asking.cancel()
+            if watching:
+                watching.cancel()
+        if head["op"] == "say" and len(pieces) == head["parts"] and not self.mid:
+            self._begin(head, "".join(pieces))
+        elif head["op"] == "cancel" and head["mid"] == self.mid and self.cancel:
+            self.cancel()
+            await sleep_ms(_LOOK_MS)
+        return head["again"] * 1000 if head["op"] == "quiet" else 0
+
+    async def _watch(self, asking) -> None:
+        await self.over.wait()
+        asking.cancel()
+
+    async def _ask(self, pieces: list) -> dict:
+        def collect(head) -> bool:
+            if head["op"] != "say":
+                return True
+            if head["part"] == len(pieces) + 1:
+                pieces.append(head["text"])
+            return head["part"] >= head["parts"] or sum(len(piece) for piece in pieces) > _MOST_BYTES
+
+        transport = self._exchange.transport
+        wait = transport.wait_seconds
+        fields = {"wait": wait, "mid": self.mid, "turn": self.turn}
+        within_ms = wait * 1000 + _SPARE_MS
+        return await self._exchange.ask("listen", within_ms, None, collect, transport.listen, **fields)
+
+    def _begin(self, head: dict, content: str) -> None:
+        self.mid, self.turn = head["mid"], ""
+        self.taken.clear()
+        self.over.clear()
+        self._task = asyncio.create_task(interruptible(self._answer(head, content)))
+
+    async def _answer(self, head: dict, content: str) -> None:
+        try:
+            with lazy("link.conversation"):
+                from engram.link.conversation import Conversation  # while somebody talks
+
+                conversation = Conversation(self._sync, self, head)
+                await conversation.run(self._take, content, self._find_mode())
+        except (EngramError, MemoryError) as error:
+            # The companion offers the message again.
+            diag.error("companion", "a message was not answered: %s" % error)
+        finally:
+            self.mid = self.turn = ""
+            self.cancel = self._task = None
+            self.taken.set()
+            self.over.set()

@@ -1,0 +1,69 @@
+"""`engram forget`, `pin` and `undo`: commands of a board, on its console or over the link of a companion."""
+
+from typing import Annotated
+
+import typer
+
+from engram_host.cli import output
+from engram_host.cli.console_session import answer_lines, open_board
+from engram_host.cli.exit_status import WrongUsage
+from engram_host.cli.options import DEVICE, HOME, JSON, PORT, SIM, URL, Context, takes
+
+_KINDS = {"m": "memory", "t": "turn"}
+
+
+@takes(PORT, SIM, DEVICE, URL, HOME, JSON)
+def forget(
+    context: Context, entry: Annotated[str, typer.Argument(help="memory such as m12, or turn such as t34")]
+) -> None:
+    """Forget a memory or a turn on the board: on a serial port, simulated, or over the link of a companion.
+
+    `engram undo` brings it back.
+
+    Example: engram forget m12 --device kitchen
+
+    Example: engram forget t34 --port /dev/ttyACM0
+    """
+    _run(context, f"/forget {_checked(entry, 'mt')}")
+
+
+@takes(PORT, SIM, DEVICE, URL, HOME, JSON)
+def pin(
+    context: Context,
+    entry: Annotated[str, typer.Argument(help="memory, such as m12")],
+    off: Annotated[bool, typer.Option("--off", help="end that protection")] = False,
+) -> None:
+    """Protect a memory from eviction on the board: on a serial port, simulated, or over the link of a companion.
+
+    Example: engram pin m12 --device kitchen
+
+    Example: engram pin m12 --off --sim ~/.engram/sim
+    """
+    _run(context, f"/{'unpin' if off else 'pin'} {_checked(entry, 'm')}")
+
+
+@takes(PORT, SIM, DEVICE, URL, HOME, JSON)
+def undo(context: Context) -> None:
+    """Undo the latest change on the board: on a serial port, simulated, or over the link of a companion.
+
+    Example: engram undo --device kitchen
+    """
+    _run(context, "/undo")
+
+
+def _checked(entry: str, letters: str) -> str:
+    """The id of a memory or a turn; WrongUsage."""
+    if entry[:1] not in (*letters,) or not (entry[1:].isascii() and entry[1:].isdigit()):
+        kinds = " or ".join(f"{_KINDS[letter]} such as {letter}12" for letter in letters)
+        raise WrongUsage(f"{entry[:20]!r} is no id of a {kinds}.")
+    return entry
+
+
+def _run(context: Context, command: str) -> None:
+    with open_board(context) as board:
+        lines = list(answer_lines(board, command))
+    if context.json:
+        output.print_json({"command": command, "lines": lines})
+        return
+    for line in lines:
+        output.print_line(line)

@@ -1,0 +1,179 @@
+"""Conversations with boards over HTTP: what is said is answered by server-sent events, which can be followed again."""
+
+import json
+import re
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Path, Query
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from engram.link.messages import MID_CHARS
+from engram_host.companion.api.devices import DeviceName
+from engram_host.companion.api.errors import NO_DEVICE, REFUSALS, ErrorResponse, Responses, responses
+from engram_host.companion.auth.middleware import Role, requires
+from engram_host.companion.conversations.service import MOST_FOLLOWERS, ConversationService, Event, Progress
+from engram_host.companion.gateway.streaming import StreamedAnswer
+from engram_host.companion.types import Conversation, ConversationState, Said
+
+EVENT_STREAM = "text/event-stream"
+
+_ID = rf"^[A-Za-z0-9._:@/+-]{{1,{MID_CHARS}}}$"
+_MOST_LISTED = 500
+_MOST_WAIT = 86400
+_NO_MESSAGE = responses(
+    ErrorResponse,
+    {
+        404: "there is no such board, or no message of that id",
+        429: "so many messages wait for the board that it is given no more",
+        503: "the database cannot be used now, or too many follow answers",
+    },
+)
+_STREAM: Responses = {
+    200: {
+        "content": {EVENT_STREAM: {"schema": {"type": "string"}}},
+        "description": "events of the names state, text, notice, more, line, report, problem, again and end, each with a JSON "
+        "object; the id of an event is the one to go on after",
+    }
+}
+
+MessageId = Annotated[str, Path(pattern=_ID, description="a message's id")]
+After = Annotated[int, Query(ge=0, le=1 << 60, description="go on after the piece of this number")]
+Wait = Annotated[int, Query(ge=0, le=_MOST_WAIT, description="end the stream after so many seconds in any case")]
+LastEvent = Annotated[str, Header(alias="Last-Event-ID", max_length=20, description="as after, which a browser sends")]
+
+
+class NewMessage(BaseModel):
+    """What somebody says to a board: a text for its agent, or a command that begins with a slash."""
+
+    text: str = Field("", max_length=20000)
+    command: str = Field("", max_length=20000, description="such as /recall bike; not with text")
+    id: str = Field("", pattern=_ID.replace("{1,", "{0,"), description="the same message sent again has the same one")
+    principal: str = Field("owner", min_length=1, max_length=64, description="who speaks")
+    room: str = Field("", max_length=64, description="the chat; its own session on the board")
+    group: bool = Field(False, description="whether others read along there")
+    workspace: str = Field("", max_length=64)
+
+
+class MessageShown(BaseModel):
+    """A message to a board, and how far it is."""
+
+    number: int = Field(description="higher for what was said later")
+    id: str
+    state: ConversationState
+    principal: str
+    room: str
+    group: bool
+    workspace: str
+    command: bool
+    push: bool = Field(description="whether the board said it by its own initiative")
+    text: str
+    turn: str = Field(description="the board's id of it, empty if it has none yet")
+    at: int = Field(description="when it was said, in Unix seconds")
+    changed: int = Field(description="when its state changed")
+    cancelled: bool = Field(description="whether somebody asked for no answer any more")
+
+
+def make_chat_router(conversations: ConversationService) -> APIRouter:
+    """Make the routes on which people talk to boards."""
+    router = APIRouter(prefix="/v1/boards/{device}/chat", responses=REFUSALS | NO_DEVICE)
+    rules: dict[str, Any] = {"responses": _NO_MESSAGE, "openapi_extra": requires(Role.OPERATOR)}
+    streams: dict[str, Any] = rules | {"responses": _NO_MESSAGE | _STREAM, "response_class": Response}
+
+    @router.post("", **streams)
+    async def say(device: DeviceName, message: NewMessage, wait: Wait = _MOST_WAIT) -> Response:
+        """Say something to a board. Its answer comes as it is made; what the board has not got yet is kept for it."""
+        if bool(message.text) == bool(message.command):
+            raise HTTPException(422, "a message has either text or command")
+        _check_followers(conversations)
+        said = _said(message)
+        found = await conversations.say(device, said)
+        return _stream(conversations, found, 0, wait)
+
+    @router.get("", **rules)
+    async def messages(
+        device: DeviceName,
+        room: Annotated[str, Query(max_length=64, description="only of this room")] = "",
+        before: Annotated[int, Query(ge=0, le=1 << 60, description="continue below this number")] = 0,
+        limit: Annotated[int, Query(ge=1, le=_MOST_LISTED)] = 50,
+    ) -> list[MessageShown]:
+        """Messages to a board and what it said by itself, newest first, as long as they are kept."""
+        return [_shown(each) for each in await conversations.list_messages(device, limit, before, room)]
+
+    @router.get("/{id}", **streams)
+    async def follow(
+        device: DeviceName, id: MessageId, after: After = 0, wait: Wait = _MOST_WAIT, last_event: LastEvent = ""
+    ) -> Response:
+        """Follow the answer to a message again, from its beginning or after one of its pieces."""
+        _check_followers(conversations)
+        found = await conversations.find(device, id)
+        if re.fullmatch(r"\d{1,18}", last_event, re.ASCII):
+            after = max(after, int(last_event))
+        return _stream(conversations, found, after, wait)
+
+    @router.delete("/{id}", **rules)
+    async def cancel(device: DeviceName, id: MessageId) -> MessageShown:
+        """Ask for no answer to a message any more; what has come of it stays."""
+        return _shown(await conversations.cancel(device, id))
+
+    return router
+
+
+def _said(message: NewMessage) -> Said:
+    mid = message.id or f"api:{secrets.token_hex(8)}"
+    content = message.text or message.command
+    return Said(mid, message.principal, content, message.room, message.group, message.workspace, bool(message.command))
+
+
+def _shown(found: Conversation) -> MessageShown:
+    said = found.said
+    return MessageShown(
+        number=found.number,
+        id=said.mid,
+        state=found.state,
+        principal=said.principal,
+        room=said.room,
+        group=said.is_group,
+        workspace=said.workspace,
+        command=said.is_command,
+        push=found.is_push,
+        text=said.text,
+        turn=found.turn,
+        at=found.at,
+        changed=found.changed,
+        cancelled=found.is_cancelled,
+    )
+
+
+def _check_followers(conversations: ConversationService) -> None:
+    if conversations.followers >= MOST_FOLLOWERS:
+        raise HTTPException(503, "too many follow answers now: try again", {"Retry-After": "5"})
+
+
+def _stream(conversations: ConversationService, found: Conversation, after: int, wait: int) -> Response:
+    return StreamedAnswer(_events(conversations, found, after, wait), AsyncExitStack())
+
+
+async def _events(
+    conversations: ConversationService, found: Conversation, after: int, wait: int
+) -> AsyncIterator[bytes]:
+    async for event in conversations.follow(found.device, found.said.mid, after, wait):
+        yield _encode(event)
+
+
+def _encode(event: Event) -> bytes:
+    if event is None:
+        return b":\n\n"
+    if isinstance(event, Progress):
+        found = event.conversation
+        fields: dict[str, Any] = {"id": found.said.mid, "state": found.state, "turn": found.turn, "told": event.told}
+        return _line("state" if found.is_open else "end", fields)
+    return b"id: %d\n" % event.number + _line(event.kind, {"text": event.text})
+
+
+def _line(name: str, fields: dict[str, Any]) -> bytes:
+    return f"event: {name}\ndata: {json.dumps(fields, ensure_ascii=False)}\n\n".encode()

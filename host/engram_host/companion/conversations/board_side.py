@@ -1,0 +1,189 @@
+"""What boards ask and say in conversations, and what they are answered: engram.link.messages from `listen` to `received`."""
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import Any, cast, get_args
+
+from engram.link import messages
+from engram_host.companion.conversations.wakers import Wakers, wait_for_event
+from engram_host.companion.errors import Refused
+from engram_host.companion.replication.messages import (
+    ConversationHead,
+    Head,
+    ListenHead,
+    PushHead,
+    ReplyHead,
+    text_pieces,
+)
+from engram_host.companion.store.conversations.table import ConversationTable, Reply
+from engram_host.companion.types import Conversation, ConversationLimits, PieceKind, Said, Sender
+
+MOST_LISTENING = 768
+"""Boards that wait for a message at the same time in this process: over HTTP each of them holds a request."""
+
+CROWDED_SECONDS = 10
+"""After which a board asks again that found no room to wait."""
+
+_KINDS = frozenset(get_args(PieceKind)) - {"again"}
+_END = "end"
+_NO_ID = "the id of a message has signs that cannot be shown: the board's firmware is at fault."
+_NO_ITEM = "a piece of an answer has another form: the board's firmware is at fault."
+
+
+@dataclass
+class _Listener:
+    """A board that waits for a message."""
+
+    link: int
+    n: int
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
+    is_over: bool = False
+
+    def end(self) -> None:
+        """Wait no more."""
+        self.is_over = True
+        self.wake.set()
+
+
+class BoardSide:
+    """Offers boards what people said, and takes their answers; `changed` wakes who follows one of them."""
+
+    def __init__(self, store: ConversationTable, limits: ConversationLimits, changed: Wakers):
+        self._store = store
+        self._limits = limits
+        self._changed = changed
+        self._listeners: dict[str, _Listener] = {}
+        self._is_stopping = False
+
+    @property
+    def listening(self) -> set[str]:
+        """The boards that wait for a message."""
+        return set(self._listeners)
+
+    def wake(self, device: str) -> None:
+        """There is something new for a board."""
+        if listener := self._listeners.get(device):
+            listener.wake.set()
+
+    def stop(self) -> None:
+        """Let no board wait any more."""
+        self._is_stopping = True
+        for listener in self._listeners.values():
+            listener.end()
+
+    async def answer(self, device: str, head: ConversationHead) -> list[bytes]:
+        """The answers to a board's message. Refused, StoreUnavailable."""
+        if not head["mid"].isprintable():
+            raise Refused(_NO_ID)
+        if head["op"] == "listen":
+            return await self._listen(device, head)
+        if head["op"] == "reply":
+            return [await self._take_reply(device, head)]
+        return [await self._take_push(device, head)]
+
+    # --- what a board is given
+
+    async def _listen(self, device: str, head: ListenHead) -> list[bytes]:
+        listener = _Listener(head["link"], head["n"])
+        if former := self._listeners.get(device):
+            if (former.link, former.n) > (listener.link, listener.n):
+                return [_quiet(head)]
+            former.end()
+        elif len(self._listeners) >= MOST_LISTENING:
+            return await self._offer(device, head) or [_quiet(head, CROWDED_SECONDS)]
+        self._listeners[device] = listener
+        try:
+            return await self._wait(device, head, listener)
+        finally:
+            if self._listeners.get(device) is listener:
+                del self._listeners[device]
+
+    async def _wait(self, device: str, head: ListenHead, listener: _Listener) -> list[bytes]:
+        until = time.monotonic() + head["wait"]
+        while not listener.is_over:
+            if answers := await self._offer(device, head):
+                return answers
+            left = until - time.monotonic()
+            if left <= 0 or self._is_stopping:
+                break
+            await wait_for_event(listener.wake, left)
+        return [_quiet(head)]
+
+    async def _offer(self, device: str, head: ListenHead) -> list[bytes]:
+        """What a board is given now; nothing if there is nothing."""
+        sender, now = _sender(head), int(time.time())
+        if mid := head["mid"]:
+            stops = await asyncio.to_thread(self._store.mark_taken, sender, device, mid, head["turn"], now)
+            self._changed.wake((device, mid))
+            return [_answer("cancel", head, mid=mid)] if stops else []
+        found = await asyncio.to_thread(self._store.next_message, sender, device, now)
+        return say_chunks(head, found) if found else []
+
+    # --- what a board says
+
+    async def _take_reply(self, device: str, head: ReplyHead) -> bytes:
+        pieces, is_end = _parse_items(head["items"])
+        reply = Reply(head["offer"], head["k"], pieces, is_end)
+        stops = await asyncio.to_thread(
+            self._store.add_reply, _sender(head), device, head["mid"], reply, self._limits, int(time.time())
+        )
+        self._changed.wake((device, head["mid"]))
+        return _answer("received", head, cancel=stops)
+
+    async def _take_push(self, device: str, head: PushHead) -> bytes:
+        said = Said(head["mid"], "", storable(head["text"]), storable(head["room"]))
+        await asyncio.to_thread(self._store.add_push, _sender(head), device, said, int(time.time()))
+        self._changed.wake(device)
+        return _answer("received", head, cancel=False)
+
+
+def say_chunks(head: Head, found: Conversation) -> list[bytes]:
+    """The messages that hold what somebody said, none longer than a board takes."""
+    said = found.said
+    fields: dict[str, Any] = {
+        "mid": said.mid,
+        "offer": found.offers,
+        "room": said.room,
+        "principal": said.principal,
+        "group": said.is_group,
+        "workspace": said.workspace,
+        "command": said.is_command,
+    }
+    room = messages.ANSWER_BYTES - len(_answer("say", head, part=64, parts=64, text="", **fields))
+    pieces = text_pieces(said.text, room)
+    return [
+        _answer("say", head, part=at + 1, parts=len(pieces), text=piece, **fields) for at, piece in enumerate(pieces)
+    ]
+
+
+def _parse_items(items: list[Any]) -> tuple[list[tuple[PieceKind, str]], bool]:
+    """The pieces of an answer's message, and whether it is the last one. Refused if they have another form."""
+    pieces: list[tuple[PieceKind, str]] = []
+    for item in items:
+        if not isinstance(item, list) or [type(each) for each in item] != [str, str]:
+            raise Refused(_NO_ITEM)
+        kind, text = item
+        if kind == _END:
+            return pieces, True
+        if kind not in _KINDS:
+            raise Refused(_NO_ITEM)
+        pieces.append((cast(PieceKind, kind), storable(text)))
+    return pieces, False
+
+
+def storable(text: str) -> str:
+    """A text without what no database takes: NUL, and halves of a sign."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+
+
+def _sender(head: Head) -> Sender:
+    return Sender(head["board"], head["link"], head["n"])
+
+
+def _quiet(head: Head, again: int = 0) -> bytes:
+    return _answer("quiet", head, again=again)
+
+
+def _answer(op: str, head: Head, **fields: Any) -> bytes:
+    return messages.encode(op, head["board"], head["link"], head["n"], **fields)

@@ -1,0 +1,218 @@
+"""Conversations of people with boards: keeps what they say, tells them how far it is, and passes answers on as they come."""
+
+import asyncio
+import logging
+import math
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from engram.errors import ArgumentError
+from engram.memory import caller_check
+from engram.memory.access import Caller
+from engram_host.companion.conversations.board_side import BoardSide, storable
+from engram_host.companion.conversations.wakers import Wakers, wait_for_event
+from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.replication.messages import ConversationHead
+from engram_host.companion.settings import ChatSettings, conversation_limits
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.types import Conversation, Piece, Said
+from engram_host.wording import counted
+
+_log = logging.getLogger("engram.conversations")
+
+AWAY_SECONDS = 10.0
+"""After which who waits for an answer is told that the board has not got the message yet."""
+
+BUSY_SECONDS = 120
+"""How long after the last sign of an earlier answer a board counts as busy with it."""
+
+HEARD_SECONDS = 120
+"""A board that was heard so recently is connected: it says hello every 50 seconds."""
+
+LOOK_SECONDS = 1.0
+"""Between two looks for what another process has changed."""
+
+KEEP_ALIVE_SECONDS = 15.0
+"""After which who follows an answer gets a sign that the connection lives."""
+
+MOST_CHARACTERS = 8000
+"""Of a message: what a board's console takes, too."""
+
+MOST_FOLLOWERS = 256
+"""Who follow answers at the same time: each may hold a request."""
+
+ROOM = "companion"
+"""The room of who names none."""
+
+BOARD_ROOM = "link "
+"""What stands before a room on the board."""
+
+_EXPIRE_SECONDS = 60.0
+_DAY_SECONDS = 86400
+_HOUR_SECONDS = 3600
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a message is: its state changed, or there is something to say about it (`told`, a sentence)."""
+
+    conversation: Conversation
+    told: str = ""
+
+
+Event = Progress | Piece | None
+"""What who follows a message is given; None is a sign of life."""
+
+
+class ConversationService:
+    """Takes messages for boards, and follows their answers. Runs beside all else between start() and stop()."""
+
+    def __init__(self, store: CompanionStore, settings: ChatSettings, supervisor: Supervisor):
+        self._store = store
+        self._settings = settings
+        self._limits = conversation_limits(settings)
+        self._supervisor = supervisor
+        self._changed = Wakers()
+        self._boards = BoardSide(store, self._limits, self._changed)
+        self._task: BackgroundTask | None = None
+        self._is_stopping = False
+        self.followers = 0
+        """Who follow an answer now."""
+
+    def start(self) -> None:
+        """Begin to look for what other processes changed, and to remove what is old."""
+        self._task = self._supervisor.start("conversations", self._run)
+
+    def release(self) -> None:
+        """Let nobody wait any more, boards and people: the companion is about to stop."""
+        self._is_stopping = True
+        self._boards.stop()
+        self._changed.wake_all()
+
+    async def stop(self) -> None:
+        """End all of it."""
+        self.release()
+        if self._task:
+            await self._task.stop()
+
+    async def answer_board(self, device: str, head: ConversationHead) -> list[bytes]:
+        """The answers to a board's message of a conversation. Refused, StoreUnavailable."""
+        return await self._boards.answer(device, head)
+
+    # --- for people
+
+    async def say(self, device: str, said: Said) -> Conversation:
+        """Keep a message for a board, once for each id. UnknownDevice, TooManyWaiting, MessageIdTaken; ArgumentError if
+        somebody cannot be called so.
+        """
+        checked = check_said(said)
+        found = await asyncio.to_thread(self._store.add_conversation, device, checked, self._limits, int(time.time()))
+        self._boards.wake(device)
+        return found
+
+    async def cancel(self, device: str, mid: str) -> Conversation:
+        """Ask for no answer to a message any more. UnknownConversation."""
+        found = await asyncio.to_thread(self._store.cancel_conversation, device, mid, int(time.time()))
+        self._boards.wake(device)
+        self._changed.wake((device, mid))
+        return found
+
+    async def find(self, device: str, mid: str) -> Conversation:
+        """A message. UnknownConversation."""
+        return await asyncio.to_thread(self._store.conversation, device, mid)
+
+    async def list_messages(self, device: str, limit: int, before: int = 0, room: str = "") -> list[Conversation]:
+        """Messages to a board, and what it said by itself, newest first. UnknownDevice."""
+        await asyncio.to_thread(self._store.device, device)
+        return await asyncio.to_thread(self._store.conversations, device, limit, before, room)
+
+    async def follow(self, device: str, mid: str, after: int = 0, seconds: float = math.inf) -> AsyncIterator[Event]:
+        """The pieces of an answer after one, and how far it is, until it is over, or for some seconds. UnknownConversation."""
+        self.followers += 1
+        try:
+            with self._changed.waiting((device, mid)) as event:
+                async for each in self._follow(device, mid, after, event, time.monotonic() + seconds):
+                    yield each
+        finally:
+            self.followers -= 1
+
+    async def _follow(
+        self, device: str, mid: str, after: int, event: asyncio.Event, until: float
+    ) -> AsyncIterator[Event]:
+        state, told = "", ""
+        heard = time.monotonic()
+        while not self._is_stopping:
+            found, pieces = await asyncio.to_thread(self._store.conversation_after, device, mid, after)
+            if found.state != state and found.is_open:
+                yield Progress(found)
+            for piece in pieces:
+                yield piece
+                after = piece.number
+            if not found.is_open and not pieces:
+                yield Progress(found)
+                return
+            if pieces or found.state != state:
+                state, heard = found.state, time.monotonic()
+                continue
+            if found.state == "waiting" and time.time() - found.at >= AWAY_SECONDS:
+                before, told = told, await self._why_waiting(found)
+                if told != before:
+                    yield Progress(found, told)
+            if time.monotonic() - heard > KEEP_ALIVE_SECONDS:
+                heard = time.monotonic()
+                yield None
+            if time.monotonic() >= until:
+                return
+            await wait_for_event(event, min(LOOK_SECONDS, until - time.monotonic()))
+
+    async def _why_waiting(self, found: Conversation) -> str:
+        """Why a board has not taken a message yet."""
+        now = int(time.time())
+        if await asyncio.to_thread(self._store.is_behind_another, found, now - BUSY_SECONDS):
+            return f"{found.device} answers another message first; this one is kept until then."
+        silence = now - (await asyncio.to_thread(self._store.device, found.device)).heard
+        if silence > HEARD_SECONDS:
+            return f"{found.device} is away: the message is kept, and answered when it is back."
+        return (
+            f"{found.device} is connected and has not taken the message yet: it is kept. Does it take any? Its setting"
+            " companion.chat may be off, or its firmware older than that."
+        )
+
+    # --- in the background
+
+    async def _run(self) -> None:
+        expired = 0.0
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            try:
+                if self._boards.listening:
+                    for device in await asyncio.to_thread(self._store.boards_with_messages) & self._boards.listening:
+                        self._boards.wake(device)
+                if time.monotonic() - expired > _EXPIRE_SECONDS:
+                    await self._expire()
+                    expired = time.monotonic()
+            except StoreUnavailable as problem:
+                _log.warning("conversations stand still: %s", problem, extra={"repeat": "conversations"})
+
+    async def _expire(self) -> None:
+        now, settings = int(time.time()), self._settings
+        why = f"the board did not answer within {counted(settings.waiting_days, 'day', 'days')}: say it again."
+        since = now - settings.waiting_days * _DAY_SECONDS, now - settings.kept_hours * _HOUR_SECONDS
+        for key in await asyncio.to_thread(self._store.end_old_conversations, *since, why, now):
+            self._changed.wake(key)
+
+
+def check_said(said: Said) -> Said:
+    """A message as a board takes it, with a room. ArgumentError."""
+    room = said.room or ROOM
+    caller_check.check_caller(Caller(said.principal, BOARD_ROOM + room, said.is_group, said.workspace))
+    if said.is_group and not said.room:
+        raise ArgumentError("room", "is needed for a group.")
+    content = storable(said.text).strip()
+    if not content or len(content) > MOST_CHARACTERS:
+        raise ArgumentError("text", f"must have 1 to {MOST_CHARACTERS} characters.")
+    if said.is_command and (content[0] != "/" or "\n" in content):
+        raise ArgumentError("command", "begins with a slash and is one line; /help lists them.")
+    return Said(said.mid, said.principal, content, room, said.is_group, said.workspace, said.is_command)

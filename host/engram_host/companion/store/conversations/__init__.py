@@ -1,0 +1,1 @@
+"""Messages to boards, and their answers."""

@@ -1,0 +1,149 @@
+"""The rows of messages to boards and of their answers, as one transaction changes them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from engram_host.companion.errors import Refused, TooManyWaiting, UnknownConversation
+from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.replication_rules import HELLO_FIRST
+from engram_host.companion.types import Conversation, ConversationLimits, ConversationState, PieceKind, Said, Sender
+
+COLUMNS = (
+    "number, device, mid, principal, text, room, is_group, workspace, is_command, state, turn, at, changed, offers, "
+    "is_cancelled, is_push"
+)
+"""Those of which as_conversation() makes a Conversation."""
+
+ONE = "device = ? AND mid = ?"
+OPEN = "state IN ('waiting', 'taken', 'answering')"
+ENDED = "state IN ('done', 'cancelled', 'undeliverable')"
+_TOO_LONG = "the answer is longer than the companion keeps; all of it stands in the board's journal."
+
+
+def admit_board(rows: Rows, sender: Sender, device: str) -> None:
+    """Refuse a board that is not the one of this name, or whose connection is not known. A message that came late is taken:
+    what it says of one conversation is in order by itself.
+    """
+    row = rows.lock([device]).get(device)
+    if row is None or row.board != sender.board or sender.link > row.link:
+        raise Refused(HELLO_FIRST, again=0)
+
+
+def offer_message(rows: Rows, found: Conversation, now: int) -> Conversation:
+    """Count one more offer of a message, and number it."""
+    offers = "offers = CASE WHEN offers < attempt THEN attempt ELSE offers END + 1"
+    rows.run(f"UPDATE conversations SET {offers}, changed = ? WHERE {ONE}", (now, found.device, found.said.mid))
+    return known_conversation(rows, found.device, found.said.mid)
+
+
+def check_room(rows: Rows, device: str, said: Said, limits: ConversationLimits) -> None:
+    """Refuse a message for which there is no room. TooManyWaiting."""
+    sql = f"SELECT principal, length(text) FROM conversations WHERE device = ? AND {OPEN}"
+    waiting = rows.run(sql, (device,))
+    own = sum(principal == said.principal for principal, _ in waiting)
+    if own >= limits.person_messages:
+        raise TooManyWaiting(
+            f"{own} messages of {said.principal} wait for {device} already: wait until it has answered some."
+        )
+    size = sum(length for _, length in waiting) + len(said.text)
+    if len(waiting) >= limits.board_messages or size > limits.board_bytes:
+        raise TooManyWaiting(f"{len(waiting)} messages wait for {device} already: wait until it has answered some.")
+
+
+def insert_conversation(
+    rows: Rows, device: str, said: Said, state: ConversationState, now: int, *, is_push: bool = False
+) -> None:
+    """Add a row."""
+    values: dict[str, Any] = {
+        "device": device,
+        "mid": said.mid,
+        "principal": said.principal,
+        "room": said.room,
+        "is_group": int(said.is_group),
+        "workspace": said.workspace,
+        "is_command": int(said.is_command),
+        "is_push": int(is_push),
+        "text": said.text,
+        "state": state,
+        "turn": "",
+        "at": now,
+        "changed": now,
+        **dict.fromkeys(("offers", "attempt", "k", "is_cancelled"), 0),
+    }
+    sql = f"INSERT INTO conversations ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})"
+    rows.run(sql, (*values.values(),))
+
+
+def find_conversation(rows: Rows, device: str, mid: str) -> Conversation | None:
+    """A message to a board, None if it is not known."""
+    found = rows.run(f"SELECT {COLUMNS} FROM conversations WHERE {ONE}", (device, mid))
+    return as_conversation(found[0]) if found else None
+
+
+def known_conversation(rows: Rows, device: str, mid: str) -> Conversation:
+    """A message to a board. UnknownConversation."""
+    found = find_conversation(rows, device, mid)
+    if found is None:
+        raise UnknownConversation(mid)
+    return found
+
+
+def as_conversation(row: Sequence[Any]) -> Conversation:
+    """A row of COLUMNS."""
+    (
+        number,
+        device,
+        mid,
+        principal,
+        text,
+        room,
+        is_group,
+        workspace,
+        is_command,
+        state,
+        turn,
+        at,
+        changed,
+        offers,
+        *flags,
+    ) = row
+    said = Said(mid, principal, text, room, bool(is_group), workspace, bool(is_command))
+    return Conversation(number, device, said, state, turn, at, changed, offers, *map(bool, flags))
+
+
+def begin_answer(rows: Rows, found: Conversation, offer: int) -> None:
+    """Begin the answer to an offer, in place of the one of which there are some pieces already."""
+    key = (found.device, found.said.mid)
+    rows.run(f"UPDATE conversations SET attempt = ? WHERE {ONE}", (offer, *key))
+    if last := _last_piece(rows, found):
+        rows.run(f"DELETE FROM conversation_pieces WHERE {ONE}", key)
+        rows.let_go = True
+        sql = "INSERT INTO conversation_pieces (device, mid, piece, kind, text) VALUES (?, ?, ?, 'again', '')"
+        rows.run(sql, (*key, last + 1))
+
+
+def _last_piece(rows: Rows, found: Conversation) -> int:
+    sql = f"SELECT coalesce(max(piece), 0) FROM conversation_pieces WHERE {ONE}"
+    return rows.run(sql, (found.device, found.said.mid))[0][0]
+
+
+def add_pieces(
+    rows: Rows, found: Conversation, pieces: Sequence[tuple[PieceKind, str]], most_bytes: int = 1 << 30
+) -> None:
+    """Keep pieces of an answer as far as there is room for them."""
+    key = (found.device, found.said.mid)
+    sql = f"SELECT coalesce(sum(length(text)), 0), coalesce(max(piece), 0) FROM conversation_pieces WHERE {ONE}"
+    ((size, last),) = rows.run(sql, key)
+    kept: list[tuple[Any, ...]] = []
+    for kind, text in pieces:
+        if size > most_bytes:
+            break
+        last, size = last + 1, size + len(text)
+        kept.append((*key, last, *((kind, text) if size <= most_bytes else ("problem", _TOO_LONG))))
+    rows.run_many("INSERT INTO conversation_pieces (device, mid, piece, kind, text) VALUES (?, ?, ?, ?, ?)", kept)
+
+
+def end_conversation(rows: Rows, found: Conversation, state: ConversationState, now: int) -> None:
+    """Nothing more is to come of a message."""
+    sql = f"UPDATE conversations SET state = ?, changed = ? WHERE {ONE}"
+    rows.run(sql, (state, now, found.device, found.said.mid))

@@ -1,0 +1,210 @@
+"""Messages to boards and their answers: rows that the companion, its broker and the board may die beside at any moment.
+
+    waiting -> taken (the board has it on flash) -> answering -> done
+    waiting, taken, answering -> cancelled | undeliverable
+
+A board is offered its oldest open message whenever it has nothing to do, so what it lost by a restart is offered again; it
+answers an id once. Each offer has a number, which the messages of the answer repeat, beside their own from 1 on. The first
+one for a later offer starts the answer again: what was kept of it before goes. Anything else that is not the next one came
+twice or late, and changes nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engram_host.companion.errors import MessageIdTaken, UnknownDevice
+from engram_host.companion.store.conversations.rows import (
+    COLUMNS,
+    ENDED,
+    ONE,
+    OPEN,
+    add_pieces,
+    admit_board,
+    as_conversation,
+    begin_answer,
+    check_room,
+    end_conversation,
+    find_conversation,
+    insert_conversation,
+    known_conversation,
+    offer_message,
+)
+from engram_host.companion.store.database import DatabaseTable, reads, writes
+from engram_host.companion.store.queries import Rows
+from engram_host.companion.types import Conversation, ConversationLimits, Piece, PieceKind, Said, Sender
+
+MOST_OFFERS = 20
+"""Times that a board is given one message: one that brings it down each time must not do so for ever."""
+
+DONE_KEPT = 1000
+"""Answered messages of a board: bounds what is kept of them."""
+
+NEVER_ENDED = "the board began {} times to answer this and never came to an end: it is not given it any more."
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A message of an answer: the offer that it answers, its number, its pieces, and whether it is the last one."""
+
+    offer: int
+    k: int
+    pieces: Sequence[tuple[PieceKind, str]]
+    is_end: bool
+
+
+class ConversationTable(DatabaseTable):
+    """Keeps messages to boards, and their answers piece by piece."""
+
+    # --- for who says something
+
+    @writes
+    def add_conversation(
+        self, rows: Rows, device: str, said: Said, limits: ConversationLimits, now: int
+    ) -> Conversation:
+        """Keep a message for a board; the one that is there if it came before. UnknownDevice, TooManyWaiting;
+        MessageIdTaken if another message has its id.
+        """
+        if device not in rows.lock([device]):
+            raise UnknownDevice(device)
+        if known := find_conversation(rows, device, said.mid):
+            if known.said != said:
+                raise MessageIdTaken(said.mid)
+            return known
+        check_room(rows, device, said, limits)
+        insert_conversation(rows, device, said, "waiting", now)
+        return known_conversation(rows, device, said.mid)
+
+    @writes
+    def cancel_conversation(self, rows: Rows, device: str, mid: str, now: int) -> Conversation:
+        """Ask for no answer any more: at once if the board has not got the message. UnknownConversation."""
+        rows.lock([device])
+        found = known_conversation(rows, device, mid)
+        if found.state == "waiting" and not found.offers:
+            end_conversation(rows, found, "cancelled", now)
+        elif found.is_open:
+            rows.run(f"UPDATE conversations SET is_cancelled = 1 WHERE {ONE}", (device, mid))
+        return known_conversation(rows, device, mid)
+
+    @reads
+    def conversation(self, rows: Rows, device: str, mid: str) -> Conversation:
+        """A message to a board. UnknownConversation."""
+        return known_conversation(rows, device, mid)
+
+    @reads
+    def conversation_after(self, rows: Rows, device: str, mid: str, piece: int) -> tuple[Conversation, list[Piece]]:
+        """A message and the pieces of its answer after one. UnknownConversation."""
+        sql = f"SELECT piece, kind, text FROM conversation_pieces WHERE {ONE} AND piece > ? ORDER BY piece LIMIT 500"
+        return known_conversation(rows, device, mid), [Piece(*row) for row in rows.run(sql, (device, mid, piece))]
+
+    @reads
+    def conversations(self, rows: Rows, device: str, limit: int, before: int = 0, room: str = "") -> list[Conversation]:
+        """Messages to a board, newest first: those with lower numbers than `before`, of one room if it is given."""
+        where, values = "device = ?", [device]
+        if before:
+            where, values = where + " AND number < ?", [*values, before]
+        if room:
+            where, values = where + " AND room = ?", [*values, room]
+        sql = f"SELECT {COLUMNS} FROM conversations WHERE {where} ORDER BY number DESC LIMIT ?"
+        return [as_conversation(row) for row in rows.run(sql, (*values, limit))]
+
+    @reads
+    def boards_with_messages(self, rows: Rows) -> set[str]:
+        """The boards that have something to answer, or to stop answering."""
+        return {name for (name,) in rows.run(f"SELECT DISTINCT device FROM conversations WHERE {OPEN}")}
+
+    @reads
+    def is_behind_another(self, rows: Rows, found: Conversation, since: int) -> bool:
+        """Whether the board has an earlier message in work, of which something was heard since a time."""
+        sql = f"SELECT 1 FROM conversations WHERE device = ? AND {OPEN} AND number < ? AND offers > 0 AND changed >= ? LIMIT 1"
+        return bool(rows.run(sql, (found.device, found.number, since)))
+
+    @reads
+    def count_waiting(self, rows: Rows) -> int:
+        """How many messages are not answered yet."""
+        return rows.run(f"SELECT count(*) FROM conversations WHERE {OPEN}")[0][0]
+
+    # --- for the board
+
+    @writes
+    def next_message(self, rows: Rows, sender: Sender, device: str, now: int) -> Conversation | None:
+        """The board's oldest open message, None if there is none: it has nothing in work. Refused if it has not said hello."""
+        admit_board(rows, sender, device)
+        while True:
+            sql = f"SELECT {COLUMNS} FROM conversations WHERE device = ? AND {OPEN} ORDER BY number LIMIT 1"
+            found = [as_conversation(row) for row in rows.run(sql, (device,))]
+            if not found:
+                return None
+            (first,) = found
+            if first.is_cancelled:
+                end_conversation(rows, first, "cancelled", now)
+            elif first.offers >= MOST_OFFERS:
+                add_pieces(rows, first, [("problem", NEVER_ENDED.format(first.offers))])
+                end_conversation(rows, first, "undeliverable", now)
+            else:
+                return offer_message(rows, first, now)
+
+    @writes
+    def mark_taken(self, rows: Rows, sender: Sender, device: str, mid: str, turn: str, now: int) -> bool:
+        """Note that the board has a message in work, and on flash if it names a turn; whether it is to stop. Refused."""
+        admit_board(rows, sender, device)
+        found = find_conversation(rows, device, mid)
+        if found is None:
+            return False
+        if turn and found.state == "waiting":
+            sql = f"UPDATE conversations SET state = 'taken', turn = ?, changed = ? WHERE {ONE}"
+            rows.run(sql, (turn, now, device, mid))
+        return found.state != "done" and (found.is_cancelled or not found.is_open)
+
+    @writes
+    def add_reply(
+        self, rows: Rows, sender: Sender, device: str, mid: str, reply: Reply, limits: ConversationLimits, now: int
+    ) -> bool:
+        """Keep a message of an answer; whether the board is to stop. Refused if it has not said hello."""
+        admit_board(rows, sender, device)
+        found = find_conversation(rows, device, mid)
+        if found is None:
+            return True
+        if not found.is_open:
+            return found.state != "done"
+        ((attempt, k),) = rows.run(f"SELECT attempt, k FROM conversations WHERE {ONE}", (device, mid))
+        if (reply.offer, reply.k) <= (attempt, k):
+            return found.is_cancelled  # it came late or twice
+        if reply.offer > attempt:
+            begin_answer(rows, found, reply.offer)
+        add_pieces(rows, found, reply.pieces, limits.answer_bytes)
+        sql = f"UPDATE conversations SET state = 'answering', k = ?, changed = ? WHERE {ONE}"
+        rows.run(sql, (reply.k, now, device, mid))
+        if reply.is_end:
+            end_conversation(rows, found, "cancelled" if found.is_cancelled else "done", now)
+        return found.is_cancelled
+
+    @writes
+    def add_push(self, rows: Rows, sender: Sender, device: str, said: Said, now: int) -> None:
+        """Keep what a board says by its own initiative, once. Refused if it has not said hello."""
+        admit_board(rows, sender, device)
+        if find_conversation(rows, device, said.mid):
+            return
+        insert_conversation(rows, device, said, "done", now, is_push=True)
+
+    # --- what goes
+
+    @writes
+    def end_old_conversations(
+        self, rows: Rows, waiting_since: int, done_since: int, why: str, now: int
+    ) -> list[tuple[str, str]]:
+        """Give up messages that wait since before a time, for the reason `why`, and remove answered ones that ended before
+        another; (board, id) of each one that was given up.
+        """
+        sql = f"SELECT {COLUMNS} FROM conversations WHERE {OPEN} AND at < ? ORDER BY number LIMIT 1000"
+        given_up = [as_conversation(row) for row in rows.run(sql, (waiting_since,))]
+        for each in given_up:
+            add_pieces(rows, each, [("problem", why)])
+            end_conversation(rows, each, "undeliverable", now)
+        newer = "SELECT count(*) FROM conversations AS newer WHERE newer.device = c.device AND newer.number > c.number"
+        sql = f"SELECT device, mid FROM conversations AS c WHERE {ENDED} AND (changed < ? OR ({newer}) >= ?) LIMIT 1000"
+        gone = rows.run(sql, (done_since, DONE_KEPT))
+        for key in gone:
+            rows.run(f"DELETE FROM conversation_pieces WHERE {ONE}", key)
+            rows.run(f"DELETE FROM conversations WHERE {ONE}", key)
+        rows.let_go |= bool(gone)
+        return [(each.device, each.said.mid) for each in given_up]

@@ -1,0 +1,112 @@
+"""Kill -9 of the companion, the broker or the board while people talk: each message is answered once, or still waits."""
+
+import random
+import time
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+import get_micropython
+import get_mosquitto
+from engram_host.fake_llm import serving
+from peers import BoardProcess, Broker, Companion
+from server_process import ServerProcess
+from waiting import wait_until
+
+pytestmark = pytest.mark.skipif(
+    not (get_mosquitto.usable() and get_micropython.usable(get_micropython.HOME / "64", 64)),
+    reason="there is no mosquitto or no MicroPython for this machine",
+)
+
+LATEST_KILL = 0.8
+"""Seconds after what is said: the kill comes at any moment of what follows."""
+
+PIECES = ["Well, ", "that is ", "a long story ", "about a number."]
+SETTINGS = {"llm.model": "m", "extract.on": False, "flush.on": False, "distill.on": False}
+
+
+def _say(companion: Companion, mid: str, text: str, principal: str) -> None:
+    """Say something, again if the companion dies meanwhile: it has the same id."""
+
+    def is_said() -> bool:
+        message = {"id": mid, "text": text, "principal": principal, "room": f"{principal}-phone"}
+        try:
+            with companion.client.stream("POST", "/v1/boards/kitchen/chat", json=message) as answer:
+                return answer.status_code == 200
+        except httpx.HTTPError:
+            return False
+
+    wait_until(f"{mid} is said", is_said)
+
+
+def _messages(companion: Companion) -> list[dict[str, Any]]:
+    return companion.client.get("/v1/boards/kitchen/chat", params={"limit": 500}).json()
+
+
+def _text(companion: Companion, mid: str) -> str:
+    """The text of an answer, as who follows it has it in the end."""
+    text, name = "", ""
+    for line in companion.client.get(f"/v1/boards/kitchen/chat/{mid}").text.splitlines():
+        if line.startswith("event: "):
+            name = line.removeprefix("event: ")
+            text = "" if name == "again" else text
+        elif line.startswith("data: ") and name == "text":
+            text += httpx.Response(200, text=line.removeprefix("data: ")).json()["text"]
+    return text
+
+
+def _play(folder: Path, kills: int, seed: int, over: str) -> None:
+    numbers = random.Random(seed)
+    with ExitStack() as stack:
+        model = stack.enter_context(serving([{"reply": [{"text": piece, "delay": 0.05} for piece in PIECES]}]))
+        broker = stack.enter_context(Broker())
+        companion = stack.enter_context(Companion(folder / "companion", mqtt_url=broker.url))
+        url = broker.url if over == "mqtt" else companion.url
+        settings = {**SETTINGS, "llm.url": f"{model.url}/v1"}
+        board = stack.enter_context(BoardProcess(folder / "board", url, "kitchen", **settings))
+        wait_until("it is known", lambda: companion.client.get("/v1/devices/kitchen").status_code == 200)
+        said: dict[str, str] = {}
+        for count in range(kills):
+            for number in range(numbers.randrange(1, 3)):
+                mid = f"m{count}.{number}"
+                said[mid] = f"the number {count}.{number} is {numbers.randrange(1000)}"
+                _say(companion, mid, said[mid], numbers.choice(["ann", "bob"]))
+            victim: ServerProcess = numbers.choice([broker, companion, board])
+            time.sleep(numbers.random() * LATEST_KILL)
+            victim.kill()
+            victim.start()
+            if len(said) % 10 == 0:
+                wait_until("not many wait", lambda: _open(companion) < 10, 240)
+        wait_until("all are answered", lambda: not _open(companion), 240)
+        assert {each["id"]: each["state"] for each in _messages(companion)} == dict.fromkeys(said, "done")
+        assert {mid: _text(companion, mid) for mid in said} == dict.fromkeys(said, "".join(PIECES))
+        _check_journal(board, said)
+
+
+def _open(companion: Companion) -> int:
+    return sum(each["state"] not in ("done", "cancelled", "undeliverable") for each in _messages(companion))
+
+
+def _check_journal(board: BoardProcess, said: dict[str, str]) -> None:
+    """Each message is one turn, which has one reply that is whole."""
+    lines = board.lines("journal")
+    turns = {line["seq"]: line["mid"].removeprefix("link:") for line in lines if "mid" in line}
+    assert Counter(turns.values()) == dict.fromkeys(said, 1)
+    replies = [line for line in lines if line.get("role") == "assistant"]
+    whole = Counter(turns[line.get("re", line.get("prev"))] for line in replies if "cut" not in line)
+    assert whole == dict.fromkeys(said, 1)
+
+
+@pytest.mark.parametrize("over", ["mqtt", "http"])
+def test_after_some_kills_each_message_is_answered_once(tmp_path: Path, over: str):
+    _play(tmp_path, kills=4, seed=3, over=over)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("over", ["mqtt", "http"])
+def test_after_a_hundred_kills_each_message_is_answered_once(tmp_path: Path, over: str):
+    _play(tmp_path, kills=100, seed=4, over=over)

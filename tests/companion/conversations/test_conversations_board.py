@@ -1,0 +1,60 @@
+"""People talk to the real board, under MicroPython, through the real companion, over mosquitto, the broker inside and HTTP."""
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import get_micropython
+import get_mosquitto
+from peers import BoardProcess, Broker, Companion
+from waiting import wait_until
+
+pytestmark = pytest.mark.skipif(
+    not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython for this machine"
+)
+
+
+@pytest.fixture(params=["mosquitto", "broker inside", "http"])
+def way(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Companion, str]]:
+    """A companion, and the URL under which boards reach it."""
+    if request.param == "mosquitto" and not get_mosquitto.usable():
+        pytest.skip("there is no mosquitto for this machine")
+    with contextlib.ExitStack() as stack:
+        url = stack.enter_context(Broker()).url if request.param == "mosquitto" else ""
+        companion = stack.enter_context(Companion(tmp_path / "companion", mqtt_url=url))
+        yield companion, companion.url if request.param == "http" else companion.mqtt_url
+
+
+def answer(companion: Companion, device: str = "kitchen", **message: Any) -> list[tuple[str, dict[str, Any]]]:
+    """The events of the answer to a message."""
+    found: list[tuple[str, dict[str, Any]]] = []
+    with companion.client.stream("POST", f"/v1/boards/{device}/chat", json=message, timeout=60) as stream:
+        assert stream.status_code == 200, stream.read()
+        name = ""
+        for line in stream.iter_lines():
+            if line.startswith("event: "):
+                name = line.removeprefix("event: ")
+            elif line.startswith("data: "):
+                found.append((name, json.loads(line.removeprefix("data: "))))
+    return found
+
+
+def texts(events: list[tuple[str, dict[str, Any]]], kind: str = "text") -> str:
+    return "".join(fields["text"] for name, fields in events if name == kind)
+
+
+def test_a_message_and_a_command_are_answered(way: tuple[Companion, str], tmp_path: Path):
+    companion, url = way
+    with BoardProcess(tmp_path / "board", url, "kitchen"):
+        wait_until("it is known", lambda: companion.client.get("/v1/devices/kitchen").status_code == 200)
+        events = answer(companion, text="remember that my bike is green", principal="ann")
+        assert "bike" in texts(events) and events[-1][0] == "end" and events[-1][1]["state"] == "done"
+        events = answer(companion, command="/recall bike", principal="ann")
+        assert "green" in texts(events, "line")
+        assert "green" not in texts(answer(companion, command="/recall bike", principal="bob"), "line")
+        events = answer(companion, command="/recall bike")
+        assert "companion chat owner" in texts(events, "problem") and events[-1][0] == "end"

@@ -1,0 +1,183 @@
+"""The door for programs at the broker: engram/v1/NAME/chat/in and out, and who may use them."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import aiomqtt
+import pytest
+
+import get_micropython
+import get_mosquitto
+from cli_case import fine
+from device_tokens import make_tokens
+from engram_host.companion.auth import tokens
+from engram_host.companion.conversations.mqtt_door import DoorRefused, parse
+from peers import BoardProcess, Broker, Companion
+from waiting import SECONDS, wait_until
+
+HAS_MICROPYTHON = get_micropython.usable(get_micropython.HOME / "64", 64)
+DOOR = {"ENGRAM_CHAT_MQTT": "1"}
+OUT = "engram/v1/kitchen/chat/out"
+
+
+@contextlib.asynccontextmanager
+async def program(port: int, name: str = "", password: str = "") -> AsyncIterator[aiomqtt.Client]:
+    """A program that listens to what comes of its messages."""
+    async with (
+        asyncio.timeout(SECONDS),
+        aiomqtt.Client("127.0.0.1", port, username=name or None, password=password or None) as client,
+    ):
+        await client.subscribe(OUT, qos=1)
+        yield client
+
+
+async def said(client: aiomqtt.Client, **message: Any) -> list[dict[str, Any]]:
+    """What is published after a message, until its end."""
+    await client.publish("engram/v1/kitchen/chat/in", json.dumps(message), qos=1)
+    found: list[dict[str, Any]] = []
+    async for answer in client.messages:
+        assert isinstance(answer.payload, bytes) and answer.topic.value == OUT
+        found.append(json.loads(answer.payload))
+        if "end" in found[-1] or "problem" in found[-1]:
+            return found
+    return found
+
+
+@pytest.fixture(params=["mosquitto", "broker inside"])
+def kitchen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Companion, int]]:
+    """A companion with a board on its link, and the port of its broker."""
+    if request.param == "mosquitto" and not get_mosquitto.usable():
+        pytest.skip("there is no mosquitto for this machine")
+    if not HAS_MICROPYTHON:
+        pytest.skip("there is no MicroPython for this machine")
+    with contextlib.ExitStack() as stack:
+        url = stack.enter_context(Broker()).url if request.param == "mosquitto" else ""
+        companion = stack.enter_context(Companion(tmp_path / "companion", mqtt_url=url, **DOOR))
+        url = url or companion.mqtt_url
+        stack.enter_context(BoardProcess(tmp_path / "board", url, "kitchen"))
+        wait_until("it is known", lambda: companion.client.get("/v1/devices/kitchen").status_code == 200)
+        yield companion, int(url.rpartition(":")[2])
+
+
+def test_a_program_talks_to_a_board(kitchen: tuple[Companion, int]):
+    _, port = kitchen
+
+    async def work() -> None:
+        async with program(port) as client:
+            first = await said(client, id="1", text="remember that my bike is green", principal="ann", room="phone")
+            assert {each["id"] for each in first} == {"1"} and first[-1]["end"] == "done"
+            assert "bike" in "".join(each["text"] for each in first if each.get("kind") == "text")
+            again = await said(client, id="1", text="remember that my bike is green", principal="ann", room="phone")
+            assert [each for each in again if "n" in each] == [each for each in first if "n" in each]
+            owner = await said(client, id="2", command="/recall bike", principal="owner")
+            assert any(each.get("kind") == "problem" and "companion chat owner" in each["text"] for each in owner)
+            other = await said(client, id="3", command="/recall bike", principal="bob")
+            assert "green" not in json.dumps(other)
+
+    asyncio.run(work())
+
+
+# --- who may use it
+
+
+@pytest.fixture(scope="module")
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Companion, dict[str, str]]]:
+    """A companion that asks for tokens, which programs may talk through; and tokens by name."""
+    home = tmp_path_factory.mktemp("strict") / "home"
+    made = make_tokens(home, "kitchen", "garden")
+    made["reader"] = fine("token", "add", "reader", "--read-only", "--home", home, "--json").json["token"]
+    made["relay"] = fine("token", "add", "relay", "--home", home, "--json").json["token"]
+    made["operator"] = (
+        (home / tokens.OPERATOR_FILE).read_text().strip() if (home / tokens.OPERATOR_FILE).exists() else ""
+    )
+    with Companion(home, ENGRAM_TOKENS="on", **DOOR) as companion:
+        yield companion, made
+
+
+def test_a_program_with_an_operators_token_is_heard(strict: tuple[Companion, dict[str, str]]):
+    companion, made = strict
+
+    async def work() -> None:
+        async with program(companion.mqtt_port, "relay", made["relay"]) as client:
+            (answer,) = await said(client, id="1", text="hello", principal="ann")
+            assert "no board named kitchen has connected" in answer["problem"]
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize("name", ["reader", "stranger", "relay-with-the-kitchens"])
+def test_others_do_not_connect_as_programs(strict: tuple[Companion, dict[str, str]], name: str):
+    companion, made = strict
+    password = made.get(name, made["kitchen"])
+
+    async def work() -> None:
+        with pytest.raises(aiomqtt.MqttError):
+            async with program(companion.mqtt_port, name, password):
+                raise AssertionError(f"{name} is in")
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize("name, topics", [
+    ("kitchen", ["engram/v1/kitchen/chat/out", "engram/v1/+/chat/out", "engram/v1/kitchen/chat/in"]),
+    ("relay", ["engram/v1/kitchen/up", "engram/v1/kitchen/down", "engram/v1/+/chat/in", "#", "engram/v1/+/chat/+"]),
+])  # fmt: skip
+def test_boards_and_programs_read_nothing_of_each_other(
+    strict: tuple[Companion, dict[str, str]], name: str, topics: list[str]
+):
+    companion, made = strict
+
+    async def work() -> None:
+        async with aiomqtt.Client("127.0.0.1", companion.mqtt_port, username=name, password=made[name]) as client:
+            for topic in topics:
+                granted = await client.subscribe(topic, qos=1)
+                assert [getattr(code, "value", code) for code in granted] == [128], topic
+
+    asyncio.run(work())
+
+
+def test_a_board_does_not_speak_as_a_program(strict: tuple[Companion, dict[str, str]]):
+    companion, made = strict
+
+    async def work() -> None:
+        async with (
+            program(companion.mqtt_port, "relay", made["relay"]) as listener,
+            aiomqtt.Client("127.0.0.1", companion.mqtt_port, username="kitchen", password=made["kitchen"]) as board,
+        ):
+            message = json.dumps({"id": "forged", "text": "x", "principal": "ann"})
+            await board.publish("engram/v1/kitchen/chat/in", message, qos=1)
+            (answer,) = await said(listener, id="mine", text="hello", principal="ann")
+            assert answer["id"] == "mine"
+
+    asyncio.run(work())
+
+
+def test_the_files_for_mosquitto_have_a_user_for_programs_where_they_may_talk(tmp_path: Path):
+    home = tmp_path / "home"
+    make_tokens(home, "kitchen")
+    shut = fine("device", "mosquitto", tmp_path / "shut", "--home", home, "--json").json
+    assert "programs" not in shut and "engram.program" not in (tmp_path / "shut" / "engram.passwords").read_text()
+    (home / "companion.toml").write_text("[chat]\nmqtt = true\n")
+    opened = fine("device", "mosquitto", tmp_path / "open", "--home", home, "--json").json
+    assert list(opened["programs"]) == ["engram.program"]
+    topics = (tmp_path / "open" / "engram.topics").read_text()
+    assert "user engram.program\ntopic write engram/v1/+/chat/in\ntopic read engram/v1/+/chat/out\n" in topics
+
+
+# --- what is no message
+
+
+@pytest.mark.parametrize("data", [
+    b"", b"[]", b"null", b"\xff", b"[" * 100000, b'{"text":"x"}', b'{"principal":"ann"}', b'{"text":1,"principal":"ann"}',
+    b'{"text":"x","command":"/y","principal":"ann"}', b'{"text":"x","principal":"ann","more":1}',
+    b'{"text":"x","principal":"ann","id":""}', b'{"text":"x","principal":"ann","id":"a b"}',
+    b'{"text":"x","principal":"ann","group":1}', b'{"cancel":""}',
+])  # fmt: skip
+def test_what_is_no_message_is_refused_in_a_sentence(data: bytes):
+    with pytest.raises(DoorRefused) as refused:
+        parse(data)
+    assert str(refused.value).endswith(".")

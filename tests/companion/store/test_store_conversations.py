@@ -1,0 +1,227 @@
+"""Messages to boards in the database: offered until they are answered, answered once, bounded, and gone in the end."""
+
+import pytest
+
+from engram_host.companion.errors import MessageIdTaken, Refused, TooManyWaiting, UnknownConversation, UnknownDevice
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.conversations.table import DONE_KEPT, MOST_OFFERS, Reply
+from engram_host.companion.types import LOGS, ConversationLimits, Hello, LogState, PieceKind, Said, Sender
+
+NOW = 1_795_000_000
+LIMITS = ConversationLimits(board_messages=4, person_messages=3, board_bytes=100, answer_bytes=50)
+BOARD = Sender("b1", 3, 9)
+
+
+@pytest.fixture
+def kitchen(store: CompanionStore) -> CompanionStore:
+    """A store that knows a board."""
+    hello(store, BOARD)
+    return store
+
+
+def hello(store: CompanionStore, sender: Sender, device: str = "kitchen") -> None:
+    store.greet(Hello(device, sender, 0, {name: LogState(7, 1, 1, 0) for name in LOGS}), NOW)
+
+
+def add(store: CompanionStore, mid: str = "a", text: str = "hi", principal: str = "ann"):
+    return store.add_conversation("kitchen", Said(mid, principal, text, "phone"), LIMITS, NOW)
+
+
+def reply(
+    store: CompanionStore, mid: str, offer: int, k: int, *texts: str, end: bool = False, kind: PieceKind = "text"
+):
+    return store.add_reply(BOARD, "kitchen", mid, Reply(offer, k, [(kind, text) for text in texts], end), LIMITS, NOW)
+
+
+def read(store: CompanionStore, mid: str = "a", after: int = 0) -> tuple[str, list[tuple[str, str]]]:
+    found, pieces = store.conversation_after("kitchen", mid, after)
+    return found.state, [(piece.kind, piece.text) for piece in pieces]
+
+
+# --- from waiting to done
+
+
+def test_a_message_goes_from_waiting_to_done(kitchen: CompanionStore):
+    assert add(kitchen).state == "waiting"
+    offered = kitchen.next_message(BOARD, "kitchen", NOW)
+    assert offered and (offered.said.text, offered.offers) == ("hi", 1)
+    assert not kitchen.mark_taken(BOARD, "kitchen", "a", "t3", NOW)
+    assert kitchen.conversation("kitchen", "a").state == "taken" and kitchen.conversation("kitchen", "a").turn == "t3"
+    assert not reply(kitchen, "a", 1, 1, "Hel", "lo")
+    assert read(kitchen) == ("answering", [("text", "Hel"), ("text", "lo")])
+    assert not reply(kitchen, "a", 1, 2, "!", end=True)
+    assert read(kitchen, after=2) == ("done", [("text", "!")])
+    assert kitchen.next_message(BOARD, "kitchen", NOW) is None and kitchen.count_waiting() == 0
+
+
+def test_messages_are_offered_in_their_order_and_again_until_they_are_answered(kitchen: CompanionStore):
+    add(kitchen, "a")
+    add(kitchen, "b")
+    offers = [kitchen.next_message(BOARD, "kitchen", NOW) for _ in range(2)]
+    assert [(each.said.mid, each.offers) for each in offers if each] == [("a", 1), ("a", 2)]
+    reply(kitchen, "a", 2, 1, "x", end=True)
+    offered = kitchen.next_message(BOARD, "kitchen", NOW)
+    assert offered and offered.said.mid == "b"
+
+
+def test_what_comes_twice_or_late_changes_nothing(kitchen: CompanionStore):
+    add(kitchen)
+    kitchen.next_message(BOARD, "kitchen", NOW)
+    for _ in range(2):
+        reply(kitchen, "a", 1, 1, "Hel")
+    reply(kitchen, "a", 1, 2, "lo")
+    reply(kitchen, "a", 1, 1, "Hel")
+    assert read(kitchen)[1] == [("text", "Hel"), ("text", "lo")]
+    reply(kitchen, "a", 1, 3, "!", end=True)
+    assert not reply(kitchen, "a", 1, 3, "!", end=True) and not reply(kitchen, "a", 1, 4, "?")
+    assert read(kitchen) == ("done", [("text", "Hel"), ("text", "lo"), ("text", "!")])
+
+
+def test_an_answer_that_starts_again_takes_the_place_of_the_first_one(kitchen: CompanionStore):
+    add(kitchen)
+    kitchen.next_message(BOARD, "kitchen", NOW)
+    reply(kitchen, "a", 1, 1, "Hel", "lo")
+    kitchen.next_message(BOARD, "kitchen", NOW)
+    reply(kitchen, "a", 2, 1, "Hello", end=True)
+    assert not reply(kitchen, "a", 1, 2, "late")
+    assert read(kitchen) == ("done", [("again", ""), ("text", "Hello")])
+    assert read(kitchen, after=2) == ("done", [("again", ""), ("text", "Hello")]), "who has read two pieces goes on"
+
+
+def test_the_same_message_said_twice_is_one(kitchen: CompanionStore):
+    assert add(kitchen).number == add(kitchen).number
+    with pytest.raises(MessageIdTaken):
+        add(kitchen, text="something else")
+
+
+def test_a_board_that_has_not_said_hello_is_given_nothing(kitchen: CompanionStore):
+    add(kitchen)
+    for sender in (Sender("other", 3, 9), Sender("b1", 4, 1)):
+        with pytest.raises(Refused):
+            kitchen.next_message(sender, "kitchen", NOW)
+        with pytest.raises(Refused):
+            kitchen.add_reply(sender, "kitchen", "a", Reply(1, 1, [("text", "x")], True), LIMITS, NOW)
+        with pytest.raises(Refused):
+            kitchen.add_push(sender, "kitchen", Said("push:1", "", "x", "phone"), NOW)
+    assert read(kitchen) == ("waiting", [])
+
+
+def test_a_board_is_given_its_own_messages_only(kitchen: CompanionStore):
+    hello(kitchen, Sender("b2", 1, 1), "garden")
+    add(kitchen)
+    assert kitchen.next_message(Sender("b2", 1, 1), "garden", NOW) is None
+    assert kitchen.add_reply(Sender("b2", 1, 1), "garden", "a", Reply(1, 1, [("text", "x")], True), LIMITS, NOW)
+    assert read(kitchen) == ("waiting", []) and kitchen.boards_with_messages() == {"kitchen"}
+
+
+# --- cancelling, and what never ends
+
+
+def test_what_the_board_has_not_got_is_cancelled_at_once(kitchen: CompanionStore):
+    add(kitchen)
+    assert kitchen.cancel_conversation("kitchen", "a", NOW).state == "cancelled"
+    assert kitchen.next_message(BOARD, "kitchen", NOW) is None
+
+
+def test_a_board_is_told_to_stop_and_has_the_last_word(kitchen: CompanionStore):
+    add(kitchen)
+    kitchen.next_message(BOARD, "kitchen", NOW)
+    reply(kitchen, "a", 1, 1, "Hel")
+    assert kitchen.cancel_conversation("kitchen", "a", NOW).state == "answering"
+    assert kitchen.mark_taken(BOARD, "kitchen", "a", "t3", NOW) and reply(kitchen, "a", 1, 2, "lo")
+    assert reply(kitchen, "a", 1, 3, "cancelled", end=True, kind="problem")
+    assert read(kitchen)[0] == "cancelled"
+
+
+def test_a_cancelled_message_is_not_offered_again(kitchen: CompanionStore):
+    add(kitchen)
+    kitchen.next_message(BOARD, "kitchen", NOW)
+    kitchen.cancel_conversation("kitchen", "a", NOW)
+    assert kitchen.next_message(BOARD, "kitchen", NOW) is None and read(kitchen)[0] == "cancelled"
+
+
+def test_a_message_that_is_never_answered_is_given_up(kitchen: CompanionStore):
+    add(kitchen)
+    offers = [kitchen.next_message(BOARD, "kitchen", NOW) for _ in range(MOST_OFFERS + 1)]
+    assert offers[-2] and offers[-1] is None
+    state, pieces = read(kitchen)
+    assert state == "undeliverable" and pieces[-1][0] == "problem"
+
+
+def test_what_waits_too_long_is_undeliverable_and_what_is_done_goes(kitchen: CompanionStore):
+    add(kitchen, "a")
+    add(kitchen, "b")
+    kitchen.next_message(BOARD, "kitchen", NOW)
+    reply(kitchen, "a", 1, 1, "x", end=True)
+    assert kitchen.end_old_conversations(NOW, NOW, "too old", NOW + 1) == []
+    assert kitchen.end_old_conversations(NOW + 1, NOW, "too old", NOW + 1) == [("kitchen", "b")]
+    assert read(kitchen, "b") == ("undeliverable", [("problem", "too old")])
+    kitchen.end_old_conversations(0, NOW + 1, "too old", NOW + 2)
+    with pytest.raises(UnknownConversation):
+        kitchen.conversation("kitchen", "a")
+    assert read(kitchen, "b")[0] == "undeliverable"
+
+
+# --- bounds
+
+
+def test_a_person_and_a_board_have_a_bound_of_what_waits(kitchen: CompanionStore):
+    for mid in "abc":
+        add(kitchen, mid)
+    with pytest.raises(TooManyWaiting, match="3 messages of ann wait for kitchen"):
+        add(kitchen, "d")
+    add(kitchen, "d", principal="bob")
+    with pytest.raises(TooManyWaiting, match="4 messages wait for kitchen"):
+        add(kitchen, "e", principal="eve")
+    assert add(kitchen, "a").state == "waiting", "what came before is there"
+
+
+def test_the_bytes_that_wait_have_a_bound(kitchen: CompanionStore):
+    add(kitchen, "a", "x" * 60)
+    with pytest.raises(TooManyWaiting):
+        add(kitchen, "b", "x" * 60)
+
+
+def test_a_long_answer_is_cut_and_says_so(kitchen: CompanionStore):
+    add(kitchen)
+    kitchen.next_message(BOARD, "kitchen", NOW)
+    reply(kitchen, "a", 1, 1, "x" * 40, "y" * 40, "z")
+    reply(kitchen, "a", 1, 2, "more", end=True)
+    state, pieces = read(kitchen)
+    assert state == "done" and [kind for kind, _ in pieces] == ["text", "problem"] and "journal" in pieces[1][1]
+
+
+def test_the_answered_messages_of_a_board_have_a_bound(kitchen: CompanionStore, monkeypatch: pytest.MonkeyPatch):
+    assert DONE_KEPT >= 100
+    monkeypatch.setattr("engram_host.companion.store.conversations.table.DONE_KEPT", 2)
+    for number in range(5):
+        kitchen.add_push(BOARD, "kitchen", Said(f"push:{number}", "", "it rains", "phone"), NOW)
+    kitchen.end_old_conversations(0, 0, "too old", NOW)
+    assert [each.said.mid for each in kitchen.conversations("kitchen", 10)] == ["push:4", "push:3"]
+
+
+# --- lists, and what the board begins
+
+
+def test_a_push_is_kept_once(kitchen: CompanionStore):
+    for _ in range(2):
+        kitchen.add_push(BOARD, "kitchen", Said("push:7:t3", "", "it rains", "phone"), NOW)
+    (found,) = kitchen.conversations("kitchen", 10, room="phone")
+    assert (found.is_push, found.state, found.said.text) == (True, "done", "it rains")
+    assert kitchen.conversations("kitchen", 10, room="other") == []
+
+
+def test_a_board_that_is_not_known_is_told_nothing(store: CompanionStore):
+    with pytest.raises(UnknownDevice):
+        add(store)
+
+
+def test_an_erased_board_leaves_no_message(kitchen: CompanionStore):
+    add(kitchen)
+    kitchen.next_message(BOARD, "kitchen", NOW)
+    reply(kitchen, "a", 1, 1, "Hello")
+    kitchen.erase_board("kitchen")
+    hello(kitchen, BOARD)
+    with pytest.raises(UnknownConversation):
+        kitchen.conversation("kitchen", "a")
+    assert add(kitchen).state == "waiting" and read(kitchen)[1] == []

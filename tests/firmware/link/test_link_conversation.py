@@ -1,0 +1,254 @@
+"""People talk to a board over the link: each message is answered once, whoever may not speak is refused, and what is lost on
+the way is sent again.
+"""
+
+import asyncio
+
+from board import Board, Script
+from engram import lazy
+from engram.channels.inbox import ChannelSink, Message
+from engram.compat import sleep_ms
+from engram.errors import ArgumentError
+from engram.link import conversation, listening, replication
+from engram.link.conversation import Conversation, Push, caller_of
+from engram.link.http import Http
+from engram.link.listening import Listening
+from engram.link.rpc import LinkError, Rpc
+from fake_companion import Companion, Way
+from linked import Linked
+from samples import Numbers
+from support import raises, wait_until
+
+replication._ANSWER_MS = (20, 40)
+listening._LOOK_MS = listening._FAILED_MS = listening._TAKEN_MS = 2
+listening._SPARE_MS = 30
+conversation._ROOM_MS = 50
+
+HEAD = {
+    "mid": "a",
+    "offer": 1,
+    "room": "phone",
+    "principal": "ann",
+    "group": False,
+    "workspace": "",
+    "command": False,
+}
+
+
+def _newest(board):
+    """The newest line of a board's journal."""
+    return next(board.journal.entries.lines_backwards())
+
+
+def _head(**fields):
+    head = dict(HEAD)
+    head.update(fields)
+    return head
+
+
+class Talking(Linked):
+    """A board with a companion that passes messages on."""
+
+    def __init__(self, board, numbers=None, mode="owner"):
+        self.mode = mode
+        super().__init__(board, numbers=numbers)
+
+    def connect(self):
+        super().connect()
+        board = self.board
+
+        async def take(mid, caller, content, is_command, sink):
+            await board.inbox.take(Message(mid, caller, content, is_command, None), sink)
+
+        async def redeliver():
+            pass
+
+        self.sync.has_chat = True
+        self.listening = Listening(self.exchange, self.sync, (take, redeliver), lambda: self.mode)
+
+    async def talk(self, *said):
+        """Let people say something, until all is answered."""
+        for at, each in enumerate(said):
+            self.companion.say(_head(mid="m%d" % at, **each))
+        task = asyncio.create_task(self.listening.run())
+        await wait_until("all is answered", lambda: not self.companion.waiting)
+        self.exchange.close(LinkError("the test is over"))
+        await task
+        await self.listening.stop()
+        return [self.companion.told("m%d" % at) for at in range(len(said))]
+
+
+def _board(*steps, **settings):
+    return Board().serve(Script(*steps), **settings)
+
+
+async def test_a_message_is_answered_in_pieces_and_ends():
+    board = _board("Hello, Ann.")
+    (told,) = await Talking(board).talk({"text": "hi"})
+    assert told == [["text", "Hello, Ann."], ["end", "t3"]]
+    line = list(board.journal.entries.lines_backwards())[1]
+    assert (line["mid"], line["text"], line["scope"]) == ("link:m0", "hi", "user:ann")
+
+
+async def test_commands_give_lines_and_reports():
+    board = _board()
+    (told,) = await Talking(board).talk({"text": '/import {"content":"Ann drinks tea"}', "command": True})
+    kinds = [kind for kind, _ in told]
+    assert kinds[-1] == "end" and "line" in kinds
+    assert '"stored":1' in dict(told)["report"]
+
+
+async def test_a_long_line_comes_in_pieces():
+    board = _board()
+    board.records.store("ä" * 1900, ["a"])
+    (told,) = await Talking(board).talk({"text": "/memory show m1", "principal": "owner", "command": True})
+    line = "".join([content for kind, content in told if kind in ("more", "line")])
+    assert "ä" * 1900 in line and told[0][0] == "more"
+
+
+async def test_pieces_of_any_length_come_whole_over_a_faulty_way():
+    for seed in range(6):
+        numbers = Numbers(seed)
+        pieces = ["piece %d " % number + "é" * numbers.below(700) for number in range(12)]
+        board = _board(pieces)
+        (told,) = await Talking(board, Numbers(seed + 20)).talk({"text": "hi"})
+        assert "".join([content for kind, content in told if kind == "text"]).strip() == "".join(pieces).strip()
+        assert board.model.asked == 1
+
+
+async def test_nobody_speaks_for_the_owner_without_being_allowed():
+    board = _board("Hello.")
+    linked = Talking(board, mode="others")
+    (told,) = await linked.talk({"text": "hi", "principal": "owner"})
+    assert [kind for kind, _ in told] == ["problem", "end"] and "/companion chat owner" in told[0][1]
+    assert board.model.asked == 0 and not list(board.journal.entries.lines_backwards())
+
+
+def test_who_may_be_spoken_for():
+    assert caller_of(_head(), "others")[:3] == ("ann", "link phone", False)
+    assert caller_of(_head(group=True), "others").group
+    assert caller_of(_head(principal="owner"), "owner")[:2] == ("owner", "link phone")
+    for head, mode in (
+        (_head(principal="owner"), "others"),
+        (_head(principal="owner"), "off"),
+        (_head(principal="Owner "), "owner"),
+        (_head(principal='a"b'), "owner"),
+        (_head(principal="x" * 40), "owner"),
+        (_head(room="x" * 70), "owner"),
+        (_head(workspace="a b"), "owner"),
+    ):
+        with raises(ArgumentError):
+            caller_of(head, mode)
+
+
+async def test_a_link_that_breaks_leaves_the_answer_in_the_journal_and_it_is_given_again():
+    board = Board()
+    linked = Talking(board.serve(Script()))
+
+    def cut(_request):
+        linked.exchange.close(LinkError("it broke"))
+
+    board.model.steps.append(["one ", cut, "two ", "three"])
+    linked.companion.say(_head(text="hi"))
+    await linked.listening.run()
+    await wait_until("the answer is over", lambda: not linked.listening.mid)
+    assert board.model.asked == 1 and linked.companion.waiting
+    linked.connect()
+    task = asyncio.create_task(linked.listening.run())
+    await wait_until("it is answered", lambda: not linked.companion.waiting)
+    told = linked.companion.told("a")
+    assert "".join([content for kind, content in told if kind == "text"]) == "one two three" and board.model.asked == 1
+    linked.exchange.close(LinkError("the test is over"))
+    await task
+
+
+async def test_an_answer_is_cancelled_and_what_came_of_it_is_kept():
+    begun = asyncio.Event()
+
+    async def endless(request, on_text, on_retry=None):
+        await on_text("the beginning")
+        begun.set()
+        while True:
+            await sleep_ms(1)
+
+    board = _board()
+    board.model.stream = endless
+    linked = Talking(board)
+    linked.companion.say(_head(text="hi"))
+    task = asyncio.create_task(linked.listening.run())
+    await begun.wait()
+    linked.companion.cancelled.append("a")
+    await wait_until("it is answered", lambda: not linked.companion.waiting)
+    told = linked.companion.told("a")
+    assert [kind for kind, _ in told] == ["text", "problem", "end"]
+    assert _newest(board)["text"] == "the beginning"
+    linked.exchange.close(LinkError("the test is over"))
+    await task
+    await linked.listening.stop()
+
+
+async def test_an_answer_does_not_wait_long_for_a_link_that_stands_still():
+    board = _board(["x" * 800] * 8)
+    linked = Talking(board)
+    replies = []
+
+    def _keep(head, body):
+        replies.append(head)
+        return []
+
+    linked.companion._reply = _keep
+    linked.companion.say(_head(text="hi"))
+    task = asyncio.create_task(linked.listening.run())
+    await wait_until("something was sent", lambda: replies)
+    await wait_until("the answer is over", lambda: not linked.listening.mid)
+    assert _newest(board)["text"] == "x" * 6400
+    linked.exchange.close(LinkError("the test is over"))
+    await task
+    await linked.listening.stop()
+
+
+async def test_what_the_board_says_by_itself_is_pushed_once():
+    board = _board()
+    linked = Talking(board)
+    board.inbox.add_channel("link", linked.listening.open_sink)
+    linked.companion.at = (linked.exchange.link, 0)
+    linked.companion.board = linked.exchange.board
+    caller = caller_of(_head(), "others")
+    assert await board.inbox.push(caller, "it rains")
+    assert linked.companion.pushes == {"push:%d:t3" % linked.sync.copies[1].epoch: ("phone", "it rains")}
+    linked.way.is_cut = True
+    assert not await board.inbox.push(caller, "it snows")
+    linked.way.is_cut = False
+    assert await board.inbox.redeliver("link") == 0
+    assert sorted(content for _, content in linked.companion.pushes.values()) == ["it rains", "it snows"]
+
+
+def test_the_sinks_have_all_that_a_channel_calls():
+    for sink in (Conversation, Push):
+        for name in ("taken", "text", "notice", "line", "report", "problem", "refuse", "kept", "end", "is_confirming"):
+            assert hasattr(ChannelSink, name)
+            assert hasattr(sink, name) or (sink is Push and name not in ("kept", "end", "notice", "is_confirming")), (
+                name
+            )
+
+
+async def test_an_older_companion_is_asked_for_nothing():
+    linked = Linked(_board())
+    await linked.sync._greet()
+    assert not linked.sync.has_chat
+
+
+def test_a_way_that_stands_in_for_a_transport_has_what_listening_asks_for():
+    way = Way(Companion())
+    assert (way.wait_seconds, way.pause_ms) == (0, 1) and Rpc("b1", way).n == 0
+
+
+def test_where_the_heap_has_no_room_for_a_second_link_the_board_polls():
+    for is_small, wait in ((True, 0), (False, 25)):
+        lazy._is_small = is_small
+        try:
+            way = Http("http://127.0.0.1:9", "kitchen", "", lambda data: None)
+        finally:
+            lazy._is_small = None
+        assert (way.wait_seconds, way._listener is way._client) == (wait, is_small)
+        assert (way.pause_ms > 0) == is_small
