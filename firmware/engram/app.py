@@ -168,9 +168,9 @@ class App:
         from engram.channels.console.console import Console  # a board may have other channels
 
         if self._console is None:
-            self._console = Console(self.config, self.board.commands, self.board.agent, target=self._serial)
+            self._console = Console(self.config, self.board.inbox, target=self._serial)
             for line in self.banner():
-                self._console.line(line)
+                self._console.show(line)
         await self._console.run()
 
     async def _channel(self, name: str, run, stop) -> None:

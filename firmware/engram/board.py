@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from engram.api import Memory
     from engram.archive.index import ArchiveIndex
     from engram.channels.console.commands import Commands
+    from engram.channels.inbox import Inbox
     from engram.learning.cursor import LearningCursor
     from engram.learning.distill import Distillation
     from engram.learning.flush import Flush
@@ -64,6 +65,7 @@ class Board:
     confirmations: "Confirmations"
     agent: "Agent"
     commands: "Commands"
+    inbox: "Inbox"
     archived: "ArchiveIndex | None" = None
     companion: "Companion | None" = None
     link_state: "LinkState | None" = None
@@ -104,6 +106,7 @@ class Board:
     make_offline = _wired("offline")
     make_post_turn = _wired("post_turn")
     make_model = _wired("model")
+    make_deliveries = _wired("deliveries")
 
     def make_handlers(self) -> dict:
         """What each command needs."""

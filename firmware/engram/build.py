@@ -29,6 +29,7 @@ from engram.reminders.reminders import Reminders
 from engram.api import Memory
 from engram.agent.agent import Agent, Confirmations
 from engram.channels.console.commands import Commands
+from engram.channels.inbox import Inbox
 from engram.board import Board
 # isort: on
 
@@ -153,6 +154,7 @@ def add_agent(board, learns: bool = True) -> None:
         _add_jobs(board)
     board.agent = Agent(board.gate, board.make_answerer)
     board.commands = Commands(board.make_handlers)
+    board.inbox = Inbox(board.commands, board.agent, board.make_deliveries)
 
 
 def _add_jobs(board: Board) -> None:

@@ -70,6 +70,13 @@ def post_turn(board):
     return PostTurn(board.config, board.records, board.journal, board.notes, board.reminders, board.jobs, board.flush)
 
 
+def deliveries(board, inbox):
+    """What answers messages that have their network's id."""
+    from engram.channels.deliveries import Deliveries  # absent from boards that only have a console
+
+    return Deliveries(inbox, board.journal, board.clock, board.folder + "/memory")
+
+
 def model(board, tls, addresses):
     """The model that the settings name; ConfigError if one of them is wrong."""
     from engram.llm.http.client import Client  # absent from boards without a model

@@ -16,8 +16,16 @@ Outcome = namedtuple("Outcome", "turn reply problem")
 """The id of the person's turn, the reply's text, and a sentence on what went wrong, or ""."""
 
 
+Origin = namedtuple("Origin", "mid seq taken")
+"""Where a message comes from: its network's id, its turn's seq if that is on flash already (it is answered late then), else 0,
+and a function that is called with the turn's seq once it is there."""
+
+
 class Sink:
     """Where a turn's output goes; a channel overrides what it shows."""
+
+    async def taken(self, turn: str) -> None:
+        """The message is on flash as the turn with this id; the model is asked after that."""
 
     async def text(self, piece: str) -> None:
         """A piece of the reply, as it comes."""
@@ -106,14 +114,17 @@ class Agent:
         self.turns = 0
         self.failed = 0
 
-    async def turn(self, caller, content: str, sink: Sink) -> Outcome:
-        """Answer what `caller` says. The turn is in the journal before anything else, whatever happens to the reply."""
-        return await self._gate.run(self._turn, caller, content, sink)
+    async def turn(self, caller, content: str, sink: Sink, origin=None) -> Outcome:
+        """Answer what `caller` says. The turn is in the journal before anything else, whatever happens to the reply.
 
-    async def _turn(self, caller, content: str, sink: Sink) -> Outcome:
+        `origin` is the Origin of a message that a network has given an id.
+        """
+        return await self._gate.run(self._turn, caller, content, sink, origin)
+
+    async def _turn(self, caller, content: str, sink: Sink, origin) -> Outcome:
         self.turns += 1
         with lazy("build_turn", "agent", "store", "memory"):
-            outcome = await self._make_answerer().answer(caller, content, sink)
+            outcome = await self._make_answerer().answer(caller, content, sink, origin)
         if outcome.problem:
             self.failed += 1
         return outcome

@@ -24,21 +24,33 @@ class Answerer(_Parts):
     Tools, the offline commands and what follows the turn are made when it comes to them: a search needs the heap before.
     """
 
-    async def answer(self, caller, content: str, sink: Sink) -> Outcome:
+    async def answer(self, caller, content: str, sink: Sink, origin=None) -> Outcome:
         """Keep what `caller` says, answer it, and keep the reply."""
         offline = None if self.model else self.make_offline()
-        command = offline is not None and offline.understands(content)
-        seq = self.journal.add(caller, "user", caller.principal, content, command=command)
-        turn = Turn(caller, seq)
+        turn = Turn(caller, self._keep_message(caller, content, offline, origin))
+        await sink.taken(turn.id)
         # To look at the keyboard between the flash's work for the message and the search for its answer.
         await sleep_ms(0)
         reminders = await self._remind(caller, content, sink)
         if offline:
             reply = await offline.answer(caller, content, turn.id)
-            # The answer to a command repeats what is stored: kept as a turn, it would be found in its place.
+            # The answer to a command repeats what is stored: kept as a turn that is found, it would be found in its place.
+            if origin:
+                self._keep(turn, reply, False, command=True)
             await sink.text(reply)
             return Outcome(turn.id, reply, "")
         return await self._answer(turn, content, sink, reminders)
+
+    def _keep_message(self, caller, content: str, offline, origin) -> int:
+        """See to it that the message is on flash; its seq."""
+        if origin and origin.seq:
+            return origin.seq
+        command = offline is not None and offline.understands(content)
+        mid = origin.mid if origin else ""
+        seq = self.journal.add(caller, "user", caller.principal, content, command=command, mid=mid)
+        if origin:
+            origin.taken(seq)
+        return seq
 
     async def _answer(self, turn: Turn, content: str, sink: Sink, reminders: str) -> Outcome:
         reply = _Reply(sink)
@@ -54,7 +66,7 @@ class Answerer(_Parts):
             diag.info("agent", problem)  # kept for /stats: the channel tells the person
         finally:
             # Whatever ended it, a task that was cancelled or a channel that is gone: what came of it is kept.
-            self._keep(turn.caller, reply.all(), not is_whole)
+            self._keep(turn, reply.all(), not is_whole)
         told = self._follow(turn, content, is_whole) if self.jobs else ""
         if not is_whole and not told and not reply.all():
             offline = self.make_offline()
@@ -100,18 +112,18 @@ class Answerer(_Parts):
 
         await tool_loop.run(self.model, self.make_tools(), self.config, prompt, turn, sink, reply)
 
-    def _keep(self, caller, reply: str, cut: bool) -> None:
+    def _keep(self, turn: Turn, reply: str, cut: bool, command: bool = False) -> None:
         """Keep the reply, as far as it came."""
         if not reply:
             return
         try:
-            self.journal.add(caller, "assistant", "engram", reply, cut)
+            self.journal.add(turn.caller, "assistant", "engram", reply, cut, command, answers=turn.seq)
         except EngramError as error:
             # The person has read it, and their own turn is on flash: the conversation goes on.
             diag.error("agent", "the reply could not be kept: " + str(error))
         except MemoryError:
             # A line takes several times its length while it is made: the first half is better than nothing.
-            self._keep(caller, text.cut(reply, len(reply) // 2), True)
+            self._keep(turn, text.cut(reply, len(reply) // 2), True, command)
 
 
 class _Reply:

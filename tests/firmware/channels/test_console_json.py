@@ -22,10 +22,12 @@ class Console:
         self.json = JsonLines(self.answer, self.sent.append, LIMIT)
         self.greeting = self.lines()
 
-    async def answer(self, message, is_command, sink, caller):
-        self.taken.append((message, is_command))
-        self.caller = caller
-        return await self.does(sink) if self.does else None
+    async def answer(self, message, sink):
+        self.taken.append((message.text, message.is_command))
+        self.caller, self.mid = message.caller, message.mid
+        outcome = await self.does(sink) if self.does else None
+        await sink.end(outcome)
+        return outcome
 
     def lines(self):
         """What was sent since the last call, each line with its crc checked."""
@@ -73,9 +75,9 @@ async def test_pieces_lines_reports_notices_and_problems_carry_the_id_and_the_en
         await sink.text("One ")
         await sink.notice("remembered m1: x")
         await sink.text("two.")
-        sink.line("a line")
-        sink.report({"counts": {"stored": 1}})
-        sink.problem("the link broke")
+        await sink.line("a line")
+        await sink.report({"counts": {"stored": 1}})
+        await sink.problem("the link broke")
         return Outcome("t7", "One two.", "the link broke")
 
     told = await Console(does).ask('{"id":"a","say":"hello"}')
@@ -173,8 +175,8 @@ async def test_who_begins_again_is_greeted_again():
 
 async def test_a_long_line_comes_in_pieces():
     async def does(sink):
-        sink.line("语" * 2500)
-        sink.line("end")
+        await sink.line("语" * 2500)
+        await sink.line("end")
 
     told = await Console(does).ask('{"command":"/export"}')
     assert [line.get("more") for line in told] == [True, True, None, None, None]

@@ -8,15 +8,13 @@ For programs there is engram.channels.console.json_lines, from `/json on` to `/j
 """
 
 import asyncio
-import gc
 import select
 import sys
 
 from engram import text
-from engram.agent.agent import Sink
+from engram.channels.inbox import ChannelSink, Message
 from engram.channels.console.line_editor import LineEditor, TooLong
-from engram.compat import const, sleep_ms
-from engram.errors import EngramError
+from engram.compat import const
 from engram.interrupt import interruptible
 from engram.lazy import release
 from engram.memory.access import OWNER, Caller
@@ -26,17 +24,15 @@ _AHEAD = const(1024)  # bytes typed while an answer comes that are kept: more wa
 _CTRL_C = const(0x03)
 
 PROMPT = "> "
-_NO_MEMORY = const("the board has not enough free memory for this: say it in shorter parts, or begin a /session new.")
 STOPPED = "stopped; app.run() goes on, app.memory is at hand."
 
 
-class Console(Sink):
-    """Talks with the owner; `commands` runs what begins with a slash, `agent` answers the rest."""
+class Console(ChannelSink):
+    """Talks with the owner; `inbox` answers."""
 
-    def __init__(self, config, commands, agent, source=None, target=None):
+    def __init__(self, config, inbox, source=None, target=None):
         self._config = config
-        self._commands = commands
-        self._agent = agent
+        self._inbox = inbox
         self._target = target or sys.stdout
         self._limit = config.get("console.line_bytes")
         self._echo = self._write if config.get("console.echo") else None
@@ -62,14 +58,14 @@ class Console(Sink):
             self._lines = iter(())
             self._editor.rest()
             self._end_line()
-            self.line(STOPPED)
+            self.show(STOPPED)
 
     async def _run(self) -> None:
         self._write(self._prompt)
         while True:
             for line in self._lines:
                 # The bytes go before the answer comes: of a long message, one copy is enough.
-                line = self._message(line)
+                line = await self._message(line)
                 await self._handle(line)
                 if not self._json:
                     self._write(self._prompt)
@@ -79,22 +75,22 @@ class Console(Sink):
             self._lines = self._editor.feed(data)
         rest = self._editor.rest()
         if rest is not None:
-            await self._handle(self._message(rest))
+            await self._handle(await self._message(rest))
         if self._prompt and not self._json:
-            self.line("")
+            self.show("")
 
-    def _message(self, line):
+    async def _message(self, line):
         """The text of a line, its bytes for a program's; empty if it was refused, with a notice."""
         told = self._json or self
         if isinstance(line, TooLong):
             problem = "the line has %d bytes, at most %d are taken (console.line_bytes): send it in parts."
-            told.refuse(problem % (line.length, self._limit))
+            await told.refuse(problem % (line.length, self._limit))
             return b"" if self._json else ""
         if self._json:
             return line
         message = text.decode(line).strip()
         if "\0" in message:
-            self.refuse("the line has a NUL character in it and was not taken: send plain text.")
+            await self.refuse("the line has a NUL character in it and was not taken: send plain text.")
             return ""
         return message
 
@@ -105,44 +101,15 @@ class Console(Sink):
         elif message == "/json on":
             self._be_json()
         elif message:
-            await self.answer(message, message[0] == "/", self)
+            await self.take(Message("", None, message, message[0] == "/", None), self)
 
-    async def answer(self, message: str, is_command: bool, sink, caller=None):
-        """Answer a message, or run a command, of the owner if nobody else is named; what comes of it goes to `sink`.
-
-        The outcome of a turn.
-        """
-        caller = caller or Caller(OWNER.principal, OWNER.room, False, self._config.get("console.workspace"))
-        try:
-            if not is_command:
-                return await self._converse(message, sink, caller)
-            outputs = self._commands.run(caller, message)
-            try:
-                for output in outputs:
-                    if isinstance(output, int):
-                        await sleep_ms(output)
-                    elif isinstance(output, str):
-                        sink.line(output)
-                        # A serial line is slow: between two lines others have their turn.
-                        await sleep_ms(0)
-                    elif self._json:
-                        self._json.report(output)
-            finally:
-                # What Ctrl-C stops, such as a compaction, must tidy up after itself.
-                outputs.close()
-        except EngramError as error:
-            sink.refuse(str(error))
-        except MemoryError:
-            gc.collect()
-            sink.problem(_NO_MEMORY)
-        return None
-
-    async def _converse(self, message: str, sink, caller):
-        outcome = await self._input.run_interruptible(self._agent.turn(caller, message, sink))
-        self._end_line()
-        if outcome.problem:
-            sink.problem(outcome.problem)
-        return outcome
+    async def take(self, message: Message, sink: ChannelSink):
+        """Answer a message, of the owner if it names no caller; what comes of it goes to `sink`. The outcome of a turn."""
+        if message.caller is None:
+            owner = Caller(OWNER.principal, OWNER.room, False, self._config.get("console.workspace"))
+            message = Message(message.mid, owner, message.text, message.is_command, message.file)
+        work = self._inbox.take(message, sink)
+        return await (work if message.is_command else self._input.run_interruptible(work))
 
     # --- for people, or for programs
 
@@ -150,7 +117,7 @@ class Console(Sink):
         from engram.channels.console.json_lines import JsonLines  # for programs only
 
         self._editor.echo_to(None)
-        self._json = JsonLines(self.answer, self._target.write, self._limit)
+        self._json = JsonLines(self.take, self._target.write, self._limit)
 
     def _be_plain(self) -> None:
         if self._json:
@@ -171,18 +138,30 @@ class Console(Sink):
     async def notice(self, line: str) -> None:
         """Show a line about the turn."""
         self._end_line()
-        self.line("· " + line)
+        self.show("· " + line)
         self._is_after_notice = True
 
-    def problem(self, problem: str) -> None:
-        """Show what went wrong with an answer."""
-        self.line("! " + problem)
+    async def line(self, line: str) -> None:
+        """Show a line of a command's answer."""
+        self.show(line)
 
-    def line(self, line: str) -> None:
+    async def problem(self, problem: str) -> None:
+        """Show what went wrong with an answer."""
+        self._end_line()
+        self.show("! " + problem)
+
+    async def refuse(self, problem: str) -> None:
+        """Show why there is no answer."""
+        self.show(problem)
+
+    async def end(self, outcome) -> bool:
+        """End the line of the reply."""
+        self._end_line()
+        return True
+
+    def show(self, line: str) -> None:
         """Show a line."""
         self._write(text.printable(line) + "\n")
-
-    refuse = line
 
     def _end_line(self) -> None:
         if self._column:

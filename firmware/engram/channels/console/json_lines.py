@@ -7,7 +7,7 @@ had it all have to: a UART loses what comes while the board is busy, and half a 
 import gc
 
 from engram import __version__, log_line, text
-from engram.agent.agent import Sink
+from engram.channels.inbox import ChannelSink, Kept, Message
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.lazy import lazy
@@ -23,11 +23,11 @@ _ID_LONGEST = const(64)  # characters: an id comes back in every line
 _NO_JSON = 'the line is no JSON object such as {"id":1,"say":"hello"}; a line  /json off  ends this way of talking.'
 _DAMAGED = const("the line was damaged on its way, or has no crc though an earlier one had: send it again.")
 _TOO_MUCH = const("the board has not enough free memory for a line of this length: send it in parts.")
-_ONE = "a request has id, if you want, and either say or command, and who with room, group and workspace for another person."
+_ONE = "a request has id, mid, if you want, and either say or command, and who with room, group and workspace for another person."
 
 
-class JsonLines(Sink):
-    """Takes requests; `answer(message, is_command, sink, caller)` is the console's, `write` takes what is to be sent."""
+class JsonLines(ChannelSink):
+    """Takes requests; `answer(message, sink)` is the console's, `write` takes what is to be sent."""
 
     def __init__(self, answer, write, limit: int):
         self._answer = answer
@@ -56,30 +56,32 @@ class JsonLines(Sink):
     async def _handle(self, line) -> bool:
         self._id = None
         try:
-            message, is_command, caller = self._request(line)
+            message = self._request(line)
         except (ValueError, ArgumentError, MemoryError) as error:
             gc.collect()
-            self.problem(_TOO_MUCH if isinstance(error, MemoryError) else str(error))
+            await self.problem(_TOO_MUCH if isinstance(error, MemoryError) else str(error))
             if self._id is not None:
-                self._end()
+                await self.end(None)
             return True
         self._send(("taken", True))
-        outcome = None
         # How the line is used is the program's to say, not that of the people for whom it speaks.
-        goes_on = not is_command or caller is not None or message.strip() != "/json off"
-        if goes_on and is_command and caller is None and message.strip() == "/json on":
+        switch = message.text if message.is_command and message.caller is None else ""
+        if switch == "/json on":
             self._greet()
-        elif goes_on:
-            outcome = await self._answer(message, is_command, self, caller)
-        self._end(outcome.turn if outcome else None)
-        return goes_on
+        if switch in ("/json on", "/json off"):
+            await self.end(None)
+        else:
+            await self._answer(message, self)
+        return switch != "/json off"
 
-    def _end(self, turn=None) -> None:
-        self._send(("done", True), ("turn", turn))
+    async def end(self, outcome) -> bool:
+        """Tell that the answer is over."""
+        self._send(("done", True), ("turn", outcome.turn if outcome else None))
         self._id = None
+        return True
 
-    def _request(self, line) -> tuple:
-        """(message, whether it is a command, who says it or None) of a line; ValueError or ArgumentError if it is none."""
+    def _request(self, line) -> Message:
+        """The message of a line, its caller None for the owner; ValueError or ArgumentError if it is none."""
         fields = self._fields(line)
         name = fields.pop("id", None)
         if isinstance(name, bool) or not (name is None or isinstance(name, (int, float, str))):
@@ -88,6 +90,9 @@ class JsonLines(Sink):
             raise ValueError("an id must have at most %d characters." % _ID_LONGEST)
         self._id = name
         caller = _caller(fields)
+        mid = fields.pop("mid", "")
+        if not isinstance(mid, str):
+            raise ValueError("mid must be a text.")
         for kind in ("say", "command"):
             message = fields.get(kind)
             if len(fields) == 1 and isinstance(message, str):
@@ -95,7 +100,7 @@ class JsonLines(Sink):
                     raise ValueError(kind + " must be a text, and without NUL.")
                 if kind == "command" and message[0] != "/":
                     raise ValueError("a command begins with a slash; /help lists them.")
-                return message.strip(), kind == "command", caller
+                return Message(mid, caller, message.strip(), kind == "command", None)
         raise ValueError(_ONE)
 
     def _fields(self, line) -> dict:
@@ -117,20 +122,23 @@ class JsonLines(Sink):
 
     # --- what the console and the agent tell
 
-    def problem(self, problem: str) -> None:
+    async def problem(self, problem: str) -> None:
         """Tell what went wrong."""
         self._send(("error", problem))
 
-    refuse = problem
+    async def kept(self, reply: Kept) -> None:
+        """Tell a reply again."""
+        self._send(("kept", True))
+        await self.text(reply.text)
 
-    def line(self, line: str) -> None:
+    async def line(self, line: str) -> None:
         """A line of a command's answer; a long one in pieces."""
         while len(line) > _PIECE:
             self._send(("line", line[:_PIECE]), ("more", True))
             line = line[_PIECE:]
         self._send(("line", line))
 
-    def report(self, fields: dict) -> None:
+    async def report(self, fields: dict) -> None:
         """Tell programs what the lines of a command's answer tell people."""
         self._send(("report", fields))
 

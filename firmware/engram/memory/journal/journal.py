@@ -95,12 +95,23 @@ class Journal(LogEntries):
     # --- turns
 
     def add(
-        self, caller, role: str, who: str, content: str, cut: bool = False, command: bool = False, caption: str = ""
+        self,
+        caller,
+        role: str,
+        who: str,
+        content: str,
+        cut: bool = False,
+        command: bool = False,
+        caption: str = "",
+        mid: str = "",
+        answers: int = 0,
+        to: str = "",
     ) -> int:
         """Append a turn to the session of the caller's room, begun if there is none; the turn's seq.
 
         It is on flash when this returns. When the flash is full, the journal's oldest segments make room. `caption` is what
-        a picture that came with the turn shows.
+        a picture that came with the turn shows, `mid` its network's id, `answers` the seq of the turn to which it is the reply, `to` the room
+        to which the board says it by itself.
         """
         fitting = _fitting(content, role)
         sid = self.current(caller)
@@ -111,12 +122,22 @@ class Journal(LogEntries):
             turn.append(("workspace", caller.workspace))
         if caption:
             turn.append(("caption", _cut_to(caption, _CAPTION_BYTES)))
+        if mid:
+            turn.append(("mid", mid))
+        if answers and turn[1][1] != answers:
+            turn.append(("re", answers))
+        if to:
+            turn.append(("to", to))
         flags = (("cut", cut or fitting != content), ("command", command), ("guess", not self._clock.known))
         lines.append(turn + [flag for flag in flags if flag[1]])
         first = self._write(lines)
         while self.entries.bytes > self._cap and self._drop_oldest():
             pass
         return first + len(lines) - 1
+
+    def note_command(self, mid: str) -> int:
+        """Note that a command that its network gave an id is about to run; the seq of its line."""
+        return self._write([[("op", "command"), ("mid", mid), ("at", self._clock.now())]])
 
     def _turn(self, caller, sid: str) -> list:
         """The place of a turn, from its line."""

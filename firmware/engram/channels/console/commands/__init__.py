@@ -8,6 +8,10 @@ from engram.memory import access
 
 _PACKAGE = "channels.console.commands"
 
+_READS = ("help", "memory", "recall", "export", "companion", "stats", "json")
+_READS_ALONE = ("session", "intents", "mode", "workspace")
+"""Those that read, and those that do so without an argument or with "list"."""
+
 _COMMANDS = """\
 help [COMMAND] -- list the commands, or explain one
 memory [list [PAGE] | tags | show ID | history ID] -- show what is remembered; alone: today's memories
@@ -39,6 +43,15 @@ def commands():
         command, _, purpose = line.partition(" -- ")
         name, _, usage = command.partition(" ")
         yield name, usage, purpose
+
+
+def changes(line: str) -> bool:
+    """Whether a command changes something, as far as its words tell: one that only reads may run again."""
+    name, _, rest = line[1:].partition(" ")
+    rest = rest.strip()
+    if name in _READS:
+        return False
+    return bool(rest) and rest != "list" if name in _READS_ALONE else name != "profile" or " " in rest
 
 
 class Commands:

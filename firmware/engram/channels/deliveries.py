@@ -1,0 +1,188 @@
+"""Messages with their network's id: each is answered once, or what is not known is told.
+
+The id stands in the line of the person's turn. So a message that comes again, after a power cut, a reconnect or by another
+way, is found: its reply is given again from the journal, or it is answered now if the power went before that. A command that
+changes something leaves a line before it runs, and is never run twice. A channel whose sinks are confirming has an answer in
+the outbox from the flush of the message until the person has it.
+"""
+
+from engram.agent.agent import Origin, Outcome
+from engram.channels.console.commands import changes
+from engram.channels.inbox import MID_LONGEST, Kept, Message, tell_errors
+from engram.channels.mids import Mids
+from engram.channels.outbox import Outbox
+from engram.compat import const, sleep_ms
+from engram.errors import ArgumentError, NotFound
+from engram.memory.access import Caller, turn_principal
+from engram.text.utf8 import is_printable_ascii
+
+_LOOK_MS = const(50)
+_MINUTE = const(60)
+_HOUR = const(3600)
+_DAY = const(86400)
+
+_NOT_AGAIN = const("this came before and is not carried out again; it may have been: look with /memory or /stats.")
+_LATE = const("this answers a message from %s ago")
+_DROPPED = const("older answers that could not be delivered and are not kept any more: %d; ask again.")
+
+
+class Deliveries:
+    """Answers messages with an id for an Inbox, from a board's journal, and keeps in a folder what is not delivered."""
+
+    def __init__(self, inbox, journal, clock, folder: str):
+        self._inbox = inbox
+        self._journal = journal
+        self._clock = clock
+        self._mids = Mids(journal)
+        self._outbox = Outbox(folder)
+        # After a restart nobody knows which of these the network has.
+        self._unsure = [entry[0] for entry in self._outbox.entries]
+        self._busy = []
+
+    async def take(self, message: Message, sink):
+        """See Inbox.take()."""
+        mid = message.mid
+        while mid in self._busy:
+            await sleep_ms(_LOOK_MS)
+        self._busy.append(mid)
+        try:
+            seqs = []
+            outcome = await tell_errors(self._answer(message, sink, seqs), sink)
+            if await sink.end(outcome):
+                for seq in seqs:
+                    self._outbox.remove(seq)
+            return outcome
+        finally:
+            self._busy.remove(mid)
+
+    async def _answer(self, message: Message, sink, seqs: list):
+        mid = message.mid
+        if not 0 < len(mid) <= MID_LONGEST or not is_printable_ascii(mid):
+            raise ArgumentError("mid", "must have 1 to %d printable ASCII characters." % MID_LONGEST)
+
+        def note_taken(seq: int) -> None:
+            self._mids.note(mid, seq)
+            self._begin(seq, sink, seqs)
+
+        line = self._mids.find(mid)
+        if line is not None:
+            return await self._answer_again(message, sink, seqs, line)
+        if message.is_command:
+            if changes(message.text):
+                seq = self._journal.note_command(mid)
+                note_taken(seq)
+                await sink.taken("t%d" % seq)
+            return await self._inbox.answer(message, sink)
+        return await self._inbox.answer(message, sink, Origin(mid, 0, note_taken))
+
+    def _begin(self, seq: int, sink, seqs: list) -> None:
+        seqs.append(seq)
+        if seq in self._unsure:
+            self._unsure.remove(seq)  # there was no answer yet
+        if sink.is_confirming:
+            self._outbox.note(seq)
+
+    async def _answer_again(self, message: Message, sink, seqs: list, line: dict):
+        """Answer a message that made a line before."""
+        seq = line["seq"]
+        await sink.taken("t%d" % seq)
+        if "op" in line:
+            seqs.append(seq)
+            raise ArgumentError(message.text.partition(" ")[0] or "command", _NOT_AGAIN)
+        if self._journal.turn(seq) is None:
+            seqs.append(seq)
+            raise NotFound("turn", "t%d" % seq, "it was forgotten.")
+        reply = self._mids.reply_to(seq)
+        if reply is not None:
+            return await self._give(seq, reply, sink, seqs)
+        if line.get("command"):
+            seqs.append(seq)
+            raise ArgumentError("t%d" % seq, _NOT_AGAIN)
+        self._begin(seq, sink, seqs)
+        age = self._age(line)
+        if age:
+            await sink.notice(_LATE % age)
+        late = Message(message.mid, message.caller, line["text"], False, None)
+        return await self._inbox.answer(late, sink, Origin(message.mid, seq, None))
+
+    async def _give(self, seq: int, reply: dict, sink, seqs: list):
+        """Give the reply to a turn again, unless it is known to be delivered."""
+        entry = self._outbox.find(seq)
+        text = reply.get("text", "")
+        outcome = Outcome("t%d" % seq, text, "")
+        if sink.is_confirming and entry is None:
+            return outcome
+        seqs.append(seq)
+        if self._outbox.dropped and sink.is_confirming:
+            await sink.notice(_DROPPED % self._outbox.dropped)
+            self._outbox.clear_dropped()
+        part, place = entry[1:] if entry else (0, 0)
+        is_repeat = seq in self._unsure and not place
+        await sink.kept(Kept(outcome.turn, text, self._age(reply), "cut" in reply, is_repeat, part, place))
+        return outcome
+
+    def _age(self, line: dict) -> str:
+        """How long ago a line was written, "" if less than a minute."""
+        age = self._clock.now() - line["at"]
+        if age < _MINUTE:
+            return ""
+        if age < _HOUR:
+            return "%d min" % (age // _MINUTE)
+        return "%d h" % (age // _HOUR) if age < 2 * _DAY else "%d days" % (age // _DAY)
+
+    # --- what was not delivered, and what the board begins
+
+    async def redeliver(self, name: str) -> int:
+        """See Inbox.redeliver()."""
+        open_sink = self._inbox.channels[name]
+        for seq, _, _ in list(self._outbox.entries):
+            line = self._journal.entries.line(seq)
+            if line is None:
+                self._outbox.remove(seq)  # it has left the journal
+                continue
+            address = line.get("mid") or line.get("to") or ""
+            if channel_of(address) != name or address in self._busy or self._outbox.find(seq) is None:
+                continue
+            sink, room = open_sink(address)
+            if "to" in line:
+                await self._push(line, sink)
+            else:
+                asks = turn_principal(line) if "who" in line else Caller("", "", False, "")
+                caller = Caller(asks.principal, room, asks.group, asks.workspace)
+                await self.take(Message(address, caller, line.get("text", ""), "op" in line, None), sink)
+            if self._outbox.find(seq) is not None:
+                break  # the link is down again
+        return len(self._outbox.entries)
+
+    async def push(self, caller, content: str) -> bool:
+        """See Inbox.push()."""
+        name = channel_of(caller.room)
+        if name not in self._inbox.channels:
+            return False
+        seq = self._journal.add(caller, "assistant", "engram", content, to=caller.room)
+        self._outbox.note(seq)
+        sink, _ = self._inbox.channels[name](caller.room)
+        return await self._push(self._journal.entries.line(seq), sink)
+
+    async def _push(self, line: dict, sink) -> bool:
+        await self._give(line["seq"], line, sink, [])
+        if not await sink.end(None):
+            return False
+        self._outbox.remove(line["seq"])
+        return True
+
+    def delivered(self, turn: str) -> None:
+        """See Inbox.delivered()."""
+        self._outbox.remove(int(turn[1:]))
+
+    def progress(self, turn: str, part: int, place: int) -> None:
+        """See Inbox.progress()."""
+        seq = int(turn[1:])
+        if self._outbox.find(seq) is not None:
+            self._outbox.note(seq, part, place)
+
+
+def channel_of(address: str) -> str:
+    """The name of the channel that a message's id or a room belongs to."""
+    name, colon, _ = address.partition(":")
+    return name if colon and " " not in name else address.partition(" ")[0]

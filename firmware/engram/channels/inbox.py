@@ -1,0 +1,156 @@
+"""Where a message or a command of any channel is answered.
+
+A channel makes a Message, whose caller the people of the board admit (people.py), and a ChannelSink, and awaits
+Inbox.take(). A message that has its network's id is answered once, whatever the network repeats: deliveries.py.
+"""
+
+import gc
+from collections import namedtuple
+
+from engram.agent.agent import Sink
+from engram.compat import const, sleep_ms
+from engram.errors import EngramError
+
+MID_LONGEST = const(64)
+"""Bytes of a network's message id, printable ASCII, which begins with the name of its channel and a colon."""
+
+_NO_MEMORY = const("the board has not enough free memory for this: say it in shorter parts, or begin a /session new.")
+
+Message = namedtuple("Message", "mid caller text is_command file")
+"""What somebody says: its network's id, which no other message has, such as "telegram:CHAT:ID", or ""; the Caller; the text;
+whether it is a command; and None or (name, size, open), a file that came with it, where `await open()` gives something
+with `async read(size)`, b"" at the end, and `async close()`."""
+
+Kept = namedtuple("Kept", "turn text age is_cut is_repeat part place")
+"""A reply that was kept: the id of its turn; its text; its age in words, "" if it is new; whether it broke off; whether the
+person may have it already, since the board was restarted; and what the channel noted with Inbox.progress(), 0 each if nothing."""
+
+
+class ChannelSink(Sink):
+    """Where a channel sends the answer to one message.
+
+    Nothing here may raise for a link that is down, and text() is to keep pieces rather than wait long for the network: other
+    turns wait for this one. The answer is over with end().
+    """
+
+    is_confirming = False
+    """Whether end() knows that the person has the answer. Until then it is kept, and delivered with Inbox.redeliver()."""
+
+    async def line(self, line: str) -> None:
+        """A line of a command's answer."""
+
+    async def report(self, fields: dict) -> None:
+        """The outcome of a command, for programs."""
+
+    async def problem(self, problem: str) -> None:
+        """What went wrong with the answer."""
+
+    async def refuse(self, problem: str) -> None:
+        """Why the message is not answered."""
+        await self.problem(problem)
+
+    async def kept(self, reply: Kept) -> None:
+        """A reply that was kept, to a message that came before, or what the board itself began to say."""
+        await self.text(told_age(reply) + reply.text)
+
+    async def end(self, outcome) -> bool:
+        """The answer is over: the Outcome of a turn or None. Whether the person has all of it, as far as the network tells."""
+        return True
+
+
+class Inbox:
+    """Answers the messages of all channels. make_deliveries(inbox) gives the Deliveries, for messages with an id."""
+
+    def __init__(self, commands, agent, make_deliveries):
+        self._commands = commands
+        self._agent = agent
+        self._make_deliveries = make_deliveries
+        self._deliveries = None
+        self.channels = {}
+        """The channels that deliver by themselves, by name."""
+
+    async def take(self, message: Message, sink: ChannelSink):
+        """Answer a message, once if it has an id; the Outcome of a turn, or None. EngramErrors are told to the sink."""
+        if message.mid:
+            return await self.deliveries().take(message, sink)
+        outcome = await tell_errors(self.answer(message, sink), sink)
+        await sink.end(outcome)
+        return outcome
+
+    def add_channel(self, name: str, open_sink) -> None:
+        """Let a channel deliver what the board keeps for it, or begins to say.
+
+        Its messages' ids begin with `name` and a colon, its rooms with `name` and a space. open_sink(address) gives
+        (ChannelSink, room) for such an id or room.
+        """
+        self.channels[name] = open_sink
+
+    async def redeliver(self, name: str) -> int:
+        """Give a channel whose link is there (again) what it has not delivered yet; how many are left."""
+        return await self.deliveries().redeliver(name)
+
+    async def push(self, caller, content: str) -> bool:
+        """Say something to a caller by the board's own initiative, in their room; whether it was delivered.
+
+        It is a turn of the room's session. What is not delivered now is kept; it is lost if no channel has such rooms.
+        """
+        return await self.deliveries().push(caller, content)
+
+    def delivered(self, turn: str) -> None:
+        """The person has the answer to a turn: for a channel that knows it only after end()."""
+        self.deliveries().delivered(turn)
+
+    def progress(self, turn: str, part: int, place: int) -> None:
+        """Note on flash how far a channel is with the answer to a turn: a number up to 255 and one of 32 bits of its own."""
+        self.deliveries().progress(turn, part, place)
+
+    def deliveries(self):
+        """What answers messages with an id, once each."""
+        if self._deliveries is None:
+            self._deliveries = self._make_deliveries(self)
+        return self._deliveries
+
+    async def answer(self, message: Message, sink: ChannelSink, origin=None):
+        """Answer a message as if it came for the first time; the Outcome of a turn, or None."""
+        if message.is_command:
+            return await self._run(message, sink)
+        outcome = await self._agent.turn(message.caller, message.text, sink, origin)
+        if outcome.problem:
+            await sink.problem(outcome.problem)
+        return outcome
+
+    async def _run(self, message: Message, sink: ChannelSink) -> None:
+        outputs = self._commands.run(message.caller, message.text)
+        try:
+            for output in outputs:
+                if isinstance(output, int):
+                    await sleep_ms(output)
+                elif isinstance(output, str):
+                    await sink.line(output)
+                    # A serial line is slow: between two lines others have their turn.
+                    await sleep_ms(0)
+                else:
+                    await sink.report(output)
+        finally:
+            # What Ctrl-C stops, such as a compaction, must tidy up after itself.
+            outputs.close()
+
+
+async def tell_errors(work, sink: ChannelSink):
+    """Await an answer; what it gives, None if an error ended it, which the sink is told."""
+    try:
+        return await work
+    except EngramError as error:
+        await sink.refuse(str(error))
+    except MemoryError:
+        gc.collect()
+        await sink.problem(_NO_MEMORY)
+    return None
+
+
+def told_age(reply: Kept) -> str:
+    """What is said before a kept reply of how old it is, "" if it is new and the person cannot have it yet."""
+    words = ["from %s ago" % reply.age] if reply.age else []
+    if reply.is_repeat:
+        words.append("perhaps for the second time")
+    return "(%s) " % ", ".join(words) if words else ""

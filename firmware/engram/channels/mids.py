@@ -1,0 +1,56 @@
+"""Finds the line of the journal that a message with its network's id has made, and the reply to a turn."""
+
+from array import array
+from binascii import crc32
+
+from engram.compat import const
+from engram.errors import StoreError
+
+_KEPT = const(64)  # ids in RAM, 512 bytes: a network offers again what it offered last
+_LINES = const(256)  # of the journal that are read for them after a start, and looked through for a reply
+_BITS = const(0x3FFFFFFF)  # what fits a small int
+
+
+class Mids:
+    """The newest ids of a journal, by a hash and the seq of their line."""
+
+    def __init__(self, journal):
+        self._journal = journal
+        self._hashes = array("I", bytes(4 * _KEPT))
+        self._seqs = array("I", bytes(4 * _KEPT))
+        self._next = 0
+        known = []
+        for count, line in enumerate(journal.entries.lines_backwards()):
+            if count == _LINES or len(known) == _KEPT:
+                break
+            if "mid" in line:
+                known.append((line["mid"], line["seq"]))
+        while known:
+            self.note(*known.pop())
+
+    def note(self, mid: str, seq: int) -> None:
+        """A message with that id has made the line with that seq."""
+        self._hashes[self._next] = crc32(mid.encode()) & _BITS
+        self._seqs[self._next] = seq
+        self._next = (self._next + 1) % _KEPT
+
+    def find(self, mid: str):
+        """The line that a message with that id has made, as a dict; None if none is known."""
+        wanted = crc32(mid.encode()) & _BITS
+        for at in range(_KEPT):
+            if self._seqs[at] and self._hashes[at] == wanted:
+                line = self._journal.entries.line(self._seqs[at])
+                if line is not None and line.get("mid") == mid:
+                    return line
+        return None
+
+    def reply_to(self, seq: int):
+        """The reply to a turn, as a dict; None if there is none; StoreError if it may be further off than is looked."""
+        journal = self._journal
+        for later in range(seq + 1, journal.newest + 1):
+            if later - seq > _LINES:
+                raise StoreError("this message came before, as t%d; its answer is not near: ask again." % seq)
+            line = journal.entries.line(later)
+            if line and line.get("role") == "assistant" and line.get("re", line.get("prev")) == seq:
+                return line
+        return None

@@ -1,0 +1,68 @@
+"""A network that a test holds in its hand: what a channel's sinks are told, and whether it is delivered."""
+
+from engram.channels.inbox import ChannelSink, Message
+from engram.memory.access import OWNER
+
+
+def message(mid, text, caller=OWNER, file=None):
+    """A message, or a command if it begins with a slash."""
+    return Message(mid, caller, text, text[:1] == "/", file)
+
+
+class Chat(ChannelSink):
+    """The answer to one message, as it was told."""
+
+    def __init__(self, network):
+        self.network = network
+        self.is_confirming = network.is_confirming
+        self.told = []
+
+    async def taken(self, turn):
+        self.told.append("taken " + turn)
+
+    async def text(self, piece):
+        self.told.append(piece)
+
+    async def notice(self, line):
+        self.told.append("notice " + line)
+
+    async def line(self, line):
+        self.told.append("line " + line)
+
+    async def problem(self, problem):
+        self.told.append("problem " + problem)
+
+    async def refuse(self, problem):
+        self.told.append("refused " + problem)
+
+    async def kept(self, reply):
+        self.told.append("kept")
+        self.reply = reply
+        await super().kept(reply)
+
+    async def end(self, outcome):
+        self.told.append("end")
+        return self.network.is_up
+
+
+class Network:
+    """A channel called "net" of an Inbox; while it is not `is_up` nothing is delivered."""
+
+    def __init__(self, inbox, is_confirming=True):
+        self.inbox = inbox
+        self.is_confirming = is_confirming
+        self.is_up = True
+        self.chats = []
+        """(address, Chat) of what was delivered by the board's own doing."""
+        inbox.add_channel("net", self.open_sink)
+
+    def open_sink(self, address):
+        chat = Chat(self)
+        self.chats.append((address, chat))
+        return chat, "net " + address.replace(":", " ").split(" ")[1]
+
+    async def offer(self, message):
+        """Let the board answer a message; the Chat."""
+        chat = Chat(self)
+        await self.inbox.take(message, chat)
+        return chat
