@@ -101,7 +101,7 @@ async def test_a_kept_link_that_the_service_closed_is_not_used_for_a_message():
         api = BotApi(peer.url, TOKEN)
         await api.send("sendMessage", chat_id=1, text="1")
         await wait_until("the end of the link", lambda: peer.ended)
-        assert api._client._link.has_ended()
+        assert api.client._link.has_ended()
 
 
 async def test_updates_come_with_their_bounds():
@@ -131,14 +131,19 @@ async def test_what_is_no_answer_of_telegram_is_an_error():
         assert "telegram.url" in str(caught.error), body
 
 
-async def test_a_file_is_passed_on_in_pieces():
-    async with Peer([answer(b"line\n" * 1000)], [answer(b"line\n" * 1000)], [answer(b"", "404 Gone")]) as peer:
+async def test_a_file_comes_in_pieces():
+    async with Peer([answer(b"line\n" * 1000)], result(True), [answer(b"", "404 Gone")]) as peer:
         api = BotApi(peer.url, TOKEN)
+        file = await api.open_file("documents/a.jsonl")
         pieces = []
-        await api.download("documents/a.jsonl", lambda view: pieces.append(bytes(view)), 5000)
-        assert b"".join(pieces) == b"line\n" * 1000 and len(pieces) > 3
-        for code in (413, 404):
-            with raises(BotError) as caught:
-                await api.download("documents/a.jsonl", lambda view: None, 4999)
-            assert caught.error.code == code
+        while not pieces or pieces[-1]:
+            pieces.append(bytes(await file.read(100)))
+        await file.close()
+        await file.close()
+        assert b"".join(pieces) == b"line\n" * 1000 and max([len(piece) for piece in pieces]) == 100
+        assert await api.call("getMe") is True
+        with raises(BotError) as caught:
+            await api.open_file("documents/b.jsonl")
+        assert caught.error.code == 404
+        assert peer.connections == 1
     assert peer.requests[0][0].startswith(b"GET /file/bot123:secret/documents/a.jsonl HTTP/1.1")

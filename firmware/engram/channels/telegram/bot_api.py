@@ -4,6 +4,7 @@ What goes wrong is a BotError. The bot's token stands in the path of each reques
 """
 
 from engram.compat import const
+from engram.errors import EngramError
 from engram.llm.http.client import Client
 from engram.llm.http.response import ProtocolError
 from engram.llm.http.transport import CertificateRefused, reason
@@ -24,7 +25,7 @@ UPDATES = ("message",)
 """The kinds of updates that are asked for."""
 
 
-class BotError(Exception):
+class BotError(EngramError):
     """A call that failed: `code` is that of the service, 0 if the link failed; `retry_after` is in seconds, 0 if none was named.
 
     With `is_unknown` the service may have done what was asked.
@@ -53,18 +54,20 @@ class Unreadable(Exception):
 class BotApi:
     """Calls of one bot over one link, one at a time."""
 
-    def __init__(self, url: str, token: str, tls=None, network=None, wait_s: int = 0):
+    def __init__(self, url: str, token: str, tls=None, network=None, one_link=None, wait_s: int = 0):
         stall_ms = _ANSWER_MS + 1000 * wait_s
-        self._client = Client(url, _CONNECT_MS, stall_ms, most=_LONGEST_ANSWER, tls=tls, network=network)
+        self.client = Client(
+            url, _CONNECT_MS, stall_ms, _LONGEST_ANSWER, tls=tls, network=network, one_link=one_link
+        )
         self._token = token
 
     def tidy(self) -> None:
         """Close a link that idles; to be called now and then."""
-        self._client.tidy()
+        self.client.tidy()
 
     async def close(self) -> None:
         """Close the link after the call under way."""
-        await self._client.close()
+        await self.client.close()
 
     async def call(self, method: str, **fields):
         """The result of a method that gives little."""
@@ -75,11 +78,11 @@ class BotApi:
         answer = await self._ask(method, fields, is_repeatable=False)
         try:
             await self._check(answer)
-            head = await self._guarded(answer.collect(_HEAD))
+            head = await self.guarded(answer.collect(_HEAD))
             while not answer.ended:
-                await self._guarded(answer.read())  # the message again, which the board has
+                await self.guarded(answer.read())  # the message again, which the board has
         finally:
-            self._client.release(answer)
+            self.client.release(answer)
         return _number_after(head, b'"message_id":')
 
     async def updates(self, offset: int, limit: int, wait_s: int, most: int) -> list:
@@ -88,12 +91,12 @@ class BotApi:
         answer = await self._ask("getUpdates", fields)
         try:
             await self._check(answer)
-            data = await self._guarded(answer.collect(most))
+            data = await self.guarded(answer.collect(most))
             is_whole = answer.ended
             while not answer.ended:
-                await self._guarded(answer.read())
+                await self.guarded(answer.read())
         finally:
-            self._client.release(answer)
+            self.client.release(answer)
         try:
             found = _result(data) if is_whole and len(data) <= most else None
         except (MemoryError, ValueError):
@@ -108,32 +111,25 @@ class BotApi:
             raise BotError(0, "the service does not answer as Telegram does; check telegram.url")
         raise Unreadable(number, _number_after(data, b'"chat":{"id":'))
 
-    async def download(self, path: str, take, most: int) -> None:
-        """Pass the bytes of a file on to take(view); BotError if there are more than `most`."""
-        path = "/file/bot%s/%s" % (self._token, path)
-        answer = await self._guarded(self._client.ask("GET", path))
-        try:
-            if answer.status != 200:
-                raise BotError(answer.status, "the file is not there any more")
-            while not answer.ended:
-                piece = await self._guarded(answer.read())
-                most -= len(piece)
-                if most < 0:
-                    raise BotError(413, "the file is too large")
-                take(piece)
-        finally:
-            self._client.release(answer)
+    async def open_file(self, path: str) -> "Download":
+        """The file at a path that getFile has given, as it comes; no other call is made before it is closed."""
+        answer = await self.guarded(self.client.ask("GET", "/file/bot%s/%s" % (self._token, path)))
+        download = Download(self, answer)
+        if answer.status != 200:
+            await download.close()
+            raise BotError(answer.status, "the file is not there any more")
+        return download
 
     async def _ask(self, method: str, fields: dict, is_repeatable: bool = True):
         path = "/bot%s/%s" % (self._token, method)
-        return await self._guarded(self._client.ask("POST", path, _JSON, lambda: _body(fields), is_repeatable))
+        return await self.guarded(self.client.ask("POST", path, _JSON, lambda: _body(fields), is_repeatable))
 
     async def _result(self, answer):
         try:
             await self._check(answer)
-            data = await self._guarded(answer.collect(_SMALL))
+            data = await self.guarded(answer.collect(_SMALL))
         finally:
-            self._client.release(answer)
+            self.client.release(answer)
         try:
             return _result(data)
         except ValueError:
@@ -143,7 +139,7 @@ class BotApi:
         """BotError if an answer is an error."""
         if answer.status == 200:
             return
-        data = await self._guarded(answer.collect(_SMALL))
+        data = await self.guarded(answer.collect(_SMALL))
         try:
             error = loads(data)
         except ValueError:
@@ -158,9 +154,9 @@ class BotApi:
         is_unknown = answer.status >= 500
         raise BotError(answer.status, problem.replace(self._token, "***"), retry_after, is_unknown)
 
-    async def _guarded(self, awaitable):
+    async def guarded(self, awaitable):
         """Await something of the client; its errors become ours."""
-        client = self._client
+        client = self.client
         try:
             return await awaitable
         except CertificateRefused as error:
@@ -170,6 +166,29 @@ class BotApi:
         except OSError as error:
             problem = "the link to %s failed: %s" % (client.host, reason(error))
             raise BotError(0, problem, is_unknown=client.is_sent)
+
+
+class Download:
+    """A file that comes over the link of a BotApi."""
+
+    def __init__(self, api: BotApi, answer):
+        self._api = api
+        self._answer = answer
+        self._piece = memoryview(b"")
+
+    async def read(self, size: int):
+        """At most `size` bytes that come next, lent until the next call; none at the end."""
+        if not len(self._piece):
+            self._piece = await self._api.guarded(self._answer.read())
+        piece = self._piece[:size]
+        self._piece = self._piece[size:]
+        return piece
+
+    async def close(self) -> None:
+        """Be done with the file."""
+        if self._answer:
+            self._api.client.release(self._answer)
+            self._answer = None
 
 
 def _body(fields: dict):

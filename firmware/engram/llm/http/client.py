@@ -24,7 +24,10 @@ _BUFFER = const(1024)
 
 
 class Client:
-    """Requests to one base URL. `tls` is a tls_context(), needed for https; `network` is a board's Wi-Fi, if it has one."""
+    """Requests to one base URL. `tls` is a tls_context(), needed for https; `network` is a board's Wi-Fi, if it has one.
+
+    `one_link` is a OneLink that several clients share, if no two of them may have a link at once.
+    """
 
     # A kept link that was idle for longer is not tried again: services and routers forget it without a word.
     idle_ms = 15_000
@@ -38,6 +41,7 @@ class Client:
         tls=None,
         network=None,
         addresses=None,
+        one_link=None,
     ):
         secure, self.host, self.port, self.prefix = split_url(url)
         if secure and not tls:
@@ -45,6 +49,7 @@ class Client:
         self.url = url
         self._tls = tls if secure else None
         self._network = network
+        self._one_link = one_link
         self._connect_ms = connect_ms
         self._stall_ms = stall_ms
         self._most = most
@@ -104,6 +109,8 @@ class Client:
         if self._link:
             self._link.close()
             self._link = None
+        if self._one_link:
+            self._one_link.leave(self)
 
     def _head(self, method, path, headers, length):
         host = "[" + self.host + "]" if ":" in self.host else self.host
@@ -150,6 +157,8 @@ class Client:
         if self._network and not self._network.wlan.isconnected():
             # To look a name up would block the board for up to 21 seconds.
             raise OSError(EHOSTUNREACH, "there is no network")
+        if self._one_link:
+            await self._one_link.take(self)
         self.addresses = self.addresses or host_addresses(self.host, self.port)
         try:
             return await connect(others or self.addresses, self._tls, self.host, self._connect_ms)
