@@ -82,6 +82,7 @@ class Board:
         self.gate = Gate()
         self.tag_snapshots = {}
         """The catalog as each session's prompts show it."""
+        self._people = None
         self.told_commands = set()
         """The principals who have seen the list of the commands that are understood without a model."""
 
@@ -107,6 +108,14 @@ class Board:
     make_post_turn = _wired("post_turn")
     make_model = _wired("model")
     make_deliveries = _wired("deliveries")
+
+    make_people = _wired("people")
+
+    def find_people(self):
+        """Who may talk through networks: read once somebody does, or is asked about."""
+        if self._people is None:
+            self._people = self.make_people()
+        return self._people
 
     def make_handlers(self) -> dict:
         """What each command needs."""

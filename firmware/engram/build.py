@@ -154,7 +154,7 @@ def add_agent(board, learns: bool = True) -> None:
         _add_jobs(board)
     board.agent = Agent(board.gate, board.make_answerer)
     board.commands = Commands(board.make_handlers)
-    board.inbox = Inbox(board.commands, board.agent, board.make_deliveries)
+    board.inbox = Inbox(board.folder, board.commands, board.agent, board.make_deliveries)
 
 
 def _add_jobs(board: Board) -> None:

@@ -77,6 +77,14 @@ def deliveries(board, inbox):
     return Deliveries(inbox, board.journal, board.clock, board.folder + "/memory")
 
 
+def people(board):
+    """Who may talk through networks."""
+    from engram.channels.people import People  # absent from boards that only have a console
+
+    config = board.config
+    return People(board.folder, board.clock, config.get("people.policy"), config.get("people.rate"))
+
+
 def model(board, tls, addresses):
     """The model that the settings name; ConfigError if one of them is wrong."""
     from engram.llm.http.client import Client  # absent from boards without a model

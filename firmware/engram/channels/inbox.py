@@ -10,6 +10,7 @@ from collections import namedtuple
 from engram.agent.agent import Sink
 from engram.compat import const, sleep_ms
 from engram.errors import EngramError
+from engram.lazy import lazy
 
 MID_LONGEST = const(64)
 """Bytes of a network's message id, printable ASCII, which begins with the name of its channel and a colon."""
@@ -23,7 +24,7 @@ with `async read(size)`, b"" at the end, and `async close()`."""
 
 Kept = namedtuple("Kept", "turn text age is_cut is_repeat part place")
 """A reply that was kept: the id of its turn; its text; its age in words, "" if it is new; whether it broke off; whether the
-person may have it already, since the board was restarted; and what the channel noted with Inbox.progress(), 0 each if nothing."""
+person may have it already, since the board was restarted; and what the channel noted with Inbox.progress(), else 0."""
 
 
 class ChannelSink(Sink):
@@ -59,9 +60,12 @@ class ChannelSink(Sink):
 
 
 class Inbox:
-    """Answers the messages of all channels. make_deliveries(inbox) gives the Deliveries, for messages with an id."""
+    """Answers the messages of all channels, on a board in a folder. make_deliveries(inbox) gives the Deliveries, for messages
+    with an id.
+    """
 
-    def __init__(self, commands, agent, make_deliveries):
+    def __init__(self, folder: str, commands, agent, make_deliveries):
+        self._folder = folder
         self._commands = commands
         self._agent = agent
         self._make_deliveries = make_deliveries
@@ -112,12 +116,26 @@ class Inbox:
 
     async def answer(self, message: Message, sink: ChannelSink, origin=None):
         """Answer a message as if it came for the first time; the Outcome of a turn, or None."""
+        if message.file:
+            await self._receive(message, sink)
+            if not message.text.strip():
+                return None
         if message.is_command:
             return await self._run(message, sink)
         outcome = await self._agent.turn(message.caller, message.text, sink, origin)
         if outcome.problem:
             await sink.problem(outcome.problem)
         return outcome
+
+    async def _receive(self, message: Message, sink: ChannelSink) -> None:
+        """Keep a file that came with a message; a caption is answered in any case."""
+        with lazy("channels.attachments"):
+            from engram.channels.attachments import receive  # seldom needed
+
+            try:
+                await sink.line(await receive(self._folder, message.caller, message.file))
+            except EngramError as error:
+                await sink.refuse(str(error))
 
     async def _run(self, message: Message, sink: ChannelSink) -> None:
         outputs = self._commands.run(message.caller, message.text)

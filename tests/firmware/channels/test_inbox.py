@@ -121,8 +121,8 @@ async def test_a_command_that_changes_something_leaves_its_line_first_and_is_not
     first = await network.offer(message("net:1:7", "/note the bike is green", NET))
     assert first.told[0] == "taken t1" and first.told[1].startswith("line noted in")
     assert _lines(board)[0] == {"seq": 1, "op": "command", "mid": "net:1:7", "at": board.clock.now()}
-    for network in (network, Network(_again(board).inbox)):
-        again = await network.offer(message("net:1:7", "/note the bike is green", NET))
+    for known in (network, Network(_again(board).inbox)):
+        again = await known.offer(message("net:1:7", "/note the bike is green", NET))
         assert again.told[0] == "taken t1" and "not carried out again" in again.told[1], again.told
     assert board.notes.for_caller(NET).text(board.notes.for_caller(NET).today()).count("green") == 1
 

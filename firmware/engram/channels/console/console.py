@@ -12,8 +12,8 @@ import select
 import sys
 
 from engram import text
-from engram.channels.inbox import ChannelSink, Message
 from engram.channels.console.line_editor import LineEditor, TooLong
+from engram.channels.inbox import ChannelSink, Message
 from engram.compat import const
 from engram.interrupt import interruptible
 from engram.lazy import release

@@ -23,7 +23,7 @@ _ID_LONGEST = const(64)  # characters: an id comes back in every line
 _NO_JSON = 'the line is no JSON object such as {"id":1,"say":"hello"}; a line  /json off  ends this way of talking.'
 _DAMAGED = const("the line was damaged on its way, or has no crc though an earlier one had: send it again.")
 _TOO_MUCH = const("the board has not enough free memory for a line of this length: send it in parts.")
-_ONE = "a request has id, mid, if you want, and either say or command, and who with room, group and workspace for another person."
+_ONE = "a request has id and mid, if you want, either say or command, and who with room, group, workspace for another person."
 
 
 class JsonLines(ChannelSink):

@@ -110,8 +110,8 @@ class Journal(LogEntries):
         """Append a turn to the session of the caller's room, begun if there is none; the turn's seq.
 
         It is on flash when this returns. When the flash is full, the journal's oldest segments make room. `caption` is what
-        a picture that came with the turn shows, `mid` its network's id, `answers` the seq of the turn to which it is the reply, `to` the room
-        to which the board says it by itself.
+        a picture that came with the turn shows, `mid` its network's id, `answers` the seq of the turn that it replies to,
+        `to` the room to which the board says it by itself.
         """
         fitting = _fitting(content, role)
         sid = self.current(caller)

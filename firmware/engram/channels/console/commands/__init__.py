@@ -9,7 +9,7 @@ from engram.memory import access
 _PACKAGE = "channels.console.commands"
 
 _READS = ("help", "memory", "recall", "export", "companion", "stats", "json")
-_READS_ALONE = ("session", "intents", "mode", "workspace")
+_READS_ALONE = ("session", "intents", "mode", "workspace", "people")
 """Those that read, and those that do so without an argument or with "list"."""
 
 _COMMANDS = """\
@@ -33,6 +33,9 @@ import FILE | OBJECT -- import memories from a .jsonl file on the board or a JSO
 compact -- remove forgotten data from the flash
 companion -- show the link to the companion
 stats -- show the state of the board
+pair CODE [NAME] -- let somebody talk through a network who was sent a code
+people [list | approve CODE [NAME] | block WHO | remove WHO | rename WHO NAME | link WHO ID | owner WHO | \
+group ID mention | group ID always | group ID off] -- show or change who may talk through a network
 workspace [ID | off] -- show, enter or leave a workspace: its members share memories tagged ws:ID
 json on | off -- on the serial line: one JSON object a line, for programs"""
 

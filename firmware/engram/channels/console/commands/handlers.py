@@ -43,5 +43,7 @@ def handlers(board) -> dict:
         "import": ("transfer", (board.folder, records, clock, journal, board.eviction) + texts),
         "stats": ("stats", (stats,)),
         "companion": ("stats", (companion,)),
+        "pair": ("people", (board.find_people, clock)),
+        "people": ("people", (board.find_people, clock)),
         "workspace": ("board", (config,)),
     }

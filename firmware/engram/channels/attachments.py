@@ -1,0 +1,61 @@
+"""Files that come with a message: one that /import reads is kept for the owner, all else is refused in a sentence."""
+
+from engram import files
+from engram.compat import const
+from engram.errors import ArgumentError
+from engram.memory import access
+
+_LARGEST = const(262144)  # bytes: what a board can hold beside its memory, and bring in within minutes
+_PIECE = const(1024)
+_NAME_LONGEST = const(64)
+_NAME = const("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+_ELSE = const("received.jsonl")  # for a name that /import does not take
+
+_OTHERS = const("files are taken from the owner only, in private.")
+_KIND = const("only .jsonl files are taken; `engram import FILE` on a computer brings in Markdown and other forms.")
+_SIZE = const("is longer than %d bytes, which is as much as is taken: send it in parts.")
+
+
+async def receive(folder: str, caller, file) -> str:
+    """Keep a file that came with a message, (name, size, open); a sentence that says how it is imported."""
+    name, size, open_file = file
+    shown = name[:_NAME_LONGEST]
+    if not access.is_owner(caller):
+        raise ArgumentError(shown, _OTHERS)
+    if not name.endswith(".jsonl"):
+        raise ArgumentError(shown, _KIND)
+    if size > _LARGEST:
+        raise ArgumentError(shown, _SIZE % _LARGEST)
+    if len(name) > _NAME_LONGEST or name[0] == "." or [letter for letter in name if letter not in _NAME]:
+        name = _ELSE
+    source = await open_file()
+    try:
+        count = await _copy(source, folder + "/" + name, shown)
+    finally:
+        await source.close()
+    return "%s is kept (%d bytes): /import %s brings it in" % (name, count, name)
+
+
+async def _copy(source, path: str, shown: str) -> int:
+    """Write what is read to a file, in place of what is there, once it is whole; the number of bytes."""
+    count = 0
+    is_whole = False
+    draft = path + ".new"
+    try:
+        with open(draft, "wb") as target:
+            while True:
+                piece = await source.read(_PIECE)
+                if not piece:
+                    break
+                count += len(piece)
+                if count > _LARGEST:
+                    raise ArgumentError(shown, _SIZE % _LARGEST)
+                target.write(piece)
+        is_whole = True
+    except OSError as error:
+        raise files.failure(error, path) from None
+    finally:
+        if not is_whole:
+            files.discard(draft)
+    files.rename(draft, path)
+    return count

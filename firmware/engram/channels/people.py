@@ -1,0 +1,317 @@
+"""Who may talk to the board through a network, and as whom.
+
+people.json has those who were approved, and the groups in which the board talks; a person is known by the network's own ids,
+never by the name that they give themselves:
+
+    {"people":[{"who":"ann","name":"Ann","ids":["telegram:12345"]},{"who":"owner","name":"","ids":["telegram:1"]},
+               {"who":"telegram:666","name":"","ids":["telegram:666"],"blocked":true}],
+     "groups":{"telegram:-100123":"mention"}}
+
+`who` is the principal: it stays, since memories and files have it. All about strangers is in RAM: they write nothing.
+"""
+
+import os
+from binascii import hexlify
+from collections import namedtuple
+from hashlib import sha256
+
+from engram import files, text
+from engram.compat import const
+from engram.errors import ArgumentError, NotFound, StoreError
+from engram.memory import caller_check
+from engram.memory.access import OWNER, Caller
+
+_FILE = const("/people.json")
+_LARGEST = const(16384)  # bytes of that file: it is read whole
+_PEOPLE = const(64)
+_GROUPS = const(16)
+_IDS = const(8)  # of one person
+_ID_LONGEST = const(100)
+_NAME_LONGEST = const(32)
+_CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # 32, none of which looks like another
+_CODE_LENGTH = const(8)
+_CODE_SECONDS = const(3600)
+_WAITING = const(3)  # strangers of a network who have a code: nobody else is answered, so a flood costs nothing
+_RATED = const(32)  # senders whose messages are counted
+_MINUTE = const(60)
+_HASHED = const(16)  # hexadecimal digits that stand for an id that is too long
+
+GROUP_MODES = ("mention", "always")
+
+_ASK = const(
+    "I talk only with people whom my owner has approved. Your code is %s, for an hour: /pair %s lets you in. "
+    "What you wrote was not read; write again after that."
+)
+_TOO_FAST = const("that is more than %d messages a minute (people.rate): what comes within this minute is not read.")
+
+Admission = namedtuple("Admission", "caller reply")
+"""The Caller of a message that may be answered, else None; and a sentence to send instead, or None for silence."""
+
+_NOBODY = Admission(None, None)
+
+
+class People:
+    """The people of a board, in a folder. `policy` is that of networks that have none of their own: pairing, allowlist, open
+    or off; of one sender `rate` messages a minute are answered.
+    """
+
+    def __init__(self, folder: str, clock, policy: str, rate: int):
+        self._path = folder + _FILE
+        self._clock = clock
+        self._policy = policy
+        self._rate = rate
+        self._waiting = []
+        """[code, id, name, when] of strangers who were given a code."""
+        self._counts = {}
+        self.people = []
+        self.groups = {}
+        self._read()
+
+    def _read(self) -> None:
+        data = files.read(self._path, _LARGEST)
+        try:
+            stored = text.loads(data) if data else {}
+            if not isinstance(stored, dict):
+                raise ValueError
+            self.people = [_checked(person) for person in stored.get("people", ())]
+            self.groups = dict(stored.get("groups", {}))
+        except (ValueError, KeyError, TypeError, ArgumentError):
+            raise StoreError(
+                "people.json is not as docs/reference/formats.md says: correct it, or remove it."
+            ) from None
+
+    def _save(self) -> None:
+        try:
+            files.write(self._path, text.dumps({"people": self.people, "groups": self.groups}))
+        except StoreError:
+            self._read()  # what is not on flash does not count
+            raise
+
+    # --- messages
+
+    def admit(
+        self,
+        network: str,
+        sender: str,
+        kind: str,
+        group: str = "",
+        is_mentioned: bool = True,
+        thread: str = "",
+        name: str = "",
+        policy: str = "",
+    ) -> Admission:
+        """Whether a message may be answered, and as whose.
+
+        `sender` and `group` are the network's own ids, `kind` is "direct" or "group", `thread` that of a topic, `name` what the
+        sender calls themselves, `policy` the network's own one if it has one.
+        """
+        ref, policy = network + ":" + sender, policy or self._policy
+        person = self._with_id(ref)
+        if policy == "off" or len(ref) > _ID_LONGEST or (person and person.get("blocked")):
+            return _NOBODY
+        is_group = kind != "direct"
+        if is_group:
+            mode = self.groups.get(network + ":" + group)
+            if mode != "always" and not (mode == "mention" and is_mentioned):
+                return _NOBODY
+        elif person is None and policy != "open":
+            return Admission(None, self._ask(network, ref, name) if policy == "pairing" else None)
+        principal = person["who"] if person else principal_of(ref)
+        return self._rated(ref, Caller(principal, room_of(network, group or sender, thread), is_group, ""))
+
+    def _rated(self, ref: str, caller: Caller) -> Admission:
+        """Count a message; more than the rate are told once, then not at all."""
+        minute = self._clock.now() // _MINUTE
+        counted = self._counts.get(ref)
+        if counted is None or counted[0] != minute:
+            for other in [each for each in self._counts if self._counts[each][0] != minute]:
+                self._counts.pop(other)
+            if len(self._counts) >= _RATED:
+                return _NOBODY
+            counted = self._counts[ref] = [minute, 0]
+        counted[1] += 1
+        if counted[1] <= self._rate:
+            return Admission(caller, None)
+        return Admission(None, _TOO_FAST % self._rate if counted[1] == self._rate + 1 else None)
+
+    def _ask(self, network: str, ref: str, name: str):
+        """Give a stranger a code; what they are told, None if they have one or too many others have."""
+        waiting = self.waiting()
+        if any(ref == entry[1] for entry in waiting):
+            return None
+        if sum(1 for entry in waiting if entry[1].startswith(network + ":")) >= _WAITING:
+            return None
+        code = "".join([_CODE_LETTERS[byte & 31] for byte in os.urandom(_CODE_LENGTH)])
+        self._waiting.append((code, ref, _shown(name), self._clock.now()))
+        return _ASK % (code, code)
+
+    def waiting(self) -> list:
+        """(code, id, name, when) of the strangers whose code is valid."""
+        now = self._clock.now()
+        self._waiting = [entry for entry in self._waiting if 0 <= now - entry[3] < _CODE_SECONDS]
+        return self._waiting
+
+    # --- people
+
+    def approve(self, ref: str, name: str = "") -> dict:
+        """Let somebody talk, by the code that they have or by their id; the person."""
+        ref, given = self._id_of(ref)
+        person = self._with_id(ref)
+        if person is None:
+            if len(self.people) >= _PEOPLE:
+                raise ArgumentError("people", "are %d, as many as may be: /people remove one first." % _PEOPLE)
+            person = {"who": self._new_principal(name or principal_of(ref)), "name": name or given, "ids": [ref]}
+            self.people.append(_checked(person))
+        person.pop("blocked", None)
+        self._end_waiting(ref)
+        return person
+
+    def block(self, ref: str) -> dict:
+        """Answer somebody no more, whom a code, an id or a name tells; the person."""
+        person = self._found(ref) or self.approve(ref)
+        person["blocked"] = True
+        self._save()
+        return person
+
+    def remove(self, ref: str) -> dict:
+        """Forget that somebody was approved or blocked; the person. Their memories stay."""
+        person = self.find(ref)
+        self.people.remove(person)
+        self._save()
+        return person
+
+    def rename(self, ref: str, name: str) -> dict:
+        """Call somebody by another name in the list; the person."""
+        person = self.find(ref)
+        person["name"] = _checked_name(name)
+        self._save()
+        return person
+
+    def link(self, ref: str, other: str) -> dict:
+        """Take another id, or another person's ids, for one person's; that person."""
+        person, second = self.find(ref), self._found(other)
+        if second is person or (second and second["who"] == OWNER.principal):
+            raise ArgumentError(other, "cannot be linked to %s; name the owner first." % person["who"])
+        ids = second["ids"] if second else [self._id_of(other)[0]]
+        if len(person["ids"]) + len(ids) > _IDS:
+            raise ArgumentError(ref, "has as many ids as may be: %d." % _IDS)
+        person["ids"] = person["ids"] + ids
+        if second:
+            self.people.remove(second)
+        self._end_waiting(ids[0])
+        return person
+
+    def make_owner(self, ref: str) -> dict:
+        """Let somebody be the owner, with the memory of the console; the person."""
+        person = self.find(ref)
+        if self.has_owner() and person["who"] != OWNER.principal:
+            raise ArgumentError(
+                ref, "cannot be the owner, there is one: /people link owner %s, if it is the same." % ref
+            )
+        person["who"] = OWNER.principal
+        person.pop("blocked", None)
+        self._save()
+        return person
+
+    def has_owner(self) -> bool:
+        """Whether somebody on a network is the owner."""
+        return any(person["who"] == OWNER.principal for person in self.people)
+
+    def set_group(self, ref: str, mode: str) -> None:
+        """Answer in a group when the board is mentioned, always, or not at all (off)."""
+        _checked_id(ref)
+        if mode == "off":
+            if self.groups.pop(ref, None) is None:
+                raise NotFound("group", ref)
+        elif mode not in GROUP_MODES:
+            raise ArgumentError("group", "takes mention, always or off.")
+        elif len(self.groups) >= _GROUPS and ref not in self.groups:
+            raise ArgumentError("group", "there are %d, as many as may be: set one to off first." % _GROUPS)
+        else:
+            self.groups[ref] = mode
+        self._save()
+
+    def find(self, ref: str) -> dict:
+        """The person with an id, a principal or a name; NotFound if there is none."""
+        person = self._found(ref)
+        if person is None:
+            raise NotFound("person", ref[:_ID_LONGEST], "/people lists those that there are.")
+        return person
+
+    def _found(self, ref: str):
+        for person in self.people:
+            if ref == person["who"] or ref in person["ids"]:
+                return person
+        named = [person for person in self.people if person["name"] == ref]
+        return named[0] if len(named) == 1 else None
+
+    def _with_id(self, ref: str):
+        for person in self.people:
+            if ref in person["ids"]:
+                return person
+        return None
+
+    def _id_of(self, ref: str) -> tuple:
+        """(id, name) of the stranger with a code, or of an id."""
+        for code, known, name, _ in self.waiting():
+            if ref.upper() == code or ref == known:
+                return known, name
+        if ":" not in ref:
+            raise NotFound("code", ref[:_CODE_LENGTH], "codes are valid for an hour, and until the board restarts.")
+        return _checked_id(ref), ""
+
+    def _end_waiting(self, ref: str) -> None:
+        self._save()
+        self._waiting = [entry for entry in self._waiting if entry[1] != ref]
+
+    def _new_principal(self, who: str) -> str:
+        if who == OWNER.principal or any(person["who"] == who for person in self.people):
+            raise ArgumentError(who, "is somebody else; /people link %s ID, if it is the same person." % who)
+        return who
+
+
+def room_of(network: str, chat: str, thread: str = "") -> str:
+    """The room of a chat, or of a thread in it."""
+    return _short(network + " " + chat + (" " + thread if thread else ""), network + " ", caller_check.ROOM_BYTES)
+
+
+def principal_of(ref: str) -> str:
+    """The principal of an id for which no name was given."""
+    return _short(ref, ref.partition(":")[0] + ":", caller_check.NAME_BYTES)
+
+
+def _short(name: str, start: str, most: int) -> str:
+    """A name that may be a principal's or a room's: a hash stands for one that is too long or has other letters."""
+    try:
+        if len(name.encode()) <= most:
+            caller_check.check_caller(Caller("x", name, True, ""))
+            return name
+    except ArgumentError:
+        pass
+    return start + hexlify(sha256(name.encode()).digest()).decode()[:_HASHED]
+
+
+def _checked(person: dict) -> dict:
+    caller_check.check_caller(Caller(person["who"], "x", False, ""))
+    if not person["ids"] or not isinstance(person["name"], str):
+        raise ValueError
+    for ref in person["ids"]:
+        _checked_id(ref)
+    return person
+
+
+def _checked_id(ref: str) -> str:
+    network, colon, sender = ref.partition(":")
+    if not (network and colon and sender) or len(ref) > _ID_LONGEST or " " in ref or text.printable(ref) != ref:
+        raise ArgumentError("id", "must be a network and its own id, such as telegram:12345.")
+    return ref
+
+
+def _checked_name(name: str) -> str:
+    if not name or _shown(name) != name:
+        raise ArgumentError("name", "must have 1 to %d characters." % _NAME_LONGEST)
+    return name
+
+
+def _shown(name: str) -> str:
+    return text.cut(" ".join(text.printable(name).split()), _NAME_LONGEST)

@@ -1,0 +1,154 @@
+"""Answers that were not delivered: kept on flash by their turns, given when the link is back, with their age; bounded."""
+
+from board import Board, Script
+from channel import Network, message
+from engram import files
+from engram.channels.outbox import Outbox
+from engram.memory.access import Caller
+from support import folder
+
+NET = Caller("ann", "net 1", False, "")
+
+
+def _board(*steps):
+    return Board().serve(Script(*steps))
+
+
+def _again(board, *steps):
+    board.restart()
+    return board.serve(Script(*steps))
+
+
+async def _undelivered(board, count=1):
+    network = Network(board.inbox)
+    network.is_up = False
+    for number in range(count):
+        await network.offer(message("net:1:%d" % number, "message %d" % number, NET))
+    network.is_up = True
+    return network
+
+
+def _given(network):
+    given = [(address, chat.told) for address, chat in network.chats]
+    network.chats.clear()
+    return given
+
+
+async def test_a_reply_that_was_not_delivered_is_given_when_the_link_is_back_with_its_age():
+    board = _board("Hello.")
+    network = await _undelivered(board)
+    assert board.model.asked == 1
+    board.now += 7200
+    assert await board.inbox.redeliver("net") == 0
+    assert _given(network) == [("net:1:0", ["taken t3", "kept", "(from 2 h ago) Hello.", "end"])]
+    assert await board.inbox.redeliver("net") == 0 and _given(network) == [] and board.model.asked == 1
+
+
+async def test_it_outlives_a_restart_and_tells_that_it_may_come_twice():
+    board = _board("Hello.")
+    await _undelivered(board)
+    board = _again(board)
+    network = Network(board.inbox)
+    await board.inbox.redeliver("net")
+    assert _given(network) == [("net:1:0", ["taken t3", "kept", "(perhaps for the second time) Hello.", "end"])]
+
+
+async def test_a_channel_that_noted_where_it_stands_is_told_that_instead():
+    board = _board("Hello.")
+    await _undelivered(board)
+    board.inbox.progress("t3", 2, 4000000000)
+    board = _again(board)
+    network = Network(board.inbox)
+    await board.inbox.redeliver("net")
+    chat = network.chats[0][1]
+    assert chat.told[2] == "Hello." and (chat.reply.part, chat.reply.place) == (2, 4000000000)
+
+
+async def test_a_message_whose_answer_the_power_took_is_answered_without_being_offered_again():
+    board = _board()
+    board.journal.add(NET, "user", "ann", "hi", mid="net:1:9")
+    Outbox(board.place + "/memory").note(3)
+    board = _again(board, "At last.")
+    network = Network(board.inbox)
+    await board.inbox.redeliver("net")
+    assert _given(network) == [("net:1:9", ["taken t3", "taken t3", "At last.", "end"])]
+    line = board.journal.turn(4)
+    assert (line["role"], line["prev"], line["scope"]) == ("assistant", 3, "user:ann")
+
+
+async def test_while_the_link_goes_down_again_the_rest_waits():
+    board = _board("One.", "Two.", "Three.")
+    network = await _undelivered(board, 3)
+    network.is_up = False
+    assert await board.inbox.redeliver("net") == 3 and len(_given(network)) == 1
+    network.is_up = True
+    assert await board.inbox.redeliver("net") == 0
+    assert [told[2] for _, told in _given(network)] == ["One.", "Two.", "Three."]
+
+
+async def test_the_oldest_gives_way_and_that_is_told():
+    board = _board()
+    network = await _undelivered(board, 16)
+    assert files.size(board.place + "/memory/outbox.bin") == 122
+    board = _again(board)
+    network = Network(board.inbox)
+    await board.inbox.redeliver("net")
+    given = _given(network)
+    notices = [line for _, told in given for line in told if line.startswith("notice")]
+    assert len(given) == 13 and given[0][0] == "net:1:3"
+    assert notices == ["notice older answers that could not be delivered and are not kept any more: 3; ask again."]
+
+
+async def test_a_channel_that_learns_later_that_all_is_delivered_says_so():
+    board = _board("Hello.")
+    network = await _undelivered(board)
+    board.inbox.delivered("t3")
+    await board.inbox.redeliver("net")
+    assert _given(network) == []
+
+
+async def test_what_the_board_begins_goes_to_the_room_and_is_a_turn_of_its_session():
+    board = _board()
+    network = Network(board.inbox)
+    await network.offer(message("net:1:1", "hi", NET))
+    assert await board.inbox.push(NET, "The paint has come.") is True
+    assert _given(network) == [("net 1", ["kept", "The paint has come.", "end"])]
+    line = board.journal.turn(5)
+    assert (line["role"], line["to"], line["sid"]) == ("assistant", "net 1", board.journal.current(NET))
+    network.is_up = False
+    assert await board.inbox.push(NET, "More paint.") is False
+    board = _again(board)
+    network = Network(board.inbox)
+    assert await board.inbox.redeliver("net") == 0
+    assert _given(network) == [("net 1", ["kept", "(perhaps for the second time) More paint.", "end"])]
+
+
+async def test_what_the_board_begins_for_a_room_of_no_channel_is_not_kept():
+    board = _board()
+    assert await board.inbox.push(Caller("ann", "elsewhere 1", False, ""), "hello") is False
+    assert board.journal.newest == 0
+
+
+async def test_other_channels_are_not_given_what_is_not_theirs():
+    board = _board("Hello.")
+    network = await _undelivered(board)
+    board.inbox.add_channel("other", None)
+    assert await board.inbox.redeliver("other") == 1 and _given(network) == []
+
+
+async def test_the_console_alone_makes_no_file_and_loads_nothing_of_this():
+    board = _board("Hello.")
+    await Network(board.inbox).offer(message("", "hi", NET))
+    assert files.size(board.place + "/memory/outbox.bin") < 0 and board.inbox._deliveries is None
+
+
+def test_a_damaged_file_is_told_and_counts_as_empty():
+    place = folder()
+    outbox = Outbox(place)
+    outbox.note(7)
+    outbox.note(8, 1, 2)
+    assert Outbox(place).entries == [[7, 0, 0], [8, 1, 2]]
+    data = files.read(place + "/outbox.bin", 200)
+    for damaged in (data[:-1], b"x" + data[1:], data[1:], b"x", bytes(5)):
+        files.write(place + "/outbox.bin", damaged)
+        assert Outbox(place).entries == []

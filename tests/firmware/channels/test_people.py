@@ -1,0 +1,233 @@
+"""Who may talk through a network: policies, pairing, groups and rates; what a stranger says costs nothing."""
+
+import os
+
+from board import NOW, Board, error_of, lines_of, paths
+from engram.channels.people import Admission, People, principal_of, room_of
+from engram.clock import Clock
+from engram.errors import ArgumentError, NotFound, StoreError
+from engram.memory.access import OWNER, Caller
+from support import folder, raises
+
+SILENCE = Admission(None, None)
+ANN = "net:5"
+
+
+class _Time:
+    now = NOW
+
+
+def _people(policy="pairing", rate=10, place=None):
+    _Time.now = NOW
+    return People(place or folder(), Clock(0, lambda: _Time.now), policy, rate)
+
+
+def _code(people):
+    return people.waiting()[-1][0]
+
+
+def _caller(principal, room, group=False):
+    return Admission(Caller(principal, room, group, ""), None)
+
+
+def test_a_stranger_is_sent_a_code_once_and_whoever_is_approved_with_it_may_talk():
+    people = _people()
+    told = people.admit("net", "5", "direct", name="Ann\n")
+    code = _code(people)
+    assert told.caller is None and "Your code is %s, for an hour: /pair %s" % (code, code) in told.reply
+    assert people.admit("net", "5", "direct") == SILENCE
+    assert people.approve(code.lower(), "ann") == {"who": "ann", "name": "ann", "ids": [ANN]}
+    assert people.admit("net", "5", "direct") == _caller("ann", "net 5")
+    assert people.waiting() == []
+
+
+def test_a_code_has_eight_letters_of_which_none_looks_like_another():
+    people = _people()
+    for sender in range(300):
+        people.admit("net%d" % sender, "5", "direct")
+    codes = [code for code, _, _, _ in people.waiting()]
+    assert len(set(codes)) == 300 and set("".join(codes)) == set("ABCDEFGHJKLMNPQRSTUVWXYZ23456789")
+    assert all(len(code) == 8 for code in codes)
+
+
+def test_a_code_ends_after_an_hour_and_then_the_stranger_is_sent_another():
+    people = _people()
+    people.admit("net", "5", "direct")
+    code = _code(people)
+    _Time.now += 3600
+    with raises(NotFound):
+        people.approve(code)
+    assert people.admit("net", "5", "direct").reply
+
+
+def test_three_strangers_of_a_network_have_a_code_and_no_other_is_answered():
+    people = _people()
+    told = [people.admit("net", str(sender), "direct").reply is not None for sender in range(1, 7)]
+    assert told == [True, True, True, False, False, False]
+    assert people.admit("other", "1", "direct").reply
+
+
+def test_strangers_write_nothing_to_flash():
+    place = folder()
+    people = _people(place=place)
+    for sender in range(50):
+        people.admit("net", str(sender), "direct", name="x" * 1000)
+    assert os.listdir(place) == []
+
+
+def test_the_policies_let_in_whom_they_name():
+    assert _people("allowlist").admit("net", "5", "direct") == SILENCE
+    assert _people("off").admit("net", "5", "direct") == SILENCE
+    assert _people("open").admit("net", "5", "direct") == _caller(ANN, "net 5")
+    people = _people("off")
+    people.approve(ANN, "ann")
+    people.set_group("net:-7", "always")
+    assert people.admit("net", "5", "direct") == people.admit("net", "5", "group", "-7") == SILENCE
+    assert people.admit("net", "5", "direct", policy="allowlist") == _caller("ann", "net 5")
+
+
+def test_who_is_blocked_gets_silence_in_every_policy_and_in_groups():
+    for policy in ("pairing", "allowlist", "open"):
+        people = _people(policy)
+        people.set_group("net:-7", "always")
+        people.block(ANN)
+        assert people.admit("net", "5", "direct") == people.admit("net", "5", "group", "-7") == SILENCE
+
+
+def test_groups_are_closed_until_they_are_listed_and_pairing_opens_none():
+    people = _people()
+    assert people.admit("net", "5", "group", "-7") == SILENCE and not people.waiting()
+    people.approve(ANN, "ann")
+    assert people.admit("net", "5", "group", "-7") == SILENCE
+    people.set_group("net:-7", "mention")
+    assert people.admit("net", "5", "group", "-7", is_mentioned=False) == SILENCE
+    assert people.admit("net", "5", "group", "-7") == _caller("ann", "net -7", True)
+    assert people.admit("net", "6", "group", "-7") == _caller("net:6", "net -7", True)
+    people.set_group("net:-7", "always")
+    assert people.admit("net", "5", "group", "-7", False, "3") == _caller("ann", "net -7 3", True)
+    people.set_group("net:-7", "off")
+    assert people.admit("net", "5", "group", "-7") == SILENCE
+    with raises(NotFound):
+        people.set_group("net:-7", "off")
+
+
+def test_the_owner_is_one_person_with_the_memory_of_the_console():
+    people = _people()
+    people.approve(ANN, "ann")
+    people.approve("net:6", "bo")
+    assert not people.has_owner()
+    people.make_owner("ann")
+    assert people.admit("net", "5", "direct").caller.principal == OWNER.principal
+    with raises(ArgumentError):
+        people.make_owner("bo")
+    people.link("owner", "bo")
+    assert people.admit("net", "6", "direct").caller.principal == OWNER.principal
+    for claim in ("owner", "bo", "x\ny", 'a"b', "n" * 33):
+        with raises(ArgumentError):
+            people.approve("net:7", claim if claim != "bo" else "owner")
+
+
+def test_one_person_has_ids_of_several_networks():
+    people = _people()
+    people.approve(ANN, "ann")
+    people.admit("irc", "ann", "direct")
+    people.link("ann", _code(people))
+    people.link("ann", "xmpp:ann@example.org")
+    assert people.admit("irc", "ann", "direct").caller.principal == "ann" and not people.waiting()
+    with raises(ArgumentError):
+        people.approve("irc:other", "ann")
+    with raises(ArgumentError):
+        people.link("ann", "irc:ann")
+    for number in range(5):
+        people.link("ann", "more:%d" % number)
+    with raises(ArgumentError):
+        people.link("ann", "more:9")
+
+
+def test_a_name_changes_and_the_principal_stays():
+    people = _people()
+    people.approve(ANN)
+    people.rename(ANN, "Ann of the shop")
+    assert people.find("Ann of the shop")["who"] == ANN
+    assert people.admit("net", "5", "direct").caller.principal == ANN
+
+
+def test_all_survives_a_restart_and_a_file_that_is_not_understood_lets_nobody_in():
+    place = folder()
+    people = _people(place=place)
+    people.approve(ANN, "ann")
+    people.block("net:6")
+    people.set_group("net:-7", "mention")
+    again = _people(place=place)
+    assert again.people == people.people and again.groups == {"net:-7": "mention"}
+    for content in ('{"people":[{"who":"a"}]}', "[]", '{"people":[{"who":"","name":"","ids":["net:1"]}]}', "{"):
+        with open(place + "/people.json", "w") as file:
+            file.write(content)
+        with raises(StoreError):
+            _people(place=place)
+
+
+def test_the_numbers_of_people_and_groups_are_bounded():
+    people = _people()
+    for number in range(64):
+        people.approve("net:%d" % number)
+    with raises(ArgumentError):
+        people.approve("net:64")
+    for number in range(16):
+        people.set_group("net:-%d" % number, "always")
+    with raises(ArgumentError):
+        people.set_group("net:-99", "always")
+    assert len(_people(place=people._path[:-12]).people) == 64
+
+
+def test_beyond_the_rate_there_is_one_notice_and_then_silence_until_the_next_minute():
+    people = _people("open", rate=2)
+    told = [people.admit("net", "5", "direct") for _ in range(5)]
+    assert [each.caller is not None for each in told] == [True, True, False, False, False]
+    assert "more than 2 messages a minute" in told[2].reply and told[3] == told[4] == SILENCE
+    assert people.admit("net", "6", "direct").caller
+    _Time.now += 60
+    assert people.admit("net", "5", "direct").caller
+
+
+def test_the_senders_that_are_counted_are_bounded():
+    people = _people("open")
+    told = [people.admit("net", str(sender), "direct").caller is not None for sender in range(50)]
+    assert told == [True] * 32 + [False] * 18
+    _Time.now += 60
+    assert people.admit("net", "49", "direct").caller and len(people._counts) == 1
+
+
+def test_long_and_strange_ids_make_short_principals_and_rooms_that_differ():
+    names = ["net:" + "x" * 60 + last for last in "ab"] + ['net:q"', "net:'\\"]
+    assert len({principal_of(name) for name in names}) == 4
+    assert all(len(principal_of(name)) <= 32 for name in names)
+    rooms = [room_of("net", "!" * 90, thread) for thread in ("", "1", "2")]
+    assert len(set(rooms)) == 3 and all(len(room) <= 64 and room.startswith("net ") for room in rooms)
+    assert _people("open").admit("net", "x" * 200, "direct") == SILENCE
+
+
+def test_the_commands_are_the_owners_and_tell_what_they_did():
+    board = Board().serve()
+    people = board.find_people()
+    people.admit("net", "5", "direct", name="Ann")
+    code = _code(people)
+    assert lines_of(board, "/people") == ["waiting: /pair %s lets in net:5, who says Ann (60 minutes left)" % code]
+    for caller in (Caller("ann", "net 5", False, ""), Caller("owner", "net -7", True, "")):
+        for line in ("/pair " + code, "/people", "/people block net:5"):
+            assert "only the owner" in error_of(board, line, caller)
+    chat = Caller("owner", "net 1", False, "")
+    assert lines_of(board, "/pair %s ann" % code, chat) == [
+        "ann: net:5",
+        "/people owner ann makes them the owner, if it is you: with the same memory as on the console",
+    ]
+    assert lines_of(board, "/people rename ann Ann of the shop") == ["ann (Ann of the shop): net:5"]
+    assert lines_of(board, "/people link ann irc:ann") == ["ann (Ann of the shop): net:5, irc:ann"]
+    assert lines_of(board, "/people owner ann") == ["owner (Ann of the shop): net:5, irc:ann"]
+    assert lines_of(board, "/people approve net:6 bo") == ["bo: net:6"]
+    assert lines_of(board, "/people block bo") == ["bo: net:6, blocked"]
+    assert lines_of(board, "/people group net:-7 mention") == ["net:-7: mention"]
+    assert lines_of(board, "/people remove bo") == ["removed bo; their memories stay"]
+    assert lines_of(board, "/people list") == ["owner (Ann of the shop): net:5, irc:ann", "group net:-7: mention"]
+    assert "takes list" in error_of(board, "/people what")
+    assert [path for path in paths(board.place) if path.endswith("people.json")]
