@@ -9,7 +9,9 @@ from .errors import ApiError, too_many_requests
 KINDS = ("status", "flood", "cut_before", "cut_after", "cut_within", "delay", "conflict")
 _LEDGER = 2_000
 """Calls that are kept to look at, the newest; protects the memory of a server that runs for days."""
-BAD_GATEWAY = b"<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<h1>502 Bad Gateway</h1>\r\n</body>\r\n</html>\r\n"
+BAD_GATEWAY = (
+    b"<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body><h1>502 Bad Gateway</h1></body>\r\n</html>\r\n"
+)
 """What the service's front end says when it does not reach the service: no JSON."""
 
 
@@ -29,7 +31,9 @@ class Fault:
         if self.kind == "flood":
             return too_many_requests(self.retry_after)
         if self.kind == "conflict":
-            return ApiError(409, "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running")
+            return ApiError(
+                409, "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"
+            )
         return None
 
 

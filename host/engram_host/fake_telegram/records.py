@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from .entities import Entity
+from .text.entities import Entity
 
 Json = dict[str, object]
 
@@ -45,6 +45,8 @@ class Chat:
     actions: dict[int, tuple[str, float]] = field(default_factory=dict)
     """What the bot does, such as typing, and until when; by topic, 0 outside of one."""
     bot_status: str = "member"
+    migrated_to: int = 0
+    """The supergroup that a group became."""
 
     @property
     def is_group(self) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
-from .errors import ApiError
+from ..errors import ApiError
 
 MARKS = ("bold", "italic", "underline", "strikethrough", "spoiler")
 """Entities that may contain each other, and be in any other but code."""

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from ..errors import ApiError, unparsable
 from .entities import Entity, Rich, checked_link, sort_entities, user_of_link, utf16_length
-from .errors import ApiError, unparsable
 
 RESERVED = "_*[]()~`>#+-=|{}.!"
 """Outside of code each of these has to be a mark, or escaped with a backslash."""

@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from ..errors import unparsable
 from .entities import Entity, Rich, checked_link, sort_entities, user_of_link, utf16_length
-from .errors import unparsable
 
 _KINDS = {
     "b": "bold",
