@@ -33,6 +33,7 @@ from .limits import FloodLimits
 from .people import People
 from .records import Chat, Message, StoredFile, User, Version
 from .server import TOKEN, FakeTelegram
+from .terminal import chat_in_terminal
 from .text.entities import Entity, utf16_length, utf16_slice
 from .threads import ServingTelegram, serving
 
@@ -55,6 +56,7 @@ __all__ = [
     "StoredFile",
     "User",
     "Version",
+    "chat_in_terminal",
     "print_address",
     "serve",
     "serving",

@@ -20,10 +20,11 @@ class Address(Protocol):
     def token(self) -> str: ...
 
 
-def print_address(server: Address, out: TextIO = sys.stdout) -> None:
+def print_address(server: Address, out: TextIO | None = None) -> None:
     """Write where a server listens and its token, one a line: what a board's settings take."""
-    out.write(f"listening on {server.url}\ntoken {server.token}\n")
-    out.flush()
+    stream = out or sys.stdout
+    stream.write(f"listening on {server.url}\ntoken {server.token}\n")
+    stream.flush()
 
 
 async def serve(
