@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from engram.archive.index import ArchiveIndex
     from engram.channels.console.commands import Commands
     from engram.channels.inbox import Inbox
+    from engram.channels.telegram.channel import Telegram
     from engram.learning.cursor import LearningCursor
     from engram.learning.distill import Distillation
     from engram.learning.flush import Flush
@@ -73,6 +74,9 @@ class Board:
     jobs: "Jobs | None" = None
     flush: "Flush | None" = None
     model: "ModelOnDemand | None" = None
+    telegram: "Telegram | None" = None
+    telegram_refusal = ""
+    """Why there is no Telegram although a token is set."""
 
     def __init__(self, config, folder: str, clock, network):
         self.config = config
@@ -80,6 +84,10 @@ class Board:
         self.clock = clock
         self.network = network
         self.gate = Gate()
+        self.tls = None
+        """The TLS context that the board's links share, None as long as none is over TLS."""
+        self.one_link = None
+        """Where the memory has room for one link over TLS: lets the model's and Telegram's take turns."""
         self.tag_snapshots = {}
         """The catalog as each session's prompts show it."""
         self._people = None

@@ -88,6 +88,8 @@ archive.on [true]
 archive.uses [3,0,100]
 people.policy ["pairing",["pairing","allowlist","open","off"]]
 people.rate [10,1,1000]
+telegram.url ["https://api.telegram.org",0,200]
+telegram.policy ["",["","pairing","allowlist","open","off"]]
 console.workspace ["",0,29]
 console.line_bytes [12000,256,12000]
 console.echo [true]
@@ -100,7 +102,7 @@ log.level ["warning",["debug","info","warning","error"]]
 """
 """A line each: name, default and bounds."""
 
-SECRETS = ("llm.key", "companion.token", "wifi")
+SECRETS = ("llm.key", "companion.token", "telegram.token", "wifi")
 
 
 class Config:

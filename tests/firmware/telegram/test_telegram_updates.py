@@ -44,7 +44,7 @@ def test_a_mention_names_the_bot():
         ("what says @engram_bot?", "what says @engram_bot?", True),
         ("@engram_bot2 hello", "@engram_bot2 hello", False),
         ("mail to x@engram_botany.org and @engram_bot", "mail to x@engram_botany.org and @engram_bot", True),
-        ("@engram_bot", "", True),
+        ("@engram_bot", "@engram_bot", True),
     ):
         found = incoming(group(text=said), BOT)
         assert (found.text, found.is_mentioned) == (kept, is_mentioned), said

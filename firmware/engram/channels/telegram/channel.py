@@ -63,7 +63,7 @@ class Telegram:
                 await self._reap()
                 await self._deliver_owed()
                 self._api.tidy()
-                for said, place in await poller.poll(len(self._tasks)):
+                for said, place in await poller.poll(self._busy):
                     await self._begin(self._answer(said, place))
             except BotError as error:
                 poller.failed(error)
@@ -81,6 +81,10 @@ class Telegram:
         for task in [task for task in self._tasks if task.done()]:
             self._tasks.remove(task)
             await task
+
+    def _busy(self) -> int:
+        """How many messages are being answered."""
+        return sum(1 for task in self._tasks if not task.done())
 
     async def _register_commands(self) -> None:
         menu = []
@@ -220,7 +224,7 @@ class Telegram:
                 yield "  next try in %d s" % poller.next_try_s
         yield "  policy    " + (self._config.get("telegram.policy") or self._config.get("people.policy"))
         yield "  newest    " + (minute(poller.newest_at) if poller.newest_at else "no message since the start")
-        if self._tasks:
-            yield "  answering %d" % len(self._tasks)
+        if self._places:
+            yield "  answering %d" % len(self._places)
         if self._is_owing:
             yield "  answers that were not delivered are kept, and sent when that is possible"

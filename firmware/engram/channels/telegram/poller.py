@@ -29,6 +29,7 @@ _LONGEST_PAUSE_MS = const(60_000)
 _DOUBLINGS = const(6)
 _CONFLICT_MS = const(20_000)  # another program that polls goes on for its own 50 seconds
 _STEP_MS = const(100)
+_LOOK_MS = const(20)
 _RECENT = const(1000)  # updates: numbers that are further back were chosen anew
 _FORGOTTEN_S = const(6 * 86400)  # after a week without an update Telegram chooses numbers anew
 
@@ -76,14 +77,16 @@ class Poller:
         if part(noted, "bot", int) == self.bot.id:
             self._old_mark = self._mark = part(noted, "update", int)
 
-    async def poll(self, busy: int) -> list:
-        """Ask for updates while `busy` messages are being answered; (Incoming, Place) of each message that came."""
+    async def poll(self, count_busy) -> list:
+        """Ask for updates; (Incoming, Place) of each message that came. count_busy() messages are being answered."""
         if self.wants_no_webhook:
             await self._api.call("deleteWebhook", drop_pending_updates=False)
             self.wants_no_webhook = False
         if self.newest_at and self._clock.now() - self.newest_at > _FORGOTTEN_S and not self._open:
             self._next = 0
-        room = (_AT_ONCE if self._is_live else 1) - busy
+        if self._open:
+            await self._wait_for_taken()
+        room = (_AT_ONCE if self._is_live else 1) - count_busy()
         if room <= 0:
             await sleep_ms(_STEP_MS)
             return []
@@ -97,16 +100,16 @@ class Poller:
             updates = []
         self._connected()
         messages = [message for message in map(self._message, updates) if message]
-        if not messages and not wait_s and was_connected:
-            await self._idle(_OPEN_POLL_MS if self._open else _SHORT_POLL_MS)
+        if not messages and not self._is_live and was_connected:
+            await sleep_ms(_SHORT_POLL_MS)
         return messages
 
-    async def _idle(self, pause_ms: int) -> None:
-        """Wait; less if what was open is taken meanwhile."""
-        was_open = len(self._open)
-        while pause_ms > 0 and not (was_open and not self._open):
-            await sleep_ms(_STEP_MS)
-            pause_ms -= _STEP_MS
+    async def _wait_for_taken(self) -> None:
+        """Wait a while for messages to be taken: the next poll then confirms them."""
+        pause_ms = _OPEN_POLL_MS
+        while pause_ms > 0 and self._open:
+            await sleep_ms(_LOOK_MS)
+            pause_ms -= _LOOK_MS
 
     def _message(self, update):
         """(Incoming, Place) of an update; None if it has no message for the board, or came before."""

@@ -65,6 +65,7 @@ def incoming(update: dict, bot: Bot) -> Incoming:
     topic = part(message, "message_thread_id", int) if part(message, "is_topic_message", bool) else 0
     said = part(message, "text", str) or part(message, "caption", str)
     text, is_command, is_mentioned = _addressed(said.strip(), bot)
+    text = text or said.strip()  # the bot's name alone
     is_mentioned = is_mentioned or _replies(message, topic, bot) or _names_bot(message, bot)
     text, file, refusal = _held(message, text)
     who = sender_id, _full_name(sender)

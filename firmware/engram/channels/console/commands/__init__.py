@@ -8,7 +8,7 @@ from engram.memory import access
 
 _PACKAGE = "channels.console.commands"
 
-_READS = ("help", "memory", "recall", "export", "companion", "stats", "json")
+_READS = ("help", "memory", "recall", "export", "companion", "telegram", "stats", "json")
 _READS_ALONE = ("session", "intents", "mode", "workspace", "people")
 """Those that read, and those that do so without an argument or with "list"."""
 
@@ -32,6 +32,7 @@ export [md | trash] -- all memories, profile and notes as JSON Lines; md: memori
 import FILE | OBJECT -- import memories from a .jsonl file on the board or a JSON object
 compact -- remove forgotten data from the flash
 companion -- show the link to the companion
+telegram [unhook] -- show the link to Telegram; unhook removes a webhook that keeps the board from its messages
 stats -- show the state of the board
 pair CODE [NAME] -- let somebody talk through a network who was sent a code
 people [list | approve CODE [NAME] | block WHO | remove WHO | rename WHO NAME | link WHO ID | owner WHO | \
