@@ -95,4 +95,4 @@ def test_a_long_message_is_read_whole(tmp_path: Path):
         ann = talk.person("Ann")
         talk.write(ann, "汉" * 4096)
         assert talk.answer(ann) == "Read."
-    assert "汉" * 4096 in str(talk.model.requests[-1].body)
+        assert "汉" * 4096 in str(talk.model.requests[-1].body)

@@ -32,7 +32,9 @@ def test_a_stranger_gets_a_code_and_nothing_else(tmp_path: Path):
 
 def test_policies(tmp_path: Path):
     for policy, answered in (("open", True), ("allowlist", False), ("off", False)):
-        with chatting(tmp_path / policy, ECHO, telegram__policy=policy) as talk:
+        folder = tmp_path / policy
+        folder.mkdir()
+        with chatting(folder, ECHO, telegram__policy=policy) as talk:
             eve = talk.telegram.people.add_user("Eve")
             talk.write(eve, "hello")
             talk.answers(eve, int(answered))
@@ -69,13 +71,13 @@ def test_a_group_is_answered_only_if_it_is_listed_and_the_bot_is_named(tmp_path:
         talk.command(f"/people group telegram:{group.id} mention")
         talk.write(ann, "we two talk", chat=group)
         asks = talk.write(bob, "@engram_fake_bot hello", chat=group)
-        [message] = talk.sees(group, "You said: hello")
+        [message] = talk.sees(group, "You said: bob: hello")
         assert message.reply_to is not None and message.reply_to.id == asks.id
         talk.write(ann, "and me?", chat=group, reply_to=message)
-        talk.sees(group, "You said: hello", "You said: and me?")
+        talk.sees(group, "You said: bob: hello", "You said: ann: and me?")
         talk.write(ann, "/memory@other_bot", chat=group)
         talk.write(ann, "/mode@engram_fake_bot", chat=group)
-        talk.sees(group, "You said: hello", "You said: and me?", "full mode")
+        talk.sees(group, "You said: bob: hello", "You said: ann: and me?", "full mode")
 
 
 def test_topics_are_sessions_of_their_own(tmp_path: Path):
@@ -85,9 +87,9 @@ def test_topics_are_sessions_of_their_own(tmp_path: Path):
         first, second = (talk.telegram.people.topic(forum, name, ann) for name in ("Chess", "Go"))
         talk.command(f"/people group telegram:{forum.id} mention")
         talk.write(ann, "@engram_fake_bot one", chat=forum, thread_id=first)
-        talk.sees(forum, "You said: one")
+        talk.sees(forum, "You said: ann: one")
         talk.write(ann, "@engram_fake_bot two", chat=forum, thread_id=second)
-        messages = talk.sees(forum, "You said: one", "You said: two")
+        messages = talk.sees(forum, "You said: ann: one", "You said: ann: two")
         assert [message.thread_id for message in messages] == [first, second]
         assert "one" not in [message["content"] for message in talk.model.requests[-1].body["messages"][1:-1]]
 

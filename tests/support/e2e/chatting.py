@@ -112,6 +112,10 @@ class Chatting:
         chat = self.chat(place) if isinstance(place, User) else place
         return [message.text for message in self.telegram.people.from_bot(chat)]
 
+    def idles(self) -> None:
+        """Wait until the board has confirmed all updates, and polls."""
+        self.wait(self._is_idle)
+
     def answers(self, place: User | Chat, count: int = 1) -> list[str]:
         """The texts of the bot, once the board is idle and there are as many."""
         chat = self.chat(place) if isinstance(place, User) else place
@@ -131,14 +135,9 @@ class Chatting:
         return found[0]
 
     def _is_idle(self) -> bool:
-        """Whether the board has the offset behind the newest update, and polls."""
-        polls = self.server.ledger.of_method("getUpdates")
-        return bool(polls) and _offset(polls[-1]) > self.server.people.last_update_id
-
-
-def _offset(call: Call) -> int:
-    offset = call.arguments.get("offset", 0)
-    return offset if isinstance(offset, int) else 0
+        """Whether the board has confirmed all updates, and polls."""
+        updates = self.server.state.updates
+        return not updates.pending and updates.is_polled
 
 
 @contextlib.contextmanager

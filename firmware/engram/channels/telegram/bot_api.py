@@ -149,7 +149,8 @@ class BotApi:
         retry_after = more.get("retry_after") if isinstance(more, dict) else 0
         retry_after = retry_after if isinstance(retry_after, int) else max(0, answer.retry_after)
         words = printable(words if isinstance(words, str) else decode(b"" if data[:1] == b"<" else data))
-        problem = "Telegram answers %d: %s" % (answer.status, cut(" ".join(words.split()), _WORDS))
+        words = cut(" ".join(words.split()), _WORDS)
+        problem = "Telegram answers %d%s" % (answer.status, ": " + words if words else "")
         # What answers for a service that is in trouble does not know what that has done.
         is_unknown = answer.status >= 500
         raise BotError(answer.status, problem.replace(self._token, "***"), retry_after, is_unknown)

@@ -63,7 +63,8 @@ class Telegram:
                 await self._reap()
                 await self._deliver_owed()
                 self._api.tidy()
-                for said, place in await poller.poll(self._busy):
+                longest_s = _RETRY_MS // 1000 if self._is_owing else LONG_POLL_S
+                for said, place in await poller.poll(self._busy, longest_s):
                     await self._begin(self._answer(said, place))
             except BotError as error:
                 poller.failed(error)

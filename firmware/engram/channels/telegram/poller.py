@@ -77,8 +77,11 @@ class Poller:
         if part(noted, "bot", int) == self.bot.id:
             self._old_mark = self._mark = part(noted, "update", int)
 
-    async def poll(self, count_busy) -> list:
-        """Ask for updates; (Incoming, Place) of each message that came. count_busy() messages are being answered."""
+    async def poll(self, count_busy, longest_s: int) -> list:
+        """Ask for updates; (Incoming, Place) of each message that came. count_busy() messages are being answered.
+
+        A long poll takes no longer than `longest_s`.
+        """
         if self.wants_no_webhook:
             await self._api.call("deleteWebhook", drop_pending_updates=False)
             self.wants_no_webhook = False
@@ -91,7 +94,7 @@ class Poller:
             await sleep_ms(_STEP_MS)
             return []
         was_connected = not self.problem
-        wait_s = LONG_POLL_S if self._is_live and not self._open and was_connected else 0
+        wait_s = longest_s if self._is_live and not self._open and was_connected else 0
         offset, most = self._open[0][0] if self._open else self._next, _LARGE if self._is_live else _SMALL
         try:
             updates = await self._api.updates(offset, room + len(self._open), wait_s, most)
