@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from engram.learning.jobs import Jobs
     from engram.link.companion import Companion
     from engram.link.link_state import LinkState
+    from engram.llm.http.one_link import OneLink
     from engram.llm.on_demand import ModelOnDemand
     from engram.memory.forgetting import Forgetting
     from engram.memory.journal.journal import Journal
@@ -84,9 +85,9 @@ class Board:
         self.clock = clock
         self.network = network
         self.gate = Gate()
-        self.tls = None
+        self.tls: "object | None" = None
         """The TLS context that the board's links share, None as long as none is over TLS."""
-        self.one_link = None
+        self.one_link: "OneLink | None" = None
         """Where the memory has room for one link over TLS: lets the model's and Telegram's take turns."""
         self.tag_snapshots = {}
         """The catalog as each session's prompts show it."""

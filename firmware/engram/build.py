@@ -37,7 +37,9 @@ from engram.channels.inbox import Inbox
 from engram.board import Board
 # isort: on
 
-_TELEGRAM_HEAP = const(45056)  # bytes that are free at the start: below, a turn with tools gets no room (docs/design/heap.md)
+_TELEGRAM_HEAP = const(
+    45056
+)  # bytes that are free at the start: below, a turn with tools gets no room (docs/design/heap.md)
 _NO_ROOM = const(
     "the board has not enough memory for Telegram, %d KB free at the start where %d KB are needed: let a companion bring it, "
     "see docs/start/telegram.md."
@@ -167,7 +169,9 @@ def _add_telegram(board: Board) -> None:
     """Add the bot that the settings name; on a heap that is too small for it, the reason in its place."""
     config, token = board.config, board.config.secret("telegram.token")
     if not token.partition(":")[0].isdigit() or "/" in token or "?" in token or "#" in token:
-        raise ConfigError("telegram.token", "is not a bot's token, which is a number, a colon and letters; paste it again.")
+        raise ConfigError(
+            "telegram.token", "is not a bot's token, which is a number, a colon and letters; paste it again."
+        )
     is_small = is_heap_small()
     gc.collect()
     if is_small and heap_free() < _TELEGRAM_HEAP:
@@ -175,8 +179,10 @@ def _add_telegram(board: Board) -> None:
         diag.error("telegram", board.telegram_refusal)
         return
     from engram.build_turn import trust  # absent from boards without a link
+    from engram.channels.telegram import markup, sender, updates  # noqa: F401  likewise
     from engram.channels.telegram.bot_api import BotApi  # absent from boards without Telegram
-    from engram.channels.telegram.channel import Telegram  # likewise
+    from engram.channels.telegram.channel import Telegram
+    from engram.llm.http import client, response, transport  # noqa: F401  leaves first, as above
 
     url = config.get("telegram.url")
     tls = trust(board, url)

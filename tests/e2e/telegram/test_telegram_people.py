@@ -7,6 +7,7 @@ import pytest
 import chip
 import get_micropython
 from chatting import chatting
+from driving import said
 
 pytestmark = pytest.mark.skipif(
     not get_micropython.usable(chip.MICROPYTHON, 32), reason="there is no 32-bit MicroPython for this machine"
@@ -91,7 +92,7 @@ def test_topics_are_sessions_of_their_own(tmp_path: Path):
         talk.write(ann, "@engram_fake_bot two", chat=forum, thread_id=second)
         messages = talk.sees(forum, "You said: ann: one", "You said: ann: two")
         assert [message.thread_id for message in messages] == [first, second]
-        assert "one" not in [message["content"] for message in talk.model.requests[-1].body["messages"][1:-1]]
+        assert "ann: one" not in said(talk.model.requests[-1])
 
 
 def test_what_is_private_stays_out_of_a_group(tmp_path: Path):

@@ -37,7 +37,10 @@ SHOWN = (
     ("a\n\n---\n\nb", "a\n\n———\n\nb"),
     ("> one\n> **two**\nthree", "<blockquote>one\n<b>two</b></blockquote>\nthree"),
     ("| a | b |\n|---|---|\nend", "<pre>| a | b |\n|---|---|</pre>\nend"),
-    ("```python\nif a < b:\n    *x*\n```\nend", '<pre><code class="language-python">if a &lt; b:\n    *x*</code></pre>\nend'),
+    (
+        "```python\nif a < b:\n    *x*\n```\nend",
+        '<pre><code class="language-python">if a &lt; b:\n    *x*</code></pre>\nend',
+    ),
     ("```\nx\n```", "<pre>x</pre>"),
     ("~~~\n```\n~~~", "<pre>```</pre>"),
     ("```c\nopen", '<pre><code class="language-c">open</code></pre>'),

@@ -101,7 +101,12 @@ def test_files_of_memories_are_offered_and_others_refused():
 
 
 def test_what_cannot_be_read_is_named_in_one_sentence():
-    for field, name in (("voice", "a voice message"), ("audio", "an audio file"), ("sticker", "a sticker"), ("poll", "a poll")):
+    for field, name in (
+        ("voice", "a voice message"),
+        ("audio", "an audio file"),
+        ("sticker", "a sticker"),
+        ("poll", "a poll"),
+    ):
         assert incoming(update(**{field: {"id": 1}}), BOT).refusal.startswith("I cannot read " + name + ":"), field
     assert incoming(update(unheard_of={}), BOT).refusal.startswith("I cannot read this kind of message:")
 
@@ -131,7 +136,9 @@ def test_emoji_written_as_surrogates_are_read():
 
 
 def test_update_ids():
-    assert [update_id(x) for x in ({"update_id": 5}, {}, [], None, {"update_id": "5"}, {"update_id": True})] == [5] + [-1] * 5
+    assert [update_id(x) for x in ({"update_id": 5}, {}, [], None, {"update_id": "5"}, {"update_id": True})] == [5] + [
+        -1
+    ] * 5
 
 
 def test_any_update_is_read_or_ignored():
@@ -143,7 +150,7 @@ def test_any_update_is_read_or_ignored():
     )  # fmt: skip
     for _ in range(400):
         message = {numbers.pick(names): numbers.pick(values) for _ in range(numbers.below(9))}
-        wrong = update(**message) if numbers.below(2) else {"update_id": 1, "message": message}
+        wrong: dict = update(**message) if numbers.below(2) else {"update_id": 1, "message": message}
         try:
             incoming(wrong, BOT)
         except Ignored:

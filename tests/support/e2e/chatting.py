@@ -1,13 +1,13 @@
 """A board that talks over a strict fake of the Bot API, on the 32-bit MicroPython, and the people who chat with it.
 
-    with chatting(tmp_path, {"reply": "Hello."}) as talk:
-        ann = talk.person("Ann")                  # approved
-        talk.write(ann, "hello")
-        assert talk.answer(ann) == "Hello."
+with chatting(tmp_path, {"reply": "Hello."}) as talk:
+    ann = talk.person("Ann")                  # approved
+    talk.write(ann, "hello")
+    assert talk.answer(ann) == "Hello."
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -71,7 +71,9 @@ class Chatting:
 
     def story(self) -> str:
         """All that happened, for a test that fails."""
-        lines = [f"{call.order} {call.method} {call.status} {call.fault} {call.arguments}"[:300] for call in self.calls()]
+        lines = [
+            f"{call.order} {call.method} {call.status} {call.fault} {call.arguments}"[:300] for call in self.calls()
+        ]
         self.console._read(0)
         return "\n".join([*lines, self.console.seen.decode(errors="replace")[-3000:]])
 
@@ -143,7 +145,7 @@ class Chatting:
 @contextlib.contextmanager
 def chatting(
     folder: Path,
-    *rules: dict[str, object],
+    *rules: Mapping[str, object],
     heap: str = "8m",
     limits: FloodLimits | None = None,
     clock: ManualClock | None = None,

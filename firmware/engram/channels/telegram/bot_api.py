@@ -26,7 +26,7 @@ UPDATES = ("message",)
 
 
 class BotError(EngramError):
-    """A call that failed: `code` is that of the service, 0 if the link failed; `retry_after` is in seconds, 0 if none was named.
+    """A call that failed: `code` is the service's, 0 if the link failed; `retry_after` is in seconds, 0 if none was named.
 
     With `is_unknown` the service may have done what was asked.
     """
@@ -56,9 +56,7 @@ class BotApi:
 
     def __init__(self, url: str, token: str, tls=None, network=None, one_link=None, wait_s: int = 0):
         stall_ms = _ANSWER_MS + 1000 * wait_s
-        self.client = Client(
-            url, _CONNECT_MS, stall_ms, _LONGEST_ANSWER, tls=tls, network=network, one_link=one_link
-        )
+        self.client = Client(url, _CONNECT_MS, stall_ms, _LONGEST_ANSWER, tls=tls, network=network, one_link=one_link)
         self._token = token
 
     def tidy(self) -> None:
@@ -218,6 +216,6 @@ def _number_after(data: bytes, name: bytes) -> int:
     data = data[:_BEGINNING].replace(b" ", b"")
     at = data.find(name)
     end = at = at + len(name) if at >= 0 else len(data)
-    while end < len(data) and (data[end : end + 1].isdigit() or end == at and data[end] == 0x2D):
+    while end < len(data) and (data[end : end + 1].isdigit() or (end == at and data[end] == 0x2D)):
         end += 1
     return int(data[at:end]) if data[at:end].lstrip(b"-") else 0

@@ -223,11 +223,10 @@ def _styled(out: bytearray, data: bytes, at: int, end: int, within: bytes, hopel
     """Write what is bold, italic or struck through from `at`; where it ends, 0 if nothing is."""
     if at and data[at] == 0x5F and _is_word(data[at - 1]):
         return 0  # snake_case
-    for mark, tag in _STYLES:
-        if data[at : at + len(mark)] == mark:
-            break
-    else:
+    found = [style for style in _STYLES if data[at : at + len(style[0])] == style[0]]
+    if not found:
         return 0
+    mark, tag = found[0]
     inside = at + len(mark)
     if mark in hopeless or tag in within or inside >= end or data[inside] in b" \t":
         return 0

@@ -39,8 +39,9 @@ _WEBHOOK = const("a webhook is set for this bot, so Telegram gives no updates: /
 
 
 class Poller:
-    """Polls one bot, with long polls and several messages at once if `is_live`; say(Place, text) is awaited to tell of a message
-    that cannot be read.
+    """Polls one bot, with long polls and several messages at once if `is_live`.
+
+    say(Place, text) is awaited to tell of a message that cannot be read.
     """
 
     def __init__(self, api, clock, folder: str, is_live: bool, say):

@@ -1,4 +1,4 @@
-"""The answer to one message: it streams into one message of Telegram by edits, goes on in the next ones, and ends with one edit.
+"""The answer to one message: it streams into a message of Telegram by edits, goes on in further ones, and ends with an edit.
 
 How much Telegram has of it is noted (see Inbox.progress): after a power cut the same message is edited on. Where nobody knows
 whether a message arrived, it is sent again with a mark, never without.

@@ -19,9 +19,7 @@ Place = namedtuple("Place", "chat topic reply_to is_group")
 
 
 def place_of(address: str) -> Place:
-    """The Place that a message's id, telegram:CHAT:ID or telegram:CHAT:ID:TOPIC, or a room, telegram CHAT or telegram CHAT TOPIC,
-    stands for.
-    """
+    """The Place of a message's id, telegram:CHAT:ID or telegram:CHAT:ID:TOPIC, or of a room, telegram CHAT or with a TOPIC."""
     parts = address.replace(":", " ").split(" ")
     chat = int(parts[1])
     is_message = ":" in address
@@ -87,16 +85,16 @@ class Sender:
             diag.info(_CHANNEL, "a message that was to be edited has gone")
 
     async def _patiently(self, method: str, fields: dict, text: str, is_marked: bool) -> int:
-        for _ in range(_PATIENCE):
+        patience = _PATIENCE
+        while True:
             while self.must_wait:
                 await sleep_ms(_LOOK_MS)
             try:
                 return await self._marked(method, fields, text, is_marked)
             except BotError as error:
-                if error.code != 429 or error.retry_after > _LONGEST_WAIT:
+                patience -= 1
+                if error.code != 429 or error.retry_after > _LONGEST_WAIT or not patience:
                     raise
-                failure = error
-        raise failure
 
     async def _marked(self, method: str, fields: dict, text: str, is_marked: bool) -> int:
         """Call with the text as HTML, and as it is if Telegram refuses that."""

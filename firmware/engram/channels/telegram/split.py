@@ -71,7 +71,7 @@ def fence_of(line: bytes) -> bytes:
     if len(line) - len(bare) > _INDENT or bare[:3] not in _FENCES:
         return b""
     marks = bare[: len(bare) - len(bare.lstrip(bare[:1]))]
-    if len(marks) > _OPENING // 2 or marks[:1] == b"`" and b"`" in bare[len(marks) :]:
+    if len(marks) > _OPENING // 2 or (marks[:1] == b"`" and b"`" in bare[len(marks) :]):
         return b""  # code within a line
     return marks
 

@@ -1,4 +1,4 @@
-"""What of an update is a message for the board. Nothing of an update is trusted: each field has its kind, or counts as absent."""
+"""What of an update is a message for the board. Nothing in it is trusted: each field has its kind, or counts as absent."""
 
 from collections import namedtuple
 
@@ -24,11 +24,9 @@ _SERVICE = const((
     "forum_topic_reopened", "video_chat_started", "video_chat_ended", "boost_added", "chat_background_set",
 ))  # fmt: skip
 
-Incoming = namedtuple(
-    "Incoming", "chat kind topic message_id sender name text is_command is_mentioned file refusal"
-)
-"""A message for the board: chat, topic and sender are numbers, `kind` is the chat's, `topic` is 0 outside of one. `file` is a File
-that may be imported, or None; `refusal` is a sentence on what the board cannot take, or ""."""
+Incoming = namedtuple("Incoming", "chat kind topic message_id sender name text is_command is_mentioned file refusal")
+"""A message for the board: chat, topic and sender are numbers, `kind` is the chat's, `topic` is 0 outside of one. `file` is a
+File that may be imported, or None; `refusal` is a sentence on what the board cannot take, or ""."""
 
 File = namedtuple("File", "id name bytes")
 
@@ -45,7 +43,7 @@ def update_id(update) -> int:
     return number if number > 0 else -1
 
 
-def incoming(update: dict, bot: Bot) -> Incoming:
+def incoming(update, bot: Bot) -> Incoming:
     """The message of an update; Ignored if it has none for the board."""
     message = part(update, "message", dict)
     if not message:
@@ -76,9 +74,8 @@ def incoming(update: dict, bot: Bot) -> Incoming:
 def part(holder, name: str, kind):
     """holder[name] if it is of that kind, an empty one otherwise."""
     value = holder.get(name) if isinstance(holder, dict) else None
-    if kind is int and isinstance(value, bool):
-        return 0
-    return value if isinstance(value, kind) else kind()
+    is_truth = kind is int and isinstance(value, bool)
+    return value if isinstance(value, kind) and not is_truth else kind()
 
 
 def _full_name(sender: dict) -> str:
@@ -89,7 +86,7 @@ def _full_name(sender: dict) -> str:
 def _addressed(text: str, bot: Bot) -> tuple:
     """(text without the bot's name at its start, whether it is a command, whether it names the bot)."""
     name = "@" + bot.username.lower()
-    first, space, rest = text.partition(" ")
+    first, _space, rest = text.partition(" ")
     if text[:1] == "/" and len(first) > 1:
         first, at, to = first.partition("\n")[0].partition("@")
         if at and to.lower() != name[1:]:
@@ -103,13 +100,13 @@ def _addressed(text: str, bot: Bot) -> tuple:
 
 def _has_name(text: str, name: str) -> bool:
     """Whether `name` stands in a text, and not as the beginning of a longer one."""
-    data, name = text.lower().encode(), name.encode()
-    at = data.find(name)
+    data, wanted = text.lower().encode(), name.encode()
+    at = data.find(wanted)
     while at >= 0:
-        after = data[at + len(name) : at + len(name) + 1]
+        after = data[at + len(wanted) : at + len(wanted) + 1]
         if not (after.isalpha() or after.isdigit() or after == b"_"):
             return True
-        at = data.find(name, at + 1)
+        at = data.find(wanted, at + 1)
     return False
 
 
@@ -132,11 +129,10 @@ def _replies(message: dict, topic: int, bot: Bot) -> bool:
 
 def _held(message: dict, text: str) -> tuple:
     """(text, File to import, refusal) of what a message holds."""
-    for field, name in _KINDS:
-        if message.get(field):
-            break
-    else:
+    kinds = [kind for kind in _KINDS if message.get(kind[0])]
+    if not kinds:
         return text, None, "" if text else _cannot(_HIDDEN)
+    field, name = kinds[0]
     if field == "photo":
         return "[photo]" + (" " + text if text else ""), None, ""
     if field == "document":

@@ -132,7 +132,7 @@ class Client:
 
     async def _ask(self, head, body, length, is_repeatable):
         is_idle = self._link and ticks_diff(ticks_ms(), self._idle_since) > self.idle_ms
-        if is_idle or self._link and not is_repeatable and self._link.has_ended():
+        if is_idle or (self._link and not is_repeatable and self._link.has_ended()):
             self._drop()
         others = None
         self.is_sent = False
@@ -144,7 +144,7 @@ class Client:
                 await self._exchange(link, answer, head, body, length)
                 return answer
             except OSError as error:
-                if answer.begun or error.errno == ETIMEDOUT or self.is_sent and not is_repeatable:
+                if answer.begun or error.errno == ETIMEDOUT or (self.is_sent and not is_repeatable):
                     raise
                 # The service had closed the kept link, or it shows only now that a new one was refused.
                 others = None if is_kept else link.others
