@@ -16,11 +16,6 @@ Outcome = namedtuple("Outcome", "turn reply problem")
 """The id of the person's turn, the reply's text, and a sentence on what went wrong, or ""."""
 
 
-Origin = namedtuple("Origin", "mid seq taken")
-"""Where a message comes from: its network's id, its turn's seq if that is on flash already (it is answered late then), else 0,
-and a function that is called with the turn's seq once it is there."""
-
-
 class Sink:
     """Where a turn's output goes; a channel overrides what it shows."""
 
@@ -117,7 +112,8 @@ class Agent:
     async def turn(self, caller, content: str, sink: Sink, origin=None) -> Outcome:
         """Answer what `caller` says. The turn is in the journal before anything else, whatever happens to the reply.
 
-        `origin` is the Origin of a message that a network has given an id.
+        A message with its network's id has an `origin`: its keep(journal, caller, content, command) puts it into the journal,
+        unless it is there, and gives the turn's seq.
         """
         return await self._gate.run(self._turn, caller, content, sink, origin)
 

@@ -43,14 +43,10 @@ class Answerer(_Parts):
 
     def _keep_message(self, caller, content: str, offline, origin) -> int:
         """See to it that the message is on flash; its seq."""
-        if origin and origin.seq:
-            return origin.seq
         command = offline is not None and offline.understands(content)
-        mid = origin.mid if origin else ""
-        seq = self.journal.add(caller, "user", caller.principal, content, command=command, mid=mid)
         if origin:
-            origin.taken(seq)
-        return seq
+            return origin.keep(self.journal, caller, content, command)
+        return self.journal.add(caller, "user", caller.principal, content, command=command)
 
     async def _answer(self, turn: Turn, content: str, sink: Sink, reminders: str) -> Outcome:
         reply = _Reply(sink)

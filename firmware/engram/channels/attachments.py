@@ -2,7 +2,7 @@
 
 from engram import files
 from engram.compat import const
-from engram.errors import ArgumentError
+from engram.errors import ArgumentError, EngramError
 from engram.memory import access
 
 _LARGEST = const(262144)  # bytes: what a board can hold beside its memory, and bring in within minutes
@@ -16,8 +16,15 @@ _KIND = const("only .jsonl files are taken; `engram import FILE` on a computer b
 _SIZE = const("is longer than %d bytes, which is as much as is taken: send it in parts.")
 
 
-async def receive(folder: str, caller, file) -> str:
-    """Keep a file that came with a message, (name, size, open); a sentence that says how it is imported."""
+async def receive(folder: str, message, sink) -> None:
+    """Keep a file that came with a message; the sink is told how it is imported, or why it is refused."""
+    try:
+        await sink.line(await _kept(folder, message.caller, message.file))
+    except EngramError as error:
+        await sink.refuse(str(error))
+
+
+async def _kept(folder: str, caller, file) -> str:
     name, size, open_file = file
     shown = name[:_NAME_LONGEST]
     if not access.is_owner(caller):

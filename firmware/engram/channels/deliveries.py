@@ -6,14 +6,15 @@ changes something leaves a line before it runs, and is never run twice. A channe
 the outbox from the flush of the message until the person has it.
 """
 
-from engram.agent.agent import Origin, Outcome
-from engram.channels.console.commands import changes
-from engram.channels.inbox import MID_LONGEST, Kept, Message, tell_errors
+from collections import namedtuple
+
+from engram.agent.agent import Outcome
+from engram.channels.inbox import MID_LONGEST, Message, tell_errors
 from engram.channels.mids import Mids
 from engram.channels.outbox import Outbox
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, NotFound
-from engram.memory.access import Caller, turn_principal
+from engram.memory.access import Caller, is_shown, turn_principal
 from engram.text.utf8 import is_printable_ascii
 
 _LOOK_MS = const(50)
@@ -21,9 +22,56 @@ _MINUTE = const(60)
 _HOUR = const(3600)
 _DAY = const(86400)
 
+_READS = ("help", "memory", "recall", "export", "companion", "stats", "json")
+_READS_ALONE = ("telegram", "session", "intents", "mode", "workspace", "people")
+"""Those that read, and those that do so without an argument or with "list"."""
+
 _NOT_AGAIN = const("this came before and is not carried out again; it may have been: look with /memory or /stats.")
 _LATE = const("this answers a message from %s ago")
 _DROPPED = const("older answers that could not be delivered and are not kept any more: %d; ask again.")
+
+
+_BROKEN = const(" … (it broke off here)")
+
+_Kept = namedtuple("_Kept", "turn text age is_cut is_repeat part place")
+
+
+class Kept(_Kept):
+    """A reply that was kept: the id of its turn; its text; its age in words, "" if it is new; whether it broke off; whether the
+    person may have it already, as nobody knows; and what the channel noted with Inbox.progress(), else 0.
+    """
+
+    def told(self) -> str:
+        """The text, with what a person has to know of its age."""
+        words = ["from %s ago" % self.age] if self.age else []
+        if self.is_repeat:
+            words.append("perhaps for the second time")
+        return ("(%s) " % ", ".join(words) if words else "") + self.text + (_BROKEN if self.is_cut else "")
+
+
+class _New:
+    """Where a message comes from that is not in the journal yet; note_taken(seq) is called once it is."""
+
+    def __init__(self, mid: str, note_taken):
+        self._mid = mid
+        self._note_taken = note_taken
+
+    def keep(self, journal, caller, content: str, command: bool) -> int:
+        """Put it into the journal; its seq."""
+        seq = journal.add(caller, "user", caller.principal, content, command=command, mid=self._mid)
+        self._note_taken(seq)
+        return seq
+
+
+class _Known:
+    """Where a message comes from that is in the journal already."""
+
+    def __init__(self, seq: int):
+        self._seq = seq
+
+    def keep(self, _journal, _caller, _content: str, _command: bool) -> int:
+        """Its seq."""
+        return self._seq
 
 
 class Deliveries:
@@ -48,9 +96,9 @@ class Deliveries:
         try:
             seqs = []
             outcome = await tell_errors(self._answer(message, sink, seqs), sink)
-            if await sink.end(outcome):
-                for seq in seqs:
-                    self._outbox.remove(seq)
+            is_delivered = await sink.end(outcome)
+            for seq in seqs:
+                self._end(seq, is_delivered)
             return outcome
         finally:
             self._busy.remove(mid)
@@ -69,11 +117,13 @@ class Deliveries:
             return await self._answer_again(message, sink, seqs, line)
         if message.is_command:
             if changes(message.text):
-                seq = self._journal.note_command(mid)
+                # In this order: a command whose line is not in the outbox any more has been answered.
+                seq = self._journal.newest + 1
                 note_taken(seq)
+                self._journal.note_command(mid)
                 await sink.taken("t%d" % seq)
             return await self._inbox.answer(message, sink)
-        return await self._inbox.answer(message, sink, Origin(mid, 0, note_taken))
+        return await self._inbox.answer(message, sink, _New(mid, note_taken))
 
     def _begin(self, seq: int, sink, seqs: list) -> None:
         seqs.append(seq)
@@ -82,11 +132,22 @@ class Deliveries:
         if sink.is_confirming:
             self._outbox.note(seq)
 
+    def _end(self, seq: int, is_delivered) -> None:
+        """What an answer's sink said at its end: see ChannelSink.end()."""
+        if is_delivered:
+            self._outbox.remove(seq)
+        elif is_delivered is None and seq not in self._unsure:
+            self._unsure.append(seq)
+
     async def _answer_again(self, message: Message, sink, seqs: list, line: dict):
         """Answer a message that made a line before."""
         seq = line["seq"]
+        if "op" not in line and not is_shown(message.caller, line):
+            raise ArgumentError("mid", "is that of somebody else's message.")
         await sink.taken("t%d" % seq)
         if "op" in line:
+            if sink.is_confirming and self._outbox.find(seq) is None:
+                return None  # its outcome was delivered
             seqs.append(seq)
             raise ArgumentError(message.text.partition(" ")[0] or "command", _NOT_AGAIN)
         if self._journal.turn(seq) is None:
@@ -103,7 +164,7 @@ class Deliveries:
         if age:
             await sink.notice(_LATE % age)
         late = Message(message.mid, message.caller, line["text"], False, None)
-        return await self._inbox.answer(late, sink, Origin(message.mid, seq, None))
+        return await self._inbox.answer(late, sink, _Known(seq))
 
     async def _give(self, seq: int, reply: dict, sink, seqs: list):
         """Give the reply to a turn again, unless it is known to be delivered."""
@@ -137,10 +198,10 @@ class Deliveries:
         open_sink = self._inbox.channels[name]
         for seq, _, _ in list(self._outbox.entries):
             line = self._journal.entries.line(seq)
-            if line is None:
-                self._outbox.remove(seq)  # it has left the journal
+            address = line and (line.get("mid") or line.get("to"))
+            if not address:
+                self._outbox.remove(seq)  # it has left the journal, or the power failed before it was there
                 continue
-            address = line.get("mid") or line.get("to") or ""
             if channel_of(address) != name or address in self._busy or self._outbox.find(seq) is None:
                 continue
             sink, room = open_sink(address)
@@ -159,17 +220,18 @@ class Deliveries:
         name = channel_of(caller.room)
         if name not in self._inbox.channels:
             return False
-        seq = self._journal.add(caller, "assistant", "engram", content, to=caller.room)
+        # In this order: an entry whose line is not there is removed, but nothing would find the line.
+        seq = self._journal.next_turn(caller)
         self._outbox.note(seq)
+        self._journal.add(caller, "assistant", "engram", content, to=caller.room)
         sink, _ = self._inbox.channels[name](caller.room)
         return await self._push(self._journal.entries.line(seq), sink)
 
     async def _push(self, line: dict, sink) -> bool:
         await self._give(line["seq"], line, sink, [])
-        if not await sink.end(None):
-            return False
-        self._outbox.remove(line["seq"])
-        return True
+        is_delivered = await sink.end(None)
+        self._end(line["seq"], is_delivered)
+        return bool(is_delivered)
 
     def delivered(self, turn: str) -> None:
         """See Inbox.delivered()."""
@@ -186,3 +248,12 @@ def channel_of(address: str) -> str:
     """The name of the channel that a message's id or a room belongs to."""
     name, colon, _ = address.partition(":")
     return name if colon and " " not in name else address.partition(" ")[0]
+
+
+def changes(line: str) -> bool:
+    """Whether a command changes something, as far as its words tell: one that only reads may run again."""
+    name, _, rest = line[1:].partition(" ")
+    rest = rest.strip()
+    if name in _READS:
+        return False
+    return bool(rest) and rest != "list" if name in _READS_ALONE else name != "profile" or " " in rest

@@ -22,10 +22,6 @@ Message = namedtuple("Message", "mid caller text is_command file")
 whether it is a command; and None or (name, size, open), a file that came with it, where `await open()` gives something
 with `async read(size)`, b"" at the end, and `async close()`."""
 
-Kept = namedtuple("Kept", "turn text age is_cut is_repeat part place")
-"""A reply that was kept: the id of its turn; its text; its age in words, "" if it is new; whether it broke off; whether the
-person may have it already, since the board was restarted; and what the channel noted with Inbox.progress(), else 0."""
-
 
 class ChannelSink(Sink):
     """Where a channel sends the answer to one message.
@@ -50,12 +46,14 @@ class ChannelSink(Sink):
         """Why the message is not answered."""
         await self.problem(problem)
 
-    async def kept(self, reply: Kept) -> None:
-        """A reply that was kept, to a message that came before, or what the board itself began to say."""
-        await self.text(told_age(reply) + reply.text)
+    async def kept(self, reply) -> None:
+        """A reply that was kept, to a message that came before, or what the board itself began to say: a deliveries.Kept."""
+        await self.text(reply.told())
 
-    async def end(self, outcome) -> bool:
-        """The answer is over: the Outcome of a turn or None. Whether the person has all of it, as far as the network tells."""
+    async def end(self, outcome) -> "bool | None":
+        """The answer is over: the Outcome of a turn or None. Whether the person has all of it; None if nobody knows, since the
+        link broke before the network said so.
+        """
         return True
 
 
@@ -74,7 +72,7 @@ class Inbox:
         """The channels that deliver by themselves, by name."""
 
     async def take(self, message: Message, sink: ChannelSink):
-        """Answer a message, once if it has an id; the Outcome of a turn, or None. EngramErrors are told to the sink."""
+        """Answer a message, once if it has an id; the Outcome of a turn, or None. The sink is told of errors."""
         if message.mid:
             return await self.deliveries().take(message, sink)
         outcome = await tell_errors(self.answer(message, sink), sink)
@@ -117,7 +115,10 @@ class Inbox:
     async def answer(self, message: Message, sink: ChannelSink, origin=None):
         """Answer a message as if it came for the first time; the Outcome of a turn, or None."""
         if message.file:
-            await self._receive(message, sink)
+            with lazy("channels.attachments"):
+                from engram.channels.attachments import receive  # seldom needed
+
+                await receive(self._folder, message, sink)
             if not message.text.strip():
                 return None
         if message.is_command:
@@ -126,16 +127,6 @@ class Inbox:
         if outcome.problem:
             await sink.problem(outcome.problem)
         return outcome
-
-    async def _receive(self, message: Message, sink: ChannelSink) -> None:
-        """Keep a file that came with a message; a caption is answered in any case."""
-        with lazy("channels.attachments"):
-            from engram.channels.attachments import receive  # seldom needed
-
-            try:
-                await sink.line(await receive(self._folder, message.caller, message.file))
-            except EngramError as error:
-                await sink.refuse(str(error))
 
     async def _run(self, message: Message, sink: ChannelSink) -> None:
         outputs = self._commands.run(message.caller, message.text)
@@ -164,11 +155,3 @@ async def tell_errors(work, sink: ChannelSink):
         gc.collect()
         await sink.problem(_NO_MEMORY)
     return None
-
-
-def told_age(reply: Kept) -> str:
-    """What is said before a kept reply of how old it is, "" if it is new and the person cannot have it yet."""
-    words = ["from %s ago" % reply.age] if reply.age else []
-    if reply.is_repeat:
-        words.append("perhaps for the second time")
-    return "(%s) " % ", ".join(words) if words else ""

@@ -51,6 +51,7 @@ class Mids:
             if later - seq > _LINES:
                 raise StoreError("this message came before, as t%d; its answer is not near: ask again." % seq)
             line = journal.entries.line(later)
-            if line and line.get("role") == "assistant" and line.get("re", line.get("prev")) == seq:
+            is_reply = line is not None and line.get("role") == "assistant" and "to" not in line
+            if is_reply and line.get("re", line.get("prev")) == seq:
                 return line
         return None

@@ -1,4 +1,4 @@
-"""A simulated board that talks over the fake of Telegram: the terminal is a chat with its bot, its console is kept in a file."""
+"""A simulated board that talks over the fake of Telegram: the terminal is a chat with its bot, its console goes to a file."""
 
 import asyncio
 import contextlib
@@ -15,6 +15,11 @@ PERSON = "Ann"
 
 CONSOLE = "console.txt"
 """What the board prints meanwhile, in its folder."""
+
+_WELCOME = """\
+{person} owns the board and chats with its bot; the board's console goes to {console}.
+A line is a message to the bot; /? shows what else you can do, /help what the board does.
+"""
 
 
 def chat(environment: dict[str, str], waker: int) -> int:
@@ -35,8 +40,8 @@ async def _chat(environment: dict[str, str], waker: int) -> int:
             process = await asyncio.create_subprocess_exec(
                 *board.command(), stdin=asyncio.subprocess.PIPE, stdout=printed, stderr=printed, env=variables
             )
-        print(f"{PERSON} owns the board and chats with its bot; the board's console goes to {console}.")
-        print("A line is a message to the bot; /? shows what else you can do, /help what the board does.", flush=True)
+        sys.stdout.write(_WELCOME.format(person=PERSON, console=console))
+        sys.stdout.flush()
         talk = asyncio.ensure_future(chat_in_terminal(server, [PERSON], sys.stdin.fileno(), sys.stdout))
         asyncio.get_running_loop().add_reader(waker, _take_signals, waker, talk)
         end = asyncio.ensure_future(process.wait())
@@ -50,7 +55,7 @@ async def _chat(environment: dict[str, str], waker: int) -> int:
             talk.cancel()
             status = await _end(process)
     if status:
-        print(console.read_text(errors="replace")[-2000:], file=sys.stderr)
+        sys.stderr.write(console.read_text(errors="replace")[-2000:])
     return status
 
 

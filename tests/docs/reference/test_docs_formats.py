@@ -15,6 +15,7 @@ from engram.agent.agent import Sink, Turn
 from engram.app import App
 from engram.archive import transfer
 from engram.archive.index import ArchiveIndex
+from engram.channels.inbox import ChannelSink, Message
 from engram.compat import finish
 from engram.llm.types import Call
 from engram.memory.access import OWNER, Caller
@@ -66,6 +67,15 @@ class _Acknowledged:
 
     def have(self, log: str) -> int:
         return self.seq
+
+
+class _Away(ChannelSink):
+    """A network that cannot be reached."""
+
+    is_confirming = True
+
+    async def end(self, outcome) -> bool:
+        return False
 
 
 class _Life:
@@ -188,6 +198,23 @@ class _Life:
         self.tool("file_write", file="MEMORY.md", text="short")
         self.command("/undo")
 
+    def meet(self) -> None:
+        """Somebody writes through a network, in whose answers the journal names ids; the board begins to talk, too."""
+
+        async def talk():
+            inbox, ann = self._parts.inbox, Caller("ann", "net 5", False, "")
+            inbox.add_channel("net", lambda address: (_Away(), "net 5"))
+            for mid, said in (("net:5:1", "hello"), ("net:5:2", "/note it rains")):
+                await inbox.take(Message(mid, ann, said, said[0] == "/", None), ChannelSink())
+            self._parts.journal.add(ann, "assistant", "engram", "late", answers=1)
+            await inbox.push(ann, "The paint has come")
+
+        asyncio.run(talk())
+        self.command("/people approve net:5 ann")
+        for line in list(self._parts.journal.entries.lines_backwards()):
+            if {"mid", "re", "to"} & set(line) and "op" not in line:
+                self._parts.journal.redact(f"t{line['seq']}", Caller("ann", "net 5", False, ""))
+
     def move(self) -> None:
         begun = self.command("/session new Garden")[0].split()[1]
         self.command("/session switch s1")
@@ -221,6 +248,7 @@ def _lived(tmp_path_factory) -> tuple[dict[str, set[str]], set[str]]:
         life.move_in()
         life.host()
         life.edit()
+        life.meet()
         life.move()
         life.forget("t5")
         patch.setattr(time, "time", lambda: UNSET)

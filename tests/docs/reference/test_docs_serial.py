@@ -8,6 +8,8 @@ from engram.agent.agent import Outcome
 from engram.app import App
 from engram.channels.console import json_lines
 from engram.channels.console.json_lines import JsonLines
+from engram.channels.deliveries import Kept
+from engram.channels.inbox import MID_LONGEST
 from engram.memory import caller_check
 from engram.memory.access import OWNER
 from pages import fences, plain, read, rows, section
@@ -19,13 +21,14 @@ def _played() -> list[dict]:
     """One line of each kind, as a board sends them."""
     sent: list[str] = []
 
-    async def answer(message, is_command, sink, caller):
-        sink.line("x" * 1001)
-        sink.report({"counts": {}})
+    async def answer(message, sink):
+        await sink.line("x" * 1001)
+        await sink.report({"counts": {}})
         await sink.text("x")
+        await sink.kept(Kept("t1", "x", "", False, False, 0, 0))
         await sink.notice("x")
-        sink.problem("x")
-        return Outcome("t1", "x", "x")
+        await sink.problem("x")
+        await sink.end(Outcome("t1", "x", "x"))
 
     lines = JsonLines(answer, sent.append, 12000)
     asyncio.run(lines.take(bytearray(b'{"id":1,"say":"x"}')))
@@ -43,7 +46,7 @@ def _errors(request: dict) -> list[str]:
     """What a request is refused with."""
     sent: list[str] = []
 
-    async def answer(message, is_command, sink, caller):
+    async def answer(message, sink):
         return None
 
     lines = JsonLines(answer, sent.append, 12000)
@@ -54,7 +57,7 @@ def _errors(request: dict) -> list[str]:
 def test_the_table_of_a_requests_fields_is_what_is_taken():
     requested, answered = _tables()
     caller = {"who": "ann", "room": "x", "group": True, "workspace": "garden"}
-    assert requested == {"id", "say", "command", "crc", *caller}
+    assert requested == {"id", "say", "command", "mid", "crc", *caller}
     for request in ({"id": 1, "say": "x"}, {"id": 1, "command": "/help"}, {"say": "x", **caller}):
         assert not _errors(request)
     for name in answered:
@@ -93,6 +96,7 @@ def test_the_crcs_of_the_examples_are_right():
 def test_the_bounds_are_the_codes():
     page = read(PAGE)
     assert f"at most {json_lines._ID_LONGEST} characters" in page
+    assert f"at most {MID_LONGEST} printable ASCII characters" in page
     assert (
         f"at most {caller_check.NAME_BYTES} bytes" in page
         and f"at most {caller_check.WORKSPACE_CHARS} characters" in page

@@ -4,10 +4,12 @@ import json
 import random
 from binascii import crc32
 
+from board import Board, Script
 from engram import __version__, log_line
 from engram.agent.agent import Outcome
 from engram.channels.console.json_lines import JsonLines
-from engram.memory.access import Caller
+from engram.channels.inbox import Message
+from engram.memory.access import OWNER, Caller
 
 LIMIT = 4000
 
@@ -326,3 +328,31 @@ async def test_people_for_whom_a_program_speaks_cannot_end_its_way_of_talking():
         console = Console()
         await console.ask('{"command":"%s","who":"ann"}' % command)
         assert console.taken == [(command, True)]
+
+
+async def test_a_program_gives_a_message_the_id_of_its_network():
+    console = Console()
+    await console.ask('{"id":1,"say":"hello","mid":"net:1:2"}')
+    assert console.mid == "net:1:2"
+    await console.ask('{"id":2,"say":"hello"}')
+    assert console.mid == ""
+    for mid in ("7", "null", "[]"):
+        assert await _error('{"say":"x","mid":%s}' % mid) == "mid must be a text."
+
+
+async def test_a_reply_that_was_given_before_is_marked():
+    board = Board().serve(Script("Hello."))
+    console = Console()
+
+    async def take(message, sink):
+        asked = Message(message.mid, OWNER, message.text, message.is_command, None)
+        return await board.inbox.take(asked, sink)
+
+    console.json = JsonLines(take, console.sent.append, LIMIT)
+    told = []
+    for _ in range(2):
+        console.lines()
+        await console.json.take(bytearray(b'{"say":"hi","mid":"net:1:2"}'))
+        told.append(console.lines())
+    assert told[0] == [{"taken": True}, {"text": "Hello."}, {"done": True, "turn": "t3"}]
+    assert told[1] == [{"taken": True}, {"kept": True}, {"text": "Hello."}, {"done": True, "turn": "t3"}]

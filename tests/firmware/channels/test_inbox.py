@@ -6,7 +6,9 @@ from board import ROOM, Board, Script
 from channel import Network, message
 from engram.agent.agent import Sink
 from engram.errors import ModelUnavailable
+from engram.memory import line_meaning
 from engram.memory.access import OWNER, Caller
+from engram.store.types import no_entry
 
 NET = Caller("ann", "net 1", False, "")
 
@@ -121,10 +123,33 @@ async def test_a_command_that_changes_something_leaves_its_line_first_and_is_not
     first = await network.offer(message("net:1:7", "/note the bike is green", NET))
     assert first.told[0] == "taken t1" and first.told[1].startswith("line noted in")
     assert _lines(board)[0] == {"seq": 1, "op": "command", "mid": "net:1:7", "at": board.clock.now()}
-    for known in (network, Network(_again(board).inbox)):
-        again = await known.offer(message("net:1:7", "/note the bike is green", NET))
+    for _ in range(2):
+        assert (await network.offer(message("net:1:7", "/note the bike is green", NET))).told == ["taken t1", "end"]
+        network = Network(_again(board).inbox)
+        again = await Network(board.inbox, False).offer(message("net:1:7", "/note the bike is green", NET))
         assert again.told[0] == "taken t1" and "not carried out again" in again.told[1], again.told
     assert board.notes.for_caller(NET).text(board.notes.for_caller(NET).today()).count("green") == 1
+
+
+async def test_a_compaction_keeps_the_newest_commands_and_what_turns_say_of_their_ids():
+    board = _board("Hello.")
+    network = Network(board.inbox, is_confirming=False)
+    await network.offer(message("net:1:7", "/note the bike is green", NET))
+    await network.offer(message("net:1:8", "hi", NET))
+    board.compact()
+    network = Network(_again(board).inbox, is_confirming=False)
+    assert "not carried out again" in (await network.offer(message("net:1:7", "/note the bike is green", NET))).told[1]
+    assert (await network.offer(message("net:1:8", "hi", NET))).told[1:] == ["kept", "Hello.", "end"]
+    for _ in range(128):
+        board.journal.add(NET, "user", "ann", "one")
+        board.journal.add(NET, "assistant", "engram", "two")
+    board.compact()
+    assert "command" not in [line.get("op") for line in _lines(board)]
+
+
+def test_the_line_of_a_command_means_nothing_to_the_store_and_to_earlier_versions():
+    line = {"seq": 1, "op": "command", "mid": "net:1:7", "at": 7}
+    assert line_meaning.is_known_turn(line) and line_meaning.describe_turn(line, 0) == no_entry(7)
 
 
 async def test_a_command_that_only_reads_leaves_no_line_and_runs_again():

@@ -229,5 +229,5 @@ def test_the_commands_are_the_owners_and_tell_what_they_did():
     assert lines_of(board, "/people group net:-7 mention") == ["net:-7: mention"]
     assert lines_of(board, "/people remove bo") == ["removed bo; their memories stay"]
     assert lines_of(board, "/people list") == ["owner (Ann of the shop): net:5, irc:ann", "group net:-7: mention"]
-    assert "takes list" in error_of(board, "/people what")
+    assert "/help people" in error_of(board, "/people what")
     assert [path for path in paths(board.place) if path.endswith("people.json")]

@@ -7,6 +7,10 @@ def test_no_command_gives_anything_away():
     assert every(Intruder.try_commands) > len(INTRUDERS)
 
 
+def test_no_command_on_a_network_gives_anything_away():
+    assert every(Intruder.try_channel) > len(INTRUDERS)
+
+
 def test_no_call_of_code_on_the_board_gives_anything_away():
     assert every(Intruder.try_code) > len(INTRUDERS)
 

@@ -40,7 +40,7 @@ class Chat(ChannelSink):
         self.reply = reply
         await super().kept(reply)
 
-    async def end(self, outcome):
+    async def end(self, outcome) -> "bool | None":
         self.told.append("end")
         return self.network.is_up
 

@@ -13,6 +13,7 @@ import sys
 from binascii import crc32
 
 from board import DAY, Board, Script, commands_of, has_large_heap, prompt_of
+from channel import Network, message
 from engram import text
 from engram.agent.agent import Turn
 from engram.errors import EngramError
@@ -111,6 +112,18 @@ COMMANDS = {
         '{"content":"gone","origin":"x:1","supersedes":"<origin>"}',
         '{"deleted":true,"id":"<foreign>","created_at":1790000000}',
         '{"file":"<file>","text":"gone"}',
+    ),
+    "pair": ("", "ABCDEFGH bob"),
+    "people": (
+        "",
+        "list",
+        "approve net:5 bo",
+        "rename net:5 Bob",
+        "link net:5 net:7",
+        "owner net:5",
+        "block net:6",
+        "group net:-7 always",
+        "remove net:6",
     ),
     "compact": ("",),
     "companion": ("",),
@@ -215,7 +228,10 @@ class House:
         board.notes.for_caller(caller).note(self.thing(private))
         board.now += DAY
         self.note(private, journal.begin(caller, self.thing(private)))
-        said = "t%d" % journal.add(caller, "user", caller.principal, self.thing(private), caption=self.thing(private))
+        mid = "net:" + caller.principal
+        said = "t%d" % journal.add(
+            caller, "user", caller.principal, self.thing(private), caption=self.thing(private), mid=mid
+        )
         gone = "t%d" % journal.add(caller, "user", caller.principal, self.thing(private))
         reply = "t%d" % journal.add(caller, "assistant", "engram", self.thing(private))
         for ref in (said, gone, reply):
@@ -325,6 +341,8 @@ class Intruder:
         self.secrets = [secret for told in self.hidden for secret in house.secrets[told]]
         self.ids = {ref for told in self.hidden for ref in house.ids[told]}
         self.tried = 0
+        self.network = None
+        """The network through which all is typed, if not on the console."""
 
     def check(self, how, given, answer):
         """Fail if an answer has what the intruder may not know: a secret, or an id that was not given."""
@@ -359,6 +377,10 @@ class Intruder:
 
     def type(self, line):
         """Type a command."""
+        if self.network:
+            told = asyncio.run(self.network.offer(message("net:%d" % self.tried, line, self.caller))).told
+            self.check("/" + line[1:].split(" ")[0], line, "\n".join(told))
+            return
         try:
             answer = "\n".join([line for line in self.board.commands.run(self.caller, line) if isinstance(line, str)])
         except EngramError as error:
@@ -383,6 +405,16 @@ class Intruder:
                 for rest in self.house.forms(form):
                     self.type(("/%s %s" % (name, rest)).strip())
             _let_go()
+
+    def try_channel(self):
+        """Type every command on a network, and ask for the answers to what others have said there."""
+        self.network = Network(self.board.inbox)
+        for mid in ("net:ann", "net:owner"):
+            for is_confirming in (False, True):
+                self.network.is_confirming = is_confirming
+                told = asyncio.run(self.network.offer(message(mid, "hi", self.caller))).told
+                self.check("an id", mid, "\n".join(told))
+        self.try_commands()
 
     def try_offline(self):
         """Say everything to the agent as it answers without a model."""

@@ -76,10 +76,14 @@ class BoardProgram:
 
     def changes(self, folder: Path) -> int:
         """How often the flash is changed when nothing fails."""
+        return self.figure("changes", folder)
+
+    def figure(self, name: str, folder: Path) -> int:
+        """The number that the program tells under a name when nothing fails."""
         told, status = self._run(folder / "flash.bin", 0)
         assert status == 0
         self._is_whole(told)
-        return next(line[1] for line in told if line[0] == "changes")
+        return next(line[1] for line in told if line[0] == name)
 
     def try_cuts(self, cuts: Iterable[int], folder: Path) -> None:
         """Cut the power at each of some changes, and let the program go on."""

@@ -7,7 +7,7 @@ had it all have to: a UART loses what comes while the board is busy, and half a 
 import gc
 
 from engram import __version__, log_line, text
-from engram.channels.inbox import ChannelSink, Kept, Message
+from engram.channels.inbox import ChannelSink, Message
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.lazy import lazy
@@ -126,7 +126,7 @@ class JsonLines(ChannelSink):
         """Tell what went wrong."""
         self._send(("error", problem))
 
-    async def kept(self, reply: Kept) -> None:
+    async def kept(self, reply) -> None:
         """Tell a reply again."""
         self._send(("kept", True))
         await self.text(reply.text)

@@ -17,6 +17,7 @@ from engram.store.types import LIVE, Query
 _TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below log_line.MAX_LINE
 _CAPTION_BYTES = const(600)
 _ROOM_SHARE = const(8)  # of the cap: so much is kept free where a companion takes turns: a segment or more
+_COMMANDS = const(256)  # newest lines among which those of commands are kept
 _WHO_BYTES = const(120)  # of a speaker's name
 _TITLE_LONGEST = const(60)
 _TITLE_BYTES = const(90)  # the titles of all sessions stand in one line, a segment's header
@@ -138,6 +139,10 @@ class Journal(LogEntries):
     def note_command(self, mid: str) -> int:
         """Note that a command that its network gave an id is about to run; the seq of its line."""
         return self._write([[("op", "command"), ("mid", mid), ("at", self._clock.now())]])
+
+    def next_turn(self, caller) -> int:
+        """The seq that add() gives the next turn of the caller."""
+        return self.newest + (1 if self.current(caller) else 3)
 
     def _turn(self, caller, sid: str) -> list:
         """The place of a turn, from its line."""
@@ -344,6 +349,9 @@ class Journal(LogEntries):
         if line["op"] in ("redact", "show"):
             # Done: the turn has no text any more, or is as it was.
             return False
+        if line["op"] == "command":
+            # No network offers a command again that is so old.
+            return line["seq"] > self.newest - _COMMANDS
         if line.get("title") and line["sid"] not in self._heads:
             return _without(line, ("title",))
         return True

@@ -8,10 +8,6 @@ from engram.memory import access
 
 _PACKAGE = "channels.console.commands"
 
-_READS = ("help", "memory", "recall", "export", "companion", "telegram", "stats", "json")
-_READS_ALONE = ("session", "intents", "mode", "workspace", "people")
-"""Those that read, and those that do so without an argument or with "list"."""
-
 _COMMANDS = """\
 help [COMMAND] -- list the commands, or explain one
 memory [list [PAGE] | tags | show ID | history ID] -- show what is remembered; alone: today's memories
@@ -36,7 +32,7 @@ telegram [unhook] -- show the link to Telegram; unhook removes a webhook that ke
 stats -- show the state of the board
 pair CODE [NAME] -- let somebody talk through a network who was sent a code
 people [list | approve CODE [NAME] | block WHO | remove WHO | rename WHO NAME | link WHO ID | owner WHO | \
-group ID mention | group ID always | group ID off] -- show or change who may talk through a network
+group ID MODE] -- show or change who may talk through a network
 workspace [ID | off] -- show, enter or leave a workspace: its members share memories tagged ws:ID
 json on | off -- on the serial line: one JSON object a line, for programs"""
 
@@ -47,15 +43,6 @@ def commands():
         command, _, purpose = line.partition(" -- ")
         name, _, usage = command.partition(" ")
         yield name, usage, purpose
-
-
-def changes(line: str) -> bool:
-    """Whether a command changes something, as far as its words tell: one that only reads may run again."""
-    name, _, rest = line[1:].partition(" ")
-    rest = rest.strip()
-    if name in _READS:
-        return False
-    return bool(rest) and rest != "list" if name in _READS_ALONE else name != "profile" or " " in rest
 
 
 class Commands:
@@ -106,7 +93,7 @@ class Commands:
 def only_owner(caller, command: str) -> None:
     """ArgumentError for all but the owner: a command that concerns what others have, too."""
     if not access.is_owner(caller):
-        raise ArgumentError(command, "concerns the whole board: only the owner can do that, on the console.")
+        raise ArgumentError(command, "concerns the whole board: only the owner can do that, in private.")
 
 
 def count_of(count: int, one: str, several: str) -> str:

@@ -5,10 +5,7 @@ from engram.compat import const
 from engram.errors import ArgumentError
 
 _OFFER = const("/people owner %s makes them the owner, if it is you: with the same memory as on the console")
-_USAGE = const(
-    "takes list, approve CODE [NAME], block WHO, remove WHO, rename WHO NAME, link WHO ID, owner WHO, "
-    "or group ID mention, always or off."
-)
+_USAGE = const("takes what /help people lists; MODE is mention, always or off.")
 
 
 def pair_command(find_people, clock, caller, rest: str):
