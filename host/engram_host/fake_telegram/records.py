@@ -162,7 +162,7 @@ class Message:
 
 
 def entity_as_json(entity: Entity, users: Mapping[int, User]) -> Json:
-    """The Bot API's MessageEntity."""
+    """An entity as the Bot API writes it."""
     result: Json = {"offset": entity.offset, "length": entity.length, "type": entity.type}
     for name in ("url", "language", "custom_emoji_id"):
         if value := getattr(entity, name):

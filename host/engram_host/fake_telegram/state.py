@@ -19,6 +19,11 @@ OFFERED_SECONDS = 3600
 DOWNLOAD_BYTES = 20 * 1024 * 1024
 """A larger file cannot be fetched by a bot."""
 
+_MESSAGES = 10_000
+"""Messages of a chat, the newest; protects the memory of a server that runs for days, as the next does."""
+_FILE_BYTES = 256 * 1024 * 1024
+"""Bytes of all files, the newest."""
+
 # Ids do not fit into 32 bits, as those of people who joined lately.
 _FIRST_USER = 5_100_000_001
 _FIRST_GROUP = -4_100_000_001
@@ -119,6 +124,8 @@ class TelegramState:
         for name, value in fields.items():
             setattr(message, name, value)
         chat.messages[number] = message
+        if len(chat.messages) > _MESSAGES:
+            del chat.messages[next(iter(chat.messages))]
         if sender is self.bot:
             chat.actions.clear()
         return message
@@ -175,6 +182,8 @@ class TelegramState:
         path = f"{folder}/file_{number}.{suffix if suffix.isalnum() and suffix.isascii() else 'bin'}"
         file = StoredFile(f"BQACAgIAAxkBAAI{number:08d}", f"AgAD{number:08d}", path, data, name, mime)
         self.files[file.file_id] = file
+        while sum(len(kept.data) for kept in self.files.values()) > _FILE_BYTES:
+            del self.files[next(iter(self.files))]
         return file
 
     # --- time and changes
@@ -217,7 +226,7 @@ _RIGHTS = (
 
 
 def member_as_json(user: User, status: str) -> Json:
-    """The Bot API's ChatMember."""
+    """A member of a chat as the Bot API writes it."""
     result: Json = {"user": user.as_json(), "status": status}
     if status == "administrator":
         result |= dict.fromkeys(_RIGHTS, False) | {"can_manage_chat": True, "can_delete_messages": True}
