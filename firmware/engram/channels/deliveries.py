@@ -150,10 +150,11 @@ class Deliveries:
                 return None  # its outcome was delivered
             seqs.append(seq)
             raise ArgumentError(message.text.partition(" ")[0] or "command", _NOT_AGAIN)
-        if self._journal.turn(seq) is None:
-            seqs.append(seq)
-            raise NotFound("turn", "t%d" % seq, "it was forgotten.")
         reply = self._mids.reply_to(seq)
+        for turn in (seq,) if reply is None else (seq, reply["seq"]):
+            if self._journal.turn(turn) is None:
+                seqs.append(seq)
+                raise NotFound("turn", "t%d" % turn, "it was forgotten.")
         if reply is not None:
             return await self._give(seq, reply, sink, seqs)
         if line.get("command"):
@@ -206,6 +207,9 @@ class Deliveries:
                 continue
             sink, room = open_sink(address)
             if "to" in line:
+                if self._journal.turn(seq) is None:
+                    self._outbox.remove(seq)  # it was forgotten
+                    continue
                 await self._push(line, sink)
             else:
                 asks = turn_principal(line) if "who" in line else Caller("", "", False, "")

@@ -51,8 +51,8 @@ class ChannelSink(Sink):
         await self.text(reply.told())
 
     async def end(self, outcome) -> "bool | None":
-        """The answer is over: the Outcome of a turn or None. Whether the person has all of it; None if nobody knows, since the
-        link broke before the network said so.
+        """The answer is over: the Outcome of a turn or None. Whether the person has all of it, or never can;
+        None if nobody knows, since the link broke before the network said so.
         """
         return True
 

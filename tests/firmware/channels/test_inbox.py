@@ -197,6 +197,15 @@ async def test_a_message_that_was_forgotten_is_not_answered_again():
     assert board.model.asked == 1
 
 
+async def test_a_reply_that_was_forgotten_is_not_given_again():
+    board = _board("Your secret is safe.")
+    network = Network(board.inbox, is_confirming=False)
+    await network.offer(message("net:1:1", "hi", NET))
+    board.journal.redact("t4", NET)
+    told = (await network.offer(message("net:1:1", "hi", NET))).told
+    assert told == ["taken t3", "refused there is no turn t4; it was forgotten.", "end"]
+
+
 async def test_ids_are_checked():
     board = _board()
     for mid in ("net:" + "1" * 61, "net:\n", "net:é"):

@@ -123,6 +123,22 @@ async def test_what_the_board_begins_goes_to_the_room_and_is_a_turn_of_its_sessi
     assert _given(network) == [("net 1", ["kept", "(perhaps for the second time) More paint.", "end"])]
 
 
+async def test_what_was_forgotten_before_it_was_delivered_is_not_delivered():
+    board = _board("Hello.")
+    network = await _undelivered(board)
+    network.is_up = False
+    await board.inbox.push(NET, "The paint has come.")
+    network.is_up = True
+    network.chats.clear()
+    for turn in ("t4", "t5"):
+        board.journal.redact(turn, NET)
+    assert await board.inbox.redeliver("net") == 0
+    assert _given(network) == [
+        ("net:1:0", ["taken t3", "refused there is no turn t4; it was forgotten.", "end"]),
+        ("net 1", []),
+    ]
+
+
 async def test_what_the_board_begins_for_a_room_of_no_channel_is_not_kept():
     board = _board()
     assert await board.inbox.push(Caller("ann", "elsewhere 1", False, ""), "hello") is False
