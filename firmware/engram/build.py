@@ -176,12 +176,14 @@ def _add_telegram(board: Board) -> None:
         board.telegram_refusal = _NO_ROOM % (heap_free() // 1024, _TELEGRAM_HEAP // 1024)
         diag.error("telegram", board.telegram_refusal)
         return
+    # isort: off
     from engram.build_turn import trust  # absent from boards without a link
-    from engram.channels.telegram import markup, sender, updates  # noqa: F401  likewise
+    from engram.llm.http import client  # noqa: F401  likewise; leaves first, as above
     from engram.channels.telegram.bot_api import BotApi  # absent from boards without Telegram
-    from engram.channels.telegram.channel import Telegram
-    from engram.llm.http import client, response, transport  # noqa: F401  leaves first, as above
+    from engram.channels.telegram import sender, updates  # noqa: F401  likewise
+    from engram.channels.telegram.channel import Telegram  # likewise
 
+    # isort: on
     url = config.get("telegram.url")
     tls = trust(board, url)
 

@@ -5,6 +5,7 @@ import asyncio
 from engram.llm.http.client import Client
 from engram.llm.http.one_link import OneLink
 from llm_peer import Peer, answer
+from support import wait_until
 
 
 async def fetch(client):
@@ -33,7 +34,7 @@ async def test_a_request_under_way_is_not_broken_off():
     async with Peer([200, answer(b"slow")]) as first, Peer([answer(b"fast")]) as second:
         a, b = clients(first, second)
         slow = asyncio.create_task(fetch(a))
-        await asyncio.sleep(0.05)
+        await wait_until("the request", lambda: first.requests)
         assert await fetch(b) == b"fast"
         assert slow.done() and await slow == b"slow"
 

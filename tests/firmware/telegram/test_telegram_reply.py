@@ -4,7 +4,7 @@ import asyncio
 from collections import namedtuple
 
 from engram import text  # noqa: F401 leaves first: the stack is short
-from engram.channels.inbox import Kept
+from engram.channels.deliveries import Kept
 from engram.channels.telegram import reply as replies
 from engram.channels.telegram.bot_api import BotError
 from engram.channels.telegram.reply import Reply
@@ -57,9 +57,8 @@ class Channel:
         self.failed = []
         self.sender = Sender(self.api, self.failed.append)
         self.noted = []
-        self.ended = []
+        self.undelivered = []
         self.confirmed = []
-        self.doubtful = []
 
     def confirm(self, place):
         self.confirmed.append(place)
@@ -67,11 +66,8 @@ class Channel:
     def note_progress(self, turn, part, message):
         self.noted.append((turn, part, message))
 
-    def note_end(self, turn, is_delivered, is_doubtful):
-        self.ended.append((turn, is_delivered, is_doubtful))
-
-    def is_doubtful(self, turn):
-        return turn in self.doubtful
+    def note_undelivered(self, turn):
+        self.undelivered.append(turn)
 
 
 async def said(channel, *pieces, place=ANN, is_live=False):
@@ -100,7 +96,7 @@ async def test_a_reply_is_sent_at_the_end_where_links_take_turns():
     assert await said(channel, "\n**Hi** ", "Ann")
     assert channel.api.texts() == ["<b>Hi</b> Ann"]
     assert channel.api.methods() == ["sendMessage"]
-    assert channel.confirmed == [ANN] and channel.ended == [("t1", True, False)]
+    assert channel.confirmed == [ANN] and not channel.undelivered
     assert channel.noted == [("t1", 0, 0), ("t1", 0, 1)]
 
 
@@ -170,14 +166,16 @@ async def test_what_did_not_go_out_is_sent_again_without_a_mark():
 
 async def test_an_answer_that_fails_twice_is_kept_with_its_doubt():
     channel = Channel(unknown(), unknown(502))
-    assert not await said(channel, "Hi")
-    assert channel.ended == [("t1", False, True)]
+    assert await said(channel, "Hi") is None
+    assert channel.undelivered == ["t1"]
+    channel = Channel(BotError(0, "no network"), BotError(0, "no network"))
+    assert await said(channel, "Hi") is False
 
 
 async def test_who_has_blocked_the_bot_is_not_tried_again():
     channel = Channel(BotError(403, "Telegram answers 403: Forbidden: bot was blocked by the user"))
     assert await said(channel, "Hi")
-    assert channel.ended == [("t1", True, False)]
+    assert not channel.undelivered
 
 
 async def test_telegrams_wait_is_kept():
@@ -223,11 +221,10 @@ async def test_a_late_reply_tells_its_age():
     assert channel.api.texts() == ["(An answer from 3 h ago.)\nHello", "(It broke off here.)"]
 
 
-async def test_an_answer_whose_doubt_is_known_is_marked():
+async def test_a_kept_answer_that_may_have_arrived_is_marked():
     channel = Channel()
-    channel.doubtful.append("t1")
     reply = Reply(channel, ANN, False)
-    await reply.kept(Kept("t1", "Hello", "", False, False, 0, 0))
+    await reply.kept(Kept("t1", "Hello", "", False, True, 0, 0))
     assert await reply.end(None)
     assert channel.api.texts() == [AGAIN + "Hello"]
 

@@ -45,7 +45,6 @@ class Telegram:
         self.poller = Poller(polls, clock, folder, is_live, self._say)
         self._tasks = []  # of messages that are being answered
         self._places = []  # of these, in their order
-        self._doubts = set()  # turns of whose answers a message may have arrived
         self._is_owing = True  # whether the outbox may have answers for Telegram
         self._retry = Timeout()
         inbox.add_channel(NAME, self._open_sink)
@@ -172,20 +171,11 @@ class Telegram:
         """Telegram has so many messages of an answer, and this one of the next part."""
         self._inbox.progress(turn, part, message)
 
-    def note_end(self, turn: str, is_delivered: bool, is_doubtful: bool) -> None:
-        """The answer to a turn is delivered, or kept for later; of its next message nobody may know whether it has arrived."""
-        if is_delivered:
-            self._doubts.discard(turn)
-            return
+    def note_undelivered(self, turn: str) -> None:
+        """The answer to a turn is not delivered, or not known to be: it is kept for later."""
         diag.warning(NAME, "an answer was not delivered and is kept: %s" % (turn or "a command's"))
-        if is_doubtful and turn:
-            self._doubts.add(turn)
         self._is_owing = True
         self._retry.begin(_RETRY_MS)
-
-    def is_doubtful(self, turn: str) -> bool:
-        """Whether the next message of an answer may have arrived."""
-        return turn in self._doubts
 
     # --- what was not delivered, and what the board begins
 

@@ -137,12 +137,12 @@ class Reply(ChannelSink):
         stream.part, stream.message = reply.part, reply.place
         if reply.age and not reply.part and not reply.place:
             stream.heading = _LATE % reply.age
-        stream.is_doubtful = not reply.place and (reply.is_repeat or self._channel.is_doubtful(reply.turn))
+        stream.is_doubtful = not reply.place and reply.is_repeat
         if reply.is_cut:
             self._say(_CUT)
 
-    async def end(self, outcome) -> bool:
-        """Send what is left; whether Telegram has all of it, or will never take it."""
+    async def end(self, outcome):
+        """Send what is left; whether Telegram has all of it, or will never take it, None if nobody knows."""
         self._is_over = True
         if self._task:
             await self._task
@@ -150,8 +150,10 @@ class Reply(ChannelSink):
             self._text.feed(outcome.reply)
         self.is_delivered = await self._send_rest()
         stream = self._text
-        self._channel.note_end(self._turn, self.is_delivered, stream.is_doubtful and not stream.message)
-        return self.is_delivered
+        if self.is_delivered:
+            return True
+        self._channel.note_undelivered(self._turn)
+        return None if stream.is_doubtful and not stream.message else False
 
     async def _send_rest(self) -> bool:
         for attempt in range(_ATTEMPTS):
