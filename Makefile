@@ -16,6 +16,7 @@ SEED ?= 1
 SECRETS ?=
 FROZEN ?=
 COMPANION ?=
+TELEGRAM ?=
 BIN = .venv/bin
 BOARDS = ENGRAM_UNDER_MAKE=1 $(BIN)/python -m engram_host board
 TAKE_CONFIG = $(if $(CONFIG),--config "$(CONFIG)")
@@ -59,7 +60,7 @@ chat: .venv  ## chat with a board (PORT=...)
 setup: .venv  ## set a board's Wi-Fi network, its model with the API key, and its Telegram bot (PORT=...)
 	@$(BOARDS) setup --port "$(PORT)"
 
-wifi: setup
+wifi: setup  ## the former name of setup
 
 backup: .venv  ## save a board's memory, journal, profile and settings (PORT=... FILE=board.tar.gz; SECRETS=1)
 	@$(BOARDS) backup --port "$(PORT)" $(if $(FILE),"$(FILE)") $(if $(SECRETS),--secrets)

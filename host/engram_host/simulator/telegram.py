@@ -23,7 +23,7 @@ A line is a message to the bot; /? shows what else you can do, /help what the bo
 
 
 def chat(environment: dict[str, str], waker: int) -> int:
-    """Run a board with its bot until the chat ends; its exit status. `waker` tells of signals, see engram_host.simulator.board."""
+    """Run a board with its bot until the chat ends; its exit status. `waker` tells of signals, see board.py."""
     return asyncio.run(_chat(environment, waker))
 
 

@@ -21,6 +21,7 @@ NAME = "telegram"
 
 _LOOK_MS = const(50)
 _RETRY_MS = const(10_000)  # before an answer that was not delivered is tried again
+_NAMED = const(8)  # closed groups that the log names
 _MENU_LONGEST = const(256)  # characters of a command's description
 _NOT_IN_MENU = const(("json",))
 _GREETING = const("Hello! Write to me, and I answer; what you want me to keep, I remember. /help lists the commands.")
@@ -33,7 +34,8 @@ class Telegram:
     """
 
     def __init__(self, config, clock, folder: str, inbox, find_people, make_api, commands, is_live: bool):
-        self._config = config
+        policy = config.get("telegram.policy")
+        self._policy = config.get("people.policy") if policy == "people" else policy
         self._clock = clock
         self._inbox = inbox
         self._find_people = find_people
@@ -47,6 +49,7 @@ class Telegram:
         self._places = []  # of these, in their order
         self._is_owing = True  # whether the outbox may have answers for Telegram
         self._retry = Timeout()
+        self._named = []  # closed groups that the log has named
         inbox.add_channel(NAME, self._open_sink)
 
     # --- running
@@ -109,17 +112,26 @@ class Telegram:
         self._places.append(place)
         try:
             kind = "group" if place.is_group else "direct"
-            topic, policy = str(place.topic or ""), self._config.get("telegram.policy")
+            topic = str(place.topic or "")
             admission = self._find_people().admit(
-                NAME, str(said.sender), kind, str(place.chat), said.is_mentioned, topic, said.name, policy
+                NAME, str(said.sender), kind, str(place.chat), said.is_mentioned, topic, said.name, self._policy
             )
             if admission.caller:
                 await self._converse(said, place, admission.caller)
             elif admission.reply:
                 await self._say(place, admission.reply)
+            elif place.is_group and said.is_mentioned:
+                self._name_group(place.chat)
         finally:
             self._places.remove(place)
             self.poller.confirm(place, False)
+
+    def _name_group(self, chat: int) -> None:
+        """Tell the owner, once, the number of a group in which the bot was mentioned though it is closed."""
+        ref = "%s:%d" % (NAME, chat)
+        if ref not in self._find_people().groups and ref not in self._named and len(self._named) < _NAMED:
+            self._named.append(ref)
+            diag.info(NAME, "somebody asked in a closed group: /people group %s mention opens it" % ref)
 
     async def _converse(self, said, place, caller) -> None:
         sentence = said.refusal or (_GREETING if said.is_command and said.text.startswith("/start") else "")
@@ -213,7 +225,7 @@ class Telegram:
             yield "not connected%s: %s" % (since, poller.problem)
             if poller.next_try_s:
                 yield "  next try in %d s" % poller.next_try_s
-        yield "  policy    " + (self._config.get("telegram.policy") or self._config.get("people.policy"))
+        yield "  policy    " + self._policy
         yield "  newest    " + (minute(poller.newest_at) if poller.newest_at else "no message since the start")
         if self._places:
             yield "  answering %d" % len(self._places)
