@@ -168,6 +168,8 @@ class Poller:
 
     def failed(self, error: BotError) -> None:
         """Take in what an error says of the connection."""
+        if self.is_stopped:
+            return
         problem = str(error)
         pause_ms = min(_FIRST_PAUSE_MS << min(self._pauses, _DOUBLINGS), _LONGEST_PAUSE_MS)
         self._pauses += 1
