@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import trustme
 
 import chip
 import get_micropython
@@ -88,6 +89,15 @@ def test_the_owner_sends_memories_and_imports_them(tmp_path: Path):
         assert "1 stored" in talk.answers(ann, 2)[1]
         talk.telegram.people.send_document(bob, "old.jsonl", lines)
         assert "files are taken from the owner only" in talk.answer(bob)
+
+
+def test_a_conversation_goes_over_tls(tmp_path: Path):
+    with chatting(tmp_path, {"reply": SLOW}, authority=trustme.CA()) as talk:
+        ann = talk.person("Ann")
+        talk.write(ann, "hello")
+        talk.sees(ann, "".join(piece["text"] for piece in SLOW).strip())
+        talk.write(ann, "/mode")
+        talk.sees(ann, "".join(piece["text"] for piece in SLOW).strip(), "full mode")
 
 
 def test_a_long_message_is_read_whole(tmp_path: Path):

@@ -69,6 +69,7 @@ def test_a_group_is_answered_only_if_it_is_listed_and_the_bot_is_named(tmp_path:
         talk.write(ann, "@engram_fake_bot hello", chat=group)
         talk.answers(group, 0)
         assert talk.shown(group) == []
+        assert f"/people group telegram:{group.id} mention opens it" in talk.command("/stats")
         talk.command(f"/people group telegram:{group.id} mention")
         talk.write(ann, "we two talk", chat=group)
         asks = talk.write(bob, "@engram_fake_bot hello", chat=group)

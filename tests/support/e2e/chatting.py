@@ -11,8 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+import trustme
+
 import chip
-from driving import Home, Talk, talking
+import firmware_build
+from driving import CHIP_SOCKETS, Home, Talk, talking
 from engram_host.fake_llm import Serving
 from engram_host.fake_llm import serving as serving_model
 from engram_host.fake_telegram import (
@@ -150,16 +153,35 @@ def chatting(
     limits: FloodLimits | None = None,
     clock: ManualClock | None = None,
     reads_all: bool = False,
+    authority: trustme.CA | None = None,
     **settings: object,
 ) -> Iterator[Chatting]:
-    """A board with a scripted model and a bot, started."""
-    fake = FakeTelegram(limits=limits or FloodLimits(enabled=False), clock=clock, reads_all_group_messages=reads_all)
+    """A board with a scripted model and a bot, started; with an `authority` that it trusts, the bot is reached over TLS."""
+    certificate = _certificate(folder, authority) if authority else None
+    fake = FakeTelegram(
+        limits=limits or FloodLimits(enabled=False),
+        clock=clock,
+        reads_all_group_messages=reads_all,
+        certificate=certificate,
+    )
     with serving(fake) as telegram, serving_model(rules or [{"reply": "Yes."}]) as model:
         home = chip.board(folder / "home").asking(model.url).having(log__level="info", **settings)
-        home = home.knowing(ENGRAM_TELEGRAM_URL=telegram.url, ENGRAM_TELEGRAM_TOKEN=telegram.token)
+        path = f"{CHIP_SOCKETS}:{firmware_build.SUPPORT}:{home.environment['MICROPYPATH']}"
+        home = home.knowing(MICROPYPATH=path, ENGRAM_TELEGRAM_URL=telegram.url, ENGRAM_TELEGRAM_TOKEN=telegram.token)
+        if authority:
+            # In a folder of the computer: a file for the flash would have to be written into its image.
+            home = home.knowing(ENGRAM_FLASH="", ENGRAM_TELEGRAM_URL=telegram.url.replace("127.0.0.1", "localhost"))
+            authority.cert_pem.write_to_path(home.folder / "roots.pem")
         talk = Chatting(home, telegram, model, heap)
         talk.start()
         try:
             yield talk
         finally:
             talk.kill()
+
+
+def _certificate(folder: Path, authority: trustme.CA) -> Path:
+    """A file with a certificate for this computer and its key."""
+    path = folder / "server.pem"
+    authority.issue_cert("localhost").private_key_and_cert_chain_pem.write_to_path(path)
+    return path
