@@ -16,6 +16,7 @@ SEED ?= 1
 SECRETS ?=
 FROZEN ?=
 COMPANION ?=
+TELEGRAM ?=
 BIN = .venv/bin
 BOARDS = ENGRAM_UNDER_MAKE=1 $(BIN)/python -m engram_host board
 TAKE_CONFIG = $(if $(CONFIG),--config "$(CONFIG)")
@@ -24,12 +25,12 @@ export PYTHONDONTWRITEBYTECODE =
 export PYTHONPYCACHEPREFIX = $(CURDIR)/build/pycache
 
 .PHONY: help run serve bench-companion test soak eval bench-store heap month lint format lock clean
-.PHONY: image package flash deploy monitor chat wifi backup restore
+.PHONY: image package flash deploy monitor chat setup wifi backup restore
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-run:  ## chat with the firmware in the terminal (LLM=script: a scripted model; COMPANION=1: a companion; REPL=1: a prompt)
+run:  ## chat with the firmware in the terminal (LLM=script: a scripted model; COMPANION=1: a companion; TELEGRAM=fake: a chat; REPL=1: a prompt)
 	@$(PYTHON) tools/setup/get_micropython.py 64 >/dev/null
 	@$(if $(COMPANION),$(PYTHON) tools/setup/bootstrap.py)
 	@$(PYTHON) -m engram_host.simulator
@@ -56,8 +57,10 @@ monitor: .venv  ## show what a board prints, send what you type; Ctrl-] ends (PO
 chat: .venv  ## chat with a board (PORT=...)
 	@$(BOARDS) chat --port "$(PORT)"
 
-wifi: .venv  ## set a board's Wi-Fi network and API key (PORT=...)
-	@$(BOARDS) wifi --port "$(PORT)"
+setup: .venv  ## set a board's Wi-Fi network, its model with the API key, and its Telegram bot (PORT=...)
+	@$(BOARDS) setup --port "$(PORT)"
+
+wifi: setup  ## the former name of setup
 
 backup: .venv  ## save a board's memory, journal, profile and settings (PORT=... FILE=board.tar.gz; SECRETS=1)
 	@$(BOARDS) backup --port "$(PORT)" $(if $(FILE),"$(FILE)") $(if $(SECRETS),--secrets)

@@ -1,10 +1,11 @@
 """The board's main.py where the board is this computer: MicroPython's unix port in a folder of the host.
 
 Takes from the environment: ENGRAM_HOME (the folder), ENGRAM_FLASH (a file to use as flash in its place, with a
-littlefs of ENGRAM_FLASH_SIZE bytes), ENGRAM_LLM_URL, _KEY, _MODEL and _API, ENGRAM_COMPANION_URL, and ENGRAM_SETTINGS
-(JSON of settings by dotted name). From the launcher: ENGRAM_TERMINAL (not empty: a person types), ENGRAM_PROMPT (not empty:
-Ctrl-C opens the MicroPython prompt), ENGRAM_STOP (a file: that there is something to read lets the board end) and
-ENGRAM_TIMEZONE (the computer's offset from UTC, for a board whose settings have none).
+littlefs of ENGRAM_FLASH_SIZE bytes), ENGRAM_LLM_URL, _KEY, _MODEL and _API, ENGRAM_COMPANION_URL, ENGRAM_TELEGRAM_URL
+and _TOKEN, and ENGRAM_SETTINGS (JSON of settings by dotted name). From the launcher: ENGRAM_TERMINAL (not empty: a
+person types), ENGRAM_PROMPT (not empty: Ctrl-C opens the MicroPython prompt), ENGRAM_STOP (a file: that there is
+something to read lets the board end) and ENGRAM_TIMEZONE (the computer's offset from UTC, for a board whose settings
+have none).
 """
 
 import asyncio
@@ -24,6 +25,8 @@ _FROM_ENVIRONMENT = (
     ("ENGRAM_LLM_MODEL", "llm.model"),
     ("ENGRAM_LLM_API", "llm.api"),
     ("ENGRAM_COMPANION_URL", "companion.url"),
+    ("ENGRAM_TELEGRAM_URL", "telegram.url"),
+    ("ENGRAM_TELEGRAM_TOKEN", "telegram.token"),
 )
 
 
@@ -50,6 +53,8 @@ def _overrides(folder: str) -> dict:
     if "llm.url" in overrides:
         # The key in secrets.json belongs to the service in config.json: no other one may see it.
         overrides.setdefault("llm.key", "")
+    if "telegram.url" in overrides:
+        overrides.setdefault("telegram.token", "")  # likewise
     if os.getenv("ENGRAM_TIMEZONE") and not _has_timezone(folder):
         overrides.setdefault("timezone", os.getenv("ENGRAM_TIMEZONE"))
     return overrides

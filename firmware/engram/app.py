@@ -105,8 +105,8 @@ class App:
         channels = self._channels or [("console", self.console)]
         board = self.board
         beside: list = [("upkeep", self._upkeep)]
-        parts = (self._watchdog, board.jobs, board.companion, board.network)
-        for name, part in zip(("watchdog", "learning", "companion", "network"), parts):
+        parts = (self._watchdog, board.jobs, board.companion, board.network, board.telegram)
+        for name, part in zip(("watchdog", "learning", "companion", "network", "telegram"), parts):
             if part:
                 beside.append((name, part.run))
         board.gate.expect()

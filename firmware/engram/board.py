@@ -11,12 +11,14 @@ if TYPE_CHECKING:
     from engram.archive.index import ArchiveIndex
     from engram.channels.console.commands import Commands
     from engram.channels.inbox import Inbox
+    from engram.channels.telegram.channel import Telegram
     from engram.learning.cursor import LearningCursor
     from engram.learning.distill import Distillation
     from engram.learning.flush import Flush
     from engram.learning.jobs import Jobs
     from engram.link.companion import Companion
     from engram.link.link_state import LinkState
+    from engram.llm.http.one_link import OneLink
     from engram.llm.on_demand import ModelOnDemand
     from engram.memory.forgetting import Forgetting
     from engram.memory.journal.journal import Journal
@@ -73,6 +75,9 @@ class Board:
     jobs: "Jobs | None" = None
     flush: "Flush | None" = None
     model: "ModelOnDemand | None" = None
+    telegram: "Telegram | None" = None
+    telegram_refusal = ""
+    """Why there is no Telegram although a token is set."""
 
     def __init__(self, config, folder: str, clock, network):
         self.config = config
@@ -80,6 +85,10 @@ class Board:
         self.clock = clock
         self.network = network
         self.gate = Gate()
+        self.tls: "object | None" = None
+        """The TLS context that the board's links share, None as long as none is over TLS."""
+        self.one_link: "OneLink | None" = None
+        """Where the memory has room for one link over TLS: lets the model's and Telegram's take turns."""
         self.tag_snapshots = {}
         """The catalog as each session's prompts show it."""
         self._people = None

@@ -2,12 +2,15 @@
 commands/handlers.py for the commands; no other file does.
 """
 
+import gc
+
 # Lowest layers first: an import within an import takes of the stack, which is short on a chip.
 # isort: off
 from engram import diag, files, text  # noqa: F401
 from engram.clock import Clock, zone_minutes
-from engram.compat import const
+from engram.compat import const, heap_free
 from engram.errors import ArgumentError, ConfigError
+from engram.lazy import is_heap_small
 from engram.store.store import Store
 from engram.store.log.reserve import Reserve
 from engram.store.log.segments import Log
@@ -29,13 +32,18 @@ from engram.learning.cursor import LearningCursor
 from engram.reminders.reminders import Reminders
 from engram.api import Memory
 from engram.agent.agent import Agent, Confirmations
-from engram.channels.console.commands import Commands
+from engram.channels.console.commands import Commands, commands
 from engram.channels.inbox import Inbox, Message
 from engram.board import Board
 # isort: on
 
 _OUTBOX = const("/memory/outbox.bin")
 _OUTBOX_EMPTY = const(5)  # bytes of it when nothing waits in it
+_TELEGRAM_HEAP = const(73728)  # bytes free at the start with which a turn and learning have room (docs/design/heap.md)
+_NO_ROOM = const(
+    "the board has not enough memory for Telegram, %d KB free at the start where %d KB are needed: let a companion bring it, "
+    "see docs/start/telegram.md."
+)
 
 
 def build(config, folder: str = "", clock=None, model=None, network=None) -> Board:
@@ -45,6 +53,10 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
     Wi-Fi, if it has one.
     """
     board = Board(config, folder, clock or Clock(zone_minutes(config.get("timezone"))), network)
+    if config.secret("telegram.token") and is_heap_small():
+        from engram.llm.http.one_link import OneLink  # absent from boards without Telegram
+
+        board.one_link = OneLink()
     board.model = model or _model(board)
     add_memory(board)
     if config.get("companion.url"):
@@ -52,6 +64,8 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
     add_agent(board)
     if board.companion and board.companion.listening:
         board.inbox.add_channel("link", board.companion.listening.open_sink)
+    if config.secret("telegram.token"):
+        _add_telegram(board)
     if not (board.turns_reserve.keep() and board.reserve.keep()):
         diag.warning("store", "the flash is nearly full: forget something and /compact")
     return board
@@ -159,9 +173,43 @@ def _add_companion(board: Board) -> None:
     chat = None if config.get("companion.chat") == "off" else (answer, redeliver)
     logs = (("records", records.entries.raw()), ("journal", journal.entries.raw()))
     parts = config, board.clock, logs, board.link_state, board.gate.is_busy, board.notes, board.note_retention
-    tls = trust(config, board.folder, config.get("companion.url"))
+    tls = trust(board, config.get("companion.url"))
     archive = make_archive if config.get("archive.on") else None
     board.companion = Companion(*parts, board.network, tls, board.archived, archive, chat)
+
+
+def _add_telegram(board: Board) -> None:
+    """Add the bot that the settings name; on a heap that is too small for it, the reason in its place."""
+    config, token = board.config, board.config.secret("telegram.token")
+    if not token.partition(":")[0].isdigit() or "/" in token or "?" in token or "#" in token:
+        raise ConfigError(
+            "telegram.token", "is not a bot's token, which is a number, a colon and letters; paste it again."
+        )
+    is_small = is_heap_small()
+    gc.collect()
+    if is_small and heap_free() < _TELEGRAM_HEAP:
+        board.telegram_refusal = _NO_ROOM % (heap_free() // 1024, _TELEGRAM_HEAP // 1024)
+        diag.error("telegram", board.telegram_refusal)
+        return
+    # isort: off
+    from engram.build_turn import trust  # absent from boards without a link
+    from engram.llm.http import client  # noqa: F401  likewise; leaves first, as above
+    from engram.channels.telegram.bot_api import BotApi  # absent from boards without Telegram
+    from engram.channels.telegram import sender, updates  # noqa: F401  likewise
+    from engram.channels.telegram.channel import Telegram  # likewise
+
+    # isort: on
+    url = config.get("telegram.url")
+    tls = trust(board, url)
+
+    def make_api(wait_s: int) -> BotApi:
+        return BotApi(url, token, tls, board.network, board.one_link, wait_s)
+
+    parts = board.folder + "/memory", board.inbox, board.find_people, make_api, commands
+    try:
+        board.telegram = Telegram(config, board.clock, *parts, is_live=not is_small)
+    except ArgumentError as error:
+        raise ConfigError("telegram.url", error.problem) from None
 
 
 def add_agent(board, learns: bool = True) -> None:
@@ -200,4 +248,4 @@ def _model(board: Board):
     from engram.build_turn import trust  # absent from boards without a link
     from engram.llm.on_demand import ModelOnDemand  # absent from boards without a model
 
-    return ModelOnDemand(name, board.make_model, trust(board.config, board.folder, url))
+    return ModelOnDemand(name, board.make_model, trust(board, url))

@@ -94,7 +94,13 @@ def model(board, tls, addresses):
     connect, stall = config.get("llm.connect_seconds"), config.get("llm.stall_seconds")
     try:
         client = Client(
-            url, connect_ms=connect * 1000, stall_ms=stall * 1000, tls=tls, network=board.network, addresses=addresses
+            url,
+            connect_ms=connect * 1000,
+            stall_ms=stall * 1000,
+            tls=tls,
+            network=board.network,
+            addresses=addresses,
+            one_link=board.one_link,
         )
     except ArgumentError as error:
         raise ConfigError("llm.url", error.problem) from None
@@ -113,17 +119,20 @@ def _adapter(config, url: str):
     return OpenAI(url)
 
 
-def trust(config, folder: str, url: str):
-    """The TLS context for a URL, None if it needs none."""
+def trust(board, url: str):
+    """The TLS context for a URL, None if it needs none; one for all links, since each reads the roots anew."""
     if url.lower().partition(":")[0] not in ("https", "mqtts"):
         return None
+    if board.tls:
+        return board.tls
     from engram.llm.http.transport import tls_context  # absent from boards without a link
 
-    name = config.get("llm.roots")
-    roots = files.read(folder + "/" + name, _ROOTS_LARGEST)
+    name = board.config.get("llm.roots")
+    roots = files.read(board.folder + "/" + name, _ROOTS_LARGEST)
     if not roots:
         raise ConfigError("llm.roots", "no file %s with root certificates; see docs/reference/settings.md." % name)
     try:
-        return tls_context(roots)
+        board.tls = tls_context(roots)
+        return board.tls
     except ArgumentError as error:
         raise ConfigError("llm.roots", name + " " + error.problem) from None

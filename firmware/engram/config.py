@@ -89,6 +89,8 @@ archive.on [true]
 archive.uses [3,0,100]
 people.policy ["pairing",["pairing","allowlist","open","off"]]
 people.rate [10,1,1000]
+telegram.url ["https://api.telegram.org",0,200]
+telegram.policy ["people",["people","pairing","allowlist","open","off"]]
 console.workspace ["",0,29]
 console.line_bytes [12000,256,12000]
 console.echo [true]
@@ -101,7 +103,7 @@ log.level ["warning",["debug","info","warning","error"]]
 """
 """A line each: name, default and bounds."""
 
-SECRETS = ("llm.key", "companion.token", "wifi")
+SECRETS = ("llm.key", "telegram.token", "companion.token", "wifi")
 
 
 class Config:

@@ -15,6 +15,7 @@ ROOTS = {
     "349dfa4058c5e263123b398ae795573c4e1313c83fe68f93556cd5e8031b3c7d": "GTS Root R4 (Google Trust Services)",
     "cb3ccbb76031e5e0138f8dd39a23f9de47ffc35e43c1144cea27d46a5ab1cb5f": "DigiCert Global Root G2",
     "8ecde6884f3d87b1125ba31ac3fcb13d7016de7f57cc904fe1cb97c6ae98196e": "Amazon Root CA 1",
+    "45140b3247eb9cc8c5b4f0d7b53091f73292089e6e5a63e2749dd3aca9198eda": "Go Daddy Root CA - G2 (Telegram)",
     "ebd41040e4bb3ec742c9e381d31ef2a41a48b6685c96e7cef3c1df6cd4331c99": "GlobalSign Root CA",
 }
 """SHA-256 of a certificate in DER form: its name."""

@@ -49,7 +49,7 @@ def _texts(path: Path) -> list[str]:
     return [node.value for node in constants if isinstance(node.value, str)]
 
 
-OF_MAKE = ("`make backup", "`make restore", "`make flash", "`make deploy", "`make monitor", "`make wifi", "PORT=...")
+OF_MAKE = ("`make backup", "`make restore", "`make flash", "`make deploy", "`make monitor", "`make setup", "PORT=...")
 
 
 def test_no_message_names_a_command_of_make_by_itself():

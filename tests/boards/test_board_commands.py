@@ -23,8 +23,8 @@ COMMANDS = [
     for command in app.registered_commands
     if command.callback and command.callback.__name__ not in AT_THE_COMPANION
 ]
-TYPED = "Home\n\nkey\n"
-"""A network without a password, and a key: what `wifi` asks for before it looks for a board."""
+TYPED = "Home\n\n\n\nkey\n\n"
+"""A network without a password, and a key: what `setup` asks for before it looks for a board."""
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
@@ -74,7 +74,7 @@ def test_an_image_is_made_by_make(tmp_path: Path):
         (["flash", "--board", "ESP32_GENERIC"], 2, "name the MicroPython to flash"),
         (["flash", "--board", "ESP32_GENERIC", "--firmware", "none.bin"], 4, "none.bin cannot be read"),
         (["deploy", "--port", "/dev/ttyNONE"], 4, "there is no port /dev/ttyNONE"),
-        (["wifi", "--port", "/dev/ttyNONE"], 4, "there is no port /dev/ttyNONE"),
+        (["setup", "--port", "/dev/ttyNONE"], 4, "there is no port /dev/ttyNONE"),
         (["chat", "--port", "/dev/ttyNONE"], 4, "there is no port /dev/ttyNONE"),
         (["backup", "--port", "/dev/ttyNONE"], 2, "name the backup file"),
         (["backup", "b.tar.gz", "--port", "/dev/ttyNONE"], 4, "there is no port"),
@@ -99,7 +99,7 @@ def test_an_error_is_one_sentence_and_a_status(words: list[str], status: int, se
         (["deploy", "PORT=/dev/ttyNONE", "CONFIG=none.json"], "none.json cannot be read"),
         (["monitor", "PORT=/dev/ttyNONE"], "/dev/ttyNONE"),
         (["chat", "PORT=/dev/ttyNONE"], "/dev/ttyNONE"),
-        (["wifi", "PORT=/dev/ttyNONE"], "/dev/ttyNONE"),
+        (["setup", "PORT=/dev/ttyNONE"], "/dev/ttyNONE"),
         (["backup", "PORT=/dev/ttyNONE"], "FILE=..."),
         (["backup", "PORT=/dev/ttyNONE", "FILE=b.tar.gz", "SECRETS=1"], "/dev/ttyNONE"),
         (["restore", "PORT=/dev/ttyNONE", "FILE=none of these.tar.gz", "ERASE_MEMORY=1"], "none of these.tar.gz"),

@@ -113,7 +113,7 @@ RUN_ELSEWHERE = {
     "board restore": "tests/boards/test_board_json_output.py::test_what_is_backed_up_is_restored_to_another_board",
     "board monitor": "tests/boards/test_board_monitor.py::test_ctrl_right_bracket_ends_it_after_what_was_typed_before",
     "board chat": "tests/e2e/console/test_serial.py::test_chat_talks_with_the_board",
-    "board wifi": "tests/boards/test_board_wifi.py::test_no_secret_is_shown",
+    "board setup": "tests/boards/test_board_setup.py::test_no_secret_is_shown",
 }
 """The test that runs a command with status 0, and with --json where it has that."""
 

@@ -63,7 +63,7 @@ CASES = {
     "board deploy": Case(("--port", "/dev/ttyNONE"), NOT_INSTALLED, BOARD),
     "board monitor": Case(("--port", "/dev/ttyNONE"), NOT_INSTALLED, BOARD),
     "board chat": Case(("--port", "/dev/ttyNONE"), NOT_INSTALLED, BOARD),
-    "board wifi": Case(("--port", "/dev/ttyNONE"), NOT_INSTALLED, BOARD, given="home\nopensesame\n\n"),
+    "board setup": Case(("--port", "/dev/ttyNONE"), NOT_INSTALLED, BOARD, given="home\nopensesame\n\n"),
     "board backup": Case(("saved.tar.gz", "--port", "/dev/ttyNONE"), NOT_INSTALLED, BOARD),
     "board restore": Case(("none.tar.gz",), NOT_FOUND, "none.tar.gz cannot be read"),
 }

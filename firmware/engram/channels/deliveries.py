@@ -23,7 +23,7 @@ _HOUR = const(3600)
 _DAY = const(86400)
 
 _READS = ("help", "memory", "recall", "export", "stats", "json")
-_READS_ALONE = ("session", "intents", "mode", "companion", "workspace", "people")
+_READS_ALONE = ("telegram", "session", "intents", "mode", "companion", "workspace", "people")
 """Those that read, and those that do so without an argument or with "list"."""
 
 _NOT_AGAIN = const("this came before and is not carried out again; it may have been: look with /memory or /stats.")

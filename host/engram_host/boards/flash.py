@@ -282,7 +282,7 @@ def flash(
         chip.write([(micropython.offset, micropython.data), (place.offset, data)])
         chip.start()
     progress.say(
-        f"{wanted.name} has MicroPython and Engram now. {command_name('wifi')} sets its Wi-Fi network,"
+        f"{wanted.name} has MicroPython and Engram now. {command_name('setup')} sets its network and model,"
         f" {command_name('monitor')} shows what it prints."
     )
 

@@ -179,14 +179,14 @@ def chat(context: Context) -> None:
 
 @app.command()
 @takes(PORT)
-def wifi(context: Context) -> None:
-    """Set a board's Wi-Fi network and API key.
+def setup(context: Context) -> None:
+    """Set a board's Wi-Fi network, its model with the API key, and its Telegram bot.
 
-    Example: engram board wifi --port /dev/ttyACM0
+    Example: engram board setup --port /dev/ttyACM0
     """
-    from engram_host.boards import wifi as networks
+    from engram_host.boards import setup as asking
 
-    _do(lambda progress: networks.wifi(context.board.port, progress), context)
+    _do(lambda progress: asking.setup(context.board.port, progress), context)
 
 
 @app.command()
@@ -331,6 +331,7 @@ def run(
     ),
     script: Annotated[bool, typer.Option("--script", help="use the scripted LLM: a demo without a key")] = False,
     companion: Annotated[bool, typer.Option("--companion", help="also start a companion")] = False,
+    telegram: Annotated[bool, typer.Option("--telegram", help="chat through a fake Telegram")] = False,
     prompt: Annotated[bool, typer.Option("--repl", help="open the MicroPython prompt on Ctrl-C")] = False,
 ) -> None:
     """Chat with a simulated board in the terminal or over a pipe. Needs MicroPython's unix port, but no companion.
@@ -351,6 +352,7 @@ def run(
         home=home.expanduser().absolute(),
         llm="script" if script else given.llm,
         companion=companion or given.companion,
+        telegram="fake" if telegram else given.telegram,
         prompt=prompt or given.prompt,
     )
     raise typer.Exit(simulator.run_board(options))

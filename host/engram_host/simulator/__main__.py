@@ -1,8 +1,8 @@
 """`make run`: the firmware in the terminal, or on a pipe, with a companion beside it if wanted.
 
 From the environment: ENGRAM_HOME is where the board's files are (~/.engram/sim), ENGRAM_LLM_URL, _KEY, _MODEL and
-_API name a model, LLM=script starts a scripted one, COMPANION=1 a companion unless one runs, REPL=1 lets Ctrl-C open
-the MicroPython prompt.
+_API name a model, LLM=script starts a scripted one, COMPANION=1 a companion unless one runs, TELEGRAM=fake a stand-in for
+Telegram with a chat in the terminal, REPL=1 lets Ctrl-C open the MicroPython prompt.
 boards/SIM/main.py takes more.
 """
 
@@ -30,6 +30,8 @@ class SimulatorOptions:
     llm: str = ""
     """A scripted model if it is "script"; without it, the environment may name a model."""
     companion: bool = False
+    telegram: str = ""
+    """A stand-in for Telegram if it is "fake": the terminal is then a chat with the board's bot."""
     prompt: bool = False
     """Whether Ctrl-C opens the MicroPython prompt."""
 
@@ -40,6 +42,7 @@ def read_environment(environ: Mapping[str, str] = os.environ) -> SimulatorOption
         Path(environ.get("ENGRAM_HOME") or "~/.engram/sim").expanduser().absolute(),
         environ.get("LLM") or "",
         bool(environ.get("COMPANION")),
+        environ.get("TELEGRAM") or "",
         bool(environ.get("REPL")),
     )
 
@@ -61,6 +64,8 @@ def run_board(options: SimulatorOptions) -> int:
                 environment |= stack.enter_context(_scripted_model(options.llm))
             if options.companion:
                 environment |= stack.enter_context(_companion(home))
+            if options.telegram:
+                return _chat_over_telegram(options.telegram, environment, waker)
             return _run(stack, environment, waker, has_prompt=options.prompt)
     except (Unusable, board.NoMicroPython) as problem:
         print(problem, file=sys.stderr)
@@ -83,6 +88,15 @@ def _run(stack: contextlib.ExitStack, environment: dict[str, str], waker: int, *
     if has_prompt:
         return board.run_with_prompt(environment)
     return board.run(environment, keys, waker, is_terminal=is_terminal)
+
+
+def _chat_over_telegram(name: str, environment: dict[str, str], waker: int) -> int:
+    """Let people chat in the terminal with a board that talks over a fake of Telegram; the board's console is in a file."""
+    if name != "fake":
+        raise Unusable("TELEGRAM takes only fake; telegram.token in secrets.json names a bot of Telegram itself.")
+    from engram_host.simulator import telegram  # what takes long to load is loaded when it is needed
+
+    return telegram.chat(environment, waker)
 
 
 @contextlib.contextmanager

@@ -86,10 +86,13 @@ def store(kind: str, folder: Path) -> Figures:
 
 
 def mpy() -> Figures:
-    """The bytes of all modules of the firmware, compiled as for a board without PSRAM."""
+    """The bytes of all modules of the firmware, compiled as for a board without PSRAM; those of Telegram apart."""
     firmware_build.compile_small()
-    sizes = [file.stat().st_size for file in (firmware_build.SMALL / "firmware" / "engram").rglob("*.mpy")]
-    return {"modules: bytes of .mpy": sum(sizes)}
+    sizes = {"modules: bytes of .mpy": 0, "modules of Telegram: bytes of .mpy": 0}
+    for file in (firmware_build.SMALL / "firmware" / "engram").rglob("*.mpy"):
+        group = "modules of Telegram" if file.parent.name == "telegram" else "modules"
+        sizes[f"{group}: bytes of .mpy"] += file.stat().st_size
+    return {name: float(size) for name, size in sizes.items()}
 
 
 def heaps(folder: Path, limits: Figures, is_less_tried: bool = True) -> Figures:

@@ -38,7 +38,7 @@ CTRL_C, CTRL_D = "\x03", "\x04"
 QUIET = {"extract.on": False, "flush.on": False}
 """Settings of a board whose model is asked for nothing but replies."""
 
-_OURS = ("ENGRAM_", "LLM", "REPL", "MICROPY")
+_OURS = ("ENGRAM_", "LLM", "REPL", "MICROPY", "TELEGRAM")
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,10 @@ _BUFFER = const(1024)
 
 
 class Client:
-    """Requests to one base URL. `tls` is a tls_context(), needed for https; `network` is a board's Wi-Fi, if it has one."""
+    """Requests to one base URL. `tls` is a tls_context(), needed for https; `network` is a board's Wi-Fi, if it has one.
+
+    `one_link` is a OneLink that several clients share, if no two of them may have a link at once.
+    """
 
     # A kept link that was idle for longer is not tried again: services and routers forget it without a word.
     idle_ms = 15_000
@@ -38,6 +41,7 @@ class Client:
         tls=None,
         network=None,
         addresses=None,
+        one_link=None,
     ):
         secure, self.host, self.port, self.prefix = split_url(url)
         if secure and not tls:
@@ -45,21 +49,25 @@ class Client:
         self.url = url
         self._tls = tls if secure else None
         self._network = network
+        self._one_link = one_link
         self._connect_ms = connect_ms
         self._stall_ms = stall_ms
         self._most = most
         self.addresses = addresses
         """Those of the host, None while they are not known."""
+        self.is_sent = False
+        """Whether the whole of the latest request went out: if no answer came, nobody knows what the service did with it."""
         self._link = None
         self._idle_since = 0
         self._buffer = bytearray(_BUFFER)
         self._lock = asyncio.Lock()  # two tasks on one stream: the first would hang for ever
 
-    async def ask(self, method: str, path: str, headers=(), body=None) -> Response:
+    async def ask(self, method: str, path: str, headers=(), body=None, is_repeatable: bool = True) -> Response:
         """Send a request; the answer with its head read. The caller must release() it in the end.
 
         `path` goes after the base URL's. `headers` are (name, value) pairs. `body` is called twice, to count
-        its bytes and to send them, and must give the same pieces each time; None sends no body.
+        its bytes and to send them, and must give the same pieces each time; None sends no body. A request that is not
+        repeatable is sent once more only if it did not go out as a whole.
         """
         await self._lock.acquire()
         is_answered = False
@@ -67,7 +75,7 @@ class Client:
             # Counted only now: what the body is made from may change while another request is under way.
             length = -1 if body is None else sum(len(piece) for piece in body())
             head = self._head(method, path, headers, length)
-            answer = await self._ask(head, body, length)
+            answer = await self._ask(head, body, length, is_repeatable)
             is_answered = True
             return answer
         finally:
@@ -101,6 +109,8 @@ class Client:
         if self._link:
             self._link.close()
             self._link = None
+        if self._one_link:
+            self._one_link.leave(self)
 
     def _head(self, method, path, headers, length):
         host = "[" + self.host + "]" if ":" in self.host else self.host
@@ -120,10 +130,12 @@ class Client:
                 raise ArgumentError("request", "must have only printable ASCII in its path and headers")
         return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
-    async def _ask(self, head, body, length):
-        if self._link and ticks_diff(ticks_ms(), self._idle_since) > self.idle_ms:
+    async def _ask(self, head, body, length, is_repeatable):
+        is_idle = self._link and ticks_diff(ticks_ms(), self._idle_since) > self.idle_ms
+        if is_idle or (self._link and not is_repeatable and self._link.has_ended()):
             self._drop()
         others = None
+        self.is_sent = False
         while True:
             is_kept = self._link is not None
             link = self._link = self._link or await self._connect(others)
@@ -132,7 +144,7 @@ class Client:
                 await self._exchange(link, answer, head, body, length)
                 return answer
             except OSError as error:
-                if answer.begun or error.errno == ETIMEDOUT:
+                if answer.begun or error.errno == ETIMEDOUT or (self.is_sent and not is_repeatable):
                     raise
                 # The service had closed the kept link, or it shows only now that a new one was refused.
                 others = None if is_kept else link.others
@@ -145,6 +157,8 @@ class Client:
         if self._network and not self._network.wlan.isconnected():
             # To look a name up would block the board for up to 21 seconds.
             raise OSError(EHOSTUNREACH, "there is no network")
+        if self._one_link:
+            await self._one_link.take(self)
         self.addresses = self.addresses or host_addresses(self.host, self.port)
         try:
             return await connect(others or self.addresses, self._tls, self.host, self._connect_ms)
@@ -154,8 +168,10 @@ class Client:
 
     async def _exchange(self, link, answer, head, body, length):
         failure = None
+        self.is_sent = False
         try:
             await self._send(link, head, body, length)
+            self.is_sent = True
         except OSError as error:
             if error.errno == ETIMEDOUT:
                 raise

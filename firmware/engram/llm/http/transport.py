@@ -208,6 +208,13 @@ class Transport:
         view[: len(data)] = data
         return len(data)
 
+    def has_ended(self) -> bool:
+        """Whether the other side is known to have closed a link on which nothing is due, or says something unasked."""
+        try:
+            return self._receive(bytearray(1)) is not None
+        except OSError:
+            return True
+
     async def write(self, view, within_ms: int) -> None:
         """Send all of `view`; it may be changed as soon as this returns."""
         try:

@@ -28,6 +28,7 @@ export [md | trash] -- all memories, profile and notes as JSON Lines; md: memori
 import FILE | OBJECT -- import memories from a .jsonl file on the board or a JSON object
 compact -- remove forgotten data from the flash
 companion [chat owner | others | off] -- show the link to the companion, or set who may be spoken for over it
+telegram [unhook] -- show the link to Telegram; unhook removes a webhook that keeps the board from its messages
 stats -- show the state of the board
 pair CODE [NAME] -- let somebody talk through a network who was sent a code
 people [list | approve CODE [NAME] | block WHO | remove WHO | rename WHO NAME | link WHO ID | owner WHO | \

@@ -7,7 +7,7 @@ Source = namedtuple("Source", "clock records journal trash forgetting profile no
 
 Stats = namedtuple(
     "Stats",
-    "config clock agent model records eviction trash journal reminders make_recall jobs companion archived network",
+    "config clock agent model records eviction trash journal reminders make_recall jobs companion archived network telegram",
 )
 """What /stats shows."""
 
@@ -19,7 +19,7 @@ def handlers(board) -> dict:
     companion, archived = board.companion, board.archived
     search, archive, make_recall = board.remote_search(), board.archive(), board.make_recall
     parts = board.agent, board.model, records, board.eviction, board.trash, journal, board.reminders, make_recall
-    stats = Stats(config, clock, *parts, board.jobs, companion, archived, board.network)
+    stats = Stats(config, clock, *parts, board.jobs, companion, archived, board.network, board.telegram)
     texts = (forgetting, board.profile, notes)
     source = Source(clock, records, journal, board.trash, *texts)
     return {
@@ -43,6 +43,7 @@ def handlers(board) -> dict:
         "import": ("transfer", (board.folder, records, clock, journal, board.eviction) + texts),
         "stats": ("stats", (stats,)),
         "companion": ("stats", (companion, config)),
+        "telegram": ("stats", (board.telegram, board.telegram_refusal)),
         "pair": ("people", (board.find_people, clock)),
         "people": ("people", (board.find_people, clock)),
         "workspace": ("board", (config,)),

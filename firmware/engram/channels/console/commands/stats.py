@@ -1,4 +1,4 @@
-"""The commands that tell how the board is doing: /stats and /companion."""
+"""The commands that tell how the board is doing: /stats, /companion and /telegram."""
 
 from engram import __version__, diag
 from engram.channels.console.commands import only_owner
@@ -32,6 +32,8 @@ def stats_command(board, caller, _rest: str):
     yield from _archive(board.companion, board.archived)
     if journal.unsent:
         yield _row("journal", "lines evicted before the companion had them: %d" % journal.unsent)
+    if board.telegram:
+        yield _row("telegram", board.telegram.short())
     if board.network:
         yield _row("network", board.network.status())
     partial = board.make_recall().partial
@@ -89,3 +91,17 @@ def companion_command(companion, config, caller, rest: str):
         yield "no companion is set up (see docs/start/companion.md); the board needs none"
         return
     yield from companion.status_lines()
+
+
+def telegram_command(telegram, refusal: str, caller, rest: str):
+    """Tell how the link to Telegram is, or remove a webhook."""
+    only_owner(caller, "/telegram")
+    if rest not in ("", "unhook"):
+        raise ArgumentError("/telegram", "takes nothing, or unhook.")
+    if telegram is None:
+        yield refusal or "no bot is set up: see docs/start/telegram.md"
+    elif rest:
+        telegram.unhook()
+        yield "a webhook is removed before the next poll; /telegram shows what comes of it"
+    else:
+        yield from telegram.status_lines()

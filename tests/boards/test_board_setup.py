@@ -1,4 +1,4 @@
-"""`make wifi`: a network and a key for a board, which nobody sees on the way."""
+"""`make setup`: a network, a model, its key and a bot for a board; secrets are seen by nobody on the way."""
 
 import io
 import json
@@ -11,12 +11,13 @@ import pytest
 from board_files import BOOT, ENVIRONMENT, files_on, flash_with
 from board_images import needs_micropython
 from board_stand_in import StandIn
-from engram_host.boards import wifi
+from engram_host.boards import setup
 from engram_host.boards.errors import BadRequest, BoardFailed
 from engram_host.boards.file_set import Files
 from engram_host.boards.progress import Progress
+from engram_host.boards.setup import SetupAnswers
 
-PASSWORD, KEY = "correct horse", "sk-secret-0123456789"
+PASSWORD, KEY, TOKEN = "correct horse", "sk-secret-0123456789", "123456:AAsecret-of-a-bot"
 
 
 def typed(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
@@ -26,7 +27,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
 def secrets_after(flash: Path, monkeypatch: pytest.MonkeyPatch, *lines: str) -> dict:
     typed(monkeypatch, *lines)
     with StandIn(flash) as board:
-        wifi.wifi(board.port, Progress())
+        setup.setup(board.port, Progress())
         assert board.resets == 1
     return json.loads(files_on(flash)["secrets.json"])
 
@@ -38,9 +39,10 @@ def board_with(tmp_path: Path, **files: bytes) -> Path:
 
 @needs_micropython
 def test_a_network_and_a_key_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    assert secrets_after(board_with(tmp_path), monkeypatch, "Home", PASSWORD, KEY) == {
+    assert secrets_after(board_with(tmp_path), monkeypatch, "Home", PASSWORD, "", "", KEY, TOKEN) == {
         "wifi": [{"ssid": "Home", "password": PASSWORD}],
         "llm": {"key": KEY},
+        "telegram": {"token": TOKEN},
     }
 
 
@@ -48,7 +50,7 @@ def test_a_network_and_a_key_are_written(tmp_path: Path, monkeypatch: pytest.Mon
 def test_what_the_board_knows_already_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     old = {"wifi": [{"ssid": "Home", "password": "an old one"}, {"ssid": "Cafe"}], "llm": {"key": "old"}}
     flash = board_with(tmp_path, secrets=json.dumps(old).encode())
-    assert secrets_after(flash, monkeypatch, "Home", PASSWORD, "") == {
+    assert secrets_after(flash, monkeypatch, "Home", PASSWORD) == {
         "wifi": [{"ssid": "Home", "password": PASSWORD}, {"ssid": "Cafe"}],
         "llm": {"key": "old"},
     }
@@ -57,28 +59,28 @@ def test_what_the_board_knows_already_stays(tmp_path: Path, monkeypatch: pytest.
 @needs_micropython
 def test_a_key_alone_leaves_the_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     flash = board_with(tmp_path, secrets=b'{"wifi": [{"ssid": "Cafe"}]}')
-    assert secrets_after(flash, monkeypatch, "", KEY) == {"wifi": [{"ssid": "Cafe"}], "llm": {"key": KEY}}
+    assert secrets_after(flash, monkeypatch, "", "", "", KEY) == {"wifi": [{"ssid": "Cafe"}], "llm": {"key": KEY}}
 
 
 @needs_micropython
 def test_a_network_in_any_script_without_a_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    assert secrets_after(board_with(tmp_path), monkeypatch, "咖啡 ☕", "", "") == {"wifi": [{"ssid": "咖啡 ☕"}]}
+    assert secrets_after(board_with(tmp_path), monkeypatch, "咖啡 ☕") == {"wifi": [{"ssid": "咖啡 ☕"}]}
 
 
 @needs_micropython
 def test_no_secret_is_shown(tmp_path: Path):
     with StandIn(board_with(tmp_path)) as board:
         done = subprocess.run(
-            [sys.executable, "-m", "engram_host", "board", "wifi", "--port", board.port],
-            input=f"Home\n{PASSWORD}\n{KEY}\n",
+            [sys.executable, "-m", "engram_host", "board", "setup", "--port", board.port],
+            input=f"Home\n{PASSWORD}\n\n\n{KEY}\n{TOKEN}\n",
             capture_output=True,
             text=True,
             env=ENVIRONMENT,
             timeout=60,
         )
     assert done.returncode == 0, done.stderr
-    assert PASSWORD not in done.stdout + done.stderr and KEY not in done.stdout + done.stderr
-    assert "the network Home and the key" in done.stderr
+    assert not [secret for secret in (PASSWORD, KEY, TOKEN) if secret in done.stdout + done.stderr]
+    assert "the network Home, the key and the bot's token" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -87,8 +89,10 @@ def test_no_secret_is_shown(tmp_path: Path):
         (("Home", "short", ""), "a password must have 8 to 63"),
         (("Home", "é" * 9, ""), "a password must have 8 to 63"),
         (("x" * 33, "", ""), "1 to 32 bytes"),
-        (("Home", "", "k e y"), "printable ASCII"),
-        (("Home", "", "k" * 501), "at most 500"),
+        (("Home", "", "", "", "k e y"), "printable ASCII"),
+        (("Home", "", "", "", "k" * 501), "at most 500"),
+        (("", "", "", "", "t o k e n"), "printable ASCII"),
+        (("", "u" * 201), "0 to 200 characters"),
     ],
 )
 def test_what_the_firmware_would_not_take_is_reported_before_the_board_is_touched(
@@ -96,20 +100,47 @@ def test_what_the_firmware_would_not_take_is_reported_before_the_board_is_touche
 ):
     typed(monkeypatch, *lines)
     with pytest.raises(BadRequest, match=problem):
-        wifi.wifi("/dev/ttyNONE", Progress())
+        setup.setup("/dev/ttyNONE", Progress())
 
 
 def test_nothing_typed_touches_no_board(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     typed(monkeypatch, "", "")
-    wifi.wifi("/dev/ttyNONE", Progress())
+    setup.setup("/dev/ttyNONE", Progress())
     assert "Nothing to change" in capsys.readouterr().err
 
 
 def test_a_ninth_network_is_refused():
-    known = {"wifi": [{"ssid": f"net {number}"} for number in range(wifi.MOST_NETWORKS)]}
+    known = {"wifi": [{"ssid": f"net {number}"} for number in range(setup.MOST_NETWORKS)]}
     with pytest.raises(BadRequest, match="knows 8 other networks"):
-        wifi.with_secrets(known, "another", "", "")
-    assert len(json.loads(wifi.with_secrets(known, "net 3", "", ""))["wifi"]) == wifi.MOST_NETWORKS
+        setup.with_secrets(known, SetupAnswers("another"))
+    assert len(json.loads(setup.with_secrets(known, SetupAnswers("net 3")))["wifi"]) == setup.MOST_NETWORKS
+
+
+def test_a_service_and_a_model_are_settings():
+    old = {
+        "mode": "full",
+        "llm": {"retries": 1, "url": "https://old.example/v1", "api": "anthropic"},
+        "llm.model": "old",
+    }
+    new = json.loads(setup.with_settings(old, SetupAnswers(url="https://api.openai.com/v1", model="m")))
+    assert new["llm"] == {"retries": 1, "url": "https://api.openai.com/v1", "api": "openai", "model": "m"}
+    assert new["mode"] == "full" and "llm.model" not in new
+    new = json.loads(setup.with_settings({}, SetupAnswers(url="https://api.anthropic.com", model="m")))
+    assert new["llm"]["api"] == "anthropic"
+    assert json.loads(setup.with_settings(old, SetupAnswers("Home", key="k"))) == old
+
+
+@needs_micropython
+def test_a_model_is_written_beside_the_other_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    flash = board_with(tmp_path, config=b'{"mode": "lightweight"}')
+    typed(monkeypatch, "", "https://api.openai.com/v1", "gpt", "", "")
+    with StandIn(flash) as board:
+        setup.setup(board.port, Progress())
+    assert json.loads(files_on(flash)["config.json"]) == {
+        "mode": "lightweight",
+        "llm": {"url": "https://api.openai.com/v1", "api": "openai", "model": "gpt"},
+    }
+    assert "secrets.json" not in files_on(flash)
 
 
 @needs_micropython
@@ -118,5 +149,5 @@ def test_damaged_secrets_are_reported_and_stay(tmp_path: Path, monkeypatch: pyte
     flash = board_with(tmp_path, secrets=damaged)
     typed(monkeypatch, "Home", "", "")
     with StandIn(flash) as board, pytest.raises(BoardFailed, match="damaged"):
-        wifi.wifi(board.port, Progress())
+        setup.setup(board.port, Progress())
     assert files_on(flash)["secrets.json"] == damaged

@@ -1,0 +1,233 @@
+"""Talks with people over Telegram: each message is admitted and answered, and the answer streams back.
+
+With PSRAM a long poll waits at the service over a link of its own. Without it, short polls and all else share one link, which
+is closed while the model has its own (see engram.llm.http.one_link): the answer is sent when the turn is over.
+"""
+
+import asyncio
+
+from engram import diag
+from engram.channels.inbox import Message
+from engram.channels.telegram.bot_api import BotError
+from engram.channels.telegram.poller import LONG_POLL_S, Poller
+from engram.channels.telegram.reply import Reply
+from engram.channels.telegram.sender import Sender, message_of, place_of, room_of
+from engram.channels.telegram.updates import part
+from engram.clock import Timeout
+from engram.compat import const, sleep_ms
+from engram.interrupt import interruptible
+
+NAME = "telegram"
+
+_LOOK_MS = const(50)
+_RETRY_MS = const(10_000)  # before an answer that was not delivered is tried again
+_NAMED = const(8)  # closed groups that the log names
+_MENU_LONGEST = const(256)  # characters of a command's description
+_NOT_IN_MENU = const(("json",))
+_GREETING = const("Hello! Write to me, and I answer; what you want me to keep, I remember. /help lists the commands.")
+
+
+class Telegram:
+    """One bot. make_api(wait_s) gives a BotApi, find_people() the People, commands() what the menu lists.
+
+    `is_live` lets answers stream, which takes two links beside the model's.
+    """
+
+    def __init__(self, config, clock, folder: str, inbox, find_people, make_api, commands, is_live: bool):
+        policy = config.get("telegram.policy")
+        self._policy = config.get("people.policy") if policy == "people" else policy
+        self._clock = clock
+        self._inbox = inbox
+        self._find_people = find_people
+        self._commands = commands
+        self._is_live = is_live
+        self._api = make_api(0)
+        self.sender = Sender(self._api, self._call_failed)
+        polls = make_api(LONG_POLL_S) if is_live else self._api
+        self.poller = Poller(polls, clock, folder, is_live, self._say)
+        self._tasks = []  # of messages that are being answered
+        self._places = []  # of these, in their order
+        self._is_owing = True  # whether the outbox may have answers for Telegram
+        self._retry = Timeout()
+        self._named = []  # closed groups that the log has named
+        inbox.add_channel(NAME, self._open_sink)
+
+    # --- running
+
+    async def run(self) -> None:
+        """Poll and answer, until Telegram refuses the bot."""
+        poller = self.poller
+        while not poller.is_stopped:
+            try:
+                if not poller.bot.id:
+                    await poller.connect()
+                    await self._register_commands()
+                await self._reap()
+                await self._deliver_owed()
+                self._api.tidy()
+                longest_s = _RETRY_MS // 1000 if self._is_owing else LONG_POLL_S
+                for said, place in await poller.poll(self._busy, longest_s):
+                    await self._begin(self._answer(said, place))
+            except BotError as error:
+                poller.failed(error)
+                await poller.pause()
+
+    async def _begin(self, work) -> None:
+        """Do some work: beside others if answers stream, else at once."""
+        if self._is_live:
+            self._tasks.append(asyncio.create_task(interruptible(work)))
+        else:
+            await work
+
+    async def _reap(self) -> None:
+        """Raise what has ended a task."""
+        for task in [task for task in self._tasks if task.done()]:
+            self._tasks.remove(task)
+            await task
+
+    def _busy(self) -> int:
+        """How many messages are being answered."""
+        return sum(1 for task in self._tasks if not task.done())
+
+    async def _register_commands(self) -> None:
+        menu = []
+        for name, _, purpose in self._commands():
+            if name not in _NOT_IN_MENU:
+                menu.append({"command": name, "description": purpose[:_MENU_LONGEST]})
+        try:
+            await self._api.call("setMyCommands", commands=menu)
+        except BotError as error:
+            if error.code == 401:
+                raise
+            diag.info(NAME, "the menu of commands is not registered: %s" % error)
+
+    def _call_failed(self, error: BotError) -> None:
+        if error.code == 401:
+            self.poller.failed(error)
+
+    # --- messages
+
+    async def _answer(self, said, place) -> None:
+        """Answer a message, if who says it may talk here."""
+        self._places.append(place)
+        try:
+            kind = "group" if place.is_group else "direct"
+            topic = str(place.topic or "")
+            admission = self._find_people().admit(
+                NAME, str(said.sender), kind, str(place.chat), said.is_mentioned, topic, said.name, self._policy
+            )
+            if admission.caller:
+                await self._converse(said, place, admission.caller)
+            elif admission.reply:
+                await self._say(place, admission.reply)
+            elif place.is_group and said.is_mentioned:
+                self._name_group(place.chat)
+        finally:
+            self._places.remove(place)
+            self.poller.confirm(place, False)
+
+    def _name_group(self, chat: int) -> None:
+        """Tell the owner, once, the number of a group in which the bot was mentioned though it is closed."""
+        ref = "%s:%d" % (NAME, chat)
+        if ref not in self._find_people().groups and ref not in self._named and len(self._named) < _NAMED:
+            self._named.append(ref)
+            diag.info(NAME, "somebody asked in a closed group: /people group %s mention opens it" % ref)
+
+    async def _converse(self, said, place, caller) -> None:
+        sentence = said.refusal or (_GREETING if said.is_command and said.text.startswith("/start") else "")
+        if sentence:
+            await self._say(place, sentence)
+            return
+        file = (said.file.name, said.file.bytes, lambda: self._open_file(said.file.id)) if said.file else None
+        message = Message(message_of(place), caller, said.text, said.is_command, file)
+        while True:
+            reply = Reply(self, place, self._is_live)
+            if not self._is_live:
+                await self.sender.typing(place)
+            while self._earlier(place):
+                await sleep_ms(_LOOK_MS)
+            await self._inbox.take(message, reply)
+            if reply.is_taken or reply.is_delivered:
+                self.poller.confirm(place, True)
+                return
+            # Nothing is kept of it, such as of a command that reads: it is done again, since nobody has seen what came of it.
+            await sleep_ms(_RETRY_MS)
+
+    def _earlier(self, place) -> bool:
+        """Whether an earlier message of the same room is not answered yet."""
+        for other in self._places:
+            if other == place:
+                return False
+            if other.chat == place.chat and other.topic == place.topic:
+                return True
+        return False
+
+    async def _open_file(self, file_id: str):
+        found = await self._api.call("getFile", file_id=file_id)
+        return await self._api.open_file(part(found, "file_path", str))
+
+    async def _say(self, place, sentence: str) -> None:
+        """Say something of which nothing is kept: it is lost if it fails."""
+        try:
+            await self.sender.send(place, sentence, False)
+        except BotError as error:
+            diag.info(NAME, "a sentence was not sent: %s" % error)
+
+    # --- what a Reply tells
+
+    def confirm(self, place) -> None:
+        """A message is on flash."""
+        self.poller.confirm(place, True)
+
+    def note_progress(self, turn: str, part: int, message: int) -> None:
+        """Telegram has so many messages of an answer, and this one of the next part."""
+        self._inbox.progress(turn, part, message)
+
+    def note_undelivered(self, turn: str) -> None:
+        """The answer to a turn is not delivered, or not known to be: it is kept for later."""
+        diag.warning(NAME, "an answer was not delivered and is kept: %s" % (turn or "a command's"))
+        self._is_owing = True
+        self._retry.begin(_RETRY_MS)
+
+    # --- what was not delivered, and what the board begins
+
+    async def _deliver_owed(self) -> None:
+        if self._is_owing and self._retry.is_over:
+            self._is_owing = False  # an answer that fails again sets it again
+            await self._begin(self._inbox.redeliver(NAME))
+
+    def _open_sink(self, address: str) -> tuple:
+        place = place_of(address)
+        return Reply(self, place, self._is_live), room_of(place)
+
+    # --- status
+
+    def unhook(self) -> None:
+        """Remove a webhook before the next poll."""
+        self.poller.wants_no_webhook = True
+
+    def short(self) -> str:
+        """In a few words how it is."""
+        poller = self.poller
+        if not poller.problem:
+            return "connected as @" + poller.bot.username
+        return ("stopped: " if poller.is_stopped else "not connected: ") + poller.problem
+
+    def status_lines(self):
+        """Yield lines on how it is."""
+        poller, minute = self.poller, self._clock.minute
+        since = " since " + minute(poller.since) if poller.since else ""
+        if not poller.problem:
+            yield "connected as @%s%s" % (poller.bot.username, since)
+        elif poller.is_stopped:
+            yield "stopped%s: %s" % (since, poller.problem)
+        else:
+            yield "not connected%s: %s" % (since, poller.problem)
+            if poller.next_try_s:
+                yield "  next try in %d s" % poller.next_try_s
+        yield "  policy    " + self._policy
+        yield "  newest    " + (minute(poller.newest_at) if poller.newest_at else "no message since the start")
+        if self._places:
+            yield "  answering %d" % len(self._places)
+        if self._is_owing:
+            yield "  answers that were not delivered are kept, and sent when that is possible"

@@ -1,0 +1,205 @@
+"""Receives a bot's updates, and confirms those that the board has: Telegram forgets an update when a later one is asked for.
+
+An update is open until its message is on flash, or answered where nothing is kept of it. While one is open, the offset stays at
+the first of them, and what comes again with it is passed over. The number of the newest message that was taken is noted on
+flash, so that after a power cut an update that comes again is known; what was under way then is in the outbox.
+"""
+
+import random
+
+from engram import diag, files, text
+from engram.channels.telegram.bot_api import BotError, Unreadable
+from engram.channels.telegram.sender import Place
+from engram.channels.telegram.updates import Bot, Ignored, incoming, part, update_id
+from engram.compat import const, sleep_ms
+from engram.errors import StoreError
+
+LONG_POLL_S = 50
+"""How long Telegram waits for an update before it answers that there is none."""
+
+_FILE = const("/telegram.json")  # {"bot":99,"update":700000001}: a file of less than 128 bytes costs no erase
+_FILE_BYTES = const(200)
+_SHORT_POLL_MS = const(5000)
+_OPEN_POLL_MS = const(2000)  # while messages wait: others are to get their typing sign, too
+_LARGE = const(49152)  # bytes of updates that are read at once
+_SMALL = const(8192)  # likewise where the heap is small
+_AT_ONCE = const(3)  # messages that are answered or wait: the board takes four, and one may come from the console
+_FIRST_PAUSE_MS = const(1000)  # after an error; doubles up to the longest
+_LONGEST_PAUSE_MS = const(60_000)
+_DOUBLINGS = const(6)
+_CONFLICT_MS = const(20_000)  # another program that polls goes on for its own 50 seconds
+_STEP_MS = const(100)
+_LOOK_MS = const(20)
+_RECENT = const(1000)  # updates: numbers that are further back were chosen anew
+_FORGOTTEN_S = const(6 * 86400)  # after a week without an update Telegram chooses numbers anew
+
+_NO_BOT = const("Telegram does not know the bot: set telegram.token (`make setup` asks for it), and restart the board.")
+_CONFLICT = const("another program polls this bot: stop it, or give the board a bot of its own")
+_WEBHOOK = const("a webhook is set for this bot, so Telegram gives no updates: /telegram unhook removes it")
+
+
+class Poller:
+    """Polls one bot, with long polls and several messages at once if `is_live`.
+
+    say(Place, text) is awaited to tell of a message that cannot be read.
+    """
+
+    def __init__(self, api, clock, folder: str, is_live: bool, say):
+        self._api = api
+        self._clock = clock
+        self._path = folder + _FILE
+        self._is_live = is_live
+        self._say = say
+        self._open = []  # (update's number, Place) of messages that are not taken
+        self._next = 0  # the number after the newest update
+        self._old_mark = self._mark = 0  # the newest that was taken, before the start and now
+        self._pauses = 0
+        self._pause_ms = 0
+        self.wants_no_webhook = False
+        """Whether a webhook is to be removed before the next poll."""
+        self.bot = Bot(0, "")
+        self.since = 0
+        """Since when it is connected, or not."""
+        self.newest_at = 0
+        """When the newest update came."""
+        self.problem = "not tried yet"
+        """Why it is not connected, "" if it is."""
+        self.is_stopped = False
+        """Whether it is for good."""
+
+    async def connect(self) -> None:
+        """Ask which bot this is."""
+        found = await self._api.call("getMe")
+        self.bot = Bot(part(found, "id", int), part(found, "username", str))
+        try:
+            noted = text.loads(files.read(self._path, _FILE_BYTES) or b"{}")
+        except (ValueError, StoreError):
+            noted = {}
+        if part(noted, "bot", int) == self.bot.id:
+            self._old_mark = self._mark = part(noted, "update", int)
+
+    async def poll(self, count_busy, longest_s: int) -> list:
+        """Ask for updates; (Incoming, Place) of each message that came. count_busy() messages are being answered.
+
+        A long poll takes no longer than `longest_s`.
+        """
+        if self.wants_no_webhook:
+            await self._api.call("deleteWebhook", drop_pending_updates=False)
+            self.wants_no_webhook = False
+        if self.newest_at and self._clock.now() - self.newest_at > _FORGOTTEN_S and not self._open:
+            self._next = 0
+        if self._open:
+            await self._wait_for_taken()
+        room = (_AT_ONCE if self._is_live else 1) - count_busy()
+        if room <= 0:
+            await sleep_ms(_STEP_MS)
+            return []
+        was_connected = not self.problem
+        wait_s = longest_s if self._is_live and not self._open and was_connected else 0
+        offset, most = self._open[0][0] if self._open else self._next, _LARGE if self._is_live else _SMALL
+        try:
+            updates = await self._api.updates(offset, room + len(self._open), wait_s, most)
+        except Unreadable as large:
+            await self._pass_over(large)
+            updates = []
+        self._connected()
+        messages = [message for message in map(self._message, updates) if message]
+        if not messages and not self._is_live and was_connected:
+            await sleep_ms(_SHORT_POLL_MS)
+        return messages
+
+    async def _wait_for_taken(self) -> None:
+        """Wait a while for messages to be taken: the next poll then confirms them."""
+        pause_ms = _OPEN_POLL_MS
+        while pause_ms > 0 and self._open:
+            await sleep_ms(_LOOK_MS)
+            pause_ms -= _LOOK_MS
+
+    def _message(self, update):
+        """(Incoming, Place) of an update; None if it has no message for the board, or came before."""
+        number = update_id(update)
+        if number < self._next:
+            return None
+        self._next = number + 1
+        self.newest_at = self._clock.now()
+        if 0 <= self._old_mark - number < _RECENT:
+            diag.info("telegram", "update %d came again, and was taken before the restart" % number)
+            return None
+        try:
+            said = incoming(update, self.bot)
+        except Ignored as why:
+            diag.info("telegram", "an update is ignored: %s" % why)
+            return None
+        place = Place(said.chat, said.topic, said.message_id, said.kind != "private")
+        self._open.append((number, place))
+        return said, place
+
+    async def _pass_over(self, large: Unreadable) -> None:
+        """Tell that an update is too large, and go on behind it."""
+        self._next = max(self._next, large.update_id + 1)
+        diag.warning("telegram", "a message was too large for the board, and was passed over")
+        if large.chat > 0:
+            await self._say(Place(large.chat, 0, 0, False), "This message is too large for me: send it in parts.")
+
+    def confirm(self, place: Place, is_kept: bool) -> None:
+        """A message needs not come again; `is_kept` tells that it made a line on flash, or was answered."""
+        for entry in self._open:
+            if entry[1] == place:
+                self._open.remove(entry)
+                if is_kept and entry[0] > self._mark:
+                    self._mark = entry[0]
+                    self._write_mark()
+                return
+
+    def _write_mark(self) -> None:
+        try:
+            files.write(self._path, text.dumps({"bot": self.bot.id, "update": self._mark}))
+        except StoreError as error:
+            diag.warning("telegram", str(error))  # the journal knows the message, too
+
+    # --- connected or not
+
+    def _connected(self) -> None:
+        self._pauses = 0
+        if self.problem:
+            diag.info("telegram", "connected as @" + self.bot.username)
+            self.since = self._clock.now()
+            self.problem = ""
+
+    def failed(self, error: BotError) -> None:
+        """Take in what an error says of the connection."""
+        if self.is_stopped:
+            return
+        problem = str(error)
+        pause_ms = min(_FIRST_PAUSE_MS << min(self._pauses, _DOUBLINGS), _LONGEST_PAUSE_MS)
+        self._pauses += 1
+        if error.code == 401 or error.code == 404:
+            self.is_stopped = True
+            problem = _NO_BOT
+            diag.error("telegram", problem)
+        elif error.code == 409:
+            problem = _WEBHOOK if error.says("webhook") else _CONFLICT
+            pause_ms = _CONFLICT_MS
+        elif error.retry_after:
+            pause_ms = 1000 * error.retry_after
+        if not self.problem or self.problem == "not tried yet":
+            self.since = self._clock.now()
+        if problem != self.problem and not self.is_stopped:
+            diag.warning("telegram", problem)
+        self.problem = problem
+        half = pause_ms // 2
+        self._pause_ms = pause_ms if error.retry_after else half + random.getrandbits(10) * half // 1024
+
+    async def pause(self) -> None:
+        """Wait before the next try, or until a webhook is to be removed."""
+        while self._pause_ms > 0 and not self.is_stopped:
+            await sleep_ms(min(self._pause_ms, _STEP_MS))
+            self._pause_ms -= _STEP_MS
+            if self.wants_no_webhook and self._pause_ms > _FIRST_PAUSE_MS:
+                self._pause_ms = 0
+        self._pause_ms = 0
+
+    @property
+    def next_try_s(self) -> int:
+        """In how many seconds it tries again, 0 if it does not wait."""
+        return (self._pause_ms + 999) // 1000

@@ -1,0 +1,222 @@
+"""The answer to one message: it streams into a message of Telegram by edits, goes on in further ones, and ends with an edit.
+
+How much Telegram has of it is noted (see Inbox.progress): after a power cut the same message is edited on. Where nobody knows
+whether a message arrived, it is sent again with a mark, never without.
+"""
+
+import asyncio
+
+from engram import diag
+from engram.channels.inbox import ChannelSink
+from engram.channels.telegram.bot_api import BotError
+from engram.channels.telegram.sender import is_final
+from engram.channels.telegram.split import LIMIT, Splitter, split
+from engram.clock import Timeout
+from engram.compat import const, sleep_ms
+from engram.interrupt import interruptible
+
+EDIT_MS = 1500
+"""Between two edits in a private chat."""
+
+_GROUP_TIMES = const(3)  # longer in a group, where Telegram takes 20 messages and edits a minute
+_TYPING_MS = const(4500)  # Telegram shows it for 5 seconds
+_LOOK_MS = const(50)
+_AGAIN_MS = const(1000)  # before what the link lost is sent again
+_ATTEMPTS = const(2)
+_ROOM = LIMIT - 200  # UTF-16 units of text in a message: the rest is for what stands above it
+_MOST_PARTS = const(8)  # messages of a command's answer: an export would flood the chat
+_MOST_PART = const(255)  # that an outbox can note
+_AGAIN = const("(Sent again: this may have arrived before.)\n")
+_LATE = const("(An answer from %s ago.)\n")
+_CUT = const("(It broke off here.)")
+_TOO_LONG = const("(The rest is left out: the console shows all of it.)")
+
+
+class _Stream:
+    """A text that grows, and the messages that show it."""
+
+    def __init__(self, is_marked: bool):
+        self.is_marked = is_marked
+        self.full = []
+        """Its parts that are complete and not shown to their end."""
+        self.part = 0
+        """How many are."""
+        self.message = 0
+        """The id of the message that shows the present part, 0 before it was sent."""
+        self.shown = ""
+        self.heading = ""
+        self.is_doubtful = False
+        """Whether the present part may have arrived."""
+        self.is_empty = True
+        self._parts = Splitter(_ROOM)
+
+    def feed(self, piece: str) -> None:
+        self.is_empty = self.is_empty and not piece
+        self.full.extend(self._parts.feed(piece))
+
+    def rest(self) -> str:
+        return self._parts.rest()
+
+    def end_part(self) -> None:
+        self.full.pop(0)
+        self.part += 1
+        self.message = 0
+        self.shown = self.heading = ""
+        self.is_doubtful = False
+
+
+class Reply(ChannelSink):
+    """Answers at a Place. `is_live` lets it stream, over a link beside the model's; else all is sent at the end."""
+
+    is_confirming = True
+
+    def __init__(self, channel, place, is_live: bool):
+        self._channel = channel
+        self._sender = channel.sender
+        self._place = place
+        self._pause_ms = EDIT_MS * (_GROUP_TIMES if place.is_group else 1)
+        self._before = _Stream(False)  # what the board says before the reply
+        self._text = _Stream(True)  # the reply
+        self._after = _Stream(False)
+        self._turn = ""
+        self._is_over = self._is_cut = False
+        self._next = Timeout()  # until something is shown again
+        self.is_taken = self.is_delivered = False
+        self._task = asyncio.create_task(interruptible(self._live())) if is_live else None
+
+    # --- what the inbox and the agent tell
+
+    async def taken(self, turn: str) -> None:
+        """The message is on flash: Telegram may forget it."""
+        self._turn = turn
+        self.is_taken = True
+        self._channel.confirm(self._place)
+
+    async def text(self, piece: str) -> None:
+        """A piece of the reply; the time until it is shown begins with the first one."""
+        if self._text.is_empty:
+            piece = piece.lstrip()
+            if piece:
+                self._next.begin(self._pause_ms)
+        if self._task:
+            self._text.feed(piece)
+
+    async def notice(self, line: str) -> None:
+        """A line about the turn."""
+        self._say("· " + line)
+
+    async def line(self, line: str) -> None:
+        """A line of a command's answer."""
+        stream = self._before
+        if len(stream.full) + stream.part < _MOST_PARTS:
+            self._say(line)
+        elif not self._is_cut:
+            self._is_cut = True
+            self._after.feed(_TOO_LONG)
+
+    async def problem(self, problem: str) -> None:
+        """What went wrong."""
+        self._say("! " + problem)
+
+    async def refuse(self, problem: str) -> None:
+        """Why there is no answer."""
+        self._say(problem)
+
+    def _say(self, line: str) -> None:
+        stream = self._before if self._text.is_empty else self._after
+        if stream.is_empty:
+            self._next.begin(self._pause_ms)
+        stream.feed(line + "\n")
+
+    async def kept(self, reply) -> None:
+        """Go on with a reply of which Telegram may have a part."""
+        self._turn = reply.turn
+        stream = self._text
+        stream.full = list(split(reply.text, _ROOM))[reply.part :]
+        stream.is_empty = not stream.full
+        stream.part, stream.message = reply.part, reply.place
+        if reply.age and not reply.part and not reply.place:
+            stream.heading = _LATE % reply.age
+        stream.is_doubtful = not reply.place and reply.is_repeat
+        if reply.is_cut:
+            self._say(_CUT)
+
+    async def end(self, outcome):
+        """Send what is left; whether Telegram has all of it, or will never take it, None if nobody knows."""
+        self._is_over = True
+        if self._task:
+            await self._task
+        elif outcome and self._text.is_empty:
+            self._text.feed(outcome.reply)
+        self.is_delivered = await self._send_rest()
+        stream = self._text
+        if self.is_delivered:
+            return True
+        self._channel.note_undelivered(self._turn)
+        return None if stream.is_doubtful and not stream.message else False
+
+    async def _send_rest(self) -> bool:
+        for attempt in range(_ATTEMPTS):
+            try:
+                for stream in (self._before, self._text, self._after):
+                    await self._show(stream, True)
+                return True
+            except BotError as error:
+                diag.info("telegram", "an answer: %s" % error)
+                if is_final(error):
+                    return True
+                if error.code == 429 or attempt == _ATTEMPTS - 1:
+                    return False
+            await sleep_ms(_AGAIN_MS)
+        return False
+
+    # --- what Telegram shows
+
+    async def _live(self) -> None:
+        """Show what there is until the answer is over."""
+        typing = Timeout()
+        while not self._is_over:
+            if self._text.is_empty and typing.is_over:
+                typing.begin(_TYPING_MS)
+                await self._sender.typing(self._place)
+            elif self._next.is_over and not self._sender.must_wait:
+                await self._try_to_show()
+            await sleep_ms(_LOOK_MS)
+
+    async def _try_to_show(self) -> None:
+        """Show what is new; what fails is shown later."""
+        self._next.begin(self._pause_ms)
+        try:
+            await self._show(self._before, False)
+            await self._show(self._text, False)
+        except BotError as error:
+            diag.info("telegram", "an answer is shown later: %s" % error)
+
+    async def _show(self, stream: _Stream, is_last: bool) -> None:
+        while stream.full:
+            await self._show_part(stream, stream.full[0], True)
+            stream.end_part()
+        rest = stream.rest()
+        if rest:
+            await self._show_part(stream, rest, is_last)
+
+    async def _show_part(self, stream: _Stream, text: str, is_last: bool) -> None:
+        text = stream.heading + (_AGAIN if stream.is_doubtful else "") + text
+        if text == stream.shown:
+            return
+        if stream.message:
+            await self._sender.edit(self._place, stream.message, text, stream.is_marked, is_last)
+        else:
+            self._note(stream)
+            try:
+                stream.message = await self._sender.send(self._place, text, stream.is_marked)
+            except BotError as error:
+                stream.is_doubtful = stream.is_doubtful or error.is_unknown
+                raise
+            self._note(stream)
+        stream.shown = text
+
+    def _note(self, stream: _Stream) -> None:
+        """Note on flash how much of the reply Telegram has."""
+        if self._turn and stream is self._text and stream.part <= _MOST_PART:
+            self._channel.note_progress(self._turn, stream.part, stream.message)

@@ -1,0 +1,151 @@
+"""What of an update is a message for the board. Nothing in it is trusted: each field has its kind, or counts as absent."""
+
+from collections import namedtuple
+
+from engram.compat import const
+from engram.text import printable
+
+_ROOMS = const(("private", "group", "supergroup"))
+_NAME = const(60)  # characters of a sender's or a file's name that are shown
+_IMPORTED = const((".jsonl", ".json", ".md"))
+_HIDDEN = const("this kind of message")
+# What a message may hold besides text, and how it is named.
+_KINDS = const((
+    ("photo", "photo"), ("animation", "animation"), ("video", "video"), ("video_note", "video"), ("voice", "voice message"),
+    ("audio", "audio file"), ("sticker", "sticker"), ("document", "file"), ("location", "location"), ("venue", "place"),
+    ("contact", "contact"), ("poll", "poll"), ("dice", "dice"), ("game", "game"), ("invoice", "invoice"),
+    ("story", "story"), ("paid_media", "paid media"), ("checklist", "checklist"),
+))  # fmt: skip
+# What tells of the chat, and is said by nobody.
+_SERVICE = const((
+    "new_chat_members", "left_chat_member", "new_chat_title", "new_chat_photo", "delete_chat_photo", "group_chat_created",
+    "supergroup_chat_created", "channel_chat_created", "message_auto_delete_timer_changed", "migrate_to_chat_id",
+    "migrate_from_chat_id", "pinned_message", "forum_topic_created", "forum_topic_edited", "forum_topic_closed",
+    "forum_topic_reopened", "video_chat_started", "video_chat_ended", "boost_added", "chat_background_set",
+))  # fmt: skip
+
+Incoming = namedtuple("Incoming", "chat kind topic message_id sender name text is_command is_mentioned file refusal")
+"""A message for the board: chat, topic and sender are numbers, `kind` is the chat's, `topic` is 0 outside of one. `file` is a
+File that may be imported, or None; `refusal` is a sentence on what the board cannot take, or ""."""
+
+File = namedtuple("File", "id name bytes")
+
+Bot = namedtuple("Bot", "id username")
+
+
+class Ignored(Exception):
+    """An update that is no message for the board; it says why."""
+
+
+def update_id(update) -> int:
+    """The number of an update, -1 if it has none."""
+    number = part(update, "update_id", int)
+    return number if number > 0 else -1
+
+
+def incoming(update, bot: Bot) -> Incoming:
+    """The message of an update; Ignored if it has none for the board."""
+    message = part(update, "message", dict)
+    if not message:
+        for name in update:
+            if name != "update_id":
+                raise Ignored(name + " is not read")
+        raise Ignored("it is empty")
+    chat, sender = part(message, "chat", dict), part(message, "from", dict)
+    chat_id, kind, sender_id = part(chat, "id", int), part(chat, "type", str), part(sender, "id", int)
+    if kind not in _ROOMS or not chat_id or not sender_id or part(message, "message_id", int) <= 0:
+        raise Ignored("it is not from a person in a chat")
+    if part(sender, "is_bot", bool) or sender_id == bot.id:
+        raise Ignored("it is from a bot")
+    for name in _SERVICE:
+        if name in message:
+            raise Ignored(name + " is not read")
+    topic = part(message, "message_thread_id", int) if part(message, "is_topic_message", bool) else 0
+    said = part(message, "text", str) or part(message, "caption", str)
+    text, is_command, is_mentioned = _addressed(said.strip(), bot)
+    text = text or said.strip()  # the bot's name alone
+    is_mentioned = is_mentioned or _replies(message, topic, bot) or _names_bot(message, bot)
+    text, file, refusal = _held(message, text)
+    who = sender_id, _full_name(sender)
+    place = chat_id, kind, topic, part(message, "message_id", int)
+    return Incoming(*(place + who + (text, is_command, is_mentioned, file, refusal)))
+
+
+def part(holder, name: str, kind):
+    """holder[name] if it is of that kind, an empty one otherwise."""
+    value = holder.get(name) if isinstance(holder, dict) else None
+    is_truth = kind is int and isinstance(value, bool)
+    return value if isinstance(value, kind) and not is_truth else kind()
+
+
+def _full_name(sender: dict) -> str:
+    name = part(sender, "first_name", str) + " " + part(sender, "last_name", str)
+    return printable(" ".join(name.split()))[:_NAME]
+
+
+def _addressed(text: str, bot: Bot) -> tuple:
+    """(text without the bot's name at its start, whether it is a command, whether it names the bot)."""
+    name = "@" + bot.username.lower()
+    first, _space, rest = text.partition(" ")
+    if text[:1] == "/" and len(first) > 1:
+        first, at, to = first.partition("\n")[0].partition("@")
+        if at and to.lower() != name[1:]:
+            raise Ignored("it is a command for another bot")
+        rest = text[len(first + at + to) :].strip()
+        return first.lower() + (" " + rest if rest else ""), True, bool(at)
+    if first.lower() in (name, name + ",", name + ":"):
+        return rest.strip(), False, True
+    return text, False, _has_name(text, name)
+
+
+def _has_name(text: str, name: str) -> bool:
+    """Whether `name` stands in a text, and not as the beginning of a longer one."""
+    data, wanted = text.lower().encode(), name.encode()
+    at = data.find(wanted)
+    while at >= 0:
+        after = data[at + len(wanted) : at + len(wanted) + 1]
+        if not (after.isalpha() or after.isdigit() or after == b"_"):
+            return True
+        at = data.find(wanted, at + 1)
+    return False
+
+
+def _names_bot(message: dict, bot: Bot) -> bool:
+    """Whether the bot is mentioned by a link in place of its name."""
+    for field in ("entities", "caption_entities"):
+        for entity in part(message, field, list):
+            if part(part(entity, "user", dict), "id", int) == bot.id:
+                return True
+    return False
+
+
+def _replies(message: dict, topic: int, bot: Bot) -> bool:
+    """Whether a message replies to one of the bot. In a topic each message replies to the one that began it."""
+    replied = part(message, "reply_to_message", dict)
+    if topic and part(replied, "message_id", int) == topic:
+        return False
+    return part(part(replied, "from", dict), "id", int) == bot.id
+
+
+def _held(message: dict, text: str) -> tuple:
+    """(text, File to import, refusal) of what a message holds."""
+    kinds = [kind for kind in _KINDS if message.get(kind[0])]
+    if not kinds:
+        return text, None, "" if text else _cannot(_HIDDEN)
+    field, name = kinds[0]
+    if field == "photo":
+        return "[photo]" + (" " + text if text else ""), None, ""
+    if field == "document":
+        document = part(message, "document", dict)
+        file = File(part(document, "file_id", str), part(document, "file_name", str), part(document, "file_size", int))
+        shown = printable(" ".join(file.name.split()))[:_NAME]
+        if file.id and file.name.lower().endswith(_IMPORTED):
+            return text, file, ""
+        name += " " + shown if shown else ""
+    if text:
+        return "[" + name + "] " + text, None, ""
+    return text, None, _cannot("a " + name if name[0] not in "ai" else "an " + name)
+
+
+def _cannot(what: str) -> str:
+    return "I cannot read %s: send text, or a .jsonl, .json or .md file to import." % what

@@ -1,0 +1,137 @@
+"""Gives a board its networks, its model and its bot: config.json, and secrets.json, which is never shown."""
+
+import getpass
+import json
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from engram_host.boards import profile
+from engram_host.boards.backup import SECRETS, SETTINGS
+from engram_host.boards.errors import BadRequest, BoardFailed
+from engram_host.boards.progress import Progress
+from engram_host.boards.session import open_session
+
+MOST_NETWORKS = 8
+_ANTHROPIC = "api.anthropic.com"
+"""In the URL of a service that has an API of its own (llm.api)."""
+
+
+@dataclass(frozen=True)
+class SetupAnswers:
+    """What a person typed; what is empty stays as it is on the board."""
+
+    network: str = ""
+    password: str = ""
+    url: str = ""
+    model: str = ""
+    key: str = ""
+    token: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.network or self.url or self.model or self.key or self.token)
+
+    @property
+    def changed(self) -> list[str]:
+        """What the board has then, in words."""
+        named = (
+            (f"the network {self.network}", self.network),
+            (f"the model {self.model}", self.model),
+            (f"the service {self.url}", self.url),
+            ("the key", self.key),
+            ("the bot's token", self.token),
+        )
+        return [words for words, is_new in named if is_new]
+
+
+def setup(named_port: str, progress: Progress) -> None:
+    """Ask for a network, a model with its key, and a bot's token, and add them to what the board has."""
+    answers = _asked()
+    if not answers:
+        progress.say("Nothing to change.")
+        return
+    profile.check_settings(SECRETS, with_secrets({}, answers))
+    profile.check_settings(SETTINGS, with_settings({}, answers))
+    progress.step("Stopping the board")
+    with open_session(named_port) as session:
+        present = session.list_tree("", deep=False)
+        for name, changed in ((SECRETS, with_secrets), (SETTINGS, with_settings)):
+            old = _parsed(name, session.get_file(name) if name in present else b"{}")
+            content = changed(old, answers)
+            profile.check_settings(name, content)
+            if json.loads(content) != old:
+                progress.step("Writing")
+                session.replace(name, content)
+    *others, last = answers.changed
+    changed_words = f"{', '.join(others)} and {last}" if others else last
+    progress.say(f"The board now has {changed_words}, and restarts.")
+
+
+def _asked() -> SetupAnswers:
+    network = _ask("Network (empty: as it is): ")
+    password = _ask("Password (empty: an open network): ", hidden=True) if network else ""
+    return SetupAnswers(
+        network,
+        password,
+        url=_ask("URL of the LLM service (empty: as it is): "),
+        model=_ask("Model (empty: as it is): "),
+        key=_ask("Key of the LLM service (empty: as it is): ", hidden=True),
+        token=_ask("Token of a Telegram bot (empty: as it is): ", hidden=True),
+    )
+
+
+def with_secrets(old: dict[str, Any], answers: SetupAnswers) -> bytes:
+    """secrets.json with a network, first of the list, a key and a token; what is empty stays as it was."""
+    new = dict(old)
+    if answers.network:
+        first = {"ssid": answers.network}
+        if answers.password:
+            first["password"] = answers.password
+        others = [one for one in new.get("wifi", []) if one.get("ssid") != answers.network]
+        if len(others) >= MOST_NETWORKS:
+            raise BadRequest(
+                f"the board knows {MOST_NETWORKS} other networks, the most it may: take one out of its secrets.json first."
+            )
+        new["wifi"] = [first, *others]
+    if answers.key:
+        new["llm"] = {**new.get("llm", {}), "key": answers.key}
+    if answers.token:
+        new["telegram"] = {**new.get("telegram", {}), "token": answers.token}
+    return (json.dumps(new, ensure_ascii=False) + "\n").encode()
+
+
+def with_settings(old: dict[str, Any], answers: SetupAnswers) -> bytes:
+    """config.json with a service and a model; what is empty stays as it was."""
+    new = dict(old)
+    model = {}
+    if answers.url:
+        model = {"url": answers.url, "api": "anthropic" if _ANTHROPIC in answers.url else "openai"}
+    if answers.model:
+        model["model"] = answers.model
+    if model:
+        for name in model:
+            new.pop(f"llm.{name}", None)
+        new["llm"] = {**new.get("llm", {}), **model}
+    return (json.dumps(new, ensure_ascii=False) + "\n").encode()
+
+
+def _parsed(name: str, content: bytes) -> dict[str, Any]:
+    try:
+        values = json.loads(content)
+        if (
+            isinstance(values, dict)
+            and isinstance(values.get("wifi", []), list)
+            and isinstance(values.get("llm", {}), dict)
+            and isinstance(values.get("telegram", {}), dict)
+        ):
+            return values
+    except ValueError:
+        pass
+    raise BoardFailed(f"{name} on the board is damaged: remove it there (os.remove at the prompt) and try again.")
+
+
+def _ask(question: str, *, hidden: bool = False) -> str:
+    """An answer from the terminal, or the next line of a pipe."""
+    if not sys.stdin.isatty():
+        return sys.stdin.readline().rstrip("\n")
+    return (getpass.getpass(question) if hidden else input(question)).rstrip("\n")

@@ -1,0 +1,271 @@
+"""The server: the Bot API, files and the people's side, on one port; also in a thread of its own."""
+
+import asyncio
+import inspect
+import json
+import logging
+import ssl
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+from urllib.parse import parse_qsl, unquote
+
+from engram_host.fake_llm.http import HEAD, HttpError, HttpRequest, Outgoing, read_request
+
+from .api.arguments import Raw, Upload, check_arguments, read_arguments
+from .api.methods import MethodEntry
+from .api.sending import METHODS
+from .clock import Clock
+from .control import Control
+from .errors import ApiError
+from .faults import BAD_GATEWAY, Call, Fault, Faults, Ledger
+from .limits import FloodLimits
+from .people import People
+from .records import User
+from .state import OFFERED_SECONDS, TelegramState
+
+TOKEN = "7000000001:AAFake-of-the-Bot-API-for-Engram-00"
+"""The bot's token unless another one is given: of the form of a real one, and good for nothing else."""
+_CONNECTIONS = 64
+"""Open connections; protects the process's file handles."""
+_JSON = {"content-type": "application/json"}
+_Found = TypeVar("_Found")
+_log = logging.getLogger(__name__)
+
+
+class _ConnectionCut(Exception):
+    """A fault ends the connection without an answer."""
+
+
+class FakeTelegram:
+    """A server of the Bot API for one bot; `async with` starts and ends it.
+
+    `port` 0 takes a free one; `certificate` and `key` are files of PEM for TLS. With a ManualClock as `clock`, no limit
+    and no long poll takes real time.
+    """
+
+    def __init__(
+        self,
+        *,
+        token: str = TOKEN,
+        username: str = "engram_fake_bot",
+        first_name: str = "Engram",
+        host: str = "127.0.0.1",
+        port: int = 0,
+        certificate: Path | None = None,
+        key: Path | None = None,
+        clock: Clock | None = None,
+        limits: FloodLimits | None = None,
+        reads_all_group_messages: bool = False,
+        first_update: int = 700_000_001,
+    ):
+        bot_id = token.partition(":")[0]
+        if not bot_id.isdigit():
+            raise ValueError("a token is NUMBER:SECRET")
+        bot = User(int(bot_id), first_name, username=username, is_bot=True)
+        self.token = token
+        self.clock = clock or Clock()
+        self.state = TelegramState(bot, self.clock, limits or FloodLimits(), first_update=first_update)
+        self.state.reads_all_group_messages = reads_all_group_messages
+        self.people = People(self.state)
+        self.faults = Faults()
+        self.ledger = Ledger()
+        self._control = Control(self.state, self.people, self.faults, self.ledger)
+        self._host = host
+        self._port = port
+        self._tls = _tls_context(certificate, key)
+        self._server: asyncio.Server | None = None
+        self._connections: set[asyncio.Task[None]] = set()
+
+    @property
+    def url(self) -> str:
+        """Where the server listens, as a client of the Bot API takes it in place of the service's."""
+        return f"{'http' if self._tls is None else 'https'}://{self._host}:{self._port}"
+
+    async def wait_until(self, condition: Callable[[], _Found], timeout: float = 10) -> _Found:
+        """What `condition` gives as soon as it is true; asked after each change. TimeoutError after `timeout` seconds."""
+        return await self.state.wait_until(condition, timeout)
+
+    async def start(self) -> None:
+        """Begin to listen."""
+        self._server = await asyncio.start_server(self._connected, self._host, self._port, limit=HEAD, ssl=self._tls)
+        self._port = self._server.sockets[0].getsockname()[1]
+
+    async def close(self) -> None:
+        """End all connections, also those of long polls."""
+        if self._server is not None:
+            self._server.close()
+        for connection in self._connections:
+            connection.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+        await asyncio.sleep(0)  # closed transports release their sockets in the loop's next turn
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    # --- connections
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.get_running_loop().create_task(self._connection(reader, writer))
+        self._connections.add(task)
+        task.add_done_callback(self._connections.discard)
+
+    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            if len(self._connections) > _CONNECTIONS:
+                raise HttpError(503, f"there are {_CONNECTIONS} connections already")
+            while (request := await read_request(reader, writer)) is not None:
+                out = Outgoing(reader, writer, request)
+                await self._answer(request, out)
+                if not out.keeps:
+                    break
+        except _ConnectionCut:
+            writer.transport.abort()
+        except HttpError as error:
+            await _send_json(Outgoing(reader, writer, None), ApiError(error.status, f"Bad Request: {error}"))
+        except ConnectionError as error:
+            _log.debug("a client left before its answer was complete: %s", error)
+        finally:
+            writer.close()
+
+    async def _answer(self, request: HttpRequest, out: Outgoing) -> None:
+        target = request.head.split(b" ", 2)[1].decode("latin-1")
+        path, query = unquote(request.path), target.partition("?")[2]
+        if path.startswith("/people/"):
+            await self._answer_people(request, path.removeprefix("/people/"), query, out)
+        elif path.startswith("/file/bot"):
+            await self._send_file(path.removeprefix("/file/bot"), out)
+        elif path.startswith("/bot") and "/" in path.removeprefix("/bot"):
+            await self._answer_bot(request, path.removeprefix("/bot"), query, out)
+        else:
+            await _send_json(out, ApiError(404, "Not Found"))
+
+    async def _answer_people(self, request: HttpRequest, path: str, query: str, out: Outgoing) -> None:
+        is_json = request.headers.get("content-type", "").startswith("application/json")
+        if request.method == "POST" and not is_json:  # which no page of another site can send unasked
+            status, answer = 415, {"error": "the body has to be application/json"}
+        else:
+            given = dict(parse_qsl(query))
+            status, answer = self._control.answer(request.method, path, given, request.body)
+        await out.send_whole(status, _json_bytes(answer), _JSON)
+
+    async def _send_file(self, rest: str, out: Outgoing) -> None:
+        token, _, path = rest.partition("/")
+        if token != self.token or self.faults.is_token_refused:
+            await _send_json(out, ApiError(401, "Unauthorized"))
+            return
+        call = self.ledger.begin("file", {"path": path}, self.clock.now())
+        fault = self.faults.take("file")
+        if await self._has_failed(fault, call, out):
+            return
+        offered = self.state.offered.get(path, float("-inf"))
+        file = next((file for file in self.state.files.values() if file.path == path), None)
+        if file is None or self.clock.now() - offered > OFFERED_SECONDS:
+            await self._refuse(call, ApiError(404, "Not Found"), out)
+            return
+        await self._finish(fault, call, out, 200, file.data, {"content-type": "application/octet-stream"})
+
+    # --- the Bot API
+
+    async def _answer_bot(self, request: HttpRequest, rest: str, query: str, out: Outgoing) -> None:
+        token, _, name = rest.partition("/")
+        entry = METHODS.get(name.lower())
+        call = self.ledger.begin(entry.name if entry else name, {}, self.clock.now())
+        if token != self.token or self.faults.is_token_refused:
+            await self._refuse(call, ApiError(401, "Unauthorized"), out)
+            return
+        fault = self.faults.take(call.method)
+        try:
+            raw, is_json = read_arguments(query, request.headers.get("content-type", ""), request.body)
+            call.arguments = _shown(raw)
+            if await self._has_failed(fault, call, out):
+                return
+            if request.method not in ("GET", "POST"):
+                raise ApiError(405, "Method Not Allowed")
+            if entry is None:
+                raise ApiError(404, "Not Found: method not found")
+            result = await self._call(entry, raw, call, is_json=is_json)
+        except ApiError as error:
+            await self._refuse(call, error, out)
+            return
+        await self._finish(fault, call, out, 200, _json_bytes({"ok": True, "result": result}), _JSON)
+
+    async def _call(self, entry: MethodEntry, raw: Raw, call: Call, *, is_json: bool) -> object:
+        arguments = check_arguments(entry.name, entry.types, raw, is_json=is_json)
+        call.arguments = _shown(arguments.values)
+        result = entry.function(self.state, arguments)
+        if inspect.isawaitable(result):
+            result = await result
+        call.is_handled, call.result = True, result
+        return result
+
+    async def _has_failed(self, fault: Fault | None, call: Call, out: Outgoing) -> bool:
+        """Whether a fault has taken the place of the call."""
+        if fault is None:
+            return False
+        call.fault = fault.kind
+        self.state.changed()
+        if fault.kind == "cut_before":
+            raise _ConnectionCut
+        if fault.kind == "status":
+            self.ledger.finish(call, fault.status)
+            await out.send_whole(fault.status, BAD_GATEWAY, {"content-type": "text/html"})
+            return True
+        error = fault.error()
+        if error is not None:
+            await self._refuse(call, error, out)
+        return error is not None
+
+    async def _refuse(self, call: Call, error: ApiError, out: Outgoing) -> None:
+        self.ledger.finish(call, error.code, error.description)
+        self.state.changed()
+        await _send_json(out, error)
+
+    async def _finish(
+        self, fault: Fault | None, call: Call, out: Outgoing, status: int, body: bytes, headers: dict[str, str]
+    ) -> None:
+        """Send an answer, unless a fault keeps it back."""
+        if fault is not None and fault.kind == "delay":
+            await self.clock.sleep(fault.seconds)
+        if fault is not None and fault.kind == "cut_after":
+            self.state.changed()
+            raise _ConnectionCut
+        self.ledger.finish(call, status)
+        self.state.changed()
+        is_cut = fault is not None and fault.kind == "cut_within"
+        await out.send_whole(status, body, headers, sent=len(body) // 2 if is_cut else None)
+        if is_cut:
+            out.keeps = False
+
+
+def _tls_context(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
+    if certificate is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    return context
+
+
+def _json_bytes(value: object) -> bytes:
+    """JSON as the service writes it: everything but ASCII as UTF-16 escapes."""
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"), default=str).encode()
+
+
+async def _send_json(out: Outgoing, error: ApiError) -> None:
+    retry = error.parameters.get("retry_after")
+    headers = _JSON if retry is None else {**_JSON, "retry-after": str(retry)}
+    await out.send_whole(error.code, _json_bytes(error.as_json()), headers)
+
+
+def _shown(values: object) -> dict[str, object]:
+    """Arguments for the ledger, which keeps no files."""
+    assert isinstance(values, dict)
+    return {name: replace(one, data=one.data[:64]) if isinstance(one, Upload) else one for name, one in values.items()}

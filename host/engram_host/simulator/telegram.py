@@ -1,0 +1,86 @@
+"""A simulated board that talks over the fake of Telegram: the terminal is a chat with its bot, its console goes to a file."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from pathlib import Path
+
+from engram_host.fake_telegram import FakeTelegram, chat_in_terminal
+from engram_host.simulator import board
+
+PERSON = "Ann"
+"""Who chats first; the board takes her for its owner."""
+
+CONSOLE = "console.txt"
+"""What the board prints meanwhile, in its folder."""
+
+_WELCOME = """\
+{person} owns the board and chats with its bot; the board's console goes to {console}.
+A line is a message to the bot; /? shows what else you can do, /help what the board does.
+"""
+
+
+def chat(environment: dict[str, str], waker: int) -> int:
+    """Run a board with its bot until the chat ends; its exit status. `waker` tells of signals, see board.py."""
+    return asyncio.run(_chat(environment, waker))
+
+
+async def _chat(environment: dict[str, str], waker: int) -> int:
+    console = Path(environment["ENGRAM_HOME"]) / CONSOLE
+    async with FakeTelegram() as server:
+        variables = {
+            **os.environ,
+            **environment,
+            "ENGRAM_TELEGRAM_URL": server.url,
+            "ENGRAM_TELEGRAM_TOKEN": server.token,
+        }
+        with console.open("wb") as printed:
+            process = await asyncio.create_subprocess_exec(
+                *board.command(), stdin=asyncio.subprocess.PIPE, stdout=printed, stderr=printed, env=variables
+            )
+        sys.stdout.write(_WELCOME.format(person=PERSON, console=console))
+        sys.stdout.flush()
+        talk = asyncio.ensure_future(chat_in_terminal(server, [PERSON], sys.stdin.fileno(), sys.stdout))
+        asyncio.get_running_loop().add_reader(waker, _take_signals, waker, talk)
+        end = asyncio.ensure_future(process.wait())
+        try:
+            # The chat has made its person before it waits for anything.
+            await asyncio.sleep(0)
+            await _make_owner(server, process)
+            await asyncio.wait((talk, end), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            asyncio.get_running_loop().remove_reader(waker)
+            talk.cancel()
+            status = await _end(process)
+    if status:
+        sys.stderr.write(console.read_text(errors="replace")[-2000:])
+    return status
+
+
+def _take_signals(waker: int, talk: asyncio.Future[None]) -> None:
+    """End the chat for a signal that asks for it; the end of a process is one, too, and asks for nothing."""
+    if any(number != signal.SIGCHLD for number in os.read(waker, 64)):
+        talk.cancel()
+
+
+async def _make_owner(server: FakeTelegram, process: asyncio.subprocess.Process) -> None:
+    """Let the board's console approve who chats."""
+    ref = f"telegram:{server.people.users[0].id}"
+    assert process.stdin is not None
+    process.stdin.write(f"/people approve {ref} {PERSON.lower()}\n/people owner {ref}\n".encode())
+    with contextlib.suppress(ConnectionError):  # it has ended: its console says why
+        await process.stdin.drain()
+
+
+async def _end(process: asyncio.subprocess.Process) -> int:
+    """End the board's input; its exit status."""
+    assert process.stdin is not None
+    process.stdin.close()
+    try:
+        async with asyncio.timeout(board.GRACE_SECONDS):
+            return await process.wait()
+    except TimeoutError:
+        process.kill()
+        return await process.wait()

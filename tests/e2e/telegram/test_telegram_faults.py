@@ -1,0 +1,175 @@
+"""What can go wrong between the board and Telegram: nothing is lost, nothing is sent twice without a mark, all is told."""
+
+from pathlib import Path
+
+import pytest
+
+import chip
+import get_micropython
+from chatting import Chatting, chatting
+
+pytestmark = pytest.mark.skipif(
+    not get_micropython.usable(chip.MICROPYTHON, 32), reason="there is no 32-bit MicroPython for this machine"
+)
+
+HELLO = {"reply": "Hello."}
+AGAIN = "(Sent again: this may have arrived before.)\n"
+SLOW = [{"text": f"Word{number} ", "delay": 0.3} for number in range(10)]
+
+
+def asked(talk: Chatting) -> int:
+    """How many times the model was asked."""
+    return len(talk.model.requests)
+
+
+def test_a_flood_is_waited_for(tmp_path: Path):
+    with chatting(tmp_path, HELLO) as talk:
+        ann = talk.person("Ann")
+        talk.telegram.faults.flood(2, method="sendMessage")
+        talk.write(ann, "hello")
+        talk.sees(ann, "Hello.")
+        refused, sent = talk.calls("sendMessage")
+        assert (refused.status, sent.status) == (429, 200) and sent.date - refused.date >= 2
+
+
+def test_a_flood_that_lasts_leaves_the_answer_for_later(tmp_path: Path):
+    with chatting(tmp_path, HELLO) as talk:
+        ann = talk.person("Ann")
+        talk.telegram.faults.flood(100, method="sendMessage")
+        talk.write(ann, "hello")
+        talk.console.heard("an answer was not delivered and is kept: t")
+        assert talk.shown(ann) == [] and asked(talk) == 1
+
+
+def test_a_cut_before_the_message_was_handled_is_sent_again_with_a_mark(tmp_path: Path):
+    with chatting(tmp_path, HELLO) as talk:
+        ann = talk.person("Ann")
+        talk.telegram.faults.cut_before(method="sendMessage")
+        talk.write(ann, "hello")
+        talk.sees(ann, AGAIN + "Hello.")
+        assert asked(talk) == 1
+
+
+def test_a_cut_after_the_message_was_handled_is_no_silent_repetition(tmp_path: Path):
+    with chatting(tmp_path, HELLO) as talk:
+        ann = talk.person("Ann")
+        talk.telegram.faults.cut_after(method="sendMessage")
+        talk.write(ann, "hello")
+        talk.sees(ann, "Hello.", AGAIN + "Hello.")
+
+
+def test_a_gateway_that_fails_is_no_silent_repetition(tmp_path: Path):
+    with chatting(tmp_path, HELLO) as talk:
+        ann = talk.person("Ann")
+        talk.telegram.faults.fail(502, method="sendMessage")
+        talk.write(ann, "hello")
+        talk.sees(ann, AGAIN + "Hello.")
+
+
+@pytest.mark.parametrize("kind", ["cut_before", "cut_after", "cut_within", "fail"])
+def test_an_edit_may_be_repeated(tmp_path: Path, kind: str):
+    with chatting(tmp_path, {"reply": SLOW}) as talk:
+        ann = talk.person("Ann")
+        getattr(talk.telegram.faults, kind)(method="editMessageText")
+        talk.write(ann, "hello")
+        talk.sees(ann, "".join(piece["text"] for piece in SLOW).strip())
+
+
+@pytest.mark.parametrize("kind", ["cut_before", "cut_after", "cut_within", "fail"])
+def test_polls_that_fail_lose_no_message_and_double_none(tmp_path: Path, kind: str):
+    with chatting(tmp_path, HELLO) as talk:
+        ann = talk.person("Ann")
+        getattr(talk.telegram.faults, kind)(method="getUpdates", count=2)
+        for number in range(1, 4):
+            # Each poll brings a message, or is cut when it would.
+            talk.write(ann, f"hello {number}")
+            talk.sees(ann, *["Hello."] * number)
+        talk.wait(lambda: not talk.server.faults.waiting)
+        talk.idles()
+        assert asked(talk) == 3
+        assert "not connected" not in talk.command("/telegram")
+
+
+def test_an_outage_is_told_and_its_messages_are_answered_afterwards(tmp_path: Path):
+    with chatting(tmp_path, HELLO) as talk:
+        ann = talk.person("Ann")
+        talk.telegram.faults.fail(502, count=3)
+        talk.write(ann, "hello")
+        talk.console.heard("Telegram answers 502")
+        talk.sees(ann, AGAIN + "Hello.")
+        assert asked(talk) == 1
+
+
+def test_a_second_program_that_polls_is_named(tmp_path: Path):
+    with chatting(tmp_path, HELLO) as talk:
+        ann = talk.person("Ann")
+        talk.telegram.faults.conflict()
+        talk.write(ann, "hello")
+        talk.console.heard("another program polls this bot")
+        assert "not connected since" in talk.command("/telegram")
+
+
+def test_a_refused_token_stops_the_channel_with_one_sentence(tmp_path: Path):
+    with chatting(tmp_path, HELLO) as talk:
+        ann = talk.person("Ann")
+        talk.telegram.faults.is_token_refused = True
+        talk.write(ann, "hello")
+        talk.console.heard("Telegram does not know the bot: set telegram.token")
+        talk.console.heard("restart the board.")
+        talk.console.heard("\n")
+        assert "\nstopped since" in "\n" + talk.command("/telegram")
+        polls = talk.telegram.ledger.total
+        talk.write(ann, "hello again")
+        assert "nothing" in talk.command("/recall hello again").lower()
+        assert talk.telegram.ledger.total == polls
+        assert talk.console.seen.count(b"does not know the bot") == 2
+
+
+@pytest.mark.parametrize("same_id", [True, False])
+def test_a_message_that_comes_twice_is_answered_once(tmp_path: Path, same_id: bool):
+    with chatting(tmp_path, HELLO) as talk:
+        ann = talk.person("Ann")
+        talk.write(ann, "hello")
+        talk.sees(ann, "Hello.")
+        talk.telegram.people.repeat_update(talk.telegram.people.last_update_id, same_id=same_id)
+        talk.write(ann, "/mode")
+        talk.sees(ann, "Hello.", "full mode")
+        assert asked(talk) == 1
+
+
+def test_after_a_power_cut_the_answer_goes_on_in_its_message(tmp_path: Path):
+    with chatting(tmp_path, {"reply": SLOW}) as talk:
+        ann = talk.person("Ann")
+        talk.write(ann, "hello")
+        talk.wait(lambda: talk.server.ledger.of_method("editMessageText"))
+        talk.kill()
+        talk.start()
+        # Of the reply nothing was kept before it was whole: it is made again, and shown as late as it is.
+        chat = talk.chat(ann)
+        talk.wait(lambda: talk.server.people.from_bot(chat)[-1].text.endswith("Word9"))
+        assert len(talk.shown(ann)) <= 2
+
+
+def test_after_a_power_cut_in_the_last_exchange_the_answer_is_not_doubled(tmp_path: Path):
+    with chatting(tmp_path, HELLO) as talk:
+        ann = talk.person("Ann")
+        talk.telegram.faults.delay(60, method="sendMessage")
+        talk.write(ann, "hello")
+        talk.wait(lambda: talk.server.ledger.of_method("sendMessage"))
+        talk.kill()
+        talk.start()
+        shown = talk.answers(ann, 2)
+        assert shown == ["Hello.", AGAIN + "Hello."]
+        assert asked(talk) == 1
+
+
+def test_an_answer_of_an_outage_is_delivered_when_the_link_is_back(tmp_path: Path):
+    with chatting(tmp_path, HELLO) as talk:
+        ann = talk.person("Ann")
+        talk.telegram.faults.fail(502, method="sendMessage", count=2)
+        talk.write(ann, "hello")
+        talk.console.heard("an answer was not delivered and is kept: t")
+        talk.write(ann, "/mode")
+        talk.wait(lambda: len(talk.server.people.from_bot(talk.server.people.private_chat(ann))) == 2)
+        assert sorted(talk.shown(ann)) == [AGAIN + "Hello.", "full mode"]
+        assert asked(talk) == 1

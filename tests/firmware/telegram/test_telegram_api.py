@@ -1,0 +1,149 @@
+"""Calls of the Bot API against a service in the same process: results, refusals, links that break, bounds."""
+
+import json
+
+from engram.channels.telegram.bot_api import BotApi, BotError, Unreadable
+from llm_peer import CLOSE, Peer, answer
+from support import raises, wait_until
+
+TOKEN = "123:secret"
+LARGE = (
+    '{"ok":true,"result":[{"update_id":5,\n"message":{"message_id":1,"from":{"id":7},'
+    '"chat":{"id":-7,"type":"private"},"text":"%s"}}]}'
+)
+
+
+def result(value) -> list:
+    return [answer(json.dumps({"ok": True, "result": value}).encode())]
+
+
+def refusal(code: int, description: str, **parameters) -> list:
+    body = {"ok": False, "error_code": code, "description": description, "parameters": parameters}
+    return [answer(json.dumps(body).encode(), str(code) + " Refused")]
+
+
+def message(update_id: int, said: str) -> dict:
+    chat = {"id": -7, "type": "private"}
+    return {"update_id": update_id, "message": {"message_id": 1, "chat": chat, "from": {"id": 7}, "text": said}}
+
+
+async def failure(*answers, method="sendMessage"):
+    """The error of one call."""
+    async with Peer(*answers) as peer:
+        with raises(BotError) as caught:
+            await BotApi(peer.url, TOKEN).send(method, chat_id=1, text="x")
+    assert "secret" not in str(caught.error)
+    return caught.error
+
+
+async def test_a_call_posts_json_and_gives_the_result():
+    async with Peer(result({"id": 99, "username": "engram_bot"})) as peer:
+        found = await BotApi(peer.url, TOKEN).call("getMe", text='a"ü🙂', number=-5, kinds=("message",), on=True)
+        assert found == {"id": 99, "username": "engram_bot"}
+    head, body = peer.requests[0]
+    assert head.startswith(b"POST /bot123:secret/getMe HTTP/1.1\r\n")
+    assert b"\r\nContent-Type: application/json\r\n" in head
+    assert json.loads(body) == {"text": 'a"ü🙂', "number": -5, "kinds": ["message"], "on": True}
+
+
+async def test_a_server_of_ones_own_may_have_a_path():
+    async with Peer(result(True)) as peer:
+        assert await BotApi(peer.url + "/tg", TOKEN).call("getMe") is True
+    assert peer.requests[0][0].startswith(b"POST /tg/bot123:secret/getMe ")
+
+
+async def test_a_sent_message_gives_its_id_however_long_it_is():
+    body = json.dumps({"ok": True, "result": {"message_id": 41, "text": "long " * 4000}}).encode()
+    async with Peer([answer(body)], result({"message_id": 42})) as peer:
+        api = BotApi(peer.url, TOKEN)
+        assert await api.send("sendMessage", chat_id=1, text="long") == 41
+        assert await api.send("sendMessage", chat_id=1, text="x") == 42
+        assert peer.connections == 1
+
+
+async def test_a_refusal_has_its_code_words_and_wait():
+    error = await failure(refusal(429, "Too Many Requests: retry after 7", retry_after=7))
+    assert (error.code, error.retry_after, error.is_unknown) == (429, 7, False)
+    assert error.says("too many requests")
+    error = await failure(refusal(400, "Bad Request: can't parse entities in 123:secret"))
+    assert (error.code, error.retry_after) == (400, 0) and "***" in str(error)
+
+
+async def test_a_gateway_that_fails_leaves_the_outcome_unknown():
+    error = await failure([answer(b"<html>Bad Gateway", "502 Bad Gateway")])
+    assert (error.code, error.is_unknown) == (502, True) and "html" not in str(error)
+
+
+async def test_a_link_that_is_cut_after_the_request_leaves_the_outcome_unknown():
+    assert (await failure([CLOSE])).is_unknown
+    assert (await failure([answer(b"x" * 50)[:-10], CLOSE])).is_unknown
+
+
+async def test_a_link_that_never_was_leaves_nothing_unknown():
+    async with Peer() as peer:
+        pass
+    with raises(BotError) as caught:
+        await BotApi(peer.url, TOKEN).send("sendMessage", chat_id=1, text="x")
+    assert caught.error.code == 0 and not caught.error.is_unknown
+
+
+async def test_what_was_sent_is_not_sent_again_by_the_client():
+    async with Peer(result({"message_id": 1}), [CLOSE], result({"message_id": 2})) as peer:
+        api = BotApi(peer.url, TOKEN)
+        await api.send("sendMessage", chat_id=1, text="1")
+        with raises(BotError) as caught:
+            await api.send("sendMessage", chat_id=1, text="2")
+        assert caught.error.is_unknown and len(peer.requests) == 2
+
+
+async def test_a_kept_link_that_the_service_closed_is_not_used_for_a_message():
+    async with Peer(result({"message_id": 1}) + [CLOSE]) as peer:
+        api = BotApi(peer.url, TOKEN)
+        await api.send("sendMessage", chat_id=1, text="1")
+        await wait_until("the end of the link", lambda: peer.ended)
+        assert api.client._link.has_ended()
+
+
+async def test_updates_come_with_their_bounds():
+    async with Peer(result([message(5, "a"), message(6, "b")])) as peer:
+        found = await BotApi(peer.url, TOKEN).updates(5, 4, 50, 8000)
+    assert [update["update_id"] for update in found] == [5, 6]
+    asked = json.loads(peer.requests[0][1])
+    assert asked == {"offset": 5, "limit": 4, "timeout": 50, "allowed_updates": ["message"]}
+
+
+async def test_too_large_an_update_is_told_with_its_number_and_chat():
+    # In the order in which Telegram writes it: dicts have none here.
+    large = [answer((LARGE % ("x" * 9000)).encode())]
+    async with Peer(large, large) as peer:
+        with raises(Unreadable) as caught:
+            await BotApi(peer.url, TOKEN).updates(5, 4, 50, 4000)
+        assert [json.loads(body)["limit"] for _, body in peer.requests] == [4, 1]
+        assert peer.connections == 1
+    assert (caught.error.update_id, caught.error.chat) == (5, -7)
+
+
+async def test_what_is_no_answer_of_telegram_is_an_error():
+    for body in (b"hello", b"[]", b'{"ok":false}', b'{"ok":true}'):
+        async with Peer([answer(body)]) as peer:
+            with raises(BotError) as caught:
+                await BotApi(peer.url, TOKEN).updates(0, 1, 0, 4000)
+        assert "telegram.url" in str(caught.error), body
+
+
+async def test_a_file_comes_in_pieces():
+    async with Peer([answer(b"line\n" * 1000)], result(True), [answer(b"", "404 Gone")]) as peer:
+        api = BotApi(peer.url, TOKEN)
+        file = await api.open_file("documents/a.jsonl")
+        pieces = []
+        while not pieces or pieces[-1]:
+            pieces.append(bytes(await file.read(100)))
+        await file.close()
+        await file.close()
+        assert b"".join(pieces) == b"line\n" * 1000 and max([len(piece) for piece in pieces]) == 100
+        assert await api.call("getMe") is True
+        with raises(BotError) as caught:
+            await api.open_file("documents/b.jsonl")
+        assert caught.error.code == 404
+        assert peer.connections == 1
+    assert peer.requests[0][0].startswith(b"GET /file/bot123:secret/documents/a.jsonl HTTP/1.1")

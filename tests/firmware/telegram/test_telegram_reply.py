@@ -1,0 +1,244 @@
+"""How an answer is shown: one message that grows, plain where marks are refused, marked where it may have come before."""
+
+import asyncio
+from collections import namedtuple
+
+from engram import text  # noqa: F401 leaves first: the stack is short
+from engram.channels.deliveries import Kept
+from engram.channels.telegram import reply as replies
+from engram.channels.telegram.bot_api import BotError
+from engram.channels.telegram.reply import Reply
+from engram.channels.telegram.sender import Place, Sender, message_of, place_of, room_of
+from support import wait_until
+
+ANN = Place(7, 0, 5, False)
+GROUP = Place(-100, 12, 5, True)
+AGAIN = "(Sent again: this may have arrived before.)\n"
+
+Outcome = namedtuple("Outcome", "turn reply problem")
+
+replies.EDIT_MS = 40
+replies._AGAIN_MS = 1
+
+
+class Api:
+    """Takes calls; the next of `errors` is raised in place of an answer, None stands for none."""
+
+    def __init__(self, *errors):
+        self.calls = []
+        self.errors = list(errors)
+        self.messages = {}
+
+    async def send(self, method, **fields):
+        self.calls.append((method, fields))
+        error = self.errors.pop(0) if self.errors else None
+        if error:
+            raise error
+        if method == "sendMessage":
+            self.messages[len(self.messages) + 1] = fields["text"]
+            return len(self.messages)
+        if method == "editMessageText":
+            assert self.messages[fields["message_id"]] != fields["text"], "an edit must change something"
+            self.messages[fields["message_id"]] = fields["text"]
+        return 0
+
+    def texts(self):
+        return [self.messages[number] for number in sorted(self.messages)]
+
+    def methods(self):
+        return [method for method, _ in self.calls]
+
+
+class Channel:
+    """Stands for the channel of a Reply."""
+
+    def __init__(self, *errors):
+        self.api = Api(*errors)
+        self.failed = []
+        self.sender = Sender(self.api, self.failed.append)
+        self.noted = []
+        self.undelivered = []
+        self.confirmed = []
+
+    def confirm(self, place):
+        self.confirmed.append(place)
+
+    def note_progress(self, turn, part, message):
+        self.noted.append((turn, part, message))
+
+    def note_undelivered(self, turn):
+        self.undelivered.append(turn)
+
+
+async def said(channel, *pieces, place=ANN, is_live=False):
+    """A reply that is over; whether it was delivered."""
+    reply = Reply(channel, place, is_live)
+    await reply.taken("t1")
+    for piece in pieces:
+        await reply.text(piece)
+    return await reply.end(Outcome("t1", "".join(pieces).strip(), ""))
+
+
+def unknown(code=0):
+    return BotError(code, "cut", is_unknown=True)
+
+
+def test_places_rooms_and_messages_are_written_alike():
+    assert room_of(ANN) == "telegram 7" and room_of(GROUP) == "telegram -100 12"
+    assert message_of(ANN) == "telegram:7:5" and message_of(GROUP) == "telegram:-100:5:12"
+    for place in (ANN, GROUP):
+        assert place_of(message_of(place)) == place
+        assert place_of(room_of(place)) == Place(place.chat, place.topic, 0, place.is_group)
+
+
+async def test_a_reply_is_sent_at_the_end_where_links_take_turns():
+    channel = Channel()
+    assert await said(channel, "\n**Hi** ", "Ann")
+    assert channel.api.texts() == ["<b>Hi</b> Ann"]
+    assert channel.api.methods() == ["sendMessage"]
+    assert channel.confirmed == [ANN] and not channel.undelivered
+    assert channel.noted == [("t1", 0, 0), ("t1", 0, 1)]
+
+
+async def test_a_reply_streams_into_one_message():
+    channel = Channel()
+    reply = Reply(channel, ANN, True)
+    await reply.taken("t1")
+    await wait_until("the typing sign", lambda: channel.api.calls)
+    await reply.text("One ")
+    await wait_until("the first piece", lambda: channel.api.texts() == ["One"])
+    await reply.text("two ")
+    await reply.text("three ")
+    await wait_until("an edit", lambda: channel.api.texts() == ["One two three"])
+    await reply.text("four")
+    assert await reply.end(None)
+    assert channel.api.texts() == ["One two three four"]
+    assert channel.api.methods() == ["sendChatAction", "sendMessage", "editMessageText", "editMessageText"]
+
+
+async def test_notices_stand_before_or_after_the_reply():
+    channel = Channel()
+    reply = Reply(channel, ANN, True)
+    await reply.notice("reminder: buy milk (i1)")
+    await reply.text("Hello.")
+    await reply.notice("remembered m1")
+    await reply.problem("it broke off")
+    assert await reply.end(None)
+    assert channel.api.texts() == ["· reminder: buy milk (i1)", "Hello.", "· remembered m1\n! it broke off"]
+
+
+async def test_the_lines_of_a_command_are_bounded():
+    channel = Channel()
+    reply = Reply(channel, ANN, True)
+    for number in range(2000):
+        await reply.line("line %d has some words" % number)
+    assert await reply.end(None)
+    texts = channel.api.texts()
+    assert len(texts) == 9 + 1 and texts[0].startswith("line 0 has") and "left out" in texts[-1]
+
+
+async def test_marks_that_are_refused_are_left_out():
+    channel = Channel(BotError(400, "Telegram answers 400: Bad Request: can't parse entities: x"))
+    assert await said(channel, "**Hi**")
+    assert [fields["text"] for _, fields in channel.api.calls] == ["<b>Hi</b>", "**Hi**"]
+    assert "parse_mode" not in channel.api.calls[1][1]
+
+
+async def test_a_reply_in_a_group_answers_its_message_in_its_topic():
+    channel = Channel()
+    assert await said(channel, "Hi", place=GROUP)
+    fields = channel.api.calls[0][1]
+    assert fields["chat_id"] == -100 and fields["message_thread_id"] == 12
+    assert fields["reply_parameters"] == {"message_id": 5, "allow_sending_without_reply": True}
+
+
+async def test_an_unknown_outcome_is_sent_again_with_a_mark():
+    channel = Channel(unknown())
+    assert await said(channel, "Hi")
+    assert channel.api.texts() == [AGAIN + "Hi"]
+
+
+async def test_what_did_not_go_out_is_sent_again_without_a_mark():
+    channel = Channel(BotError(0, "no network"))
+    assert await said(channel, "Hi")
+    assert channel.api.texts() == ["Hi"]
+
+
+async def test_an_answer_that_fails_twice_is_kept_with_its_doubt():
+    channel = Channel(unknown(), unknown(502))
+    assert await said(channel, "Hi") is None
+    assert channel.undelivered == ["t1"]
+    channel = Channel(BotError(0, "no network"), BotError(0, "no network"))
+    assert await said(channel, "Hi") is False
+
+
+async def test_who_has_blocked_the_bot_is_not_tried_again():
+    channel = Channel(BotError(403, "Telegram answers 403: Forbidden: bot was blocked by the user"))
+    assert await said(channel, "Hi")
+    assert not channel.undelivered
+
+
+async def test_telegrams_wait_is_kept():
+    channel = Channel(BotError(429, "Too Many Requests", retry_after=1))
+    assert await said(channel, "Hi")
+    assert channel.api.methods() == ["sendMessage"] * 2
+    channel = Channel(BotError(429, "Too Many Requests", retry_after=1000))
+    assert not await said(channel, "Hi")
+    assert channel.api.methods() == ["sendMessage"]
+    await channel.sender.typing(ANN)
+    assert channel.api.methods() == ["sendMessage"]
+
+
+async def test_an_edit_that_changes_nothing_or_comes_too_late_is_done():
+    for words in ("message is not modified", "message to edit not found"):
+        channel = Channel()
+        reply = Reply(channel, ANN, False)
+        channel.api.errors.append(BotError(400, "Telegram answers 400: Bad Request: " + words))
+        await reply.kept(Kept("t1", "Hello", "", False, False, 0, 33))
+        assert await reply.end(None)
+        assert channel.api.methods() == ["editMessageText"] and channel.api.calls[0][1]["message_id"] == 33
+
+
+async def test_a_kept_reply_goes_on_where_it_was():
+    whole = "First sentence here. " * 300
+    channel = Channel()
+    assert await said(channel, whole)
+    parts = channel.api.texts()
+    assert len(parts) == 2 and channel.noted == [("t1", 0, 0), ("t1", 0, 1), ("t1", 1, 0), ("t1", 1, 2)]
+    # The power went after the first message, in the second one.
+    channel = Channel()
+    reply = Reply(channel, ANN, False)
+    await reply.kept(Kept("t1", whole.strip(), "3 h", False, True, 1, 0))
+    assert await reply.end(None)
+    assert channel.api.texts() == [AGAIN + parts[1]]
+
+
+async def test_a_late_reply_tells_its_age():
+    channel = Channel()
+    reply = Reply(channel, ANN, False)
+    await reply.kept(Kept("t1", "Hello", "3 h", True, False, 0, 0))
+    assert await reply.end(None)
+    assert channel.api.texts() == ["(An answer from 3 h ago.)\nHello", "(It broke off here.)"]
+
+
+async def test_a_kept_answer_that_may_have_arrived_is_marked():
+    channel = Channel()
+    reply = Reply(channel, ANN, False)
+    await reply.kept(Kept("t1", "Hello", "", False, True, 0, 0))
+    assert await reply.end(None)
+    assert channel.api.texts() == [AGAIN + "Hello"]
+
+
+async def test_a_refused_token_is_told_to_the_channel():
+    channel = Channel(BotError(401, "Unauthorized"), BotError(401, "Unauthorized"))
+    assert not await said(channel, "Hi")
+    assert channel.failed and channel.failed[0].code == 401
+
+
+async def test_a_reply_that_is_over_leaves_no_task():
+    channel = Channel()
+    reply = Reply(channel, ANN, True)
+    await reply.text("Half")
+    assert await reply.end(None)
+    assert reply._task.done()
+    await asyncio.sleep(0)

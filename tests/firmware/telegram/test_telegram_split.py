@@ -1,0 +1,118 @@
+"""Replies are cut into messages at paragraphs, sentences and words; code stays code in each of them."""
+
+from engram.channels.telegram.split import LIMIT, Splitter, split, units
+from samples import Numbers
+
+CLUSTERS = ("👩\u200d🚀", "🇩🇪", "e\u0301", "中", "ab ", "न\u094d", "👍🏽")
+
+
+def parts_of(text, most=100):
+    return list(split(text, most))
+
+
+def test_units_are_those_of_utf_16():
+    for text, count in (("", 0), ("abc", 3), ("é中", 2), ("🙂", 2), ("a🙂中", 4)):
+        assert units(text) == count, text
+
+
+def test_a_short_text_is_one_part():
+    assert parts_of("hello there") == ["hello there"]
+    assert parts_of("x" * 100) == ["x" * 100]
+    assert parts_of("") == []
+    assert parts_of(" \n ") == []
+
+
+def test_a_cut_is_at_a_paragraph_before_a_sentence():
+    text = "A" * 45 + ".\n\nOne sentence. Another one that is rather long " + "b" * 40
+    assert parts_of(text)[0] == "A" * 45 + "."
+
+
+def test_a_cut_is_at_a_sentence_before_a_word():
+    text = "word " * 9 + "ends here. and then more words follow " + "c " * 40
+    assert parts_of(text)[0] == "word " * 9 + "ends here."
+
+
+def test_a_chinese_sentence_ends_a_part():
+    text = "我喜欢喝茶" * 9 + "。" + "他也是" * 30
+    assert parts_of(text)[0] == "我喜欢喝茶" * 9 + "。"
+
+
+def test_a_cut_is_at_a_word_before_a_character():
+    text = "abcdefghi " * 30
+    for part in parts_of(text):
+        assert part.endswith("abcdefghi") and part.startswith("abcdefghi"), part
+
+
+def test_nothing_but_white_space_is_lost():
+    numbers = Numbers(5)
+    for _ in range(30):
+        text = "".join([numbers.pick(CLUSTERS) for _ in range(numbers.below(200))])
+        parts = parts_of(text, 60)
+        assert "".join("".join(parts).split()) == "".join(text.split()), text
+        for part in parts:
+            assert 0 < units(part) <= 60, part
+
+
+def test_what_people_see_as_one_character_is_not_cut():
+    for cluster in ("👩\u200d🚀", "🇩🇪", "न\u094d", "👍🏽"):
+        for part in parts_of(cluster * 100, 60):
+            assert part == cluster * (len(part) // len(cluster)), part
+
+
+def test_code_is_closed_and_opened_again():
+    text = "Look:\n\n```python\n" + "print(1)\n" * 40 + "```\nDone."
+    parts = parts_of(text, 120)
+    assert len(parts) > 3
+    assert parts[0].startswith("Look:\n\n```python\n") and parts[0].endswith("print(1)\n```")
+    for part in parts[1:-1]:
+        assert part.startswith("```python\nprint(1)\n") and part.endswith("\nprint(1)\n```"), part
+        assert units(part) <= 120
+    assert parts[-1].endswith("print(1)\n```\nDone.")
+    assert "".join(parts).count("print(1)\n") == 40
+
+
+def test_code_that_begins_late_goes_to_the_next_part():
+    text = "w " * 30 + "\n```\n" + "x\n" * 20 + "```"
+    parts = parts_of(text)
+    assert "```" not in parts[0]
+    assert parts[1] == "```\n" + "x\n" * 20 + "```"
+
+
+def test_long_lines_of_code_are_cut_as_well():
+    parts = parts_of("~~~\n" + "y" * 500 + "\n~~~", 120)
+    assert all(part.startswith("~~~\n") and part.endswith("\n~~~") and units(part) <= 120 for part in parts), parts
+    assert "".join(parts).count("y") == 500
+
+
+def test_code_within_a_line_is_no_fence():
+    assert all("``" not in part for part in parts_of("```a``` " + "word " * 100)[1:])
+
+
+def test_an_endless_fence_is_text():
+    parts = parts_of("`" * 500, 120)
+    assert "".join(parts) == "`" * 500
+
+
+def test_pieces_give_the_same_parts_as_the_whole():
+    text = ("A sentence with a few words. " * 9 + "\n\n") * 9 + "```\n" + "code 🙂\n" * 30 + "```"
+    for size in (1, 7, 100):
+        parts = Splitter(200)
+        found = []
+        for start in range(0, len(text), size):
+            found.extend(parts.feed(text[start : start + size]))
+            assert units(parts.rest()) <= 200
+        found.append(parts.rest())
+        if size == 1:
+            assert [units(part) <= 200 for part in found] == [True] * len(found)
+        joined = "".join(found).replace("```", "").replace("\n", "").replace(" ", "")
+        assert joined == text.replace("```", "").replace("\n", "").replace(" ", "")
+
+
+def test_empty_lines_alone_are_no_part():
+    assert parts_of("\n" * 500) == []
+    assert parts_of("a" + "\n" * 500 + "b") == ["a", "b"]
+
+
+def test_the_limit_is_that_of_telegram():
+    parts = list(split("word " * 2000))
+    assert all(units(part) <= LIMIT for part in parts) and len(parts) == 3

@@ -1,0 +1,157 @@
+"""What of an update is a message for the board, and what is ignored and why."""
+
+from engram import text
+from engram.channels.telegram.updates import Bot, File, Ignored, incoming, update_id
+from samples import Numbers
+from support import raises
+
+BOT = Bot(99, "Engram_Bot")
+ANN = {"id": 7, "is_bot": False, "first_name": "Ann", "last_name": "Lee"}
+
+
+def update(chat=None, sender=ANN, **fields):
+    message = {"message_id": 5, "from": sender, "chat": chat or {"id": 7, "type": "private"}, "date": 1}
+    message.update(fields)
+    return {"update_id": 3, "message": message}
+
+
+def group(**fields):
+    return update({"id": -1001234567890, "type": "supergroup", "title": "Garden"}, **fields)
+
+
+def ignored(update):
+    with raises(Ignored) as caught:
+        incoming(update, BOT)
+    return str(caught.error)
+
+
+def test_a_private_message_has_all_its_parts():
+    said = incoming(update(text=" hello "), BOT)
+    assert said[:6] == (7, "private", 0, 5, 7, "Ann Lee")
+    assert said[6:] == ("hello", False, False, None, "")
+
+
+def test_chats_have_numbers_beyond_32_bits():
+    assert incoming(group(text="x"), BOT).chat == -1001234567890
+
+
+def test_a_mention_names_the_bot():
+    for said, kept, is_mentioned in (
+        ("hello", "hello", False),
+        ("@engram_bot hello", "hello", True),
+        ("@Engram_Bot, hello", "hello", True),
+        ("hello @ENGRAM_BOT", "hello @ENGRAM_BOT", True),
+        ("what says @engram_bot?", "what says @engram_bot?", True),
+        ("@engram_bot2 hello", "@engram_bot2 hello", False),
+        ("mail to x@engram_botany.org and @engram_bot", "mail to x@engram_botany.org and @engram_bot", True),
+        ("@engram_bot", "@engram_bot", True),
+    ):
+        found = incoming(group(text=said), BOT)
+        assert (found.text, found.is_mentioned) == (kept, is_mentioned), said
+
+
+def test_a_link_in_place_of_the_name_is_a_mention():
+    entity = {"type": "text_mention", "offset": 0, "length": 3, "user": {"id": 99}}
+    assert incoming(group(text="bot hello", entities=[entity]), BOT).is_mentioned
+    assert incoming(group(caption="bot", photo=[{}], caption_entities=[entity]), BOT).is_mentioned
+
+
+def test_a_reply_to_the_bot_is_for_it():
+    replied = {"message_id": 4, "from": {"id": 99, "is_bot": True}, "text": "?"}
+    assert incoming(group(text="yes", reply_to_message=replied), BOT).is_mentioned
+    other = {"message_id": 4, "from": {"id": 98}, "text": "?"}
+    assert not incoming(group(text="yes", reply_to_message=other), BOT).is_mentioned
+
+
+def test_a_topic_is_known_and_its_first_message_is_no_reply():
+    began = {"message_id": 12, "from": {"id": 99}}
+    said = incoming(group(text="yes", is_topic_message=True, message_thread_id=12, reply_to_message=began), BOT)
+    assert (said.topic, said.is_mentioned) == (12, False)
+    # Outside of topics a thread is only a chain of replies.
+    assert incoming(group(text="yes", message_thread_id=12), BOT).topic == 0
+
+
+def test_commands_are_taken_with_the_name_of_the_bot():
+    for said, kept, is_mentioned in (
+        ("/stats", "/stats", False),
+        ("/Stats@engram_bot", "/stats", True),
+        ("/note@Engram_Bot buy  milk", "/note buy  milk", True),
+        ("/note buy\nmilk", "/note buy\nmilk", False),
+        ("/help\nnow", "/help now", False),
+    ):
+        found = incoming(group(text=said), BOT)
+        assert (found.text, found.is_command, found.is_mentioned) == (kept, True, is_mentioned), said
+    assert ignored(group(text="/stats@other_bot")) == "it is a command for another bot"
+    assert not incoming(update(text="/"), BOT).is_command
+
+
+def test_a_photo_is_named_with_its_caption():
+    assert incoming(update(photo=[{"file_id": "x"}]), BOT).text == "[photo]"
+    assert incoming(update(photo=[{"file_id": "x"}], caption="my cat"), BOT).text == "[photo] my cat"
+
+
+def test_files_of_memories_are_offered_and_others_refused():
+    for name in ("a.jsonl", "b.JSON", "notes.md"):
+        found = incoming(update(document={"file_id": "f", "file_name": name, "file_size": 12}), BOT)
+        assert found.file == File("f", name, 12) and not found.refusal, name
+    found = incoming(update(document={"file_id": "f", "file_name": "a\n.pdf", "file_size": 12}), BOT)
+    assert not found.file and found.refusal.startswith("I cannot read a file a .pdf: send text"), found
+    found = incoming(update(document={"file_id": "f", "file_name": "a.pdf"}, caption="what is this?"), BOT)
+    assert (found.text, found.refusal) == ("[file a.pdf] what is this?", "")
+
+
+def test_what_cannot_be_read_is_named_in_one_sentence():
+    for field, name in (
+        ("voice", "a voice message"),
+        ("audio", "an audio file"),
+        ("sticker", "a sticker"),
+        ("poll", "a poll"),
+    ):
+        assert incoming(update(**{field: {"id": 1}}), BOT).refusal.startswith("I cannot read " + name + ":"), field
+    assert incoming(update(unheard_of={}), BOT).refusal.startswith("I cannot read this kind of message:")
+
+
+def test_what_is_no_message_of_a_person_is_ignored():
+    for wrong, why in (
+        ({"update_id": 3, "edited_message": {}}, "edited_message is not read"),
+        ({"update_id": 3}, "it is empty"),
+        (update(text="x", sender={"id": 8, "is_bot": True}), "it is from a bot"),
+        (update(text="x", sender={"id": 99}), "it is from a bot"),
+        (update(text="x", sender={}), "it is not from a person in a chat"),
+        (update({"id": 7, "type": "channel"}, text="x"), "it is not from a person in a chat"),
+        (update({"id": True, "type": "private"}, text="x"), "it is not from a person in a chat"),
+        (update(text="x", message_id="5"), "it is not from a person in a chat"),
+        (group(new_chat_members=[ANN]), "new_chat_members is not read"),
+        (group(pinned_message={}), "pinned_message is not read"),
+    ):
+        assert ignored(wrong) == why, wrong
+
+
+def test_emoji_written_as_surrogates_are_read():
+    said = text.loads(
+        '{"update_id":1,"message":{"message_id":2,"from":{"id":7},"chat":{"id":7,"type":"private"},'
+        '"text":"caf\\u00e9 \\ud83d\\ude00 \\ud83d"}}'
+    )
+    assert incoming(said, BOT).text == "café 😀 \ufffd"
+
+
+def test_update_ids():
+    assert [update_id(x) for x in ({"update_id": 5}, {}, [], None, {"update_id": "5"}, {"update_id": True})] == [5] + [
+        -1
+    ] * 5
+
+
+def test_any_update_is_read_or_ignored():
+    numbers = Numbers(3)
+    values = (None, True, 0, 7, -1, "", "text", "/x@y", [], [1], {}, {"id": 7, "type": "private"}, {"id": 99}, 1.5)
+    names = (
+        "from", "chat", "text", "caption", "document", "photo", "entities", "reply_to_message", "message_thread_id",
+        "is_topic_message", "message_id", "voice",
+    )  # fmt: skip
+    for _ in range(400):
+        message = {numbers.pick(names): numbers.pick(values) for _ in range(numbers.below(9))}
+        wrong: dict = update(**message) if numbers.below(2) else {"update_id": 1, "message": message}
+        try:
+            incoming(wrong, BOT)
+        except Ignored:
+            pass
