@@ -25,6 +25,9 @@ BANNED = {
 }  # fmt: skip
 """Names that are nowhere in a compiled module: no runtime of a chip has them."""
 
+NO_NAMES = {"engram/channels/telegram/sender.mpy": {"typing"}}
+"""What stands in a compiled module and is no name of Python: Telegram's word for its sign."""
+
 ONLY_FOR_OTHERS = {"engram/compat.py": {"time.monotonic_ns"}, "manifest.py": set()}
 """Names behind a test of whether there is another one, for CPython."""
 
@@ -144,7 +147,8 @@ def test_names_are_read_from_compiled_modules(compiled: dict[str, list[str]]):
 
 
 def test_no_compiled_module_has_a_name_that_no_chip_knows(compiled: dict[str, list[str]]):
-    assert {path: BANNED & set(found) for path, found in compiled.items() if BANNED & set(found)} == {}
+    banned = {path: BANNED & set(found) - NO_NAMES.get(path, set()) for path, found in compiled.items()}
+    assert {path: found for path, found in banned.items() if found} == {}
 
 
 # --- the chip's ways, which unit files are run under too

@@ -6,15 +6,19 @@ scaled by the weight of the words that its best hit matches; a record's importan
 
 from collections import namedtuple
 
+# isort: off
 from engram import text
 from engram.clock import day_name
 from engram.compat import const
 from engram.errors import NotFound
 from engram.lazy import lazy
+
+# Those below need it: an import within an import takes more of the stack.
+from engram.store.search.weights import ONE, OWN, distinct_terms, known_weights, measure_query, weights
 from engram.memory import confidence
 from engram.memory.line_meaning import asks_replies
 from engram.memory.records.importance import stated_importance
-from engram.store.search.weights import ONE, OWN, distinct_terms, known_weights, measure_query, weights
+# isort: on
 
 _LONGEST = const(1000)  # characters of one text in an answer: there may be twenty
 _SNIPPET = const(320)  # characters of one memory in a prompt

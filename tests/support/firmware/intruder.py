@@ -127,7 +127,8 @@ COMMANDS = {
         "remove net:6",
     ),
     "compact": ("",),
-    "companion": ("",),
+    "companion": ("", "chat owner", "chat others", "chat off"),
+    "telegram": ("", "unhook"),
     "stats": ("",),
     "workspace": ("", "garden", "off"),
     "json": ("off", "on"),
@@ -403,7 +404,9 @@ class Intruder:
 
     def try_commands(self):
         """Type every command with all that may stand behind it."""
-        for name, forms in COMMANDS.items():
+        # MicroPython's dict has no order, and an export after an import shows what was typed in.
+        for name in sorted(COMMANDS):
+            forms = COMMANDS[name]
             for form in forms:
                 for rest in self.house.forms(form):
                     self.type(("/%s %s" % (name, rest)).strip())

@@ -64,7 +64,7 @@ def said(at):
 async def distil(parts):
     """Distil all notes."""
     job = parts.distillation
-    report = job.ask("owner")
+    report = job.ask("owner", True)
     while job.is_due() and not report.is_over:
         await job.step()
 

@@ -143,7 +143,7 @@ class Telegram:
         while True:
             reply = Reply(self, place, self._is_live)
             if not self._is_live:
-                await self.sender.typing(place)
+                await self.sender.show_typing(place)
             while self._earlier(place):
                 await sleep_ms(_LOOK_MS)
             await self._inbox.take(message, reply)

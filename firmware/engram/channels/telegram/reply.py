@@ -174,11 +174,11 @@ class Reply(ChannelSink):
 
     async def _live(self) -> None:
         """Show what there is until the answer is over."""
-        typing = Timeout()
+        sign = Timeout()
         while not self._is_over:
-            if self._text.is_empty and typing.is_over:
-                typing.begin(_TYPING_MS)
-                await self._sender.typing(self._place)
+            if self._text.is_empty and sign.is_over:
+                sign.begin(_TYPING_MS)
+                await self._sender.show_typing(self._place)
             elif self._next.is_over and not self._sender.must_wait:
                 await self._try_to_show()
             await sleep_ms(_LOOK_MS)

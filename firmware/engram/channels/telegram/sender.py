@@ -56,7 +56,7 @@ class Sender:
         """Whether Telegram has asked to wait: what can be left out is."""
         return not self._pause.is_over
 
-    async def typing(self, place: Place) -> None:
+    async def show_typing(self, place: Place) -> None:
         """Show that an answer comes, if that can be shown now."""
         if self.must_wait:
             return
