@@ -185,7 +185,7 @@ async def test_telegrams_wait_is_kept():
     channel = Channel(BotError(429, "Too Many Requests", retry_after=1000))
     assert not await said(channel, "Hi")
     assert channel.api.methods() == ["sendMessage"]
-    await channel.sender.typing(ANN)
+    await channel.sender.show_typing(ANN)
     assert channel.api.methods() == ["sendMessage"]
 
 
