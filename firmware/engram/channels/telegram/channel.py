@@ -48,6 +48,7 @@ class Telegram:
         self._tasks = []  # of messages that are being answered
         self._places = []  # of these, in their order
         self._is_owing = True  # whether the outbox may have answers for Telegram
+        self._is_redelivering = False
         self._retry = Timeout()
         self._named = []  # closed groups that the log has named
         inbox.add_channel(NAME, self._open_sink)
@@ -144,7 +145,8 @@ class Telegram:
             reply = Reply(self, place, self._is_live)
             if not self._is_live:
                 await self.sender.typing(place)
-            while self._earlier(place):
+            # What is redelivered may be an earlier message of the room that is answered only now.
+            while self._earlier(place) or self._is_redelivering:
                 await sleep_ms(_LOOK_MS)
             await self._inbox.take(message, reply)
             if reply.is_taken or reply.is_delivered:
@@ -192,9 +194,16 @@ class Telegram:
     # --- what was not delivered, and what the board begins
 
     async def _deliver_owed(self) -> None:
-        if self._is_owing and self._retry.is_over:
+        if self._is_owing and self._retry.is_over and not self._is_redelivering:
             self._is_owing = False  # an answer that fails again sets it again
-            await self._begin(self._inbox.redeliver(NAME))
+            self._is_redelivering = True
+            await self._begin(self._redeliver())
+
+    async def _redeliver(self) -> None:
+        try:
+            await self._inbox.redeliver(NAME)
+        finally:
+            self._is_redelivering = False
 
     def _open_sink(self, address: str) -> tuple:
         place = place_of(address)
