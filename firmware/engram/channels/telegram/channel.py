@@ -10,8 +10,8 @@ from engram import diag
 from engram.channels.inbox import Message
 from engram.channels.telegram.bot_api import BotError
 from engram.channels.telegram.poller import LONG_POLL_S, Poller
-from engram.channels.telegram.reply import Reply
-from engram.channels.telegram.sender import Sender, message_of, place_of, room_of
+from engram.channels.telegram.reply import AGAIN, Reply
+from engram.channels.telegram.sender import Sender, is_final, message_of, place_of, room_of
 from engram.channels.telegram.updates import part
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms
@@ -21,6 +21,8 @@ NAME = "telegram"
 
 _LOOK_MS = const(50)
 _RETRY_MS = const(10_000)  # before an answer that was not delivered is tried again
+_SAYINGS = const(3)  # times that a sentence of which nothing is kept is sent, until one arrives
+_SAY_AGAIN_MS = const(2000)
 _NAMED = const(8)  # closed groups that the log names
 _MENU_LONGEST = const(256)  # characters of a command's description
 _NOT_IN_MENU = const(("json",))
@@ -169,11 +171,18 @@ class Telegram:
         return await self._api.open_file(part(found, "file_path", str))
 
     async def _say(self, place, sentence: str) -> None:
-        """Say something of which nothing is kept: it is lost if it fails."""
-        try:
-            await self.sender.send(place, sentence, False)
-        except BotError as error:
-            diag.info(NAME, "a sentence was not sent: %s" % error)
+        """Say something of which nothing is kept: it is lost if the link stays down."""
+        for _ in range(_SAYINGS):
+            try:
+                await self.sender.send(place, sentence, False)
+                return
+            except BotError as error:
+                diag.info(NAME, "a sentence was not sent: %s" % error)
+                if is_final(error) or error.code == 401:
+                    return
+                if error.is_unknown and not sentence.startswith(AGAIN):
+                    sentence = AGAIN + sentence
+            await sleep_ms(_SAY_AGAIN_MS)
 
     # --- what a Reply tells
 
