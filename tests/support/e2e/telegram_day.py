@@ -17,7 +17,7 @@ from chatting import Chatting
 from driving import body_of
 from engram_host.boards import flash
 from engram_host.fake_llm import RecordedRequest
-from engram_host.fake_telegram import Chat, FakeTelegram, Message, User
+from engram_host.fake_telegram import Call, Chat, FakeTelegram, Message, User
 from telegram_ledger import END, FILLER, MARK, Ledger, Said
 
 SECONDS = 100.0
@@ -147,8 +147,12 @@ class Day:
         return people.write(by, text, chat=chat, thread_id=thread)
 
     def _repeat(self) -> None:
-        """Let the service deliver an update once more; as a new one only what makes a line on flash."""
-        said = self.random.choice(self.said[-6:])
+        """Let the service deliver a confirmed update once more; as a new one only what makes a line on flash."""
+        offset = max((_offset(call) for call in self.talk.calls("getUpdates")[-3:]), default=0)
+        confirmed = [said for said in self.said[-8:] if said.update < offset]
+        if not confirmed:
+            return
+        said = self.random.choice(confirmed)
         is_kept = said.kind not in ("recall", "list", "file") and not said.is_silent
         same_id = not is_kept or self.random.random() < 0.5
         self.talk.telegram.people.repeat_update(said.update, same_id=same_id)
@@ -265,6 +269,11 @@ class Day:
                 if line.get("scope", "all") != scope:
                     problems.append(f"{said.mark} has the scope {line.get('scope')} in place of {scope}")
         return problems
+
+
+def _offset(call: Call) -> int:
+    offset = call.arguments.get("offset")
+    return offset if isinstance(offset, int) else 0
 
 
 def _principal(user: User) -> str:
