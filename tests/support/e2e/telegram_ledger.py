@@ -67,7 +67,7 @@ class Ledger:
             self._check_place(said, message)
         if self._is_sentence(message, text):
             return
-        if text.startswith(FILLER) or text == END:
+        if set(text.removesuffix(END).split()) <= set(FILLER.split()):
             self._tails[message.chat.id] += text is message.text
         elif said is None:
             self.problems.append(f"nobody asked for this: {text[:200]}")
