@@ -6,7 +6,9 @@ from binascii import crc32
 from engram.compat import const
 from engram.errors import StoreError
 
-_KEPT = const(64)  # ids in RAM, 512 bytes: a network offers again what it offered last
+_KEPT = const(
+    256
+)  # ids in RAM, 2 KB: a network offers again what it offered last, a companion after a link was away, too
 _LINES = const(256)  # of the journal that are read for them after a start, and looked through for a reply
 _BITS = const(0x3FFFFFFF)  # what fits a small int
 

@@ -107,13 +107,15 @@ class People:
         """
         ref, policy = network + ":" + sender, policy or self._policy
         person = self._with_id(ref)
-        if policy == "off" or len(ref) > _ID_LONGEST or (person and person.get("blocked")):
+        if len(ref) > _ID_LONGEST or (person and person.get("blocked")):
             return _NOBODY
         is_group = kind != "direct"
         if is_group:
             mode = self.groups.get(network + ":" + group)
             if mode != "always" and not (mode == "mention" and is_mentioned):
                 return _NOBODY
+        elif policy == "off":
+            return _NOBODY
         elif person is None and policy != "open":
             return Admission(None, self._ask(network, ref, name) if policy == "pairing" else None)
         principal = person["who"] if person else principal_of(ref)
@@ -126,7 +128,7 @@ class People:
         if counted is None or counted[0] != minute:
             for other in [each for each in self._counts if self._counts[each][0] != minute]:
                 self._counts.pop(other)
-            if len(self._counts) >= _RATED:
+            if len(self._counts) >= _RATED and self._with_id(ref) is None:
                 return _NOBODY
             counted = self._counts[ref] = [minute, 0]
         counted[1] += 1
@@ -159,22 +161,31 @@ class People:
 
     def approve(self, ref: str, name: str = "") -> dict:
         """Let somebody talk, by the code that they have or by their id; the person."""
-        ref, given = self._id_of(ref)
-        person = self._with_id(ref)
-        if person is None:
-            if len(self.people) >= _PEOPLE:
-                raise ArgumentError("people", "are %d, as many as may be: /people remove one first." % _PEOPLE)
-            person = {"who": self._new_principal(name or principal_of(ref)), "name": name or given, "ids": [ref]}
-            self.people.append(_checked(person))
+        person, ref = self._known_or_new(ref, name)
         person.pop("blocked", None)
         self._end_waiting(ref)
         return person
 
+    def _known_or_new(self, ref: str, name: str) -> tuple:
+        """(the person with a code or an id, who is added if there is none; the id). The name that strangers give themselves is
+        not theirs: somebody else could be found by it.
+        """
+        ref = self._id_of(ref)
+        person = self._with_id(ref)
+        if person is None:
+            if len(self.people) >= _PEOPLE:
+                raise ArgumentError("people", "are %d, as many as may be: /people remove one first." % _PEOPLE)
+            person = {"who": self._new_principal(name or principal_of(ref)), "name": name, "ids": [ref]}
+            self.people.append(_checked(person))
+        return person, ref
+
     def block(self, ref: str) -> dict:
         """Answer somebody no more, whom a code, an id or a name tells; the person."""
-        person = self._found(ref) or self.approve(ref)
+        person = self._found(ref)
+        if person is None:
+            person, ref = self._known_or_new(ref, "")
         person["blocked"] = True
-        self._save()
+        self._end_waiting(ref)
         return person
 
     def remove(self, ref: str) -> dict:
@@ -196,7 +207,7 @@ class People:
         person, second = self.find(ref), self._found(other)
         if second is person or (second and second["who"] == OWNER.principal):
             raise ArgumentError(other, "cannot be linked to %s; name the owner first." % person["who"])
-        ids = second["ids"] if second else [self._id_of(other)[0]]
+        ids = second["ids"] if second else [self._id_of(other)]
         if len(person["ids"]) + len(ids) > _IDS:
             raise ArgumentError(ref, "has as many ids as may be: %d." % _IDS)
         person["ids"] = person["ids"] + ids
@@ -255,14 +266,14 @@ class People:
                 return person
         return None
 
-    def _id_of(self, ref: str) -> tuple:
-        """(id, name) of the stranger with a code, or of an id."""
-        for code, known, name, _ in self.waiting():
+    def _id_of(self, ref: str) -> str:
+        """The id of the stranger with a code, or the id that was given."""
+        for code, known, _, _ in self.waiting():
             if ref.upper() == code or ref == known:
-                return known, name
+                return known
         if ":" not in ref:
             raise NotFound("code", ref[:_CODE_LENGTH], "codes are valid for an hour, and until the board restarts.")
-        return _checked_id(ref), ""
+        return _checked_id(ref)
 
     def _end_waiting(self, ref: str) -> None:
         self._save()

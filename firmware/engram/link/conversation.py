@@ -29,6 +29,7 @@ _NOT_OWNER = (
 )
 _LONG = "the outcome of the command is too long for the link: look on the board's console."
 _CANCELLED = "the answer was cancelled."
+_CUT = const("the answer broke off here.")
 
 
 class Conversation:
@@ -126,6 +127,8 @@ class Conversation:
     async def kept(self, reply) -> None:
         """A reply that was kept: it takes the place of what the companion has of it."""
         await self.text(reply.text)
+        if reply.is_cut:
+            await self.notice(_CUT)
 
     async def end(self, outcome) -> bool:
         """The answer is over; whether the companion has all of it."""
@@ -184,7 +187,10 @@ class Conversation:
                     self._cancel()
             self._has_room.set()
         except LinkError:
-            self._lose()
+            pass  # the answer is in the journal, and is asked for again
+        finally:
+            if not self._is_sent:
+                self._lose()
 
     def _lose(self) -> None:
         self._is_lost = True

@@ -173,3 +173,18 @@ def test_an_answer_of_an_outage_is_delivered_when_the_link_is_back(tmp_path: Pat
         talk.wait(lambda: len(talk.server.people.from_bot(talk.server.people.private_chat(ann))) == 2)
         assert sorted(talk.shown(ann)) == [AGAIN + "Hello.", "full mode"]
         assert asked(talk) == 1
+
+
+def test_after_a_power_cut_messages_that_waited_are_answered_one_by_one(tmp_path: Path):
+    slow = {"reply": ["Heard: ", {"text": "{last}", "delay": 1.5}]}
+    with chatting(tmp_path, slow) as talk:
+        ann, bob = talk.person("Ann"), talk.person("Bob")
+        talk.write(ann, "one")
+        talk.write(ann, "two")
+        talk.write(bob, "three")
+        # The second waits for the first, and is not on flash; Bob's, which came later, is.
+        talk.wait(lambda: asked(talk) == 2)
+        talk.kill()
+        talk.start()
+        talk.sees(bob, "Heard: three")
+        talk.sees(ann, "Heard: one", "Heard: two")

@@ -82,7 +82,10 @@ def test_the_policies_let_in_whom_they_name():
     people = _people("off")
     people.approve(ANN, "ann")
     people.set_group("net:-7", "always")
-    assert people.admit("net", "5", "direct") == people.admit("net", "5", "group", "-7") == SILENCE
+    assert people.admit("net", "5", "direct") == SILENCE
+    assert people.admit("net", "5", "group", "-7") == _caller(
+        "ann", "net -7", True
+    )  # a policy is that of private chats
     assert people.admit("net", "5", "direct", policy="allowlist") == _caller("ann", "net 5")
 
 
@@ -194,8 +197,31 @@ def test_the_senders_that_are_counted_are_bounded():
     people = _people("open")
     told = [people.admit("net", str(sender), "direct").caller is not None for sender in range(50)]
     assert told == [True] * 32 + [False] * 18
+    people.approve("net:49", "ann")
+    assert people.admit("net", "49", "direct").caller  # a crowd of strangers keeps nobody out who is known
     _Time.now += 60
     assert people.admit("net", "49", "direct").caller and len(people._counts) == 1
+
+
+def test_nobody_is_found_by_the_name_that_they_gave_themselves():
+    people = _people()
+    people.admit("net", "666", "direct", name="ann")
+    people.approve(_code(people))
+    for call in (people.make_owner, people.block, people.remove, people.find):
+        with raises(NotFound):
+            call("ann")
+    assert people.find("net:666")["name"] == ""
+
+
+def test_a_stranger_who_is_blocked_by_code_is_never_let_in_on_the_way():
+    place = folder()
+    people = _people(place=place)
+    people.admit("net", "6", "direct")
+    seen = []
+    save, people._save = people._save, lambda: (seen.append([dict(person) for person in people.people]), save())
+    people.block(_code(people))
+    assert [person.get("blocked") for found in seen for person in found] == [True]
+    assert _people(place=place).admit("net", "6", "direct") == SILENCE
 
 
 def test_long_and_strange_ids_make_short_principals_and_rooms_that_differ():

@@ -151,7 +151,7 @@ class TalkingBoard:
         await sink.taken(f"t{1 + list(self.journal).index(mid)}")
         reply = entry[1]
         if reply is not None:
-            await sink.kept(SimpleNamespace(text=reply))
+            await sink.kept(SimpleNamespace(text=reply, is_cut=False))
         else:
             entry[2] += 1
             pieces = self.reply_to(text)

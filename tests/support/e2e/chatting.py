@@ -49,11 +49,11 @@ class Chatting:
 
     def start(self) -> None:
         """Start the board, and wait until its first long poll waits."""
-        polls = len(self.calls("getUpdates"))
+        polls = self.server.ledger.by_method["getUpdates"]
         self._board = contextlib.ExitStack()
         command = (str(chip.MICROPYTHON), "-X", f"heapsize={self._heap}", "-m", "main")
         self.console = self._board.enter_context(talking(self.home, command=command))
-        self.wait(lambda: len(self.server.ledger.of_method("getUpdates")) > polls + 1)
+        self.wait(lambda: self.server.ledger.by_method["getUpdates"] > polls + 1)
 
     def kill(self) -> None:
         """Cut the board's power."""

@@ -13,6 +13,7 @@ from engram.errors import ArgumentError
 from engram.lazy import lazy
 
 _PROTOCOL = const(1)  # counts up when a program that knew the last one would misunderstand this one
+_CUT = const("the answer broke off here.")
 _PIECE = const(1000)  # characters of an answer in a line: more would take the heap several times
 _CHECK = const(20)  # bytes at the end of a line in which its crc begins
 _SHORT = const(16)  # bytes: a command that is no JSON is shorter
@@ -130,6 +131,8 @@ class JsonLines(ChannelSink):
         """Tell a reply again."""
         self._send(("kept", True))
         await self.text(reply.text)
+        if reply.is_cut:
+            await self.notice(_CUT)
 
     async def line(self, line: str) -> None:
         """A line of a command's answer; a long one in pieces."""

@@ -10,8 +10,8 @@ from engram import diag
 from engram.channels.inbox import Message
 from engram.channels.telegram.bot_api import BotError
 from engram.channels.telegram.poller import LONG_POLL_S, Poller
-from engram.channels.telegram.reply import Reply
-from engram.channels.telegram.sender import Sender, message_of, place_of, room_of
+from engram.channels.telegram.reply import AGAIN, Reply
+from engram.channels.telegram.sender import Sender, is_final, message_of, place_of, room_of
 from engram.channels.telegram.updates import part
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms
@@ -21,6 +21,8 @@ NAME = "telegram"
 
 _LOOK_MS = const(50)
 _RETRY_MS = const(10_000)  # before an answer that was not delivered is tried again
+_SAYINGS = const(3)  # times that a sentence of which nothing is kept is sent, until one arrives
+_SAY_AGAIN_MS = const(2000)
 _NAMED = const(8)  # closed groups that the log names
 _MENU_LONGEST = const(256)  # characters of a command's description
 _NOT_IN_MENU = const(("json",))
@@ -48,6 +50,7 @@ class Telegram:
         self._tasks = []  # of messages that are being answered
         self._places = []  # of these, in their order
         self._is_owing = True  # whether the outbox may have answers for Telegram
+        self._is_redelivering = False
         self._retry = Timeout()
         self._named = []  # closed groups that the log has named
         inbox.add_channel(NAME, self._open_sink)
@@ -144,7 +147,8 @@ class Telegram:
             reply = Reply(self, place, self._is_live)
             if not self._is_live:
                 await self.sender.show_typing(place)
-            while self._earlier(place):
+            # What is redelivered may be an earlier message of the room that is answered only now.
+            while self._earlier(place) or self._is_redelivering:
                 await sleep_ms(_LOOK_MS)
             await self._inbox.take(message, reply)
             if reply.is_taken or reply.is_delivered:
@@ -167,11 +171,18 @@ class Telegram:
         return await self._api.open_file(part(found, "file_path", str))
 
     async def _say(self, place, sentence: str) -> None:
-        """Say something of which nothing is kept: it is lost if it fails."""
-        try:
-            await self.sender.send(place, sentence, False)
-        except BotError as error:
-            diag.info(NAME, "a sentence was not sent: %s" % error)
+        """Say something of which nothing is kept: it is lost if the link stays down."""
+        for _ in range(_SAYINGS):
+            try:
+                await self.sender.send(place, sentence, False)
+                return
+            except BotError as error:
+                diag.info(NAME, "a sentence was not sent: %s" % error)
+                if is_final(error) or error.code == 401:
+                    return
+                if error.is_unknown and not sentence.startswith(AGAIN):
+                    sentence = AGAIN + sentence
+            await sleep_ms(_SAY_AGAIN_MS)
 
     # --- what a Reply tells
 
@@ -192,9 +203,16 @@ class Telegram:
     # --- what was not delivered, and what the board begins
 
     async def _deliver_owed(self) -> None:
-        if self._is_owing and self._retry.is_over:
+        if self._is_owing and self._retry.is_over and not self._is_redelivering:
             self._is_owing = False  # an answer that fails again sets it again
-            await self._begin(self._inbox.redeliver(NAME))
+            self._is_redelivering = True
+            await self._begin(self._redeliver())
+
+    async def _redeliver(self) -> None:
+        try:
+            await self._inbox.redeliver(NAME)
+        finally:
+            self._is_redelivering = False
 
     def _open_sink(self, address: str) -> tuple:
         place = place_of(address)

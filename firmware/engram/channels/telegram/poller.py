@@ -1,8 +1,8 @@
 """Receives a bot's updates, and confirms those that the board has: Telegram forgets an update when a later one is asked for.
 
 An update is open until its message is on flash, or answered where nothing is kept of it. While one is open, the offset stays at
-the first of them, and what comes again with it is passed over. The number of the newest message that was taken is noted on
-flash, so that after a power cut an update that comes again is known; what was under way then is in the outbox.
+the first of them, and what comes again with it is passed over. The number of the newest message before which all are taken is
+noted on flash, so that after a power cut an update that comes again is known; what was under way then is in the outbox.
 """
 
 import random
@@ -52,7 +52,8 @@ class Poller:
         self._say = say
         self._open = []  # (update's number, Place) of messages that are not taken
         self._next = 0  # the number after the newest update
-        self._old_mark = self._mark = 0  # the newest that was taken, before the start and now
+        self._newest = 0  # the newest that was taken
+        self._old_mark = self._mark = 0  # the newest up to which all were taken, before the start and now
         self._pauses = 0
         self._pause_ms = 0
         self.wants_no_webhook = False
@@ -76,7 +77,7 @@ class Poller:
         except (ValueError, StoreError):
             noted = {}
         if part(noted, "bot", int) == self.bot.id:
-            self._old_mark = self._mark = part(noted, "update", int)
+            self._old_mark = self._mark = self._newest = part(noted, "update", int)
 
     async def poll(self, count_busy, longest_s: int) -> list:
         """Ask for updates; (Incoming, Place) of each message that came. count_busy() messages are being answered.
@@ -146,12 +147,17 @@ class Poller:
         for entry in self._open:
             if entry[1] == place:
                 self._open.remove(entry)
-                if is_kept and entry[0] > self._mark:
-                    self._mark = entry[0]
-                    self._write_mark()
+                if is_kept:
+                    self._newest = max(self._newest, entry[0])
+                self._note_taken()
                 return
 
-    def _write_mark(self) -> None:
+    def _note_taken(self) -> None:
+        # An earlier one may still be open, such as one that waits for another in its chat: after a power cut it comes again.
+        mark = min(self._newest, self._open[0][0] - 1) if self._open else self._newest
+        if mark <= self._mark:
+            return
+        self._mark = mark
         try:
             files.write(self._path, text.dumps({"bot": self.bot.id, "update": self._mark}))
         except StoreError as error:

@@ -26,7 +26,7 @@ _ATTEMPTS = const(2)
 _ROOM = LIMIT - 200  # UTF-16 units of text in a message: the rest is for what stands above it
 _MOST_PARTS = const(8)  # messages of a command's answer: an export would flood the chat
 _MOST_PART = const(255)  # that an outbox can note
-_AGAIN = const("(Sent again: this may have arrived before.)\n")
+AGAIN = const("(Sent again: this may have arrived before.)\n")
 _LATE = const("(An answer from %s ago.)\n")
 _CUT = const("(It broke off here.)")
 _TOO_LONG = const("(The rest is left out: the console shows all of it.)")
@@ -201,7 +201,7 @@ class Reply(ChannelSink):
             await self._show_part(stream, rest, is_last)
 
     async def _show_part(self, stream: _Stream, text: str, is_last: bool) -> None:
-        text = stream.heading + (_AGAIN if stream.is_doubtful else "") + text
+        text = stream.heading + (AGAIN if stream.is_doubtful else "") + text
         if text == stream.shown:
             return
         if stream.message:

@@ -49,6 +49,7 @@ class MqttDoor:
     def __init__(self, conversations: ConversationService):
         self._conversations = conversations
         self._tasks: set[asyncio.Task[None]] = set()
+        self._followed: set[tuple[str, str]] = set()
 
     def take(self, device: str, data: bytes, publish: Publish) -> None:
         """Handle a message from `chat/in`; what comes of it is published."""
@@ -87,9 +88,16 @@ class MqttDoor:
         except (CompanionError, EngramError) as problem:
             await self._say(publish, device, {"id": own_id, "problem": str(problem)})
             return
-        async for event in self._conversations.follow(device, found.said.mid):
-            if event:
-                await self._say(publish, device, {"id": own_id, **_shown(event)})
+        followed = device, found.said.mid
+        if followed in self._followed:
+            return  # a program that sends a message again hears of it once
+        self._followed.add(followed)
+        try:
+            async for event in self._conversations.follow(device, found.said.mid):
+                if event:
+                    await self._say(publish, device, {"id": own_id, **_shown(event)})
+        finally:
+            self._followed.discard(followed)
 
     async def _say(self, publish: Publish, device: str, fields: dict[str, Any]) -> None:
         await publish(device, json.dumps(fields, ensure_ascii=False).encode())
