@@ -196,7 +196,8 @@ class Day:
             talk.wait(lambda: len(talk.model.requests) > asked)
         else:
             method = "sendMessage" if cut == "sent" else cut
-            before, polls = server.ledger.by_method[method], server.ledger.by_method["getUpdates"]
+            self.settle()
+            before = server.ledger.by_method[method]
             if cut != "sent":
                 talk.telegram.faults.delay(3600, method=method)
             self.write(by, "slow" if cut == "editMessageText" else "talk")
@@ -205,8 +206,8 @@ class Day:
             self.write(self.cid, "talk")
             talk.wait(lambda: server.ledger.by_method[method] > before and not self._delays(server))
             if cut in ("sendMessage", "sent", "editMessageText"):
-                # All three have come, and what can be taken is.
-                talk.wait(lambda: server.ledger.by_method["getUpdates"] >= polls + 2)
+                last = self.said[-1].update
+                talk.wait(lambda: any(_gave(call, last) for call in server.ledger.of_method("getUpdates")[-4:]))
         talk.kill()
         self.happened["cut: " + cut] += 1
         talk.start()
@@ -269,6 +270,11 @@ class Day:
                 if line.get("scope", "all") != scope:
                     problems.append(f"{said.mark} has the scope {line.get('scope')} in place of {scope}")
         return problems
+
+
+def _gave(call: Call, update: int) -> bool:
+    """Whether a poll was answered with an update."""
+    return isinstance(call.result, list) and any(each["update_id"] == update for each in call.result)
 
 
 def _offset(call: Call) -> int:
