@@ -213,14 +213,22 @@ def test_nobody_is_found_by_the_name_that_they_gave_themselves():
     assert people.find("net:666")["name"] == ""
 
 
+class _Watched(People):
+    """Keeps what each save has of who is blocked."""
+
+    saved = ()
+
+    def _save(self):
+        self.saved += ([person.get("blocked") for person in self.people],)
+        super()._save()
+
+
 def test_a_stranger_who_is_blocked_by_code_is_never_let_in_on_the_way():
     place = folder()
-    people = _people(place=place)
+    people = _Watched(place, Clock(0, lambda: NOW), "pairing", 10)
     people.admit("net", "6", "direct")
-    seen = []
-    save, people._save = people._save, lambda: (seen.append([dict(person) for person in people.people]), save())
     people.block(_code(people))
-    assert [person.get("blocked") for found in seen for person in found] == [True]
+    assert people.saved == ([True],)
     assert _people(place=place).admit("net", "6", "direct") == SILENCE
 
 

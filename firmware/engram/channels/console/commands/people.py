@@ -58,7 +58,7 @@ def _list(people, clock):
         minutes = count_of(60 - (now - since) // 60, "minute", "minutes")
         yield "waiting: /pair %s lets in %s%s (%s left)" % (code, ref, ", who says " + name if name else "", minutes)
     if not (people.people or people.groups or people.waiting()):
-        yield "nobody yet; somebody who writes to the board is sent a code for /pair"
+        yield "nobody yet; with the policy pairing somebody who writes to the board is sent a code for /pair"
 
 
 def _row(person: dict) -> str:

@@ -200,8 +200,9 @@ class ConversationTable(DatabaseTable):
         for each in given_up:
             add_pieces(rows, each, [("problem", why)])
             end_conversation(rows, each, "undeliverable", now)
-        newer = "SELECT count(*) FROM conversations AS newer WHERE newer.device = c.device AND newer.number > c.number"
-        sql = f"SELECT device, mid FROM conversations AS c WHERE {ENDED} AND (changed < ? OR ({newer}) >= ?) LIMIT 1000"
+        place = "row_number() OVER (PARTITION BY device ORDER BY number DESC) AS place"
+        ranked = f"SELECT device, mid, state, changed, {place} FROM conversations"
+        sql = f"SELECT device, mid FROM ({ranked}) AS ranked WHERE {ENDED} AND (changed < ? OR place > ?) LIMIT 1000"
         gone = rows.run(sql, (done_since, DONE_KEPT))
         for key in gone:
             rows.run(f"DELETE FROM conversation_pieces WHERE {ONE}", key)
