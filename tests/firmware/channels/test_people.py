@@ -255,6 +255,9 @@ def test_the_commands_are_the_owners_and_tell_what_they_did():
         "ann: net:5",
         "/people owner ann makes them the owner, if it is you: with the same memory as on the console",
     ]
+    people.admit("net", "8", "direct", name="Cid")
+    assert lines_of(board, "/pair " + _code(people))[0] == "net:8: net:8, who says Cid"
+    people.remove("net:8")
     assert lines_of(board, "/people rename ann Ann of the shop") == ["ann (Ann of the shop): net:5"]
     assert lines_of(board, "/people link ann irc:ann") == ["ann (Ann of the shop): net:5, irc:ann"]
     assert lines_of(board, "/people owner ann") == ["owner (Ann of the shop): net:5, irc:ann"]

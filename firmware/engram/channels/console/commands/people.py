@@ -4,6 +4,7 @@ from engram.channels.console.commands import count_of, only_owner
 from engram.compat import const
 from engram.errors import ArgumentError
 
+_WHO_SAYS = ", who says %s"
 _OFFER = const("/people owner %s makes them the owner, if it is you: with the same memory as on the console")
 _USAGE = const("takes what /help people lists; MODE is mention, always or off.")
 
@@ -42,8 +43,9 @@ def people_command(find_people, clock, caller, rest: str):
 
 def _approve(people, rest: str):
     ref, _, name = rest.partition(" ")
+    said = [called for code, known, called, _ in people.waiting() if ref.upper() == code or ref == known]
     person = people.approve(ref, name.strip())
-    yield _row(person)
+    yield _row(person) + (_WHO_SAYS % said[0] if said and said[0] and not name else "")
     if not people.has_owner():
         yield _OFFER % person["who"]
 
@@ -56,7 +58,7 @@ def _list(people, clock):
     now = clock.now()
     for code, ref, name, since in people.waiting():
         minutes = count_of(60 - (now - since) // 60, "minute", "minutes")
-        yield "waiting: /pair %s lets in %s%s (%s left)" % (code, ref, ", who says " + name if name else "", minutes)
+        yield "waiting: /pair %s lets in %s%s (%s left)" % (code, ref, _WHO_SAYS % name if name else "", minutes)
     if not (people.people or people.groups or people.waiting()):
         yield "nobody yet; with the policy pairing somebody who writes to the board is sent a code for /pair"
 
