@@ -118,10 +118,12 @@ def test_a_refused_token_stops_the_channel_with_one_sentence(tmp_path: Path):
         talk.console.heard("restart the board.")
         talk.console.heard("\n")
         assert "\nstopped since" in "\n" + talk.command("/telegram")
-        polls = talk.telegram.ledger.total
+        # Another request, such as that of the command menu, may have been under way when the poll was refused, and the fake
+        # counts a request after its answer: what would go on polls far more than once.
+        polls = talk.server.ledger.by_method["getUpdates"]
         talk.write(ann, "hello again")
         assert "nothing" in talk.command("/recall hello again").lower()
-        assert talk.telegram.ledger.total == polls
+        assert talk.server.ledger.by_method["getUpdates"] <= polls + 1
         assert talk.console.seen.count(b"does not know the bot") == 2
 
 
