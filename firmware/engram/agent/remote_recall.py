@@ -4,7 +4,8 @@ from collections import namedtuple
 
 from engram import text
 from engram.compat import const
-from engram.memory.recall import Item, is_certain, make_query, snippet
+from engram.memory.items import Item
+from engram.memory.recall import is_certain, make_query, snippet
 from engram.memory.texts.notes import MEMORY, is_note
 
 _MOST = const(50)  # items of an answer of the companion

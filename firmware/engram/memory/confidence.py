@@ -9,7 +9,10 @@
 docs/design/retrieval.md has the formula, and what was measured.
 """
 
+from collections import namedtuple
+
 from engram.compat import const
+from engram.memory.items import Item, most_evidence
 from engram.store.search.weights import OWN
 
 _ONCE = const(1600)  # thousandths: the highest level of a word is 1.6 of one that stands once in a row of mean length
@@ -27,6 +30,10 @@ OF_REPLY = const(90)
 
 AGREED = const(110)
 """Per cent for a memory and a turn that both have most of the query's words."""
+
+MadeOf = namedtuple("MadeOf", "scores sure")
+"""What items are made of, by id: the parts of a score as [(what, points), ...], the factors of a confidence as
+[(what, per cent), ...]."""
 
 WEAK = 300
 """Thousandths below which an answer is weak."""
@@ -69,6 +76,43 @@ def of_days(is_of_them: bool) -> int:
     return _ON_DAYS if is_of_them else _OFF_DAYS
 
 
-def times(sure: int, per_cent: int) -> int:
-    """A confidence with one more factor."""
-    return min(1000, sure * per_cent // 100)
+class Judge:
+    """Says how sure each hit of one search is that it is an answer; what that is made of is added to `made_of`, a MadeOf or
+    None.
+    """
+
+    def __init__(self, measure, made_of):
+        self._measure = measure
+        self.made_of = made_of
+
+    def item(self, ref: str, at: int, who: str, hit) -> Item:
+        """The item of a hit of a store."""
+        if self.made_of is not None:
+            self.made_of.scores[ref] = hit.parts
+        return Item(ref, at, who, "", hit.score, hit.evidence, self.sure(ref, hit.evidence))
+
+    def sure(self, ref: str, evidence: int) -> int:
+        """How sure words alone are."""
+        sure = of_words(evidence, self._measure)
+        if self.made_of is not None:
+            self.made_of.sure[ref] = [("words", sure // 10)]
+        return sure
+
+    def times(self, item: Item, what: str, per_cent: int) -> Item:
+        """An item with one more factor of its confidence."""
+        if per_cent == 100:
+            return item
+        if self.made_of is not None:
+            self.made_of.sure[item.id].append((what, per_cent))
+        sure = min(1000, item.sure * per_cent // 100)
+        return Item(item.id, item.at, item.who, item.text, item.score, item.evidence, sure)
+
+    def compare(self, records: list, turns: list) -> None:
+        """Be surer of those in both lists that match nearly as much as the best of the other kind: two that say it."""
+        best_record, best_turn = most_evidence(records), most_evidence(turns)
+        # Weights reach 2^30: the quotient is taken first so that nothing is made on the heap.
+        least = max(best_record, best_turn) // 3 * 2
+        for items in (records, turns) if 0 < least <= min(best_record, best_turn) else ():
+            for place, item in enumerate(items):
+                if item.evidence >= least:
+                    items[place] = self.times(item, "agreement", AGREED)

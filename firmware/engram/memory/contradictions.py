@@ -13,7 +13,7 @@ _LONGEST = const(240)  # characters of a text that may state an attribute and no
 
 
 def may_state(item, caller) -> bool:
-    """Whether a recall.Item with its text may state an attribute that others state too.
+    """Whether an items.Item with its text may state an attribute that others state too.
 
     "I" is whoever speaks: what other people said, and what is said in a group, is not compared.
     """

@@ -15,6 +15,7 @@ from engram.lazy import lazy
 
 # Those below need it: an import within an import takes more of the stack.
 from engram.store.search.weights import ONE, OWN, distinct_terms, known_weights, measure_query, weights
+from engram.memory.items import Item, most_evidence, on_one_scale, scaled, with_score
 from engram.memory import confidence
 from engram.memory.line_meaning import asks_replies
 from engram.memory.records.importance import stated_importance
@@ -31,10 +32,6 @@ Query = namedtuple("Query", "text caller tags since until skip")
 """The words, who asks, tags that all have to be there, the earliest time and the first time that is too late (Unix seconds, 0
 leaves it open), and the seqs of turns that are not wanted."""
 
-Item = namedtuple("Item", "id at who text score evidence sure")
-"""Something that was found: who is "" for a record, a long text is cut, the score orders the items of one answer, and `sure`
-says in thousandths how sure it is that this is an answer."""
-
 Ranked = namedtuple("Ranked", "query items notes days has_notes is_by_days note")
 """What is found for a query, best first, without the texts: those of all candidates would fill the heap; lines of notes, which
 have theirs; the NamedDays of the query or None; whether notes were searched; whether nothing but the days decided, newest
@@ -43,10 +40,6 @@ first; and a sentence of a companion for whoever asked, or ""."""
 RemoteResults = namedtuple("RemoteResults", "ranked have note sure")
 """What a companion finds, best first: [id, score in thousandths], or with at, who and text of what has left the board; the seqs
 up to which it knows records and journal; a sentence for whoever asked, or ""; and how sure it is of each, 0 to 1000."""
-
-MadeOf = namedtuple("MadeOf", "scores sure")
-"""What items are made of, by id: the parts of a score as [(what, points), ...], the factors of a confidence as
-[(what, per cent), ...]."""
 
 CANDIDATES = 24
 """Hits of each store, before both are put in one order."""
@@ -90,7 +83,7 @@ class Recall:
                 found.append(shown)
         return found
 
-    def explain(self, ranked: Ranked, made_of: MadeOf, limit: int = 10):
+    def explain(self, ranked: Ranked, made_of: confidence.MadeOf, limit: int = 10):
         """Yield (item, [(what, points), ...]) as find() gives the items: what each score is made of, as rank() tells."""
         query = ranked.query
         named = dict(_query_words(query.text))
@@ -129,7 +122,9 @@ class Recall:
             return plan.described(plan.of_ranked(ranked), limit)
 
     def rank(self, query, made_of=None) -> Ranked:
-        """What the board finds for a Query; with tags, records only. What it is made of is added to `made_of`, a MadeOf."""
+        """What the board finds for a Query; with tags, records only. What it is made of is added to `made_of`, a
+        confidence.MadeOf.
+        """
         days, words = self._without_days(query.text)
         with lazy("store.search", "memory.on_days"):  # more code than a search needs of heap
             return self._rank(query, words, days, made_of)
@@ -152,10 +147,12 @@ class Recall:
         if notes:
             frequencies.append((notes.count, notes.having))
         known = known_weights(frequencies, weights(frequencies))
-        judge = _Judge(measure_query(frequencies, known), made_of)
+        judge = confidence.Judge(measure_query(frequencies, known), made_of)
         items = self._ranked_records(query, known, judge)
         if not query.tags:
-            items = _on_one_scale(*_agreeing(items, self._ranked_turns(query, known, judge), judge))
+            turns = self._ranked_turns(query, known, judge)
+            judge.compare(items, turns)
+            items = on_one_scale(items, turns)
         if days:
             from engram.memory import on_days  # few questions name days
 
@@ -165,7 +162,7 @@ class Recall:
                 return Ranked(asked, by_days, (), days, False, True, "")
             for place, item in enumerate(items):
                 points = on_days.points(days, self._clock.day_number(item.at))
-                item = _with_score(item, item.score + points * ONE // 100)
+                item = with_score(item, item.score + points * ONE // 100)
                 items[place] = judge.times(item, "days", confidence.of_days(points > 0))
         items.sort(key=lambda item: (-item.score, -item.at, -int(item.id[1:])))
         items, lines = _with_notes(notes, known, judge, items)
@@ -195,7 +192,7 @@ class Recall:
             item = items[at]
             # A turn's score has half as much again from its session; a record is a session of its own.
             score = item.score * 3 // 2 * (75 + importance // 2) // 100
-            items[at] = _with_score(item, score)
+            items[at] = with_score(item, score)
         return items
 
     def _ranked_turns(self, query, known, judge) -> list:
@@ -336,36 +333,6 @@ def weak_mark(item: Item, ranked: Ranked) -> str:
     return "weak" if item.sure < confidence.WEAK and is_certain(ranked) else ""
 
 
-class _Judge:
-    """Says how sure each hit is that it is an answer; keeps what that is made of, too, if `made_of` is a MadeOf."""
-
-    def __init__(self, measure, made_of):
-        self._measure = measure
-        self.made_of = made_of
-
-    def item(self, ref: str, at: int, who: str, hit) -> Item:
-        """The item of a hit of a store."""
-        if self.made_of is not None:
-            self.made_of.scores[ref] = hit.parts
-        return Item(ref, at, who, "", hit.score, hit.evidence, self.sure(ref, hit.evidence))
-
-    def sure(self, ref: str, evidence: int) -> int:
-        """How sure words alone are."""
-        sure = confidence.of_words(evidence, self._measure)
-        if self.made_of is not None:
-            self.made_of.sure[ref] = [("words", sure // 10)]
-        return sure
-
-    def times(self, item: Item, what: str, per_cent: int) -> Item:
-        """An item with one more factor of its confidence."""
-        if per_cent == 100:
-            return item
-        if self.made_of is not None:
-            self.made_of.sure[item.id].append((what, per_cent))
-        sure = confidence.times(item.sure, per_cent)
-        return Item(item.id, item.at, item.who, item.text, item.score, item.evidence, sure)
-
-
 def _with_notes(notes, known: dict, judge, items: list) -> tuple:
     """(the items of records and turns, those of lines of notes): the side whose best matches less weight is scaled down."""
     if not notes or not notes.lines:
@@ -374,45 +341,11 @@ def _with_notes(notes, known: dict, judge, items: list) -> tuple:
     for line in notes.lines:
         evidence = confidence.evidence_once(sum([known[term] for term in line.terms]))
         found.append(Item(line.ref, line.at, "", line.text, 0, evidence, judge.sure(line.ref, evidence)))
-    ours = max((item.evidence for item in items), default=0)
-    theirs = max(item.evidence for item in found)
+    ours, theirs = most_evidence(items), most_evidence(found)
     # Weights reach 2^30: the quotients are taken in 1/256 so that products stay small.
     most = (max(ours, theirs) >> 8) + 1
-    found = [_with_score(item, ONE * 3 // 2 * (item.evidence // most) // 256) for item in found]
-    return _scaled(items, ours // most) if ours < theirs else items, found
-
-
-def _agreeing(records: list, turns: list, judge) -> tuple:
-    """(records, turns), surer of those that match nearly as much as the best of the other kind: two that say it."""
-    best_record = max((item.evidence for item in records), default=0)
-    best_turn = max((item.evidence for item in turns), default=0)
-    # Weights reach 2^30: the quotient is taken first so that nothing is made on the heap.
-    least = max(best_record, best_turn) // 3 * 2
-    for items in (records, turns) if 0 < least <= min(best_record, best_turn) else ():
-        for place, item in enumerate(items):
-            if item.evidence >= least:
-                items[place] = judge.times(item, "agreement", confidence.AGREED)
-    return records, turns
-
-
-def _on_one_scale(records: list, turns: list) -> list:
-    best_record = max((item.evidence for item in records), default=0)
-    best_turn = max((item.evidence for item in turns), default=0)
-    if best_record and best_turn:
-        # Weights reach 2^30: the quotient is taken in 1/256 so that products stay small.
-        if best_record >= best_turn:
-            turns = _scaled(turns, best_turn // (best_record // 256 + 1))
-        else:
-            records = _scaled(records, best_record // (best_turn // 256 + 1))
-    return records + turns
-
-
-def _scaled(items: list, factor: int) -> list:
-    return [_with_score(item, item.score * factor // 256) for item in items]
-
-
-def _with_score(item: Item, score: int) -> Item:
-    return Item(item.id, item.at, item.who, item.text, score, item.evidence, item.sure)
+    found = [with_score(item, ONE * 3 // 2 * (item.evidence // most) // 256) for item in found]
+    return scaled(items, ours // most) if ours < theirs else items, found
 
 
 def snippet(content: str, longest: int) -> str:

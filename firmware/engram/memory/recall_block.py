@@ -9,6 +9,7 @@ from engram import text
 from engram.compat import const
 from engram.memory import contradictions
 from engram.memory.confidence import WEAK
+from engram.memory.items import most_evidence
 from engram.memory.recall import CANDIDATES, all_items, is_certain, is_weak, unfenced
 
 _OPEN = const("<recalled-memories>")
@@ -53,7 +54,7 @@ def make(recall, ranked, budget: int, citations: bool = True, shown_notes=()) ->
     rule += " " + unfenced(ranked.note) if ranked.note else ""
     room = budget - text.tokens(_OPEN + _CLOSE + rule) - _HEADS
     chosen = _Chosen(recall, ranked.query.caller, room, citations, not is_all_weak)
-    most = max(item.evidence for item in found)
+    most = most_evidence(found)
     left = []
     for item in found:
         if (

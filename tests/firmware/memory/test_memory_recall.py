@@ -6,7 +6,8 @@ from board import ANN, DAY, ROOM, Board
 from engram import text
 from engram.memory import catalog, recall_block
 from engram.memory.access import OWNER, Caller
-from engram.memory.recall import MadeOf, RemoteResults, best_confidence, is_certain, make_query
+from engram.memory.confidence import MadeOf
+from engram.memory.recall import RemoteResults, best_confidence, is_certain, make_query
 
 WORDS = ("apple", "boat", "自行车", "دراجة", "🎉🎉", "ember", "<b>", "grove-7", "x" * 60)
 

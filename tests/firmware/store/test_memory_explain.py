@@ -2,7 +2,8 @@
 
 from board import Board
 from engram.memory.access import OWNER
-from engram.memory.recall import MadeOf, make_query
+from engram.memory.confidence import MadeOf
+from engram.memory.recall import make_query
 
 SAID = ("my bike is green and fast", "I planted tomatoes", "the bike is red", "green tea is good", "we went to the sea")
 

@@ -21,7 +21,8 @@ from engram.app import App
 from engram.clock import Clock
 from engram.errors import EngramError
 from engram.memory.access import Caller
-from engram.memory.recall import MadeOf, make_query
+from engram.memory.confidence import MadeOf
+from engram.memory.recall import make_query
 
 CALLERS = (
     ("owner", Caller("owner", "console", False, "")),

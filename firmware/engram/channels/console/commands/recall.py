@@ -3,9 +3,9 @@
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import ids
+from engram.memory.confidence import MadeOf
 from engram.memory.recall import (
     CONTRADICTION,
-    MadeOf,
     best_confidence,
     is_certain,
     is_weak,
@@ -63,10 +63,10 @@ def _lines(clock, recall, ranked, items, query: str, made_of):
         certainty = "" if not is_weak(ranked) else ", weak" if is_certain(ranked) else ", nothing certain"
         reasons = _reasons(surest(ranked), made_of.sure) if made_of else ""
         yield _CONFIDENCE % (best_confidence(ranked) // 10, certainty, reasons)
+        if recall.partial:
+            yield "there may be more: " + recall.partial
     else:
         yield "nothing found: " + recall.why_empty(query, caller)
-    if found and recall.partial:
-        yield "there may be more: " + recall.partial
     if ranked.note:
         yield ranked.note
 
