@@ -5,6 +5,9 @@ Most of it is one text, from which a part is taken when it is asked for: texts a
 
 from engram.compat import const
 
+NOTE_LINES = const(20)
+"""Lines of a note that is read by a citation."""
+
 _TOOLS = """
 
 memory_store ["content","tags"]

@@ -7,17 +7,15 @@ from engram.agent import schema_check, schemas
 from engram.compat import const
 from engram.errors import ArgumentError, EngramError, NotFound
 from engram.lazy import lazy
-from engram.memory import access, catalog, ids
+from engram.memory import access, catalog
 from engram.memory.recall import Ranked, best_confidence, is_certain, make_query, snippet, stored_notice
 from engram.memory.records import fields
 
 _PAGE = const(10)
-_NOTE_LINES = const(20)  # of a note that is read by a citation
 _SNIPPET = const(400)  # characters of one memory in a list
 _SHORTEST = const(40)  # of one in a list that is too long
 _RESULT_LONGEST = const(6000)  # characters of a result: it stays in the heap until the turn is over
 _UNCERTAIN = const("this came nearest, and may not be what was asked for: say so, or ask back.")
-_NEIGHBOURS = const(1000)  # of all turns together that stand beside the one that is read
 _DAY = const(86400)
 _FIELDS = const(("type", "importance", "keywords", "pinned", "source", "supersedes", "turns"))
 _REMOTE = const(("memory_search", "memory_recall", "memory_get"))  # tools to which a companion may have more
@@ -56,7 +54,7 @@ class Tools(_Parts):
                 arguments.get("id", ""),
                 turn.caller,
                 arguments.get("first", 1),
-                arguments.get("count", _NOTE_LINES),
+                arguments.get("count", schemas.NOTE_LINES),
             )
             return await self.remote.read(*wanted)
         query, limit = self._query(name, arguments, turn), arguments.get("limit", _PAGE)
@@ -291,36 +289,10 @@ class Tools(_Parts):
         return {"noted": notebook.today()}, "noted: " + snippet(arguments["text"], 80)
 
     def _memory_get(self, arguments: dict, turn, more) -> tuple:
-        if "file" in arguments:
-            return self._file("file_read", arguments, turn)
-        ref = arguments.get("id", "")
-        if more:
-            return self._show_remote(more, arguments, turn.caller), ""
-        if ".md#" in ref:
-            name, _, line = ref.partition("#")
-            first = int(line) if line.encode().isdigit() else 1
-            return self._file("file_read", {"file": name, "first": first, "count": _NOTE_LINES}, turn)
-        if ref.strip()[:1].lower() == "t":
-            turns = self.journal.get(ref, turn.caller, arguments.get("around", 1))
-            return self._shown_turns(turns, ids.number("id", ref, "t"), arguments.get("first", 1)), ""
-        return self._shown_memory(self.records.get(ref, turn.caller), turn.caller), ""
+        with lazy("agent.get_tool", "agent.file_tools"):
+            from engram.agent import get_tool  # seldom needed
 
-    def _shown_memory(self, record: dict, caller) -> dict:
-        return {"memory": self.shown(self.forgetting.seen(record, caller), whole=True)}
-
-    def _show_remote(self, more: tuple, arguments: dict, caller) -> dict:
-        """The companion's results, as they are shown."""
-        line, why = more
-        if line is None:
-            return {"memory": None, "reason": why}
-        if "lines" in line:
-            answer = line
-        elif "text" in line:
-            answer = self._shown_turns([line], line["seq"], arguments.get("first", 1))
-        else:
-            answer = self._shown_memory(line, caller)
-        answer["from"] = "the companion"
-        return answer
+            return get_tool.run(self, arguments, turn, more)
 
     # --- lightweight mode
 
@@ -374,23 +346,6 @@ class Tools(_Parts):
         if item.who:
             shown["who"] = item.who
         return shown
-
-    def _shown_turns(self, turns: list, wanted: int, first: int) -> dict:
-        """A turn from its character `first` on, as far as a result holds, among its neighbours, which are shortened."""
-        from engram.agent.file_tools import portion  # seldom needed
-
-        answer: dict = {"turns": []}
-        for turn in turns:
-            shown = {"id": "t%d" % turn["seq"], "who": turn["who"], "date": self.clock.minute(turn["at"])}
-            if turn["seq"] == wanted:
-                rest = turn["text"][first - 1 :]
-                shown["text"] = portion(rest)
-                if len(shown["text"]) < len(rest):
-                    answer["next_first"] = first + len(shown["text"])
-            else:
-                shown["text"] = snippet(turn["text"], _NEIGHBOURS // len(turns))
-            answer["turns"].append(shown)
-        return answer
 
     def _times(self, arguments: dict) -> tuple:
         since = self._moment("since", arguments["since"]) if "since" in arguments else 0
