@@ -157,6 +157,13 @@ class People:
         self._waiting = [entry for entry in self._waiting if 0 <= now - entry[3] < _CODE_SECONDS]
         return self._waiting
 
+    def stranger(self, ref: str):
+        """As waiting() gives it, the stranger with a code or an id; None if there is none."""
+        for entry in self.waiting():
+            if ref.upper() == entry[0] or ref == entry[1]:
+                return entry
+        return None
+
     # --- people
 
     def approve(self, ref: str, name: str = "") -> dict:
@@ -268,9 +275,9 @@ class People:
 
     def _id_of(self, ref: str) -> str:
         """The id of the stranger with a code, or the id that was given."""
-        for code, known, _, _ in self.waiting():
-            if ref.upper() == code or ref == known:
-                return known
+        stranger = self.stranger(ref)
+        if stranger:
+            return stranger[1]
         if ":" not in ref:
             raise NotFound("code", ref[:_CODE_LENGTH], "codes are valid for an hour, and until the board restarts.")
         return _checked_id(ref)

@@ -43,9 +43,9 @@ def people_command(find_people, clock, caller, rest: str):
 
 def _approve(people, rest: str):
     ref, _, name = rest.partition(" ")
-    said = [called for code, known, called, _ in people.waiting() if ref.upper() == code or ref == known]
+    stranger = people.stranger(ref)
     person = people.approve(ref, name.strip())
-    yield _row(person) + (_WHO_SAYS % said[0] if said and said[0] and not name else "")
+    yield _row(person) + (_WHO_SAYS % stranger[2] if stranger and stranger[2] and not name else "")
     if not people.has_owner():
         yield _OFFER % person["who"]
 
