@@ -37,8 +37,6 @@ from engram.channels.inbox import Inbox, Message
 from engram.board import Board
 # isort: on
 
-_OUTBOX = const("/memory/outbox.bin")
-_OUTBOX_EMPTY = const(5)  # bytes of it when nothing waits in it
 _TELEGRAM_HEAP = const(73728)  # bytes free at the start with which a turn and learning have room (docs/design/heap.md)
 _NO_ROOM = const(
     "the board has not enough memory for Telegram, %d KB free at the start where %d KB are needed: let a companion bring it, "
@@ -167,8 +165,7 @@ def _add_companion(board: Board) -> None:
         await board.inbox.take(Message(mid, caller, content, is_command, None), sink)
 
     async def redeliver():
-        if files.size(board.folder + _OUTBOX) > _OUTBOX_EMPTY:
-            await board.inbox.redeliver("link")
+        await board.inbox.redeliver("link")
 
     chat = None if config.get("companion.chat") == "off" else (answer, redeliver)
     logs = (("records", records.entries.raw()), ("journal", journal.entries.raw()))

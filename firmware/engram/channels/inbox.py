@@ -7,6 +7,7 @@ Inbox.take(). A message that has its network's id is answered once, whatever the
 import gc
 from collections import namedtuple
 
+from engram import files
 from engram.agent.agent import Sink
 from engram.compat import const, sleep_ms
 from engram.errors import EngramError
@@ -15,6 +16,13 @@ from engram.lazy import lazy
 MID_LONGEST = const(64)
 """Bytes of a network's message id, printable ASCII, which begins with the name of its channel and a colon."""
 
+OUTBOX = const("/outbox.bin")
+"""The file of answers that may not have been delivered, beside a board's memories: see outbox.py."""
+
+OUTBOX_EMPTY = const(5)
+"""Bytes of it when nothing waits in it."""
+
+_MEMORY = const("/memory")
 _NO_MEMORY = const("the board has not enough free memory for this: say it in shorter parts, or begin a /session new.")
 
 Message = namedtuple("Message", "mid caller text is_command file")
@@ -89,6 +97,8 @@ class Inbox:
 
     async def redeliver(self, name: str) -> int:
         """Give a channel whose link is there (again) what it has not delivered yet; how many are left."""
+        if self._deliveries is None and files.size(self._folder + _MEMORY + OUTBOX) <= OUTBOX_EMPTY:
+            return 0  # nothing waits: what would deliver it is not loaded for that
         return await self.deliveries().redeliver(name)
 
     async def push(self, caller, content: str) -> bool:

@@ -9,13 +9,12 @@ import struct
 from binascii import crc32
 
 from engram import diag, files
+from engram.channels.inbox import OUTBOX, OUTBOX_EMPTY
 from engram.compat import const
 from engram.errors import StoreError
 
-_FILE = const("/outbox.bin")
 _MOST = const(13)  # answers: with them the file has 122 bytes, and up to 128 littlefs writes it without an erase
 _SIZE = const(9)
-_TAIL = const(5)
 _FORM = const("<IBI")
 
 
@@ -23,7 +22,7 @@ class Outbox:
     """The answers under way, in a folder of the flash."""
 
     def __init__(self, folder: str):
-        self._path = folder + _FILE
+        self._path = folder + OUTBOX
         self.entries = []
         """[seq, part, place] of each, the oldest first."""
         self.dropped = 0
@@ -31,7 +30,7 @@ class Outbox:
         self._read()
 
     def _read(self) -> None:
-        data = files.read(self._path, _MOST * _SIZE + _TAIL) or b""
+        data = files.read(self._path, _MOST * _SIZE + OUTBOX_EMPTY) or b""
         end = len(data) - 4
         if end < 1 or (end - 1) % _SIZE or crc32(data[:end]) != struct.unpack("<I", data[end:])[0]:
             if data:
