@@ -120,7 +120,7 @@ def _adapter(config, url: str):
 
 
 def trust(board, url: str):
-    """The TLS context for a URL, None if it needs none; one for all links, since each reads the roots anew."""
+    """The TLS context for a URL, None if it needs none; one for all links, since each would read the roots again."""
     if url.lower().partition(":")[0] not in ("https", "mqtts"):
         return None
     if board.tls:

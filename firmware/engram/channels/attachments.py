@@ -17,7 +17,7 @@ _SIZE = const("is longer than %d bytes, which is as much as is taken: send it in
 
 
 async def receive(folder: str, message, sink) -> None:
-    """Keep a file that came with a message; the sink is told how it is imported, or why it is refused."""
+    """Keep a file that came with a message; tells the sink how it is imported, or why it is refused."""
     try:
         await sink.line(await _kept(folder, message.caller, message.file))
     except EngramError as error:

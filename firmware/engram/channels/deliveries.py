@@ -1,4 +1,4 @@
-"""Messages with their network's id: each is answered once, or what is not known is told.
+"""Messages with their network's id: each is answered once; what is not known is said.
 
 The id stands in the line of the person's turn. So a message that comes again, after a power cut, a reconnect or by another
 way, is found: its reply is given again from the journal, or it is answered now if the power went before that. A command that

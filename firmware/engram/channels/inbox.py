@@ -80,7 +80,7 @@ class Inbox:
         """The channels that deliver by themselves, by name."""
 
     async def take(self, message: Message, sink: ChannelSink):
-        """Answer a message, once if it has an id; the Outcome of a turn, or None. The sink is told of errors."""
+        """Answer a message, once if it has an id; the Outcome of a turn, or None. The sink gets the errors."""
         if message.mid:
             return await self.deliveries().take(message, sink)
         outcome = await tell_errors(self.answer(message, sink), sink)
@@ -156,7 +156,7 @@ class Inbox:
 
 
 async def tell_errors(work, sink: ChannelSink):
-    """Await an answer; what it gives, None if an error ended it, which the sink is told."""
+    """Await an answer; what it gives, None if an error ended it, which the sink gets."""
     try:
         return await work
     except EngramError as error:

@@ -33,7 +33,7 @@ class NoteProgress:
         """Whether there is something to tell a companion that takes notes."""
         state = sync.note_state
         if state is not None and self.state != state:
-            # It was not told of them since the start, or has lost some.
+            # It has not heard of them since the start, or has lost some.
             self.take(sync, "", state)
         return state is not None and (self.cursor is not None or bool(notes.uncopied))
 

@@ -1,6 +1,6 @@
 """Asks the companion for what people say, and has it answered: one message at a time, which outlives the link.
 
-    listen     for so many seconds; the message in work, and its turn once it is on flash     say, cancel, quiet
+    listen     for some seconds; the message in work, and its turn once it is on flash     say, cancel, quiet
     reply      pieces of the answer, as they come (conversation.py)                           received
 
 What the link loses is no loss: the companion offers a message until it has the end of its answer, and the board knows from

@@ -191,7 +191,7 @@ class Telegram:
         self.poller.confirm(place, True)
 
     def note_progress(self, turn: str, part: int, message: int) -> None:
-        """Telegram has so many messages of an answer, and this one of the next part."""
+        """Telegram has this number of parts of an answer, and this message of the next one."""
         self._inbox.progress(turn, part, message)
 
     def note_undelivered(self, turn: str) -> None:

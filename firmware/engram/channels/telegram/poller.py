@@ -30,8 +30,8 @@ _DOUBLINGS = const(6)
 _CONFLICT_MS = const(20_000)  # another program that polls goes on for its own 50 seconds
 _STEP_MS = const(100)
 _LOOK_MS = const(20)
-_RECENT = const(1000)  # updates: numbers that are further back were chosen anew
-_FORGOTTEN_S = const(6 * 86400)  # after a week without an update Telegram chooses numbers anew
+_RECENT = const(1000)  # updates: numbers that are further back are new ones
+_FORGOTTEN_S = const(6 * 86400)  # after a week without an update Telegram chooses other numbers
 
 _NO_BOT = const("Telegram does not know the bot: set telegram.token (`make setup` asks for it), and restart the board.")
 _CONFLICT = const("another program polls this bot: stop it, or give the board a bot of its own")

@@ -43,7 +43,7 @@ def is_final(error: BotError) -> bool:
 
 
 class Sender:
-    """Sends over one BotApi. `on_error(error)` is told what failed: it may be what stops the channel."""
+    """Sends over one BotApi. on_error(error) gets what failed: it may be what stops the channel."""
 
     def __init__(self, api, on_error):
         self._api = api

@@ -1,4 +1,4 @@
-"""Cuts a reply into messages of at most so many UTF-16 units, as it comes.
+"""Cuts a reply into messages of at most a number of UTF-16 units, as it comes.
 
 A cut is made between two paragraphs; where there is none in the second half of a message, after a line or a sentence; then
 between two words; and in the end between two characters, but not inside of one that a person sees as one. A fence of code
@@ -100,7 +100,7 @@ def _divide(data: bytes, most: int) -> tuple:
 
 
 def _offset(data: bytes, count: int) -> int:
-    """Where in `data` so many units end."""
+    """Where in `data` this number of units ends."""
     at = 0
     while at < len(data):
         lead = data[at]

@@ -37,7 +37,7 @@ class Notes:
         self.rewritten = set()
         """The files on flash that were changed since the start other than by lines at their end."""
         self.uncopied = None
-        """The files on flash that were changed, or are gone, and that the companion was not told of; None without one."""
+        """The files on flash that were changed, or are gone, and of which the companion does not know; None without one."""
         files.make_folder(folder)
 
     def for_caller(self, caller):

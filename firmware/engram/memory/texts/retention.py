@@ -6,7 +6,7 @@ A day's facts stand among the records; its file has the notes, a line each. Here
                           "read": {"2026-01-31~ann.md": [bytes, crc32 of these bytes], ...},
                           "seq": the seq of the newest line of the log of records that told such marks,
                           "tidied": the day, since 1970, on which notes were looked at whose time is over,
-                          "left": [files that are gone since then, and of which the companion was not told so]}
+                          "left": [files that are gone since then; the companion does not know it]}
 
 A file of which other bytes stand there than were read, since somebody has edited it, is read again: what is known by then is
 recognised. What notes gave is in the log of records with the same marks, in one flush, so a cut in between does not have them
@@ -28,7 +28,7 @@ from engram.memory.texts.notes import is_note
 _FILE = const("/daily.json")
 _LARGEST = const(65536)  # bytes of that file
 _MOST_FILES = const(300)  # of which that is kept: of more, the oldest count as read
-_MOST_LEFT = const(128)  # files that the companion is to be told of: of more, the oldest count as cleared
+_MOST_LEFT = const(128)  # files of which the companion has to learn: of more, the oldest count as cleared
 _BUFFER = const(512)
 _LEAP_DAYS = const(3)  # between two tidyings: after more, the first one only takes note of the day
 _ENTRY_CHARS = const(1000)  # of one note in a prompt
@@ -219,7 +219,7 @@ class NoteRetention:
                 yield from remove_old(self._notes, notes, today, bounds, is_read, waits_for_reading, self._note_left)
 
     def left(self) -> list:
-        """The files that left the board, as remove_old() lets them, and of which the companion is not told yet."""
+        """The files that left the board, as remove_old() lets them, and of which the companion does not know yet."""
         found = self._read().get("left")
         return [file for file in found if isinstance(file, str)] if isinstance(found, list) else []
 
