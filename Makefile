@@ -100,7 +100,8 @@ format: .venv  ## format all code
 	@$(BIN)/ruff format .
 
 lock: .venv  ## pin the newest compatible Python packages in requirements.lock (needs uv)
-	@uv pip compile --upgrade --quiet --universal --python-version 3.11 --generate-hashes --extra board --extra companion --extra postgres --group dev \
+	@uv pip compile --upgrade --quiet --universal --python-version 3.11 --generate-hashes --extra board --extra companion --extra postgres --extra xmpp --extra irc --extra matrix --extra telegram --extra discord \
+	    --extra slack --extra alerts --group dev \
 	    pyproject.toml --output-file requirements.lock
 
 clean:  ## remove everything fetched or built (chats and memories are kept elsewhere)

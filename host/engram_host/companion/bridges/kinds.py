@@ -1,0 +1,122 @@
+"""The networks that there are bridges for: what a person sets for each, and the module that speaks it.
+
+A network's library is imported when a bridge of it is made, not before.
+"""
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from engram_host.companion.bridges.errors import BridgeUnavailable
+from engram_host.companion.bridges.network import Network
+from engram_host.extras import missing_package
+
+
+@dataclass(frozen=True)
+class BridgeField:
+    """A setting of a bridge: its name in companion.toml, what `engram bridge add` asks, its default ("" if it must be given,
+    unless it `is_optional`), and whether it is a secret, which companion.toml never has.
+    """
+
+    name: str
+    question: str
+    default: str = ""
+    is_secret: bool = False
+    is_optional: bool = False
+
+
+@dataclass(frozen=True)
+class NetworkKind:
+    """A network: what it is called, its settings, and the module of this folder that speaks it. `hint` says where a person gets
+    what is asked for.
+    """
+
+    name: str
+    title: str
+    fields: tuple[BridgeField, ...]
+    hint: str = ""
+
+
+KINDS: dict[str, NetworkKind] = {
+    kind.name: kind
+    for kind in (
+        NetworkKind(
+            "xmpp",
+            "XMPP",
+            (
+                BridgeField("address", "address of the board's account, such as kitchen@example.org"),
+                BridgeField("password", "its password", is_secret=True),
+                BridgeField("server", "host:port of the server, if not the one that DNS tells", is_optional=True),
+                BridgeField("rooms", "addresses of rooms to join, with spaces between", is_optional=True),
+                BridgeField("nickname", "nickname in rooms", "engram"),
+                BridgeField("authority", "file with the server's certificate authority, if it is your own", is_optional=True),
+            ),
+            "Any XMPP server gives accounts; take one that nobody else uses.",
+        ),
+        NetworkKind(
+            "irc",
+            "IRC",
+            (
+                BridgeField("server", "host:port of the server, such as irc.libera.chat:6697"),
+                BridgeField("nickname", "nickname", "engram"),
+                BridgeField("channels", "channels to join, with spaces between", is_optional=True),
+                BridgeField("tls", "TLS: on or off", "on"),
+                BridgeField("account", "account for SASL, if it has another name than the nickname", is_optional=True),
+                BridgeField("password", "password for SASL, or of NickServ", is_secret=True, is_optional=True),
+                BridgeField("login", "how to sign in: sasl, nickserv or none", "none"),
+                BridgeField("authority", "file with the server's certificate authority, if it is your own", is_optional=True),
+            ),
+        ),
+        NetworkKind(
+            "matrix",
+            "Matrix",
+            (
+                BridgeField("server", "address of the homeserver, such as https://matrix.example.org"),
+                BridgeField("account", "the account, such as @kitchen:example.org"),
+                BridgeField("password", "its password; an access token goes into the next field", is_secret=True, is_optional=True),
+                BridgeField("token", "an access token in place of the password", is_secret=True, is_optional=True),
+            ),
+        ),
+        NetworkKind(
+            "telegram",
+            "Telegram",
+            (
+                BridgeField("token", "the bot's token, from @BotFather", is_secret=True),
+                BridgeField("url", "address of the Bot API", "https://api.telegram.org"),
+            ),
+            "Write /newbot to @BotFather in Telegram.",
+        ),
+        NetworkKind(
+            "discord",
+            "Discord",
+            (
+                BridgeField("token", "the bot's token", is_secret=True),
+                BridgeField("url", "address of the API", "https://discord.com/api"),
+            ),
+            "Make an application with a bot in Discord's developer portal, and switch on its message content intent.",
+        ),
+        NetworkKind(
+            "slack",
+            "Slack",
+            (
+                BridgeField("token", "the bot's token (xoxb-...)", is_secret=True),
+                BridgeField("app_token", "the app's token for Socket Mode (xapp-...)", is_secret=True),
+                BridgeField("url", "address of the Web API", "https://slack.com/api/"),
+            ),
+            "Make an app with Socket Mode in Slack's app settings.",
+        ),
+    )
+}
+
+
+def make_network(kind: str, values: Mapping[str, str]) -> Network:
+    """The connection of a bridge; `values` has each field of the network's kind, "" where nothing was given.
+
+    BridgeUnavailable if its library is not installed, or a value cannot be meant.
+    """
+    try:
+        module = importlib.import_module(f"engram_host.companion.bridges.{KINDS[kind].name}")
+    except ModuleNotFoundError as error:
+        raise BridgeUnavailable(missing_package(error.name)) from None
+    return cast(Callable[[Mapping[str, str]], Network], module.connect)(values)
