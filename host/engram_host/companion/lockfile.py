@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import IO
 
 from engram_host.companion.errors import SettingError, StoreUnavailable
 
@@ -82,6 +83,41 @@ def publish_addresses(home: Path, addresses: Mapping[str, str]) -> Iterator[None
     finally:
         if _published(home) == dict(addresses):
             path.unlink(missing_ok=True)
+
+
+class Lease:
+    """What only one companion on a folder does: the one that holds the file's lock."""
+
+    def __init__(self, path: Path):
+        self._path = path
+        self._file: IO[str] | None = None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this companion holds it."""
+        return self._file is not None
+
+    def take(self) -> bool:
+        """Take it unless another companion holds it; whether it is held. SettingError if there can be no such file."""
+        if self._file:
+            return True
+        try:
+            file = self._path.open("w")
+        except OSError as error:
+            raise SettingError(str(self._path), f"cannot be written to: {error.strerror}.") from None
+        try:
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            return False
+        self._file = file
+        return True
+
+    def release(self) -> None:
+        """Leave it to others."""
+        if self._file:
+            self._file.close()
+            self._file = None
 
 
 def _try_lock(lock: int, kind: int) -> bool:

@@ -9,6 +9,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from engram_host.companion.bridge_settings import (
+    BRIDGES_TABLE,
+    PEOPLE_TABLE,
+    BridgeSettings,
+    PeopleSettings,
+    read_bridges,
+)
 from engram_host.companion.errors import SettingError
 from engram_host.companion.folder_settings import FoldersSettings
 from engram_host.companion.settings_reader import read_file, read_section, secrets_in, setting
@@ -106,6 +113,20 @@ class ChatSettings:
     board_messages: int = setting(200, "ENGRAM_CHAT_BOARD_MESSAGES", low=1, high=10000)
     person_messages: int = setting(20, "ENGRAM_CHAT_PERSON_MESSAGES", low=1, high=10000)
     mqtt: bool = setting(False, "ENGRAM_CHAT_MQTT")
+
+
+@dataclass(frozen=True)
+class AlertSettings:
+    """What is sent to services outside, whose addresses are secrets: boards that are away for some minutes (0: none), codes of
+    strangers, what a board says by itself; and the minutes in which nothing is sent twice.
+    """
+
+    on: bool = setting(True, "ENGRAM_ALERTS")
+    away_minutes: int = setting(15, "ENGRAM_ALERTS_AWAY_MINUTES", low=0, high=100000)
+    pairing: bool = setting(True, "ENGRAM_ALERTS_PAIRING")
+    pushes: bool = setting(True, "ENGRAM_ALERTS_PUSHES")
+    cooldown_minutes: int = setting(60, "ENGRAM_ALERTS_COOLDOWN_MINUTES", low=1, high=10080)
+    keyring: bool = setting(False, "ENGRAM_ALERTS_KEYRING")
 
 
 # --- embedding
@@ -239,6 +260,9 @@ class Settings:
     security: SecuritySettings
     gateway: GatewaySettings
     chat: ChatSettings
+    people: PeopleSettings
+    alerts: AlertSettings
+    bridges: tuple[BridgeSettings, ...]
 
     def __post_init__(self) -> None:
         gateway = self.gateway
@@ -259,6 +283,8 @@ _KINDS: dict[str, type] = {
     "security": SecuritySettings,
     "gateway": GatewaySettings,
     "chat": ChatSettings,
+    PEOPLE_TABLE: PeopleSettings,
+    "alerts": AlertSettings,
 }
 
 
@@ -267,16 +293,17 @@ def read_settings(
 ) -> Settings:
     """The settings of the companion in a folder; `flags` are {(section, name): value}. SettingError."""
     tables = read_file(home)
+    bridges = read_bridges(tables.pop(BRIDGES_TABLE, {}))
     for name, table in tables.items():
         if name not in _KINDS or not isinstance(table, dict):
-            raise SettingError(name, f"there is no such table; there are {', '.join(_KINDS)}.")
+            raise SettingError(name, f"there is no such table; there are {', '.join((*_KINDS, BRIDGES_TABLE))}.")
     for (table_name, name), value in flags.items():
         tables.setdefault(table_name, {})[name] = value
 
     sections: dict[str, Any] = {
         name: read_section(kind, name, tables.get(name, {}), environment) for name, kind in _KINDS.items()
     }
-    return Settings(home, **sections)
+    return Settings(home, **sections, bridges=bridges)
 
 
 def secrets_in_file(home: Path) -> list[str]:

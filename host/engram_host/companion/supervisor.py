@@ -23,6 +23,8 @@ from engram_host.companion.logs import without_controls, without_secrets
 _log = logging.getLogger("engram.supervisor")
 
 TASKS = (
+    "alerts",
+    "bridges",
     "broker",
     "checking",
     "conversations",
@@ -34,7 +36,9 @@ TASKS = (
     "replication",
     "warming",
 )
-"""All background tasks by name; docs/design/companion.md says what each does."""
+"""All background tasks by name; docs/design/companion.md says what each does. Of some there are several, such as `bridges
+matrix` for a bridge: they count as one kind.
+"""
 
 FIRST_PAUSE = 0.25
 LONGEST_PAUSE = 30.0
@@ -199,24 +203,30 @@ class Supervisor:
         most_failures: int | None = None,
         on_lost: Callable[[], None] = lambda: None,
     ) -> BackgroundTask:
-        """Run work in the background; `name` is one of TASKS.
+        """Run work in the background; `name` is one of TASKS, and may have a word of its own behind it.
 
         Work that ends is started again, too, unless it `is_finite`. After so many failures in a row as `most_failures` it is
         started no more, and on_lost() is called.
         """
-        assert name in TASKS, name
+        kind = name.partition(" ")[0]
+        assert kind in TASKS, name
         task = BackgroundTask(
             name,
             work,
             is_finite=is_finite,
             longest_pause=longest_pause,
             most_failures=most_failures,
-            on_failure=self._on_failure,
+            on_failure=lambda _: self._on_failure(kind),
             on_lost=on_lost,
         )
         self._tasks[name] = task
         task.start()
         return task
+
+    def forget(self, task: BackgroundTask) -> None:
+        """Show a task no more, which has stopped and does not come back."""
+        if self._tasks.get(task.name) is task:
+            del self._tasks[task.name]
 
     def statuses(self) -> list[TaskStatus]:
         """How each task stands, by name; from any thread."""

@@ -73,14 +73,20 @@ def operator_token(home: Path) -> str:
 def read_secret(path: Path) -> str:
     """The secret in a file that nobody but its owner may read; SettingError, which never shows it."""
     try:
-        with path.open("rb") as file:
-            if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
-                raise SettingError(str(path), "may be read by others: chmod 600 it, and change the secret in it.")
-            secret = file.read(4096).decode("ascii").strip()
-    except OSError as error:
-        raise SettingError(str(path), f"cannot be read: {error.strerror}.") from None
+        secret = read_private(path).decode("ascii").strip()
     except UnicodeDecodeError:
         raise SettingError(str(path), "has to be one line of ASCII.") from None
     if not secret or any(letter.isspace() for letter in secret):
         raise SettingError(str(path), "has to be one line: the secret.")
     return secret
+
+
+def read_private(path: Path, most: int = 4096) -> bytes:
+    """The first bytes of a file that nobody but its owner may read; SettingError."""
+    try:
+        with path.open("rb") as file:
+            if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
+                raise SettingError(str(path), "may be read by others: chmod 600 it, and change the secret in it.")
+            return file.read(most)
+    except OSError as error:
+        raise SettingError(str(path), f"cannot be read: {error.strerror}.") from None

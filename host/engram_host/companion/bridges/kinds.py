@@ -6,6 +6,7 @@ A network's library is imported when a bridge of it is made, not before.
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import cast
 
 from engram_host.companion.bridges.errors import BridgeUnavailable
@@ -50,7 +51,9 @@ KINDS: dict[str, NetworkKind] = {
                 BridgeField("server", "host:port of the server, if not the one that DNS tells", is_optional=True),
                 BridgeField("rooms", "addresses of rooms to join, with spaces between", is_optional=True),
                 BridgeField("nickname", "nickname in rooms", "engram"),
-                BridgeField("authority", "file with the server's certificate authority, if it is your own", is_optional=True),
+                BridgeField(
+                    "authority", "file with the server's certificate authority, if it is your own", is_optional=True
+                ),
             ),
             "Any XMPP server gives accounts; take one that nobody else uses.",
         ),
@@ -65,7 +68,9 @@ KINDS: dict[str, NetworkKind] = {
                 BridgeField("account", "account for SASL, if it has another name than the nickname", is_optional=True),
                 BridgeField("password", "password for SASL, or of NickServ", is_secret=True, is_optional=True),
                 BridgeField("login", "how to sign in: sasl, nickserv or none", "none"),
-                BridgeField("authority", "file with the server's certificate authority, if it is your own", is_optional=True),
+                BridgeField(
+                    "authority", "file with the server's certificate authority, if it is your own", is_optional=True
+                ),
             ),
         ),
         NetworkKind(
@@ -74,7 +79,12 @@ KINDS: dict[str, NetworkKind] = {
             (
                 BridgeField("server", "address of the homeserver, such as https://matrix.example.org"),
                 BridgeField("account", "the account, such as @kitchen:example.org"),
-                BridgeField("password", "its password; an access token goes into the next field", is_secret=True, is_optional=True),
+                BridgeField(
+                    "password",
+                    "its password; an access token goes into the next field",
+                    is_secret=True,
+                    is_optional=True,
+                ),
                 BridgeField("token", "an access token in place of the password", is_secret=True, is_optional=True),
             ),
         ),
@@ -115,8 +125,12 @@ def make_network(kind: str, values: Mapping[str, str]) -> Network:
 
     BridgeUnavailable if its library is not installed, or a value cannot be meant.
     """
+    return cast(Callable[[Mapping[str, str]], Network], load_network(kind).connect)(values)
+
+
+def load_network(kind: str) -> ModuleType:
+    """The module of a network, with its library: loading it may take seconds of a core. BridgeUnavailable."""
     try:
-        module = importlib.import_module(f"engram_host.companion.bridges.{KINDS[kind].name}")
+        return importlib.import_module(f"engram_host.companion.bridges.{KINDS[kind].name}")
     except ModuleNotFoundError as error:
         raise BridgeUnavailable(missing_package(error.name)) from None
-    return cast(Callable[[Mapping[str, str]], Network], module.connect)(values)

@@ -1,0 +1,131 @@
+"""The settings of bridges and of who may talk through them: the tables [people] and [bridges.NAME] of companion.toml.
+
+What a network needs beside these is for companion/bridges/ to know: here it is a name and a text.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from engram_host.companion.errors import SettingError
+from engram_host.companion.settings_reader import setting
+from engram_host.companion.types import DEVICE_NAME
+
+BRIDGES_TABLE = "bridges"
+PEOPLE_TABLE = "people"
+
+MOST_BRIDGES = 16
+"""Of one companion: each holds a connection and a library's memory."""
+
+POLICIES = ("pairing", "allowlist", "open", "off")
+EVERYBODY = "*"
+"""What has to stand beside the policy `open`."""
+
+LONGEST_FIELD = 2000
+_MOST_BOARDS = 32
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
+_OWN = ("network", "on", "boards", "policy", "allow", "keyring")
+"""Settings that each bridge has; all others are its network's."""
+
+
+@dataclass(frozen=True)
+class PeopleSettings:
+    """Who may talk in private through bridges that do not say otherwise, and how many messages a minute of one person are
+    taken. SettingError if everybody may, and it does not say so.
+    """
+
+    policy: str = setting("pairing", "ENGRAM_PEOPLE_POLICY", one_of=POLICIES)
+    allow: str = setting("", "ENGRAM_PEOPLE_ALLOW")
+    rate: int = setting(10, "ENGRAM_PEOPLE_RATE", low=1, high=1000)
+
+    def __post_init__(self) -> None:
+        _check_open(PEOPLE_TABLE, self.policy, self.allow)
+
+
+@dataclass(frozen=True)
+class BridgeSettings:
+    """A bridge: its name and its network's, the boards that people reach through it (none: all), its policy ("" for that of
+    [people]), whether it runs, whether its secrets are in the system's keyring, and the fields of its network that stand in
+    companion.toml.
+    """
+
+    name: str
+    network: str
+    boards: tuple[str, ...] = ()
+    policy: str = ""
+    is_on: bool = True
+    in_keyring: bool = False
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+    def setting_name(self, name: str) -> str:
+        """The dotted name of one of its settings."""
+        return f"{BRIDGES_TABLE}.{self.name}.{name}"
+
+
+def read_bridges(tables: Any) -> tuple[BridgeSettings, ...]:
+    """The bridges in the table [bridges]; SettingError."""
+    if not isinstance(tables, Mapping) or not all(isinstance(table, Mapping) for table in tables.values()):
+        raise SettingError(
+            BRIDGES_TABLE, 'has a table for each bridge, such as [bridges.matrix] with network = "matrix".'
+        )
+    if len(tables) > MOST_BRIDGES:
+        raise SettingError(BRIDGES_TABLE, f"has {len(tables)} bridges, and {MOST_BRIDGES} are the most.")
+    return tuple(_read_bridge(name, tables[name]) for name in sorted(tables))
+
+
+def check_bridge_name(name: str) -> str:
+    """A name that a bridge can have; SettingError."""
+    if not _NAME.fullmatch(name):
+        problem = "is no name of a bridge: use lowercase letters, digits and -, at most 32 characters."
+        raise SettingError(f"{BRIDGES_TABLE}.{name[:40]!r}", problem)
+    return name
+
+
+def _read_bridge(name: str, table: Mapping[str, Any]) -> BridgeSettings:
+    where = f"{BRIDGES_TABLE}.{check_bridge_name(name)}"
+    policy = _text(where, table, "policy")
+    if policy and policy not in POLICIES:
+        raise SettingError(f"{where}.policy", f"must be one of {', '.join(POLICIES)}.")
+    _check_open(where, policy, _text(where, table, "allow"))
+    return BridgeSettings(
+        name,
+        _text(where, table, "network") or name,
+        _boards(where, table),
+        policy,
+        _switch(where, table, "on", True),
+        _switch(where, table, "keyring", False),
+        {key: _text(where, table, key) for key in table if key not in _OWN},
+    )
+
+
+def _check_open(where: str, policy: str, allow: str) -> None:
+    if allow not in ("", EVERYBODY):
+        raise SettingError(f"{where}.allow", f'can only be "{EVERYBODY}", for everybody.')
+    if policy == "open" and not allow:
+        problem = f'open lets everybody who finds the account talk: set {where}.allow = "{EVERYBODY}" as well if that is meant.'
+        raise SettingError(f"{where}.policy", problem)
+
+
+def _text(where: str, table: Mapping[str, Any], key: str) -> str:
+    value = table.get(key, "")
+    if not isinstance(value, str) or len(value) > LONGEST_FIELD or not value.isprintable():
+        raise SettingError(f"{where}.{key}", f"must be a text in one line, of at most {LONGEST_FIELD} characters.")
+    return value
+
+
+def _switch(where: str, table: Mapping[str, Any], key: str, default: bool) -> bool:
+    value = table.get(key, default)
+    if not isinstance(value, bool):
+        raise SettingError(f"{where}.{key}", "must be true or false.")
+    return value
+
+
+def _boards(where: str, table: Mapping[str, Any]) -> tuple[str, ...]:
+    boards = table.get("boards", [])
+    is_list = isinstance(boards, list) and len(boards) <= _MOST_BOARDS
+    if not is_list or not all(isinstance(board, str) and re.fullmatch(DEVICE_NAME, board) for board in boards):
+        raise SettingError(
+            f"{where}.boards", f'must be a list of at most {_MOST_BOARDS} names of boards, such as ["kitchen"].'
+        )
+    return tuple(dict.fromkeys(boards))

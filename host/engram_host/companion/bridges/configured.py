@@ -1,0 +1,62 @@
+"""A bridge as its network's module takes it: the settings of companion.toml, completed by defaults and secrets."""
+
+from collections.abc import Mapping
+
+from engram_host.companion.auth.secrets import SecretStore
+from engram_host.companion.bridge_settings import BRIDGES_TABLE, BridgeSettings
+from engram_host.companion.bridges.kinds import KINDS, BridgeField, NetworkKind
+from engram_host.companion.errors import SettingError
+
+LEAST_REDACTED = 4
+"""Characters of a secret that is taken out of errors: a shorter one is part of many words."""
+
+
+def check_bridge(settings: BridgeSettings) -> NetworkKind:
+    """The network of a bridge; SettingError if there is none such, or a setting is none of its own, or a secret."""
+    kind = KINDS.get(settings.network)
+    if kind is None:
+        raise SettingError(settings.setting_name("network"), f"must be one of {', '.join(KINDS)}.")
+    fields = {field.name: field for field in kind.fields}
+    for name in settings.fields:
+        if name not in fields:
+            known = ", ".join(each.name for each in kind.fields if not each.is_secret)
+            raise SettingError(
+                settings.setting_name(name), f"{kind.title} has no such setting; it has {known or 'none'}."
+            )
+        if fields[name].is_secret:
+            problem = f"is a secret, and does not belong into companion.toml: remove it, and let {_add_command(settings)} keep it."
+            raise SettingError(settings.setting_name(name), problem)
+    return kind
+
+
+def complete_values(settings: BridgeSettings, secrets: SecretStore) -> dict[str, str]:
+    """Each field of a bridge's network, "" where nothing is given. Blocks, as a keyring may. SettingError."""
+    return {field.name: _value(settings, field, secrets) for field in check_bridge(settings).fields}
+
+
+def secret_name(bridge: str, field: str) -> str:
+    """The name of a bridge's secret in the SecretStore."""
+    return f"{BRIDGES_TABLE}.{bridge}.{field}"
+
+
+def redact_values(text: str, kind: NetworkKind, values: Mapping[str, str]) -> str:
+    """A text without the secrets of a bridge."""
+    hidden = (values.get(field.name, "") for field in kind.fields if field.is_secret)
+    for secret in sorted(hidden, key=len, reverse=True):
+        text = text.replace(secret, "***") if len(secret) >= LEAST_REDACTED else text
+    return text
+
+
+def _value(settings: BridgeSettings, field: BridgeField, secrets: SecretStore) -> str:
+    if field.is_secret:
+        value = secrets.find(secret_name(settings.name, field.name), in_keyring=settings.in_keyring)
+    else:
+        value = settings.fields.get(field.name, "") or field.default
+    if not value and not field.is_optional:
+        raise SettingError(settings.setting_name(field.name), f"is missing: {_add_command(settings)} asks for it.")
+    return value
+
+
+def _add_command(settings: BridgeSettings) -> str:
+    named = "" if settings.name == settings.network else f" --name {settings.name}"
+    return f"`engram bridge add {settings.network}{named}`"

@@ -1,0 +1,131 @@
+"""Runs the bridges of a companion, each in a background task of its own, and tells how each one is.
+
+Several companions may run on one folder: only one of them runs its bridges, since a network takes one connection of an
+account, or gives each message to any of several.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from engram_host.companion.auth.secrets import SecretStore
+from engram_host.companion.bridge_settings import BridgeSettings
+from engram_host.companion.bridges.configured import check_bridge, complete_values
+from engram_host.companion.bridges.counted import Counted
+from engram_host.companion.bridges.running import BridgeStatus, Engine, RunningBridge
+from engram_host.companion.errors import CompanionError
+from engram_host.companion.lockfile import Lease
+from engram_host.companion.supervisor import BackgroundTask, Supervisor
+
+TASK = "bridges"
+LEASE_FILE = "bridges.lock"
+LEASE_SECONDS = 5.0
+"""Between two looks whether the companion that ran the bridges has ended."""
+
+
+class BridgeRunner:
+    """The bridges of a companion. It does nothing, and loads nothing, while there are none."""
+
+    def __init__(
+        self,
+        home: Path,
+        bridges: Sequence[BridgeSettings],
+        secrets: SecretStore,
+        engine: Engine,
+        supervisor: Supervisor,
+        count: Callable[[Counted], None] = lambda what: None,
+    ):
+        """`count` is called for each message and each failure. SettingError."""
+        for each in bridges:
+            check_bridge(each)
+        self._lease = Lease(home / LEASE_FILE)
+        self._secrets = secrets
+        self._engine = engine
+        self._supervisor = supervisor
+        self._count = count
+        self._wanted = {each.name: each for each in bridges}
+        self._running: dict[str, tuple[RunningBridge, BackgroundTask, object]] = {}
+        self._watch: BackgroundTask | None = None
+        self._changing = asyncio.Lock()
+        self._began = int(time.time())
+
+    def start(self) -> None:
+        """Begin to run the bridges."""
+        if self._wanted and not self._watch:
+            self._watch = self._supervisor.start(TASK, self._run)
+
+    async def stop(self) -> None:
+        """End all of them; each one has some seconds for it."""
+        if self._watch:
+            await self._watch.stop()
+            self._watch = None
+        async with self._changing:
+            await asyncio.gather(*(self._stop_bridge(name) for name in list(self._running)))
+            self._lease.release()
+
+    async def reload(self, bridges: Sequence[BridgeSettings]) -> None:
+        """Run these bridges from now on: what did not change goes on, what was stopped starts again. SettingError, and nothing
+        has changed then.
+        """
+        for each in bridges:
+            check_bridge(each)
+        self._wanted = {each.name: each for each in bridges}
+        self.start()
+        if self._lease.is_held:
+            await self._apply()
+
+    def statuses(self) -> list[BridgeStatus]:
+        """How each bridge is, by name."""
+        return list(self._statuses())
+
+    def problems(self) -> list[str]:
+        """What does not work, a sentence for each bridge."""
+        return [status.problem for status in self._statuses() if status.problem]
+
+    def _statuses(self) -> Iterator[BridgeStatus]:
+        for name, settings in sorted(self._wanted.items()):
+            if name in self._running:
+                yield self._running[name][0].status
+            else:
+                state = "off" if not settings.is_on else "starting" if self._lease.is_held else "elsewhere"
+                yield BridgeStatus(name, settings.network, state, self._began)
+
+    async def _run(self) -> None:
+        while not self._lease.take():
+            await asyncio.sleep(LEASE_SECONDS)
+        await self._apply()
+        await asyncio.get_running_loop().create_future()  # until it is cancelled
+
+    async def _apply(self) -> None:
+        """Stop what is not wanted any more or has changed, and start what is wanted."""
+        async with self._changing:
+            wanted = {name: each for name, each in self._wanted.items() if each.is_on}
+            states = {name: await asyncio.to_thread(self._fingerprint, each) for name, each in wanted.items()}
+            old = [
+                name for name, (bridge, _, state) in self._running.items() if not self._may_stay(bridge, state, states)
+            ]
+            await asyncio.gather(*(self._stop_bridge(name) for name in old))
+            for name in wanted.keys() - self._running.keys():
+                self._start_bridge(wanted[name], states[name])
+
+    def _may_stay(self, bridge: RunningBridge, state: object, states: Mapping[str, object]) -> bool:
+        return states.get(bridge.settings.name) == state and bridge.status.state != "stopped"
+
+    def _fingerprint(self, settings: BridgeSettings) -> object:
+        """What a bridge is made of: another one is another bridge."""
+        values: object = None
+        with contextlib.suppress(CompanionError):  # the bridge says what is wrong with them
+            values = complete_values(settings, self._secrets)
+        return settings, values
+
+    def _start_bridge(self, settings: BridgeSettings, state: object) -> None:
+        bridge = RunningBridge(settings, lambda: complete_values(settings, self._secrets), self._engine, self._count)
+        task = self._supervisor.start(f"{TASK} {settings.name}", bridge.run, is_finite=True)
+        self._running[settings.name] = bridge, task, state
+
+    async def _stop_bridge(self, name: str) -> None:
+        _, task, _ = self._running.pop(name)
+        await task.stop()
+        self._supervisor.forget(task)

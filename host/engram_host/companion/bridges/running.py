@@ -1,0 +1,202 @@
+"""One bridge while it runs: starts its network's connection again whenever that ends, and knows how it is.
+
+What a person has to mend stops it. Everything else counts as an outage, whatever the library raises: after a pause, which
+grows to a minute, it is tried again.
+"""
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from engram_host.companion.bridge_settings import BridgeSettings
+from engram_host.companion.bridges.configured import redact_values
+from engram_host.companion.bridges.counted import Counted, CountedHost, CountedNetwork, Traffic
+from engram_host.companion.bridges.errors import BridgeError, BridgeUnavailable, NetworkAway, SignInRefused
+from engram_host.companion.bridges.kinds import KINDS, load_network, make_network
+from engram_host.companion.bridges.network import BridgeHost, Network
+from engram_host.companion.errors import SettingError
+from engram_host.companion.supervisor import describe_error
+
+_log = logging.getLogger("engram.bridges")
+
+FIRST_PAUSE = 1.0
+LONGEST_PAUSE = 60.0
+"""Seconds before a connection that ended is tried again; each failure doubles them, and up to half of it is left out by
+chance, so that not all bridges come at once."""
+
+STEADY_SECONDS = 60.0
+"""A bridge that was connected for so long works: its next pause is the first."""
+
+STOP_SECONDS = 5.0
+"""How long a connection may take to end; then nobody waits for it any more."""
+
+BridgeState = Literal["starting", "connected", "away", "stopped", "off", "elsewhere"]
+"""away: it is tried again; stopped: a person has to act; elsewhere: another companion on this folder runs it."""
+
+
+class Engine(Protocol):
+    """What bridges ask of the engine (conversations/)."""
+
+    def attach(self, bridge: str, kind: str, network: Network) -> BridgeHost:
+        """A bridge's side of the engine, which speaks to its network from now on."""
+        ...
+
+    async def detach(self, bridge: str) -> None:
+        """The network of a bridge is spoken to no more."""
+        ...
+
+
+@dataclass(frozen=True)
+class BridgeStatus:
+    """How a bridge is: since when (Unix seconds), why it does not work ("" if it does), the account that it is signed in as,
+    how often its connection was started, messages of people and those sent to them, when something was last heard (0: never).
+    """
+
+    name: str
+    network: str
+    state: BridgeState
+    since: int
+    reason: str = ""
+    account: str = ""
+    starts: int = 0
+    received: int = 0
+    sent: int = 0
+    heard: int = 0
+
+    @property
+    def problem(self) -> str:
+        """What does not work, as a sentence; "" if all does."""
+        if self.state == "stopped":
+            return f"the bridge {self.name} does not run: {self.reason} `engram bridge reload` starts it again."
+        if self.state == "away":
+            minutes = int(time.time() - self.since) // 60
+            return f"the bridge {self.name} is away{f' for {minutes} min' if minutes else ''}, and tried again: {self.reason}"
+        return ""
+
+
+class RunningBridge:
+    """A bridge that runs until it is cancelled, or cannot."""
+
+    def __init__(
+        self,
+        settings: BridgeSettings,
+        values: Callable[[], Mapping[str, str]],
+        engine: Engine,
+        count: Callable[[Counted], None],
+    ):
+        """`values()` gives the fields of its network; it blocks, and may raise SettingError. `count` is called for each message
+        and each failure.
+        """
+        self.settings = settings
+        self._values = values
+        self._engine = engine
+        self._traffic = Traffic(count)
+        self._count = count
+        self._state: BridgeState = "starting"
+        self._since = time.time()
+        self._reason = self._logged = ""
+        self._account = ""
+        self._starts = 0
+        self._connected_at = 0.0
+        self._left: asyncio.Task[None] | None = None
+        """A connection that did not end when it was asked to."""
+
+    @property
+    def status(self) -> BridgeStatus:
+        """How it is now."""
+        settings, traffic = self.settings, self._traffic
+        shown = self._state, int(self._since), self._reason, self._account, self._starts
+        return BridgeStatus(settings.name, settings.network, *shown, traffic.received, traffic.sent, int(traffic.heard))
+
+    async def run(self) -> None:
+        """Run until cancelled; returns if a person has to act."""
+        pause = FIRST_PAUSE
+        while True:
+            values: Mapping[str, str] = {}
+            self._connected_at = 0.0
+            try:
+                values = await asyncio.to_thread(self._values)
+                await self._connect(values)
+            except (SignInRefused, BridgeUnavailable, SettingError) as problem:
+                self._fail("stopped", self._sentence(problem, values))
+                return
+            except Exception as error:  # noqa: BLE001 - a library may raise whatever it likes: no bridge takes down another
+                self._fail("away", self._sentence(error, values))
+            if self._connected_at and time.monotonic() - self._connected_at >= STEADY_SECONDS:
+                pause = FIRST_PAUSE
+            await asyncio.sleep(pause * random.uniform(0.5, 1))
+            pause = min(LONGEST_PAUSE, pause * 2)
+
+    async def _connect(self, values: Mapping[str, str]) -> None:
+        """Run one connection to its end; raises why it ended."""
+        if self._left and not self._left.done():
+            raise NetworkAway("its former connection does not end; restart the companion if that lasts.")
+        name, kind = self.settings.name, self.settings.network
+        await asyncio.to_thread(load_network, kind)
+        network = make_network(kind, values)
+        host = CountedHost(self._engine.attach(name, kind, CountedNetwork(network, self._traffic)), self._traffic)
+        host.on_connected = self._on_connected
+        self._starts += 1
+        # A task of its own: what a library does to it, such as cancelling it, is not done to this one.
+        task = asyncio.get_running_loop().create_task(_run_network(network, host), name=f"bridges {name} connection")
+        try:
+            await asyncio.wait([task])
+        finally:
+            host.end()
+            await self._end(task)
+            await self._engine.detach(name)
+        if task.cancelled():
+            raise NetworkAway("its connection was cancelled.")
+        raise task.exception() or NetworkAway("its connection ended.")
+
+    async def _end(self, task: asyncio.Task[None]) -> None:
+        task.cancel()
+        _, left = await asyncio.wait([task], timeout=STOP_SECONDS)
+        if left:
+            self._left = task
+            task.add_done_callback(_forget_outcome)
+            _log.error(
+                "the connection of the bridge %s does not end: nobody waits for it any more.", self.settings.name
+            )
+
+    def _on_connected(self, account: str) -> None:
+        if self._state != "connected":
+            self._enter("connected", "")
+            _log.info("the bridge %s is connected as %s", self.settings.name, account)
+        self._connected_at = self._connected_at or time.monotonic()
+        self._account, self._logged = account, ""
+
+    def _fail(self, state: BridgeState, reason: str) -> None:
+        self._count("failure")
+        if self._state != state:
+            self._enter(state, reason)
+        self._reason = reason
+        # One that fails again and again for the same reason fills no log.
+        level = logging.DEBUG if reason == self._logged else logging.WARNING
+        _log.log(level, "%s", self.status.problem)
+        self._logged = reason
+
+    def _sentence(self, error: BaseException, values: Mapping[str, str]) -> str:
+        text = str(error) if isinstance(error, (BridgeError, SettingError)) else describe_error(error)
+        text = redact_values(" ".join(text.split()), KINDS[self.settings.network], values)
+        return text if text.endswith((".", "!", "?")) else f"{text}."
+
+    def _enter(self, state: BridgeState, reason: str) -> None:
+        self._state, self._since, self._reason = state, time.time(), reason
+
+
+async def _run_network(network: Network, host: BridgeHost) -> None:
+    try:
+        await network.run(host)
+    except SystemExit as error:  # asyncio would end the whole companion with it
+        raise NetworkAway(f"its library wanted to end the program ({error}).") from None
+
+
+def _forget_outcome(task: asyncio.Task[None]) -> None:
+    """Read how a task ended, so that asyncio does not complain of it."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,411 @@
+"""The runner of bridges: whatever a network's library does, its bridge is started again or says why not, and no other one
+notices.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engram_host.companion.auth.secrets import SecretStore
+from engram_host.companion.bridge_settings import BridgeSettings
+from engram_host.companion.bridges import runner as runner_module
+from engram_host.companion.bridges import running
+from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway, SignInRefused
+from engram_host.companion.bridges.network import Chat, Incoming
+from engram_host.companion.bridges.runner import BridgeRunner
+from engram_host.companion.bridges.running import BridgeStatus
+from engram_host.companion.errors import SettingError, StoreUnavailable
+from engram_host.companion.supervisor import Supervisor
+from failing_network import (
+    PASSWORD,
+    FakeServer,
+    RecordingEngine,
+    Stubborn,
+    cancel_itself,
+    end_at_once,
+    fail,
+    fail_in_a_task,
+    fake_network,
+    serve,
+    serve_then,
+)
+from waiting import wait_until_async
+
+FAKE = BridgeSettings("fake", "fake", fields={"server": "localhost"})
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    with fake_network() as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(running, "LONGEST_PAUSE", 0.04)
+    monkeypatch.setattr(running, "STOP_SECONDS", 0.05)
+    monkeypatch.setattr(runner_module, "LEASE_SECONDS", 0.02)
+
+
+class Bench:
+    """A runner with an engine that records."""
+
+    def __init__(self, home: Path):
+        self.home = home
+        self.engine = RecordingEngine()
+        self.supervisor = Supervisor()
+        self.counted: list[str] = []
+        self.secrets = SecretStore(home, {"ENGRAM_BRIDGES_OTHER_PASSWORD": "x"})
+        self.secrets.keep("bridges.fake.password", PASSWORD)
+
+    def runner(self, *bridges: BridgeSettings) -> BridgeRunner:
+        return BridgeRunner(
+            self.home, bridges or (FAKE,), self.secrets, self.engine, self.supervisor, self.counted.append
+        )
+
+
+def play(home: Path, script: Callable[[Bench], Coroutine[Any, Any, None]]) -> list[dict[str, Any]]:
+    """Run a script; what its loop complained of."""
+    complaints: list[dict[str, Any]] = []
+
+    async def whole() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, context: complaints.append(context))
+        async with asyncio.timeout(30):
+            await script(Bench(home))
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(whole())
+    return complaints
+
+
+async def until(runner: BridgeRunner, state: str, name: str = "fake") -> BridgeStatus:
+    def found() -> BridgeStatus:
+        return next(each for each in runner.statuses() if each.name == name)
+
+    await wait_until_async(f"{name} is {state}", lambda: found().state == state)
+    return found()
+
+
+def test_a_bridge_runs_is_counted_and_ends_without_a_rest(tmp_path: Path, server: FakeServer):
+    async def script(bench: Bench) -> None:
+        runner = bench.runner()
+        runner.start()
+        status = await until(runner, "connected")
+        assert (status.account, status.starts, status.received, status.sent) == ("engram@fake", 1, 0, 0)
+        (network,) = server.connections
+        assert network.values == {"server": "localhost", "nickname": "engram", "password": PASSWORD, "token": ""}
+        assert network.host
+        await network.host.receive(Incoming("1", Chat("c"), "ann", text="hi"))
+        assert await bench.engine.attached["fake"].send(Chat("c"), "hello", "k") == "1"
+        (status,) = runner.statuses()
+        assert (status.received, status.sent) == (1, 1) and time.time() - status.heard < 5
+        assert bench.counted == ["in", "out"] and runner.problems() == []
+        await runner.stop()
+        assert server.running == 0 and bench.engine.attached == {}
+
+    assert play(tmp_path, script) == []
+
+
+OUTAGES = {
+    "away": fail(NetworkAway("the server does not answer.")),
+    "away later": serve_then(NetworkAway("the server has closed the connection.")),
+    "an error of its library": fail(RuntimeError("the library's own")),
+    "an exception group": fail(BaseExceptionGroup("", [RuntimeError("inside")])),
+    "a key error": fail(KeyError("x")),
+    "a timeout": fail(TimeoutError()),
+    "the end of the program": fail(SystemExit(1)),
+    "the end without an error": end_at_once,
+    "a cancellation of its own": cancel_itself,
+}
+
+
+@pytest.mark.parametrize("outage", OUTAGES)
+def test_after_an_outage_of_any_kind_it_is_started_again(tmp_path: Path, server: FakeServer, outage: str):
+    server.behaviours = [OUTAGES[outage], OUTAGES[outage], serve]
+
+    async def script(bench: Bench) -> None:
+        runner = bench.runner()
+        runner.start()
+        await wait_until_async("the third connection", lambda: len(server.connections) == 3)
+        status = await until(runner, "connected")
+        assert status.starts == 3 and bench.counted == ["failure"] * 2
+        await runner.stop()
+
+    assert play(tmp_path, script) == []
+
+
+def test_while_it_is_away_it_says_why_and_since_when(tmp_path: Path, server: FakeServer):
+    server.behaviours = [fail(NetworkAway("the server does not answer."))]
+
+    async def script(bench: Bench) -> None:
+        runner = bench.runner()
+        runner.start()
+        first = await until(runner, "away")
+        await wait_until_async("more connections", lambda: len(server.connections) > 4)
+        (status,) = runner.statuses()
+        assert status.since == first.since
+        assert runner.problems() == ["the bridge fake is away, and tried again: the server does not answer."]
+        await runner.stop()
+
+    play(tmp_path, script)
+
+
+def test_the_pauses_grow_up_to_a_bound_and_begin_again_after_a_while_of_success(
+    tmp_path: Path, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+):
+    pauses: list[float] = []
+    monkeypatch.setattr(running, "FIRST_PAUSE", 1.0)
+    monkeypatch.setattr(running, "LONGEST_PAUSE", 60.0)
+    monkeypatch.setattr(running.random, "uniform", lambda low, high: high)
+    real = asyncio.sleep
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        await real(0)
+
+    monkeypatch.setattr(running.asyncio, "sleep", sleep)
+    monkeypatch.setattr(running, "STEADY_SECONDS", 0.0)
+    server.behaviours = [fail(NetworkAway("x."))] * 8 + [serve_then(NetworkAway("x.")), fail(NetworkAway("x.")), serve]
+
+    async def script(bench: Bench) -> None:
+        bridge = running.RunningBridge(FAKE, lambda: {"password": PASSWORD}, bench.engine, bench.counted.append)
+        task = asyncio.create_task(bridge.run())
+        await wait_until_async("it is connected", lambda: bridge.status.state == "connected" and server.running == 1)
+        await wait_until_async("all were tried", lambda: len(server.connections) == 11)
+        task.cancel()
+        await asyncio.wait([task])
+
+    play(tmp_path, script)
+    found = [pause for pause in pauses if pause >= 1]
+    assert found == [1, 2, 4, 8, 16, 32, 60, 60, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [SignInRefused("the server does not know the account."), BridgeUnavailable("the library is not installed.")],
+)
+def test_what_a_person_has_to_mend_stops_it_until_it_is_reloaded(tmp_path: Path, server: FakeServer, error: Exception):
+    server.behaviours = [fail(error), serve]
+
+    async def script(bench: Bench) -> None:
+        runner = bench.runner()
+        runner.start()
+        status = await until(runner, "stopped")
+        assert status.reason == str(error)
+        assert runner.problems() == [f"the bridge fake does not run: {error} `engram bridge reload` starts it again."]
+        assert len(server.connections) == 1
+        await runner.reload((FAKE,))
+        await until(runner, "connected")
+        await runner.stop()
+
+    play(tmp_path, script)
+
+
+def test_a_missing_or_unreadable_secret_stops_only_its_bridge(tmp_path: Path, server: FakeServer):
+    other = BridgeSettings("second", "fake", fields={"server": "localhost"})
+
+    async def script(bench: Bench) -> None:
+        runner = bench.runner(FAKE, other)
+        runner.start()
+        await until(runner, "connected")
+        status = await until(runner, "stopped", "second")
+        assert "bridges.second.password: is missing" in status.reason
+        await runner.stop()
+
+    play(tmp_path, script)
+
+
+def test_a_network_whose_library_is_not_installed_stops_with_the_command_that_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(__import__("sys").modules, "slixmpp", None)
+
+    async def script(bench: Bench) -> None:
+        bench.secrets.keep("bridges.xmpp.password", PASSWORD)
+        runner = bench.runner(BridgeSettings("xmpp", "xmpp", fields={"address": "a@b"}))
+        runner.start()
+        status = await until(runner, "stopped", "xmpp")
+        assert "is not installed: pip install" in status.reason
+        await runner.stop()
+
+    play(tmp_path, script)
+
+
+def test_a_connection_that_does_not_end_is_left_and_takes_nothing_more(
+    tmp_path: Path, server: FakeServer, caplog: pytest.LogCaptureFixture
+):
+    async def script(bench: Bench) -> None:
+        stubborn = Stubborn()
+        server.behaviours = [stubborn]
+        runner = bench.runner()
+        runner.start()
+        await until(runner, "connected")
+        began = time.monotonic()
+        await runner.stop()
+        assert time.monotonic() - began < 5 and bench.engine.attached == {}
+        host = server.connections[0].host
+        assert host
+        with pytest.raises(StoreUnavailable):
+            await host.receive(Incoming("1", Chat("c"), "ann"))
+        assert bench.engine.received == []
+        stubborn.may_end.set()
+        await wait_until_async("its end", lambda: server.running == 0)
+
+    assert play(tmp_path, script) == []
+    assert "does not end" in caplog.text
+
+
+def test_an_error_in_a_task_of_the_library_stops_nothing(tmp_path: Path, server: FakeServer):
+    server.behaviours = [fail_in_a_task]
+
+    async def script(bench: Bench) -> None:
+        runner = bench.runner()
+        runner.start()
+        await until(runner, "connected")
+        await asyncio.sleep(0)
+        assert (await until(runner, "connected")).starts == 1
+        await runner.stop()
+
+    play(tmp_path, script)
+
+
+def test_a_bridge_that_fails_again_and_again_disturbs_no_other(tmp_path: Path, server: FakeServer):
+    other = BridgeSettings("second", "fake", fields={"server": "localhost"})
+    server.behaviours = [serve, fail(RuntimeError("again"))]
+
+    async def script(bench: Bench) -> None:
+        bench.secrets.keep("bridges.second.password", PASSWORD)
+        runner = bench.runner()
+        runner.start()
+        await until(runner, "connected")
+        await runner.reload((FAKE, other))
+        await wait_until_async("several failures", lambda: len(server.connections) > 5)
+        first = next(each for each in runner.statuses() if each.name == "fake")
+        assert (first.state, first.starts) == ("connected", 1)
+        await runner.stop()
+
+    play(tmp_path, script)
+
+
+def test_the_same_failure_is_logged_once_and_never_with_a_secret(
+    tmp_path: Path, server: FakeServer, caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level(logging.INFO)
+    server.behaviours = [fail(RuntimeError(f"https://fake/bot{PASSWORD}/getMe failed"))]
+
+    async def script(bench: Bench) -> None:
+        runner = bench.runner()
+        runner.start()
+        await wait_until_async("several failures", lambda: len(server.connections) > 5)
+        (status,) = runner.statuses()
+        assert "bot***/getMe" in status.reason and PASSWORD not in status.reason
+        await runner.stop()
+
+    play(tmp_path, script)
+    told = [record for record in caplog.records if record.name == "engram.bridges"]
+    assert len(told) == 1 and PASSWORD not in caplog.text
+
+
+# --- a change of the settings
+
+
+def test_a_reload_starts_stops_and_changes_what_is_to_be_and_leaves_the_rest(tmp_path: Path, server: FakeServer):
+    stays, goes = FAKE, BridgeSettings("goes", "fake", fields={"server": "b"})
+    changes = BridgeSettings("changes", "fake", fields={"server": "c"})
+    comes = BridgeSettings("comes", "fake", fields={"server": "d"})
+
+    async def script(bench: Bench) -> None:
+        for name in ("goes", "changes", "comes"):
+            bench.secrets.keep(f"bridges.{name}.password", PASSWORD)
+        runner = bench.runner(stays, goes, changes)
+        runner.start()
+        for name in ("fake", "goes", "changes"):
+            await until(runner, "connected", name)
+        changed = BridgeSettings("changes", "fake", fields={"server": "e"})
+        await runner.reload((stays, changed, comes))
+        for name in ("fake", "changes", "comes"):
+            await until(runner, "connected", name)
+        assert sorted(network.values["server"] for network in server.connections) == ["b", "c", "d", "e", "localhost"]
+        assert server.running == 3 and [each.name for each in runner.statuses()] == ["changes", "comes", "fake"]
+        assert {task.name for task in bench.supervisor.statuses()} == {
+            "bridges",
+            "bridges changes",
+            "bridges comes",
+            "bridges fake",
+        }
+        await runner.stop()
+
+    play(tmp_path, script)
+
+
+def test_a_new_secret_is_a_change(tmp_path: Path, server: FakeServer):
+    async def script(bench: Bench) -> None:
+        runner = bench.runner()
+        runner.start()
+        await until(runner, "connected")
+        bench.secrets.keep("bridges.fake.password", "another one")
+        await runner.reload((FAKE,))
+        await wait_until_async("a new connection", lambda: len(server.connections) == 2)
+        assert server.connections[1].values["password"] == "another one"
+        await runner.stop()
+
+    play(tmp_path, script)
+
+
+def test_a_reload_with_a_wrong_setting_changes_nothing(tmp_path: Path, server: FakeServer):
+    async def script(bench: Bench) -> None:
+        runner = bench.runner()
+        runner.start()
+        await until(runner, "connected")
+        with pytest.raises(SettingError):
+            await runner.reload((BridgeSettings("pigeon", "pigeon"),))
+        assert (await until(runner, "connected")).starts == 1
+        await runner.stop()
+
+    play(tmp_path, script)
+
+
+def test_a_bridge_that_is_off_is_not_started(tmp_path: Path, server: FakeServer):
+    async def script(bench: Bench) -> None:
+        runner = bench.runner(BridgeSettings("fake", "fake", is_on=False, fields={"server": "localhost"}))
+        runner.start()
+        await until(runner, "off")
+        await asyncio.sleep(0.05)
+        assert server.connections == [] and runner.problems() == []
+        await runner.stop()
+
+    play(tmp_path, script)
+
+
+def test_of_two_companions_on_a_folder_one_runs_the_bridges_and_the_other_takes_over(
+    tmp_path: Path, server: FakeServer
+):
+    async def script(bench: Bench) -> None:
+        first, second = bench.runner(), Bench(tmp_path).runner()
+        first.start()
+        await until(first, "connected")
+        second.start()
+        await until(second, "elsewhere")
+        assert len(server.connections) == 1 and second.problems() == []
+        await first.stop()
+        await until(second, "connected")
+        await second.stop()
+
+    play(tmp_path, script)
+
+
+def test_without_a_bridge_there_is_no_task_and_no_file(tmp_path: Path):
+    async def script(bench: Bench) -> None:
+        runner = BridgeRunner(tmp_path / "home", (), bench.secrets, bench.engine, bench.supervisor)
+        runner.start()
+        assert runner.statuses() == [] and bench.supervisor.statuses() == []
+        await runner.stop()
+        assert not (tmp_path / "home").exists()
+
+    play(tmp_path, script)
