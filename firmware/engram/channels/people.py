@@ -38,11 +38,11 @@ _HASHED = const(16)  # hexadecimal digits that stand for an id that is too long
 
 GROUP_MODES = ("mention", "always")
 
-_ASK = const(
+ASK = const(
     "I talk only with people whom my owner has approved. Your code is %s, for an hour: /pair %s lets you in. "
     "What you wrote was not read; write again after that."
 )
-_TOO_FAST = const("that is more than %d messages a minute (people.rate): what comes within this minute is not read.")
+TOO_FAST = const("that is more than %d messages a minute (people.rate): what comes within this minute is not read.")
 
 Admission = namedtuple("Admission", "caller reply")
 """The Caller of a message that may be answered, else None; and a sentence to send instead, or None for silence."""
@@ -134,7 +134,7 @@ class People:
         counted[1] += 1
         if counted[1] <= self._rate:
             return Admission(caller, None)
-        return Admission(None, _TOO_FAST % self._rate if counted[1] == self._rate + 1 else None)
+        return Admission(None, TOO_FAST % self._rate if counted[1] == self._rate + 1 else None)
 
     def _ask(self, network: str, ref: str, name: str):
         """Give a stranger a code; what they are told, None if they have one or too many others have."""
@@ -143,9 +143,9 @@ class People:
             return None
         if sum(1 for entry in waiting if entry[1].startswith(network + ":")) >= _WAITING:
             return None
-        code = "".join([_CODE_LETTERS[byte & 31] for byte in os.urandom(_CODE_LENGTH)])
-        self._waiting.append((code, ref, _shown(name), self._clock.now()))
-        return _ASK % (code, code)
+        code = new_code()
+        self._waiting.append((code, ref, shown(name), self._clock.now()))
+        return ASK % (code, code)
 
     def is_blocked(self, principal: str) -> bool:
         """Whether a principal is one whom the owner has blocked."""
@@ -205,7 +205,7 @@ class People:
     def rename(self, ref: str, name: str) -> dict:
         """Call somebody by another name in the list; the person."""
         person = self.find(ref)
-        person["name"] = _checked_name(name)
+        person["name"] = checked_name(name)
         self._save()
         return person
 
@@ -241,7 +241,7 @@ class People:
 
     def set_group(self, ref: str, mode: str) -> None:
         """Answer in a group when the board is mentioned, always, or not at all (off)."""
-        _checked_id(ref)
+        checked_id(ref)
         if mode == "off":
             if self.groups.pop(ref, None) is None:
                 raise NotFound("group", ref)
@@ -280,7 +280,7 @@ class People:
             return stranger[1]
         if ":" not in ref:
             raise NotFound("code", ref[:_CODE_LENGTH], "codes are valid for an hour, and until the board restarts.")
-        return _checked_id(ref)
+        return checked_id(ref)
 
     def _end_waiting(self, ref: str) -> None:
         self._save()
@@ -292,9 +292,14 @@ class People:
         return who
 
 
-def room_of(network: str, chat: str, thread: str = "") -> str:
-    """The room of a chat, or of a thread in it."""
-    return _short(network + " " + chat + (" " + thread if thread else ""), network + " ", caller_check.ROOM_BYTES)
+def new_code() -> str:
+    """A code for a stranger."""
+    return "".join([_CODE_LETTERS[byte & 31] for byte in os.urandom(_CODE_LENGTH)])
+
+
+def room_of(network: str, chat: str, thread: str = "", most: int = caller_check.ROOM_BYTES) -> str:
+    """The room of a chat, or of a thread in it, in at most so many bytes."""
+    return _short(network + " " + chat + (" " + thread if thread else ""), network + " ", most)
 
 
 def principal_of(ref: str) -> str:
@@ -318,22 +323,25 @@ def _checked(person: dict) -> dict:
     if not person["ids"] or not isinstance(person["name"], str):
         raise ValueError
     for ref in person["ids"]:
-        _checked_id(ref)
+        checked_id(ref)
     return person
 
 
-def _checked_id(ref: str) -> str:
+def checked_id(ref: str) -> str:
+    """An id that may be somebody's; ArgumentError if it is none."""
     network, colon, sender = ref.partition(":")
     if not (network and colon and sender) or len(ref) > _ID_LONGEST or " " in ref or text.printable(ref) != ref:
         raise ArgumentError("id", "must be a network and its own id, such as telegram:12345.")
     return ref
 
 
-def _checked_name(name: str) -> str:
-    if not name or _shown(name) != name:
+def checked_name(name: str) -> str:
+    """A name that may be given to somebody; ArgumentError if it is none."""
+    if not name or shown(name) != name:
         raise ArgumentError("name", "must have 1 to %d characters." % _NAME_LONGEST)
     return name
 
 
-def _shown(name: str) -> str:
+def shown(name: str) -> str:
+    """The name that a stranger gives themselves, as it is shown."""
     return text.cut(" ".join(text.printable(name).split()), _NAME_LONGEST)

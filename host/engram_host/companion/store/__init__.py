@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from engram_host.companion.errors import SettingError
+from engram_host.companion.store.bridges.people import PeopleTable
 from engram_host.companion.store.conversations.table import ConversationTable
 from engram_host.companion.store.database import Database, reads
 from engram_host.companion.store.markdown_files import FolderTables
@@ -35,6 +36,13 @@ _TABLES = (
     "device_use",
     "conversations",
     "conversation_pieces",
+    "people",
+    "people_ids",
+    "chat_groups",
+    "pairing_codes",
+    "bridge_marks",
+    "bridge_chats",
+    "bridge_deliveries",
 )
 """Those of which a look reads a row."""
 _CHECKED_AT_ONCE = 2000
@@ -53,6 +61,7 @@ class CompanionStore(
     FolderTables,
     NoteTable,
     ConversationTable,
+    PeopleTable,
     ExpiryTable,
     ErasureTable,
 ):

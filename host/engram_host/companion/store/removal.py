@@ -172,6 +172,7 @@ OF_DEVICE = (
     "note_files",
     "conversations",
     "conversation_pieces",
+    "bridge_deliveries",
 )
 """The tables whose rows are of one board, named in their column `device`; `devices` has one row of each."""
 

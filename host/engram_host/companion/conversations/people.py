@@ -1,0 +1,206 @@
+"""Who may talk to boards through IM networks, and as whom: the rules of the board's engram.channels.people, for all bridges.
+
+policy      who may talk in private
+pairing     who was approved; a stranger is sent a code, which the owner approves
+allowlist   who was approved, and the ids in `allow`; strangers get no answer
+open        everybody; has to be asked for by "*" in `allow`
+off         nobody
+"""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from engram.channels import people as board_people
+from engram.errors import ArgumentError
+from engram.memory import caller_check
+from engram.memory.access import Caller
+from engram_host.companion.bridge_types import GroupMode, PairingRequest, Person
+from engram_host.companion.bridges.network import Incoming
+from engram_host.companion.conversations.service import BOARD_ROOM
+from engram_host.companion.errors import SettingError
+from engram_host.companion.store.bridges.people import MOST_WAITING, PeopleTable
+
+Policy = Literal["pairing", "allowlist", "open", "off"]
+POLICIES: tuple[Policy, ...] = get_args(Policy)
+
+EVERYBODY = "*"
+"""In `allow`: without it the policy `open` is refused."""
+
+MOST_RATED = 4096
+"""Senders and minutes whose messages are counted: bounds the memory; who is counted no more begins at one."""
+
+_MINUTE = 60
+_ROOM_BYTES = caller_check.ROOM_BYTES - len(BOARD_ROOM)
+_ID_CHARS = 100
+
+
+@dataclass(frozen=True)
+class AdmissionRules:
+    """Who may talk in private: the policy of all networks, and of those that have their own by a network's or a bridge's name;
+    ids (`network:id`) that are `allow`-ed without an approval; how many messages of a sender a minute has. SettingError.
+    """
+
+    policy: Policy = "pairing"
+    policies: Mapping[str, Policy] = field(default_factory=dict[str, Policy])
+    allow: frozenset[str] = frozenset()
+    rate: int = 10
+
+    def __post_init__(self) -> None:
+        for policy in (self.policy, *self.policies.values()):
+            if policy not in POLICIES:
+                raise SettingError("people.policy", f"must be one of {', '.join(POLICIES)}.")
+            if policy == "open" and EVERYBODY not in self.allow:
+                raise SettingError(
+                    "people.policy",
+                    f'open lets everybody talk: write people.allow = "{EVERYBODY}", too, if that is meant.',
+                )
+        for ref in self.allow - {EVERYBODY}:
+            try:
+                board_people.checked_id(ref)
+            except ArgumentError as error:
+                raise SettingError("people.allow", error.problem) from None
+
+    def policy_of(self, bridge: str, network: str) -> Policy:
+        """The policy of a bridge."""
+        return self.policies.get(bridge) or self.policies.get(network) or self.policy
+
+
+@dataclass(frozen=True)
+class Admission:
+    """Who says a message that may be answered, else None, with a sentence to send instead, "" for silence. The caller's room is
+    that of conversations, without what the board puts before it.
+    """
+
+    caller: Caller | None
+    reply: str = ""
+
+
+_NOBODY = Admission(None)
+
+
+class PeopleService:
+    """People, their ids on networks, groups and pairing codes, in the database.
+
+    `ref` tells somebody: an id (`network:id`), a principal, a name, or a code where one is taken. Methods raise ArgumentError
+    and NotFound of engram.errors with a sentence for a person, and StoreUnavailable.
+    """
+
+    def __init__(
+        self,
+        store: PeopleTable,
+        rules: AdmissionRules | None = None,
+        on_request: Callable[[PairingRequest], None] = lambda request: None,
+        now: Callable[[], float] = time.time,
+    ):
+        """`on_request(request)` is called in the event loop for each stranger who is given a code."""
+        self._store = store
+        self._rules = rules or AdmissionRules()
+        self._on_request = on_request
+        self._now = now
+        self._counts: OrderedDict[tuple[str, int], int] = OrderedDict()
+
+    # --- for who looks after people
+
+    async def list_people(self) -> list[Person]:
+        """All who were approved or blocked, by principal."""
+        return await asyncio.to_thread(self._store.people)
+
+    async def list_groups(self) -> dict[str, GroupMode]:
+        """The groups (`network:id`) in which boards answer, and when."""
+        return await asyncio.to_thread(self._store.groups)
+
+    async def waiting(self) -> list[PairingRequest]:
+        """Strangers whose code is valid now."""
+        return await asyncio.to_thread(self._store.pairing_requests, int(self._now()))
+
+    async def find(self, ref: str) -> Person:
+        """Somebody."""
+        return await asyncio.to_thread(self._store.person, ref)
+
+    async def approve(self, ref: str, name: str = "") -> Person:
+        """Let somebody talk, by their code or id; a name becomes the principal, which memories have for ever."""
+        return await asyncio.to_thread(self._store.approve_person, ref, name, int(self._now()))
+
+    async def block(self, ref: str) -> Person:
+        """Answer somebody no more, nowhere."""
+        return await asyncio.to_thread(self._store.block_person, ref, int(self._now()))
+
+    async def remove(self, ref: str) -> Person:
+        """Forget that somebody was approved or blocked; their memories stay."""
+        return await asyncio.to_thread(self._store.remove_person, ref)
+
+    async def rename(self, ref: str, name: str) -> Person:
+        """Call somebody by another name in lists."""
+        return await asyncio.to_thread(self._store.rename_person, ref, name)
+
+    async def link(self, ref: str, other: str) -> Person:
+        """Take another id, or another person, for the same one."""
+        return await asyncio.to_thread(self._store.link_person, ref, other, int(self._now()))
+
+    async def make_owner(self, ref: str) -> Person:
+        """Let somebody be the owner, with the memory of the board's console."""
+        return await asyncio.to_thread(self._store.make_owner, ref)
+
+    async def has_owner(self) -> bool:
+        """Whether somebody is the owner."""
+        return any(person.is_owner for person in await self.list_people())
+
+    async def set_group(self, ref: str, mode: str) -> None:
+        """Answer in a group (`network:id`) on `mention`, `always`, or not at all (`off`)."""
+        await asyncio.to_thread(self._store.set_group, ref, mode)
+
+    # --- for bridges
+
+    async def admit(self, bridge: str, network: str, message: Incoming) -> Admission:
+        """Whether a message may be answered, and as whose."""
+        chat = message.chat
+        ref = f"{network}:{message.sender}"
+        group = f"{network}:{chat.id}" if chat.is_group else ""
+        if not message.sender or len(ref) > _ID_CHARS:
+            return _NOBODY
+        known = await asyncio.to_thread(self._store.known_sender, ref, group, int(self._now()))
+        person = known.person
+        if person and person.is_blocked:
+            return _NOBODY
+        if chat.is_group:
+            if known.mode != "always" and not (known.mode == "mention" and message.is_mentioned):
+                return _NOBODY
+        else:
+            policy = self._rules.policy_of(bridge, network)
+            if policy == "off":
+                return _NOBODY
+            if person is None and policy != "open" and ref not in self._rules.allow:
+                is_asked = policy == "pairing" and not known.has_code and known.codes < MOST_WAITING
+                return Admission(None, await self._ask(ref, message.sender_name)) if is_asked else _NOBODY
+        principal = person.principal if person else board_people.principal_of(ref)
+        return self._rated(
+            ref, message.at, Caller(principal, room_of(network, chat.id, chat.thread), chat.is_group, "")
+        )
+
+    def _rated(self, ref: str, at: int, caller: Caller) -> Admission:
+        """Count a message in the minute in which it was written; more than the rate are told once, then not at all."""
+        now = int(self._now())
+        key = ref, (at if 0 < at < now else now) // _MINUTE
+        count = self._counts[key] = self._counts.pop(key, 0) + 1
+        if len(self._counts) > MOST_RATED:
+            self._counts.popitem(last=False)
+        if count <= self._rules.rate:
+            return Admission(caller)
+        return Admission(None, board_people.TOO_FAST % self._rules.rate if count == self._rules.rate + 1 else "")
+
+    async def _ask(self, ref: str, name: str) -> str:
+        """Give a stranger a code; what they are told."""
+        request = PairingRequest(board_people.new_code(), ref, board_people.shown(name), int(self._now()))
+        if not await asyncio.to_thread(self._store.add_code, request):
+            return ""
+        self._on_request(request)
+        return board_people.ASK % (request.code, request.code)
+
+
+def room_of(network: str, chat: str, thread: str = "") -> str:
+    """The room of a chat, or of a thread in it, as a board's own channels call it."""
+    return board_people.room_of(network, chat, thread, _ROOM_BYTES)

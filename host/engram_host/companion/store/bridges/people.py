@@ -1,0 +1,263 @@
+"""The rows of people, of groups and of strangers with a code: the rules of the board's engram.channels.people, in a database.
+
+A `ref` is `network:id`. All changes wait for one another, so that no bound is passed.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from engram.channels.people import GROUP_MODES, checked_id, checked_name, principal_of
+from engram.errors import ArgumentError, NotFound
+from engram.memory import caller_check
+from engram.memory.access import OWNER, Caller
+from engram_host.companion.bridge_types import GroupMode, PairingRequest, Person
+from engram_host.companion.store.database import DatabaseTable, reads, writes
+from engram_host.companion.store.queries import Rows
+
+MOST_PEOPLE = 1000
+"""People who were approved or blocked: bounds a list that is shown as a whole."""
+
+MOST_GROUPS = 256
+"""Groups in which boards answer."""
+
+MOST_IDS = 16
+"""Network accounts of one person."""
+
+CODE_SECONDS = 3600
+"""How long a code is valid, and how long a stranger gets no other message."""
+
+MOST_WAITING = 3
+"""Strangers of a network who have a code: nobody else is answered, so a flood costs nothing."""
+
+_LOCK = "INSERT INTO notes (name, value) VALUES ('people', '') ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+_CODE = "code, ref, name, at"
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a sender: the person, and whether they have a code; and the mode of the group, "" if it is closed."""
+
+    person: Person | None
+    has_code: bool
+    codes: int
+    mode: GroupMode | str
+
+
+class PeopleTable(DatabaseTable):
+    """Who may talk through networks, and where."""
+
+    # --- for messages
+
+    @reads
+    def known_sender(self, rows: Rows, ref: str, group: str, now: int) -> Known:
+        """What is known of who sent a message, and of the group it was sent in ("" for none)."""
+        person = _with_id(rows, ref)
+        modes = rows.run("SELECT mode FROM chat_groups WHERE ref = ?", (group,)) if group else []
+        network = ref.partition(":")[0]
+        waiting = [each for each in _waiting(rows, now) if each.network == network] if person is None else []
+        has_code = any(each.ref == ref for each in waiting)
+        return Known(person, has_code, len(waiting), modes[0][0] if modes else "")
+
+    @writes
+    def add_code(self, rows: Rows, request: PairingRequest) -> bool:
+        """Keep the code of a stranger; False if they have one, or too many others of the network do."""
+        _lock(rows)
+        rows.run("DELETE FROM pairing_codes WHERE at <= ? OR at > ?", _ended(request.at))
+        waiting = [each for each in _waiting(rows, request.at) if each.network == request.network]
+        if len(waiting) >= MOST_WAITING or any(request.ref == each.ref for each in waiting):
+            return False
+        values = (request.code, request.ref, request.name, request.at)
+        return rows.count(f"INSERT INTO pairing_codes ({_CODE}) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", values) > 0
+
+    # --- lists
+
+    @reads
+    def people(self, rows: Rows) -> list[Person]:
+        """All people, by principal."""
+        return _people(rows)
+
+    @reads
+    def groups(self, rows: Rows) -> dict[str, GroupMode]:
+        """The groups in which boards answer, and when."""
+        return dict(rows.run("SELECT ref, mode FROM chat_groups ORDER BY ref"))
+
+    @reads
+    def pairing_requests(self, rows: Rows, now: int) -> list[PairingRequest]:
+        """Strangers whose code is valid, the first one first."""
+        return _waiting(rows, now)
+
+    @reads
+    def person(self, rows: Rows, ref: str) -> Person:
+        """The person with an id, a principal or a name. NotFound."""
+        return _find(rows, ref)
+
+    # --- changes
+
+    @writes
+    def approve_person(self, rows: Rows, ref: str, name: str, now: int) -> Person:
+        """Let somebody talk, by the code that they have or by their id. ArgumentError, NotFound."""
+        _lock(rows)
+        return _set_blocked(rows, _known_or_new(rows, ref, name, now), is_blocked=False)
+
+    @writes
+    def block_person(self, rows: Rows, ref: str, now: int) -> Person:
+        """Answer somebody no more, whom a code, an id or a name tells. ArgumentError, NotFound."""
+        _lock(rows)
+        return _set_blocked(rows, _found(rows, ref) or _known_or_new(rows, ref, "", now), is_blocked=True)
+
+    @writes
+    def remove_person(self, rows: Rows, ref: str) -> Person:
+        """Forget that somebody was approved or blocked; who it was. NotFound."""
+        _lock(rows)
+        person = _find(rows, ref)
+        rows.run("DELETE FROM people_ids WHERE principal = ?", (person.principal,))
+        rows.run("DELETE FROM people WHERE principal = ?", (person.principal,))
+        rows.let_go = True
+        return person
+
+    @writes
+    def rename_person(self, rows: Rows, ref: str, name: str) -> Person:
+        """Call somebody by another name in lists; the principal stays. ArgumentError, NotFound."""
+        _lock(rows)
+        person = _find(rows, ref)
+        rows.run("UPDATE people SET name = ? WHERE principal = ?", (checked_name(name), person.principal))
+        return _with_principal(rows, person.principal)
+
+    @writes
+    def link_person(self, rows: Rows, ref: str, other: str, now: int) -> Person:
+        """Take another id, or another person's ids, for one person's. ArgumentError, NotFound."""
+        _lock(rows)
+        person, second = _find(rows, ref), _found(rows, other)
+        if second and (second.principal == person.principal or second.is_owner):
+            raise ArgumentError(other, f"cannot be linked to {person.principal}; name the owner first.")
+        ids = second.ids if second else (_id_of(rows, other, now),)
+        if len(person.ids) + len(ids) > MOST_IDS:
+            raise ArgumentError(ref, f"has as many ids as may be: {MOST_IDS}.")
+        if second:
+            rows.run("DELETE FROM people_ids WHERE principal = ?", (second.principal,))
+            rows.run("DELETE FROM people WHERE principal = ?", (second.principal,))
+        _add_ids(rows, person.principal, ids)
+        return _with_principal(rows, person.principal)
+
+    @writes
+    def make_owner(self, rows: Rows, ref: str) -> Person:
+        """Let somebody be the owner, with the memory of the console. ArgumentError if another one is; NotFound."""
+        _lock(rows)
+        person = _find(rows, ref)
+        owner = OWNER.principal
+        if not person.is_owner and rows.run("SELECT 1 FROM people WHERE principal = ?", (owner,)):
+            raise ArgumentError(ref, f"cannot be the owner, there is one: /people link owner {ref}, if it is the same.")
+        rows.run("UPDATE people SET principal = ?, is_blocked = 0 WHERE principal = ?", (owner, person.principal))
+        rows.run("UPDATE people_ids SET principal = ? WHERE principal = ?", (owner, person.principal))
+        return _with_principal(rows, owner)
+
+    @writes
+    def set_group(self, rows: Rows, ref: str, mode: str) -> None:
+        """Answer in a group when a board is mentioned, always, or not at all (off). ArgumentError, NotFound."""
+        _lock(rows)
+        checked_id(ref)
+        if mode == "off":
+            if not rows.count("DELETE FROM chat_groups WHERE ref = ?", (ref,)):
+                raise NotFound("group", ref)
+            return
+        if mode not in GROUP_MODES:
+            raise ArgumentError("group", "takes mention, always or off.")
+        others = rows.run("SELECT count(*) FROM chat_groups WHERE ref <> ?", (ref,))[0][0]
+        if others >= MOST_GROUPS:
+            raise ArgumentError("group", f"there are {others}, as many as may be: set one to off first.")
+        sql = "INSERT INTO chat_groups (ref, mode) VALUES (?, ?) ON CONFLICT (ref) DO UPDATE SET mode = excluded.mode"
+        rows.run(sql, (ref, mode))
+
+
+def _lock(rows: Rows) -> None:
+    """Let nobody else change people until the transaction ends."""
+    rows.run(_LOCK)
+
+
+def _ended(now: int) -> tuple[int, int]:
+    return now - CODE_SECONDS, now + CODE_SECONDS
+
+
+def _waiting(rows: Rows, now: int) -> list[PairingRequest]:
+    sql = f"SELECT {_CODE} FROM pairing_codes WHERE at > ? AND at <= ? ORDER BY at, code"
+    return [PairingRequest(*row) for row in rows.run(sql, _ended(now))]
+
+
+def _people(rows: Rows) -> list[Person]:
+    found = rows.run("SELECT principal, name, is_blocked FROM people ORDER BY principal")
+    ids: dict[str, list[str]] = {principal: [] for principal, _, _ in found}
+    for ref, principal in rows.run("SELECT ref, principal FROM people_ids ORDER BY ref"):
+        ids[principal].append(ref)
+    return [Person(principal, name, tuple(ids[principal]), bool(blocked)) for principal, name, blocked in found]
+
+
+def _with_principal(rows: Rows, principal: str) -> Person:
+    ((name, is_blocked),) = rows.run("SELECT name, is_blocked FROM people WHERE principal = ?", (principal,))
+    ids = rows.run("SELECT ref FROM people_ids WHERE principal = ? ORDER BY ref", (principal,))
+    return Person(principal, name, tuple(ref for (ref,) in ids), bool(is_blocked))
+
+
+def _with_id(rows: Rows, ref: str) -> Person | None:
+    found = rows.run("SELECT principal FROM people_ids WHERE ref = ?", (ref,))
+    return _with_principal(rows, found[0][0]) if found else None
+
+
+def _found(rows: Rows, ref: str) -> Person | None:
+    if rows.run("SELECT 1 FROM people WHERE principal = ?", (ref,)):
+        return _with_principal(rows, ref)
+    if person := _with_id(rows, ref):
+        return person
+    named = rows.run("SELECT principal FROM people WHERE name = ? AND name <> '' LIMIT 2", (ref,))
+    return _with_principal(rows, named[0][0]) if len(named) == 1 else None
+
+
+def _find(rows: Rows, ref: str) -> Person:
+    if person := _found(rows, ref):
+        return person
+    raise NotFound("person", ref[:100], "/people lists those that there are.")
+
+
+def _id_of(rows: Rows, ref: str, now: int) -> str:
+    """The id of the stranger with a code, or the id that was given."""
+    for waiting in _waiting(rows, now):
+        if ref.upper() == waiting.code or ref == waiting.ref:
+            return waiting.ref
+    if ":" not in ref:
+        raise NotFound("code", ref[:8], "codes are valid for an hour.")
+    return checked_id(ref)
+
+
+def _known_or_new(rows: Rows, ref: str, name: str, now: int) -> Person:
+    """The person with a code or an id, who is added if there is none. The name that strangers give themselves is not theirs:
+    somebody else could be found by it.
+    """
+    ref = _id_of(rows, ref, now)
+    if person := _with_id(rows, ref):
+        return person
+    ((count,),) = rows.run("SELECT count(*) FROM people")
+    if count >= MOST_PEOPLE:
+        raise ArgumentError("people", f"are {count}, as many as may be: /people remove one first.")
+    principal = name or principal_of(ref)
+    caller_check.check_caller(Caller(principal, "x", False, ""))
+    if principal == OWNER.principal or rows.run("SELECT 1 FROM people WHERE principal = ?", (principal,)):
+        raise ArgumentError(principal, f"is somebody else; /people link {principal} ID, if it is the same person.")
+    rows.run("INSERT INTO people (principal, name, is_blocked) VALUES (?, ?, 0)", (principal, name))
+    _add_ids(rows, principal, (ref,))
+    return _with_principal(rows, principal)
+
+
+def _add_ids(rows: Rows, principal: str, ids: Iterable[str]) -> None:
+    for ref in ids:
+        rows.run("INSERT INTO people_ids (ref, principal) VALUES (?, ?)", (ref, principal))
+        _end_waiting(rows, ref)
+
+
+def _end_waiting(rows: Rows, ref: str) -> None:
+    rows.run("DELETE FROM pairing_codes WHERE ref = ?", (ref,))
+
+
+def _set_blocked(rows: Rows, person: Person, *, is_blocked: bool) -> Person:
+    rows.run("UPDATE people SET is_blocked = ? WHERE principal = ?", (int(is_blocked), person.principal))
+    for ref in person.ids:
+        _end_waiting(rows, ref)
+    return _with_principal(rows, person.principal)
