@@ -25,22 +25,27 @@ EVERYBODY = "*"
 LONGEST_FIELD = 2000
 _MOST_BOARDS = 32
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
+_ID = re.compile(r"[a-z0-9-]{1,32}:\S{1,100}")
 _OWN = ("network", "on", "boards", "policy", "allow", "keyring")
 """Settings that each bridge has; all others are its network's."""
 
 
 @dataclass(frozen=True)
 class PeopleSettings:
-    """Who may talk in private through bridges that do not say otherwise, and how many messages a minute of one person are
-    taken. SettingError if everybody may, and it does not say so.
+    """Who may talk in private through bridges that do not say otherwise, ids (`network:id`) that may without an approval, and
+    how many messages a minute of one person are taken. SettingError if everybody may, and `allow` does not say so.
     """
 
     policy: str = setting("pairing", "ENGRAM_PEOPLE_POLICY", one_of=POLICIES)
-    allow: str = setting("", "ENGRAM_PEOPLE_ALLOW")
+    allow: str = setting("", "ENGRAM_PEOPLE_ALLOW", high=4000)
     rate: int = setting(10, "ENGRAM_PEOPLE_RATE", low=1, high=1000)
 
     def __post_init__(self) -> None:
-        _check_open(PEOPLE_TABLE, self.policy, self.allow)
+        _check_open(PEOPLE_TABLE, self.policy, EVERYBODY in self.allow.split())
+        for each in self.allow.split():
+            if each != EVERYBODY and not _ID.fullmatch(each):
+                problem = f'{each[:60]!r} is no id such as telegram:12345, nor "{EVERYBODY}"; spaces are between them.'
+                raise SettingError(f"{PEOPLE_TABLE}.allow", problem)
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,9 @@ def _read_bridge(name: str, table: Mapping[str, Any]) -> BridgeSettings:
     policy = _text(where, table, "policy")
     if policy and policy not in POLICIES:
         raise SettingError(f"{where}.policy", f"must be one of {', '.join(POLICIES)}.")
-    _check_open(where, policy, _text(where, table, "allow"))
+    if _text(where, table, "allow") not in ("", EVERYBODY):
+        raise SettingError(f"{where}.allow", f'can only be "{EVERYBODY}", for everybody.')
+    _check_open(where, policy, bool(table.get("allow")))
     return BridgeSettings(
         name,
         _text(where, table, "network") or name,
@@ -99,10 +106,8 @@ def _read_bridge(name: str, table: Mapping[str, Any]) -> BridgeSettings:
     )
 
 
-def _check_open(where: str, policy: str, allow: str) -> None:
-    if allow not in ("", EVERYBODY):
-        raise SettingError(f"{where}.allow", f'can only be "{EVERYBODY}", for everybody.')
-    if policy == "open" and not allow:
+def _check_open(where: str, policy: str, is_meant: bool) -> None:
+    if policy == "open" and not is_meant:
         problem = f'open lets everybody who finds the account talk: set {where}.allow = "{EVERYBODY}" as well if that is meant.'
         raise SettingError(f"{where}.policy", problem)
 

@@ -43,6 +43,10 @@ class SecretStore:
         except UnicodeDecodeError:
             raise SettingError(str(path), "has to be text in UTF-8.") from None
 
+    def may_have(self, name: str, *, in_keyring: bool = False) -> bool:
+        """Whether there may be a secret; no keyring is asked."""
+        return in_keyring or bool(self._environment.get(self.variable(name))) or self.path(name).exists()
+
     def keep(self, name: str, value: str, *, in_keyring: bool = False) -> None:
         """Keep a secret in the place of a former one."""
         checked_secret(name, value)

@@ -24,7 +24,7 @@ def check_bridge(settings: BridgeSettings) -> NetworkKind:
                 settings.setting_name(name), f"{kind.title} has no such setting; it has {known or 'none'}."
             )
         if fields[name].is_secret:
-            problem = f"is a secret, and does not belong into companion.toml: remove it, and let {_add_command(settings)} keep it."
+            problem = f"is a secret, and not for companion.toml: remove it, and let {_add_command(settings)} keep it."
             raise SettingError(settings.setting_name(name), problem)
     return kind
 

@@ -68,6 +68,12 @@ class ReplicaReader(DatabaseTable):
         return [device for device in self.sources() if not device.name.startswith(FOLDER)]
 
     @reads
+    def heard_times(self, rows: Rows) -> dict[str, int]:
+        """When each board was heard last, in Unix seconds, by its name."""
+        found = rows.run("SELECT name, heard FROM devices ORDER BY name")
+        return {name: heard for name, heard in found if not name.startswith(FOLDER)}
+
+    @reads
     def devices_after(self, rows: Rows, name: str, limit: int) -> list[Device]:
         """Boards with names after one, by name, at most so many."""
         return _with_copies(rows, rows.devices_after(name, limit))

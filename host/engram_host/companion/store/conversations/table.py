@@ -108,6 +108,17 @@ class ConversationTable(DatabaseTable):
         return [as_conversation(row) for row in rows.run(sql, (*values, limit))]
 
     @reads
+    def pushes_after(self, rows: Rows, number: int, limit: int) -> list[tuple[int, str, str]]:
+        """What boards began to say after a number: (number, board, text), oldest first."""
+        sql = "SELECT number, device, text FROM conversations WHERE is_push = 1 AND number > ? ORDER BY number LIMIT ?"
+        return [(number, device, said) for number, device, said in rows.run(sql, (number, limit))]
+
+    @reads
+    def newest_conversation(self, rows: Rows) -> int:
+        """The highest number of a message, 0 if there is none."""
+        return rows.run("SELECT coalesce(max(number), 0) FROM conversations")[0][0]
+
+    @reads
     def boards_with_messages(self, rows: Rows) -> set[str]:
         """The boards that have something to answer, or to stop answering."""
         return {name for (name,) in rows.run(f"SELECT DISTINCT device FROM conversations WHERE {OPEN}")}

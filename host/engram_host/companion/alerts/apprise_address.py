@@ -1,0 +1,51 @@
+"""An address of a service outside, spoken to by apprise."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from engram_host.companion.errors import SettingError
+from engram_host.extras import missing_package
+
+MOST_ADDRESSES = 16
+SEND_SECONDS = 30.0
+"""How long a service may take for one alert."""
+
+URLS = "alerts.urls"
+"""The secret that has the addresses, with spaces between."""
+
+
+def read_addresses(urls: str) -> "Sequence[AppriseAddress]":
+    """The addresses in a text. Loads apprise, which takes a while: call it in a thread. SettingError, which shows none."""
+    parts = urls.split()
+    if len(parts) > MOST_ADDRESSES:
+        raise SettingError(URLS, f"has {len(parts)} addresses, and {MOST_ADDRESSES} are the most.")
+    return [AppriseAddress(number, url) for number, url in enumerate(parts, 1)]
+
+
+class AppriseAddress:
+    """One address."""
+
+    def __init__(self, number: int, url: str):
+        """`number` is its place among others, from 1 on. SettingError if apprise does not know such an address."""
+        try:
+            from apprise import Apprise
+        except ModuleNotFoundError as error:
+            raise SettingError(URLS, missing_package(error.name)) from None
+        logging.getLogger("apprise").setLevel(logging.CRITICAL)  # a failure is logged once, by who sends
+        service = Apprise.instantiate(url)
+        if service is None or isinstance(service, dict):
+            problem = f"number {number} is no address that apprise knows; its documentation lists them."
+            raise SettingError(URLS, problem)
+        self._apprise = Apprise()
+        self._apprise.add(service)
+        self.name = f"alert address {number} ({service.service_name})"
+
+    async def send(self, title: str, text: str) -> bool:
+        """Send an alert; whether the service took it."""
+        try:
+            async with asyncio.timeout(SEND_SECONDS):
+                return bool(await self._apprise.async_notify(title=title, body=text))
+        except Exception:
+            logging.getLogger("engram.alerts").debug("an alert was not sent:", exc_info=True)
+            return False

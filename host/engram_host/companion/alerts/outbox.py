@@ -1,0 +1,156 @@
+"""Alerts on their way out: each address has a bounded queue and pauses of its own, and nothing is sent twice within a while."""
+
+import asyncio
+import logging
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+_log = logging.getLogger("engram.alerts")
+
+MOST_WAITING = 100
+"""Alerts that wait for one address: beyond it the oldest goes, since the newest tell how it is now."""
+
+FIRST_PAUSE = 15.0
+LONGEST_PAUSE = 900.0
+"""Seconds after which an address that failed is tried again; each failure doubles them."""
+
+OLDEST_SECONDS = 24 * 3600
+"""An alert that could not be sent for so long is news no more."""
+
+MOST_REMEMBERED = 1000
+"""Alerts and subjects that the cool-down remembers."""
+
+
+@dataclass(frozen=True)
+class Alert:
+    """Something to tell. Of one `key` nothing is sent twice within the cool-down; of one `subject` only so many."""
+
+    key: str
+    subject: str
+    title: str
+    text: str
+
+
+class Address(Protocol):
+    """Where alerts are sent."""
+
+    @property
+    def name(self) -> str:
+        """What a person knows it by; no secret is in it."""
+        ...
+
+    async def send(self, title: str, text: str) -> bool:
+        """Send an alert; whether it was taken. Ends within a bounded time, and raises nothing on purpose."""
+        ...
+
+
+class CoolDown:
+    """Lets each key pass once within some seconds, and each subject `most` times."""
+
+    def __init__(self, seconds: float, most: int, now: Callable[[], float] = time.monotonic):
+        self._seconds = seconds
+        self._most = most
+        self._now = now
+        self._passed: OrderedDict[str, float] = OrderedDict()
+        self._counts: OrderedDict[str, tuple[float, int]] = OrderedDict()
+
+    def admit(self, key: str, subject: str) -> int:
+        """Which one of its subject this is, counted from 1; 0 if it does not pass. One more than `most` passes, too."""
+        now = self._now()
+        began, count = self._counts.get(subject, (now, 0))
+        if now - began >= self._seconds:
+            began, count = now, 0
+        if now - self._passed.get(key, -self._seconds) < self._seconds or count > self._most:
+            return 0
+        _remember(self._passed, key, now)
+        _remember(self._counts, subject, (began, count + 1))
+        return count + 1
+
+
+class _Queue:
+    """What waits for one address."""
+
+    def __init__(self, address: Address):
+        self.address = address
+        self.waiting: deque[tuple[float, Alert]] = deque(maxlen=MOST_WAITING)
+        self._pause = 0.0
+        self._until = 0.0
+        self.problem = ""
+
+    @property
+    def seconds_left(self) -> float:
+        """After how many seconds something can be sent, infinity if there is nothing."""
+        return max(self._until - time.monotonic(), 0.0) if self.waiting else float("inf")
+
+    async def send(self) -> None:
+        """Send what waits, up to the first failure."""
+        while self.waiting and not self.seconds_left:
+            at, alert = self.waiting[0]
+            if time.monotonic() - at > OLDEST_SECONDS:
+                self.waiting.popleft()
+                _log.warning("an alert was not sent within a day, and is dropped: %s", alert.title)
+            elif await self.address.send(alert.title, alert.text):
+                self._succeed(alert)
+            else:
+                self._fail()
+
+    def _succeed(self, alert: Alert) -> None:
+        if self.problem:
+            _log.info("alerts reach %s again", self.address.name)
+        self._pause, self.problem = 0.0, ""
+        if self.waiting and self.waiting[0][1] is alert:  # else it was pushed out meanwhile
+            self.waiting.popleft()
+
+    def _fail(self) -> None:
+        self._pause = min(LONGEST_PAUSE, self._pause * 2 or FIRST_PAUSE)
+        self._until = time.monotonic() + self._pause
+        if not self.problem:
+            self.problem = (
+                f"alerts do not reach {self.address.name}: look at its address (`engram alert test`). Retrying."
+            )
+            _log.warning("%s", self.problem)
+
+
+class AlertOutbox:
+    """The alerts that are to be sent to some addresses."""
+
+    def __init__(self, addresses: Sequence[Address], cool_down: CoolDown, most: int):
+        """`most` is what the cool-down lets pass of one subject."""
+        self._queues = [_Queue(address) for address in addresses]
+        self._cool_down = cool_down
+        self._most = most
+
+    @property
+    def problems(self) -> list[str]:
+        """The addresses that cannot be reached, a sentence each."""
+        return [queue.problem for queue in self._queues if queue.problem]
+
+    @property
+    def seconds_left(self) -> float:
+        """After how many seconds something can be sent, infinity if there is nothing."""
+        return min((queue.seconds_left for queue in self._queues), default=float("inf"))
+
+    def add(self, alert: Alert) -> None:
+        """Let an alert be sent, unless it was sent a while ago, or too many of its subject were."""
+        number = self._cool_down.admit(alert.key, alert.subject)
+        if not number:
+            return
+        if number > self._most:
+            text = f"{self._most} alerts on this were sent; more are left out for now. The last one: {alert.title}"
+            alert = Alert(alert.key, alert.subject, f"{alert.subject}: more alerts are left out", text)
+        for queue in self._queues:
+            queue.waiting.append((time.monotonic(), alert))
+
+    async def send(self) -> None:
+        """Send all that can be sent now, to all addresses at the same time."""
+        await asyncio.gather(*(queue.send() for queue in self._queues))
+
+
+def _remember(kept: OrderedDict[str, Any], key: str, value: Any) -> None:
+    kept[key] = value
+    kept.move_to_end(key)
+    if len(kept) > MOST_REMEMBERED:
+        kept.popitem(last=False)

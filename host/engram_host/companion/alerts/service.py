@@ -1,0 +1,110 @@
+"""Looks for what there is to tell, and sends it: a background task, which is there only if there are addresses."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from typing import Protocol
+
+from engram_host.companion.alerts.apprise_address import URLS, read_addresses
+from engram_host.companion.alerts.outbox import Address, AlertOutbox, CoolDown
+from engram_host.companion.alerts.watch import AlertWatch, Watched
+from engram_host.companion.auth.secrets import SecretStore
+from engram_host.companion.errors import SettingError, StoreUnavailable
+from engram_host.companion.settings import AlertSettings
+from engram_host.companion.supervisor import BackgroundTask, Supervisor
+
+_log = logging.getLogger("engram.alerts")
+
+TASK = "alerts"
+LOOK_SECONDS = 15.0
+"""Between two looks; wake() brings the next one forward."""
+
+MOST_OF_SUBJECT = 10
+"""Alerts on one subject within the cool-down."""
+
+
+class Turn(Protocol):
+    """Whether this companion, of all on a folder, is the one that sends."""
+
+    def take(self) -> bool:
+        """Take the turn unless another companion has it; whether this one has it."""
+        ...
+
+    def release(self) -> None:
+        """Leave it to others."""
+        ...
+
+
+class AlertService:
+    """Sends alerts between start() and stop()."""
+
+    def __init__(
+        self, store: Watched, settings: AlertSettings, secrets: SecretStore, supervisor: Supervisor, turn: Turn
+    ):
+        self._store = store
+        self._settings = settings
+        self._secrets = secrets
+        self._supervisor = supervisor
+        self._turn = turn
+        self._changed = asyncio.Event()
+        self._task: BackgroundTask | None = None
+        self._outbox: AlertOutbox | None = None
+        self._problem = ""
+
+    def start(self) -> None:
+        """Begin, if there are addresses."""
+        if self._settings.on and self._secrets.may_have(URLS, in_keyring=self._settings.keyring):
+            self._task = self._supervisor.start(TASK, self._run, is_finite=True)
+
+    async def stop(self) -> None:
+        """End; what waits is not sent any more."""
+        if self._task:
+            await self._task.stop()
+        self._turn.release()
+
+    def wake(self) -> None:
+        """Something has happened: look now."""
+        self._changed.set()
+
+    def problems(self) -> list[str]:
+        """What does not work, in sentences."""
+        return [*([self._problem] if self._problem else []), *(self._outbox.problems if self._outbox else [])]
+
+    async def _run(self) -> None:
+        try:
+            addresses = await asyncio.to_thread(self._read_addresses)
+        except SettingError as problem:
+            self._problem = f"no alert is sent: {problem}"
+            _log.warning("%s", self._problem)
+            return
+        if not addresses:
+            return
+        cool_down = CoolDown(self._settings.cooldown_minutes * 60, MOST_OF_SUBJECT)
+        self._outbox = AlertOutbox(addresses, cool_down, MOST_OF_SUBJECT)
+        watch = AlertWatch(self._store, self._settings, int(time.time()))
+        while True:
+            if self._turn.take():
+                await self._look(watch, self._outbox)
+                await self._outbox.send()
+            await self._pause(min(LOOK_SECONDS, self._outbox.seconds_left))
+
+    def _read_addresses(self) -> Sequence[Address]:
+        return read_addresses(self._secrets.find(URLS, in_keyring=self._settings.keyring))
+
+    async def _look(self, watch: AlertWatch, outbox: AlertOutbox) -> None:
+        try:
+            found = await asyncio.to_thread(watch.look, int(time.time()))
+        except StoreUnavailable as problem:
+            _log.warning("no look for alerts: %s", problem, extra={"repeat": "alerts"})
+            return
+        for alert in found:
+            outbox.add(alert)
+
+    async def _pause(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(max(seconds, 0)):
+                await self._changed.wait()
+        except TimeoutError:
+            pass
+        self._changed.clear()

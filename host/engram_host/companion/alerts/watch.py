@@ -1,0 +1,104 @@
+"""What there is to tell: boards that are away and come back, strangers with a code, what boards say by themselves.
+
+A look compares the database with what was told before, which a restart of the companion does not forget.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from engram_host.companion.alerts.outbox import Alert
+from engram_host.companion.bridge_types import PairingRequest
+from engram_host.companion.settings import AlertSettings
+
+NOTE = "alerts"
+"""The name of the note that says what was told."""
+
+PUSHES_AT_ONCE = 50
+PUSH_CHARACTERS = 500
+"""Of what a board says: an alert is no place for more."""
+
+_CLOCK = "%Y-%m-%d %H:%M"
+
+
+class Watched(Protocol):
+    """The parts of the store that a look needs. Calls block."""
+
+    def get(self, name: str) -> str: ...
+
+    def put(self, name: str, value: str) -> None: ...
+
+    def heard_times(self) -> dict[str, int]: ...
+
+    def pushes_after(self, number: int, limit: int) -> list[tuple[int, str, str]]: ...
+
+    def newest_conversation(self) -> int: ...
+
+    def pairing_requests(self, now: int) -> list[PairingRequest]: ...
+
+
+class AlertWatch:
+    """Finds what is new since the last look."""
+
+    def __init__(self, store: Watched, settings: AlertSettings, started: int):
+        """`started` is since when boards can be heard (Unix seconds): before it none is away."""
+        self._store = store
+        self._settings = settings
+        self._started = started
+        self._told: dict[str, Any] | None = None
+
+    def look(self, now: int) -> list[Alert]:
+        """What is new. Blocks some ms. StoreUnavailable."""
+        told = json.loads(json.dumps(self._told)) if self._told else self._load(now)
+        alerts = [*self._boards(told, now), *self._requests(told, now), *self._pushes(told)]
+        if told != self._told:
+            self._store.put(NOTE, json.dumps(told))
+            self._told = told
+        return alerts
+
+    def _load(self, now: int) -> dict[str, Any]:
+        """What was told; at first, boards that are away already and what was said already count as told."""
+        kept = self._store.get(NOTE)
+        if kept:
+            return json.loads(kept)
+        away = [name for name, heard in self._store.heard_times().items() if self._is_away(heard, now)]
+        return {"away": dict.fromkeys(away, 0), "push": self._store.newest_conversation(), "codes": []}
+
+    def _is_away(self, heard: int, now: int) -> bool:
+        return bool(self._settings.away_minutes) and now - heard >= self._settings.away_minutes * 60
+
+    def _boards(self, told: dict[str, Any], now: int) -> Iterator[Alert]:
+        away: dict[str, int] = told["away"]
+        times = self._store.heard_times() if self._settings.away_minutes else {}
+        for name, heard in times.items():
+            if self._is_away(heard, now):
+                if name not in away and now - self._started >= self._settings.away_minutes * 60:
+                    away[name] = heard or now
+                    text = f"{name} was heard last at {_clock(heard)}. Messages for it are kept until it is back."
+                    yield Alert(f"away {name}", f"{name} away", f"{name} is away", text)
+            elif since := away.pop(name, None):
+                yield Alert(f"back {name}", f"{name} back", f"{name} is back", f"It was away since {_clock(since)}.")
+        for name in away.keys() - times.keys():
+            del away[name]  # a board that was erased
+
+    def _requests(self, told: dict[str, Any], now: int) -> Iterator[Alert]:
+        requests = self._store.pairing_requests(now) if self._settings.pairing else []
+        for each in requests:
+            if each.code not in told["codes"]:
+                who = f"{each.name} ({each.ref})" if each.name else each.ref
+                text = f"{who} wants to talk. `engram people approve {each.code}` lets them in; the code is valid for an hour."
+                yield Alert(f"code {each.code}", f"{each.network} codes", f"A new request on {each.network}", text)
+        told["codes"] = [each.code for each in requests]
+
+    def _pushes(self, told: dict[str, Any]) -> Iterator[Alert]:
+        if not self._settings.pushes:
+            told["push"] = self._store.newest_conversation()
+            return
+        for number, device, said in self._store.pushes_after(told["push"], PUSHES_AT_ONCE):
+            told["push"] = number
+            yield Alert(f"push {number}", f"{device} says", f"{device} says", said[:PUSH_CHARACTERS])
+
+
+def _clock(seconds: int) -> str:
+    return time.strftime(_CLOCK, time.localtime(seconds)) if seconds else "no time that is known"

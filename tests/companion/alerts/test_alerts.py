@@ -1,0 +1,370 @@
+"""Alerts: each thing is told once, whatever restarts; an address that fails delays no other; nothing piles up."""
+
+import asyncio
+import contextlib
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from engram_host.companion.alerts import outbox as outbox_module
+from engram_host.companion.alerts import service as service_module
+from engram_host.companion.alerts.apprise_address import URLS, read_addresses
+from engram_host.companion.alerts.outbox import MOST_WAITING, Alert, AlertOutbox, CoolDown
+from engram_host.companion.alerts.service import AlertService
+from engram_host.companion.alerts.watch import PUSH_CHARACTERS, AlertWatch
+from engram_host.companion.auth.secrets import SecretStore
+from engram_host.companion.bridge_types import PairingRequest
+from engram_host.companion.errors import SettingError, StoreUnavailable
+from engram_host.companion.lockfile import Lease
+from engram_host.companion.settings import AlertSettings
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.supervisor import Supervisor
+from engram_host.companion.types import Said
+from plain_board import PlainBoard
+from waiting import wait_until_async
+
+NOW = 1_800_000_000
+MINUTE = 60
+
+
+class Database:
+    """What a look sees."""
+
+    def __init__(self) -> None:
+        self.notes: dict[str, str] = {}
+        self.heard: dict[str, int] = {}
+        self.pushes: list[tuple[int, str, str]] = []
+        self.requests: list[PairingRequest] = []
+        self.fails = False
+
+    def get(self, name: str) -> str:
+        if self.fails:
+            raise StoreUnavailable("it is gone.")
+        return self.notes.get(name, "")
+
+    def put(self, name: str, value: str) -> None:
+        self.notes[name] = value
+
+    def heard_times(self) -> dict[str, int]:
+        return dict(self.heard)
+
+    def pushes_after(self, number: int, limit: int) -> list[tuple[int, str, str]]:
+        return [each for each in self.pushes if each[0] > number][:limit]
+
+    def newest_conversation(self) -> int:
+        return max((number for number, _, _ in self.pushes), default=0)
+
+    def pairing_requests(self, now: int) -> list[PairingRequest]:
+        return [each for each in self.requests if now - each.at < 3600]
+
+
+def watch(database: Database, started: int = NOW - 3600, **settings) -> AlertWatch:
+    return AlertWatch(database, AlertSettings(**settings), started)
+
+
+def titles(alerts: list[Alert]) -> list[str]:
+    return [alert.title for alert in alerts]
+
+
+# --- what is new
+
+
+def test_a_board_that_goes_away_is_told_once_and_when_it_is_back():
+    database = Database()
+    database.heard = {"kitchen": NOW, "garden": NOW + 10**6}
+    looks = watch(database)
+    assert looks.look(NOW + 14 * MINUTE) == []
+    assert titles(looks.look(NOW + 15 * MINUTE)) == ["kitchen is away"]
+    assert looks.look(NOW + 16 * MINUTE) == []
+    database.heard["kitchen"] = NOW + 17 * MINUTE
+    assert titles(looks.look(NOW + 17 * MINUTE)) == ["kitchen is back"]
+    assert looks.look(NOW + 18 * MINUTE) == []
+
+
+def test_a_restart_of_the_companion_tells_nothing_again_and_forgets_no_board():
+    database = Database()
+    database.heard = {"kitchen": NOW}
+    assert watch(database).look(NOW) == []
+    assert titles(watch(database).look(NOW + 20 * MINUTE)) == ["kitchen is away"]
+    assert watch(database).look(NOW + 21 * MINUTE) == []
+    database.heard["kitchen"] = NOW + 22 * MINUTE
+    assert titles(watch(database).look(NOW + 22 * MINUTE)) == ["kitchen is back"]
+
+
+def test_no_board_counts_as_away_before_the_companion_could_hear_it():
+    database = Database()
+    database.heard = {"kitchen": NOW}
+    watch(database).look(NOW)
+    later = NOW + 7200
+    looks = watch(database, started=later)
+    assert looks.look(later + 14 * MINUTE) == []
+    assert titles(looks.look(later + 15 * MINUTE)) == ["kitchen is away"]
+
+
+def test_boards_that_were_away_before_there_were_alerts_are_not_told():
+    database = Database()
+    database.heard = {"attic": NOW - 10**7}
+    assert watch(database).look(NOW) == []
+
+
+def test_a_board_that_was_erased_is_forgotten():
+    database = Database()
+    database.heard = {"kitchen": NOW - 10**6}
+    looks = watch(database)
+    looks.look(NOW)
+    database.heard = {}
+    assert looks.look(NOW) == [] and json.loads(database.notes["alerts"])["away"] == {}
+
+
+def test_without_minutes_no_board_is_away():
+    database = Database()
+    database.heard = {"kitchen": NOW}
+    looks = watch(database, away_minutes=0)
+    assert looks.look(NOW) == [] and looks.look(NOW + 10**6) == []
+
+
+def test_each_code_is_told_once_with_the_command_that_lets_in():
+    database = Database()
+    looks = watch(database)
+    looks.look(NOW)
+    database.requests = [PairingRequest("ABCDEFGH", "matrix:@ann:example.org", "Ann", NOW)]
+    (alert,) = looks.look(NOW)
+    assert alert.title == "A new request on matrix"
+    assert alert.text.startswith("Ann (matrix:@ann:example.org) wants to talk. `engram people approve ABCDEFGH`")
+    assert looks.look(NOW + 1) == [] and watch(database).look(NOW + 2) == []
+
+
+def test_what_a_board_says_by_itself_is_told_once_and_not_what_it_said_before():
+    database = Database()
+    database.pushes = [(3, "kitchen", "old")]
+    looks = watch(database)
+    assert looks.look(NOW) == []
+    database.pushes.append((7, "kitchen", "take the cake out " + "x" * PUSH_CHARACTERS))
+    (alert,) = looks.look(NOW)
+    assert alert.title == "kitchen says" and alert.text.startswith("take the cake out")
+    assert len(alert.text) == PUSH_CHARACTERS and looks.look(NOW) == []
+
+
+@pytest.mark.parametrize("switched_off", ["pairing", "pushes"])
+def test_an_event_that_is_switched_off_is_not_told(switched_off: str):
+    database = Database()
+    looks = watch(database, **{switched_off: False})
+    looks.look(NOW)
+    database.requests = [PairingRequest("ABCDEFGH", "irc:ann", "", NOW)]
+    database.pushes = [(1, "kitchen", "hi")]
+    told = {"pairing": ["kitchen says"], "pushes": ["A new request on irc"]}
+    assert titles(looks.look(NOW)) == told[switched_off]
+
+
+def test_a_look_reads_the_companions_database(store: CompanionStore):
+    board = PlainBoard(store)
+    board.logs["journal"].append(1)
+    board.sync()
+    looks = AlertWatch(store, AlertSettings(), 0)
+    heard = store.heard_times()["kitchen"]
+    assert looks.look(heard) == []
+    store.add_push(board.sender(), "kitchen", Said("push:1", "owner", "the cake", "phone"), heard)
+    assert [(alert.title, alert.text) for alert in looks.look(heard)] == [("kitchen says", "the cake")]
+    assert titles(looks.look(heard + 901)) == ["kitchen is away"]
+
+
+# --- on the way
+
+
+class Recorder:
+    """An address."""
+
+    def __init__(self, name: str = "somewhere"):
+        self.name = name
+        self.is_up = True
+        self.tried = 0
+        self.sent: list[str] = []
+
+    async def send(self, title: str, text: str) -> bool:
+        self.tried += 1
+        if self.is_up:
+            self.sent.append(title)
+        return self.is_up
+
+
+def alert(number: int = 1, subject: str = "kitchen") -> Alert:
+    return Alert(f"key {number}", subject, f"number {number}", "text")
+
+
+def test_the_same_alert_is_sent_once_within_the_cool_down():
+    times = iter((0.0, 1.0, 599.0, 600.0))
+    somewhere = Recorder()
+    outbox = AlertOutbox([somewhere], CoolDown(600, 10, lambda: next(times)), 10)
+    for _ in range(4):
+        outbox.add(alert())
+    asyncio.run(outbox.send())
+    assert somewhere.sent == ["number 1"] * 2
+
+
+def test_of_one_subject_a_few_are_sent_and_then_one_says_that_more_are_left_out():
+    somewhere = Recorder()
+    outbox = AlertOutbox([somewhere], CoolDown(600, 3), 3)
+    for number in range(10):
+        outbox.add(alert(number))
+    outbox.add(alert(99, "garden"))
+    asyncio.run(outbox.send())
+    more = "kitchen: more alerts are left out"
+    assert somewhere.sent == ["number 0", "number 1", "number 2", more, "number 99"]
+
+
+def test_an_address_that_fails_delays_no_other_and_gets_all_later(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr(outbox_module, "FIRST_PAUSE", 0.01)
+    good, bad = Recorder("good"), Recorder("bad")
+    bad.is_up = False
+    outbox = AlertOutbox([bad, good], CoolDown(600, 10), 10)
+
+    async def script() -> None:
+        for number in range(3):
+            outbox.add(alert(number))
+            await outbox.send()
+        assert good.sent == ["number 0", "number 1", "number 2"]
+        assert outbox.problems == ["alerts do not reach bad: look at its address (`engram alert test`). Retrying."]
+        bad.is_up = True
+
+        async with asyncio.timeout(10):
+            while len(bad.sent) < 3:
+                await asyncio.sleep(outbox.seconds_left)
+                await outbox.send()
+
+    asyncio.run(script())
+    assert bad.sent == good.sent and outbox.problems == []
+    assert len([each for each in caplog.records if "do not reach" in each.message]) == 1
+
+
+def test_the_pauses_of_an_address_that_fails_grow_up_to_a_bound():
+    bad = Recorder()
+    bad.is_up = False
+    outbox = AlertOutbox([bad], CoolDown(600, 10), 10)
+    outbox.add(alert())
+    pauses = []
+    for _ in range(10):
+        asyncio.run(outbox.send())
+        pauses.append(round(outbox.seconds_left))
+        outbox._queues[0]._until = 0
+    assert pauses == [15, 30, 60, 120, 240, 480, 900, 900, 900, 900]
+
+
+def test_what_waits_is_bounded_and_the_newest_stays():
+    bad = Recorder()
+    bad.is_up = False
+    outbox = AlertOutbox([bad], CoolDown(600, 10**6), 10**6)
+    for number in range(MOST_WAITING + 5):
+        outbox.add(alert(number))
+    waiting = outbox._queues[0].waiting
+    assert len(waiting) == MOST_WAITING and waiting[-1][1].title == f"number {MOST_WAITING + 4}"
+
+
+# --- with apprise
+
+
+class Webhook:
+    """A service that takes apprise's json://."""
+
+    def __init__(self) -> None:
+        self.taken: list[dict] = []
+        self.status = 200
+        hook = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                if hook.status == 200:
+                    hook.taken.append(body)
+                self.send_response(hook.status)
+                self.end_headers()
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        self._server = HTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"json://127.0.0.1:{self._server.server_port}/hidden-path"
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
+        self._thread.start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+@pytest.fixture
+def webhook() -> Iterator[Webhook]:
+    with contextlib.closing(Webhook()) as made:
+        yield made
+
+
+def test_an_address_takes_an_alert_and_says_whether_it_did(webhook: Webhook):
+    (address,) = read_addresses(webhook.url)
+    assert asyncio.run(address.send("kitchen is away", "since noon")) is True
+    assert [(each["title"], each["message"]) for each in webhook.taken] == [("kitchen is away", "since noon")]
+    webhook.status = 500
+    assert asyncio.run(address.send("kitchen is back", "now")) is False
+    assert address.name == "alert address 1 (JSON)"
+
+
+def test_what_is_no_address_is_refused_without_being_shown():
+    with pytest.raises(SettingError, match="number 2 is no address") as caught:
+        read_addresses("json://localhost nonsense://hunter2")
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_companion_sends_what_happens_to_a_board(tmp_path: Path, webhook: Webhook, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(outbox_module, "FIRST_PAUSE", 0.02)
+    monkeypatch.setattr(service_module, "LOOK_SECONDS", 0.02)
+    database = Database()
+    secrets = SecretStore(tmp_path, {})
+    secrets.keep(URLS, webhook.url)
+
+    async def script() -> None:
+        supervisor = Supervisor()
+        service = AlertService(database, AlertSettings(), secrets, supervisor, Lease(tmp_path / "alerts.lock"))
+        service.start()
+        await wait_until_async("the first look", lambda: "alerts" in database.notes)
+        webhook.status = 500
+        database.pushes.append((1, "kitchen", "the cake"))
+        await wait_until_async("a failure", lambda: service.problems())
+        database.fails = True
+        webhook.status = 200
+        await wait_until_async("the alert", lambda: webhook.taken)
+        await wait_until_async("no problem", lambda: not service.problems())
+        await service.stop()
+
+    asyncio.run(script())
+    assert [each["message"] for each in webhook.taken] == ["the cake"]
+
+
+def test_without_an_address_there_is_no_task(tmp_path: Path):
+    async def script() -> None:
+        supervisor = Supervisor()
+        turn = Lease(tmp_path / "x" / "alerts.lock")
+        service = AlertService(Database(), AlertSettings(), SecretStore(tmp_path, {}), supervisor, turn)
+        service.start()
+        assert supervisor.statuses() == []
+        await service.stop()
+
+    asyncio.run(script())
+
+
+def test_addresses_that_cannot_be_read_are_a_problem_and_nothing_worse(tmp_path: Path):
+    secrets = SecretStore(tmp_path, {"ENGRAM_ALERTS_URLS": "nonsense://hunter2"})
+
+    async def script() -> None:
+        service = AlertService(Database(), AlertSettings(), secrets, Supervisor(), Lease(tmp_path / "alerts.lock"))
+        service.start()
+        await wait_until_async("the problem", lambda: service.problems())
+        (problem,) = service.problems()
+        assert problem.startswith("no alert is sent: alerts.urls: number 1") and "hunter2" not in problem
+        await service.stop()
+
+    asyncio.run(script())
