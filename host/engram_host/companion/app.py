@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from engram_host import __version__
+from engram_host.companion.alerts.service import AlertService
 from engram_host.companion.api.app import make_app
 from engram_host.companion.api.health import StoreLook
 from engram_host.companion.api.server import WebServer
@@ -24,15 +25,22 @@ from engram_host.companion.auth.identity import CallerLookup
 from engram_host.companion.auth.middleware import HttpAccess
 from engram_host.companion.auth.mosquitto import GROUP, broker_secret
 from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
+from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.auth.tls import trust_certificate
 from engram_host.companion.auth.tokens import new_token, operator_token
+from engram_host.companion.bridge_settings import BridgeSettings
+from engram_host.companion.bridges.errors import BridgeUnavailable
+from engram_host.companion.bridges.network import BridgeHost, Network
+from engram_host.companion.bridges.runner import BridgeRunner
 from engram_host.companion.conversations.mqtt_door import MqttDoor
+from engram_host.companion.conversations.people import PeopleService, admission_rules
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.api_key import ApiKey, find_api_key
 from engram_host.companion.gateway.proxy import Gateway
+from engram_host.companion.lockfile import Lease
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
 from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
@@ -67,8 +75,22 @@ _MOST_WARMINGS = 3
 """Times that indexes are made ahead if that fails: it takes seconds of a core, and each search makes what it needs."""
 
 
+ALERTS_LOCK = "alerts.lock"
+"""A file in the companion's folder: of several companions on it, the one that holds it sends alerts."""
+
 LAST_BACKUP = "last-backup"
 """A file in the companion's folder whose time is that of the last backup that succeeded: who makes backups touches it."""
+
+
+class NoEngine:
+    """In place of the engine of bridges."""
+
+    def attach(self, bridge: str, kind: str, network: Network) -> BridgeHost:
+        """No bridge can run yet."""
+        raise BridgeUnavailable("the engine of bridges is not there.")
+
+    async def detach(self, bridge: str) -> None:
+        """Nothing is to end."""
 
 
 class CompanionApp:
@@ -117,6 +139,14 @@ class CompanionApp:
         self.conversations = ConversationService(store, settings.chat, supervisor)
         self.dispatcher = MessageDispatcher(self.replication, *answers, self.conversations.answer_board, metrics)
         self.door = MqttDoor(self.conversations) if settings.chat.mqtt else None
+        secrets = SecretStore(settings.home)
+        self.alerts = AlertService(store, settings.alerts, secrets, supervisor, Lease(settings.home / ALERTS_LOCK))
+        self.people = PeopleService(
+            store, admission_rules(settings.people, settings.bridges), lambda request: self.alerts.wake()
+        )
+        self.bridges = BridgeRunner(
+            settings.home, settings.bridges, secrets, NoEngine(), supervisor, metrics.count_bridge
+        )
         self.broker: EmbeddedBroker | None = None
         self.mqtt_client: MqttClient | None = None
         self._began = time.monotonic()
@@ -143,7 +173,11 @@ class CompanionApp:
         if self.embedding.problem:
             found.append(self.embedding.problem)
         found += [step.problem for step in (self.expander, self.reranker) if step and step.problem]
-        return found + self.folders.problems()
+        return found + self.folders.problems() + self.bridges.problems() + self.alerts.problems()
+
+    def read_bridges(self) -> tuple[BridgeSettings, ...]:
+        """The bridges in the settings as they are now. Blocks some ms. SettingError."""
+        return read_settings(self.settings.home, {}).bridges
 
     def gauges(self) -> dict[str, float]:
         """The figures that stand now, by the names in metrics.GAUGES. Blocks some ms: call it in a thread."""
@@ -160,6 +194,9 @@ class CompanionApp:
         found["engram_tasks_down"] = states.count("restarting") + states.count("failed")
         if self.mqtt_client:
             found["engram_broker_connected"] = float(self.mqtt_client.is_connected)
+        if bridges := [status.state for status in self.bridges.statuses()]:
+            found["engram_bridges_connected"] = bridges.count("connected")
+            found["engram_bridges_down"] = bridges.count("away") + bridges.count("stopped")
         read = [one.progress for one in self.folders.standings]
         found["engram_folder_files"] = sum(progress.total for progress in read)
         found["engram_folder_passages"] = sum(progress.passages for progress in read)
@@ -179,7 +216,7 @@ class CompanionApp:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
             parts = self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication
-            for part in (*parts, self.conversations):
+            for part in (*parts, self.conversations, self.alerts, self.bridges):
                 part.start()
                 stack.push_async_callback(part.stop)
             if self.reranker:

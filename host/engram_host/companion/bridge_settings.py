@@ -6,7 +6,7 @@ What a network needs beside these is for companion/bridges/ to know: here it is 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, cast, get_args
 
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings_reader import setting
@@ -18,7 +18,8 @@ PEOPLE_TABLE = "people"
 MOST_BRIDGES = 16
 """Of one companion: each holds a connection and a library's memory."""
 
-POLICIES = ("pairing", "allowlist", "open", "off")
+Policy = Literal["pairing", "allowlist", "open", "off"]
+POLICIES: tuple[Policy, ...] = get_args(Policy)
 EVERYBODY = "*"
 """What has to stand beside the policy `open`."""
 
@@ -58,7 +59,7 @@ class BridgeSettings:
     name: str
     network: str
     boards: tuple[str, ...] = ()
-    policy: str = ""
+    policy: Policy | Literal[""] = ""
     is_on: bool = True
     in_keyring: bool = False
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -99,7 +100,7 @@ def _read_bridge(name: str, table: Mapping[str, Any]) -> BridgeSettings:
         name,
         _text(where, table, "network") or name,
         _boards(where, table),
-        policy,
+        cast(Policy, policy),
         _switch(where, table, "on", True),
         _switch(where, table, "keyring", False),
         {key: _text(where, table, key) for key in table if key not in _OWN},

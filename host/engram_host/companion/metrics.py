@@ -50,6 +50,8 @@ class Metrics:
         self._tasks = self._counter(
             "engram_task_failures", "Failures of background tasks, which are started again.", "task"
         )
+        self._bridge_messages = self._counter("engram_bridge_messages", "Messages through bridges.", "way")
+        self._bridge_failures = self._counter("engram_bridge_failures", "Connections of bridges that ended.")
         self._failed_logins = self._counter("engram_failed_logins", "Logins that failed.", "way")
         self._take = self._histogram(
             "engram_take_seconds", "Lines taken into the database, a transaction.", _TAKE_SECONDS
@@ -66,6 +68,8 @@ class Metrics:
             self._failed_logins.labels(way)
         for task in TASKS:
             self._tasks.labels(task)
+        for way in ("in", "out"):
+            self._bridge_messages.labels(way)
         for work in ("index", "query"):
             self._embedder.labels(work)
         for caller in ("board", "person"):
@@ -88,6 +92,13 @@ class Metrics:
     def task_failed(self, task: str) -> None:
         """A background task, one of TASKS, failed."""
         self._tasks.labels(task).inc()
+
+    def count_bridge(self, what: str) -> None:
+        """A message of a person came through a bridge (`in`), one went `out`, or a bridge's connection ended (`failure`)."""
+        if what == "failure":
+            self._bridge_failures.inc()
+        else:
+            self._bridge_messages.labels(what).inc()
 
     def login_failed(self, way: str) -> None:
         """Somebody showed a token that is nobody's, by one of WAYS."""
@@ -154,6 +165,8 @@ GAUGES = {
     "engram_archived_records": "Memories that boards have archived here.",
     "engram_damaged_lines": "Lines that were found damaged in the database and have not come again.",
     "engram_tasks_down": "Background tasks that failed and do not run now.",
+    "engram_bridges_connected": "Bridges that are connected; absent without bridges.",
+    "engram_bridges_down": "Bridges that are away, or stopped until a person acts; absent without bridges.",
     "engram_broker_connected": "1 if the MQTT broker is reached, 0 if not; absent while MQTT is off.",
 }
 

@@ -1,11 +1,13 @@
 """The HTTP API: what people, programs and boards ask the companion. It describes itself at /docs and /openapi.json."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from fastapi import FastAPI
 
 from engram_host import __version__
 from engram_host.companion.api.access import make_audit_router
+from engram_host.companion.api.bridges import make_bridge_router
 from engram_host.companion.api.chat import make_chat_router
 from engram_host.companion.api.devices import make_device_router, make_message_router
 from engram_host.companion.api.docs_page import add_docs_route
@@ -14,8 +16,11 @@ from engram_host.companion.api.errors import REFUSALS, handle_errors, refuse
 from engram_host.companion.api.folders import make_folder_router
 from engram_host.companion.api.gateway import make_gateway_router
 from engram_host.companion.api.health import HealthSource, make_health_router
+from engram_host.companion.api.people import make_people_router
 from engram_host.companion.api.search import make_search_router
 from engram_host.companion.auth.middleware import AuthMiddleware
+from engram_host.companion.bridge_settings import BridgeSettings
+from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.proxy import Gateway
@@ -33,6 +38,11 @@ class ApiBackend(HealthSource, Protocol):
     gateway: Gateway
     folders: FolderService
     conversations: ConversationService
+    people: PeopleService
+
+    def read_bridges(self) -> Sequence[BridgeSettings]:
+        """The bridges in the settings as they are now. Blocks. SettingError."""
+        ...
 
 
 def make_app(companion: ApiBackend) -> FastAPI:
@@ -57,6 +67,8 @@ def make_app(companion: ApiBackend) -> FastAPI:
         make_entry_router(companion.store),
         make_gateway_router(companion.gateway),
         make_folder_router(companion.folders, companion.store),
+        make_people_router(companion.people),
+        make_bridge_router(companion.bridges, companion.read_bridges),
         make_audit_router(companion.store),
     ):
         # An included router stands as one entry, and makes each of its routes a second time: most of a start.

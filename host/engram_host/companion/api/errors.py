@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
-from engram.errors import EngramError
+from engram.errors import EngramError, NotFound
 from engram_host.companion.auth.identity import STRANGER, ApiCaller
 from engram_host.companion.errors import (
     CompanionError,
@@ -76,6 +76,7 @@ def handle_errors(app: FastAPI) -> None:
     @app.exception_handler(UnknownEntry)
     @app.exception_handler(UnknownConversation)
     @app.exception_handler(NoSuchFile)
+    @app.exception_handler(NotFound)
     async def not_found(request: Request, problem: Exception) -> Response:
         return refuse(request.url.path, 404, str(problem))
 

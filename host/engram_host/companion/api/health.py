@@ -12,8 +12,10 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from engram_host import __version__
+from engram_host.companion.api.bridges import BridgeShown, show_bridge
 from engram_host.companion.api.errors import REFUSALS
 from engram_host.companion.auth.middleware import HttpAccess, RequestCaller, Role, requires
+from engram_host.companion.bridges.runner import BridgeRunner
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.metrics import Metrics
@@ -47,6 +49,7 @@ class Health(BaseModel):
     meaning: str | None = None
     lines: int | None = Field(default=None, description="lines taken from boards since the start")
     tasks: list[Task] | None = None
+    bridges: list[BridgeShown] | None = None
 
 
 class Stats(BaseModel):
@@ -67,6 +70,8 @@ class Stats(BaseModel):
         None, description="found damaged in the database; boards are asked for them again"
     )
     broker_connected: float | None = None
+    bridges_connected: int | None = Field(None, description="bridges that are connected; null without bridges")
+    bridges_down: int | None = Field(None, description="bridges that are away or stopped; null without bridges")
 
 
 class HealthSource(Protocol):
@@ -78,6 +83,7 @@ class HealthSource(Protocol):
     supervisor: Supervisor
     replication: Replication
     embedding: EmbeddingService
+    bridges: BridgeRunner
 
     @property
     def store_name(self) -> str:
@@ -202,6 +208,7 @@ def make_health_router(companion: HealthSource) -> APIRouter:
             meaning=companion.embedding.status_line(),
             lines=companion.replication.lines,
             tasks=[Task.model_validate(asdict(status)) for status in companion.supervisor.statuses()],
+            bridges=[show_bridge(status) for status in companion.bridges.statuses()],
         )
 
     @router.get(

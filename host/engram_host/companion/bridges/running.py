@@ -34,6 +34,8 @@ STEADY_SECONDS = 60.0
 STOP_SECONDS = 5.0
 """How long a connection may take to end; then nobody waits for it any more."""
 
+_sleep = asyncio.sleep
+
 BridgeState = Literal["starting", "connected", "away", "stopped", "off", "elsewhere"]
 """away: it is tried again; stopped: a person has to act; elsewhere: another companion on this folder runs it."""
 
@@ -128,7 +130,7 @@ class RunningBridge:
                 self._fail("away", self._sentence(error, values))
             if self._connected_at and time.monotonic() - self._connected_at >= STEADY_SECONDS:
                 pause = FIRST_PAUSE
-            await asyncio.sleep(pause * random.uniform(0.5, 1))
+            await _sleep(pause * random.uniform(0.5, 1))
             pause = min(LONGEST_PAUSE, pause * 2)
 
     async def _connect(self, values: Mapping[str, str]) -> None:

@@ -10,25 +10,20 @@ off         nobody
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import cast
 
 from engram.channels import people as board_people
 from engram.errors import ArgumentError
 from engram.memory import caller_check
 from engram.memory.access import Caller
+from engram_host.companion.bridge_settings import EVERYBODY, POLICIES, BridgeSettings, PeopleSettings, Policy
 from engram_host.companion.bridge_types import GroupMode, PairingRequest, Person
 from engram_host.companion.bridges.network import Incoming
 from engram_host.companion.conversations.service import BOARD_ROOM
 from engram_host.companion.errors import SettingError
 from engram_host.companion.store.bridges.people import MOST_WAITING, PeopleTable
-
-Policy = Literal["pairing", "allowlist", "open", "off"]
-POLICIES: tuple[Policy, ...] = get_args(Policy)
-
-EVERYBODY = "*"
-"""In `allow`: without it the policy `open` is refused."""
 
 MOST_RATED = 4096
 """Senders and minutes whose messages are counted: bounds the memory; who is counted no more begins at one."""
@@ -67,6 +62,15 @@ class AdmissionRules:
     def policy_of(self, bridge: str, network: str) -> Policy:
         """The policy of a bridge."""
         return self.policies.get(bridge) or self.policies.get(network) or self.policy
+
+
+def admission_rules(people: PeopleSettings, bridges: Iterable[BridgeSettings]) -> AdmissionRules:
+    """The rules in the settings. A bridge that is open has said so itself; for others that changes nothing."""
+    policies: dict[str, Policy] = {bridge.name: bridge.policy for bridge in bridges if bridge.policy}
+    everybody = [EVERYBODY for policy in policies.values() if policy == "open"]
+    return AdmissionRules(
+        cast(Policy, people.policy), policies, frozenset((*people.allow.split(), *everybody)), people.rate
+    )
 
 
 @dataclass(frozen=True)

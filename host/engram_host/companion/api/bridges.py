@@ -1,0 +1,53 @@
+"""Bridges over HTTP: how each one is, and taking up changed settings."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from engram_host.companion.api.errors import REFUSALS
+from engram_host.companion.auth.middleware import Role, requires
+from engram_host.companion.bridge_settings import BridgeSettings
+from engram_host.companion.bridges.runner import BridgeRunner
+from engram_host.companion.bridges.running import BridgeState, BridgeStatus
+
+
+class BridgeShown(BaseModel):
+    """How a bridge is, since the companion started."""
+
+    name: str
+    network: str
+    state: BridgeState = Field(
+        description="away: it is tried again; stopped: somebody has to act; elsewhere: another companion on this folder runs it"
+    )
+    since: int = Field(description="when that state began, in Unix seconds")
+    reason: str = Field(description="why it does not work, empty if it does")
+    account: str = Field(description="the account that it is signed in as, empty if it never was")
+    starts: int = Field(description="how often its connection was started")
+    received: int = Field(description="messages of people")
+    sent: int = Field(description="messages to people")
+    heard: int = Field(description="when the network was heard last, in Unix seconds; 0 if never")
+
+
+def show_bridge(status: BridgeStatus) -> BridgeShown:
+    """A bridge's status as JSON has it."""
+    return BridgeShown(**vars(status))
+
+
+def make_bridge_router(bridges: BridgeRunner, read_bridges: Callable[[], Sequence[BridgeSettings]]) -> APIRouter:
+    """Make the routes on bridges; `read_bridges()` reads the settings, blocks, and may raise SettingError."""
+    router = APIRouter(prefix="/v1/bridges", responses=REFUSALS)
+
+    @router.get("", openapi_extra=requires(Role.OPERATOR))
+    async def list_bridges() -> list[BridgeShown]:
+        """How each bridge is."""
+        return [show_bridge(status) for status in bridges.statuses()]
+
+    @router.post("/reload", openapi_extra=requires(Role.OPERATOR))
+    async def reload() -> list[BridgeShown]:
+        """Read the bridges' settings and secrets again: what has changed, or was stopped, starts again."""
+        await bridges.reload(await asyncio.to_thread(read_bridges))
+        return [show_bridge(status) for status in bridges.statuses()]
+
+    return router
