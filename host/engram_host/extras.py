@@ -13,6 +13,7 @@ EXTRAS: dict[str, dict[str, str]] = {
         "tokenizers": "tokenizers",
         "watchfiles": "watchfiles",
         "keyring": "keyring",
+        "tomlkit": "tomlkit",
         "prometheus-client": "prometheus_client",
         "cryptography": "cryptography",
     },
@@ -23,6 +24,13 @@ EXTRAS: dict[str, dict[str, str]] = {
         "mpremote": "mpremote",
         "pyserial": "serial",
     },
+    "xmpp": {"slixmpp": "slixmpp"},
+    "irc": {"irc": "irc"},
+    "matrix": {"matrix-nio": "nio", "markdown-it-py": "markdown_it"},
+    "telegram": {"aiogram": "aiogram"},
+    "discord": {"discord.py": "discord"},
+    "slack": {"slack-bolt": "slack_bolt", "aiohttp": "aiohttp"},
+    "alerts": {"apprise": "apprise"},
     "postgres": {"psycopg": "psycopg", "pgvector": "pgvector"},
 }
 """The packages of each extra, and the module that each is imported as. pyproject.toml has the same, with reasons."""

@@ -64,6 +64,16 @@ class Scene:
         fine("token", "add", "ann", *where)
         return "ann", *where
 
+    def with_bridge(self) -> tuple[str | Path, ...]:
+        """A folder with a bridge."""
+        (self.folder / "companion.toml").write_text('[bridges.irc]\nserver = "irc.example.org:6697"\n')
+        return "--home", self.folder
+
+    def with_person(self, name: str) -> str:
+        """Somebody who may talk."""
+        fine("people", "approve", f"irc:{name}", "--name", name, *self.home)
+        return name
+
 
 Words = tuple[str | Path, ...]
 
@@ -93,6 +103,19 @@ RUN_HERE: dict[str, tuple[Callable[[Scene], Words], str]] = {
     "audit": (lambda scene: scene.with_token()[1:], "device add attic"),
     "device mosquitto": (lambda scene: (scene.folder / "files", *scene.with_token()[1:]), "files"),
     "board erase": (lambda scene: (*scene.with_token(), "--yes"), '"erased": "attic"'),
+    "bridge list": (lambda scene: scene.with_bridge(), "irc.example.org:6697"),
+    "bridge remove": (lambda scene: ("irc", *scene.with_bridge()), '"removed": true'),
+    "bridge reload": (lambda scene: scene.home, "[]"),
+    "people list": (lambda scene: scene.home, '"people": []'),
+    "people waiting": (lambda scene: scene.home, '"waiting": []'),
+    "people approve": (lambda scene: ("irc:ann", *scene.home), "irc:ann"),
+    "people block": (lambda scene: ("irc:mallory", *scene.home), '"blocked": true'),
+    "people remove": (lambda scene: (scene.with_person("eve"), *scene.home), "irc:eve"),
+    "people rename": (lambda scene: (scene.with_person("fay"), "Fay B.", *scene.home), "Fay B."),
+    "people link": (lambda scene: (scene.with_person("gus"), "xmpp:gus@example.org", *scene.home), "xmpp:gus"),
+    "people owner": (lambda scene: (scene.with_person("hal"), *scene.home), '"owner": true'),
+    "people group": (lambda scene: ("irc:#garden", "mention", *scene.home), "irc:#garden"),
+    "alert list": (lambda scene: ("--home", scene.folder), '"addresses": []'),
 }
 """The words that a command is run with here, after its name, and what its answer has to hold."""
 
@@ -103,6 +126,11 @@ RUN_ELSEWHERE = {
     "forget": "tests/cli/test_cli_link.py::test_a_memory_is_changed_over_the_link",
     "pin": "tests/cli/test_cli_link.py::test_a_memory_is_changed_over_the_link",
     "undo": "tests/cli/test_cli_link.py::test_a_memory_is_changed_over_the_link",
+    "bridge add": "tests/cli/bridges/test_bridge_command.py::test_a_bridge_is_added_listed_tested_and_removed",
+    "bridge test": "tests/cli/bridges/test_bridge_command.py::test_a_bridge_is_added_listed_tested_and_removed",
+    "alert add": "tests/cli/bridges/test_people_command.py::test_an_address_is_added_listed_tested_and_removed",
+    "alert test": "tests/cli/bridges/test_people_command.py::test_an_address_is_added_listed_tested_and_removed",
+    "alert remove": "tests/cli/bridges/test_people_command.py::test_an_address_is_added_listed_tested_and_removed",
     "eval": "tests/cli/test_cli_usage.py::test_the_evaluation_writes_what_it_prints",
     "board image": "tests/cli/test_cli_usage.py::test_an_image_of_a_board_is_made",
     "board package": "tests/boards/install/test_board_package.py"
@@ -154,6 +182,24 @@ FAILS: dict[str, tuple[Words, int]] = {
     "board deploy": (("--port", "/dev/ttyNONE"), NOT_FOUND),
     "board backup": (("b.tar.gz", "--port", "/dev/ttyNONE"), NOT_FOUND),
     "board restore": (("none.tar.gz", "--port", "/dev/ttyNONE"), NOT_FOUND),
+    "bridge add": (("pigeon",), WRONG_USAGE),
+    "bridge list": (("--bogus",), WRONG_USAGE),
+    "bridge test": (("nobody",), NOT_FOUND),
+    "bridge remove": (("nobody",), NOT_FOUND),
+    "bridge reload": (NOBODY, FAILED),
+    "people list": (NOBODY, FAILED),
+    "people waiting": (NOBODY, FAILED),
+    "people approve": (("ABCDEFGH", *NOBODY), FAILED),
+    "people block": (("ann", *NOBODY), FAILED),
+    "people remove": (("ann", *NOBODY), FAILED),
+    "people rename": (("ann", "eve", *NOBODY), FAILED),
+    "people link": (("ann", "irc:eve", *NOBODY), FAILED),
+    "people owner": (("ann", *NOBODY), FAILED),
+    "people group": (("irc:#garden", "mention", *NOBODY), FAILED),
+    "alert add": (("--bogus",), WRONG_USAGE),
+    "alert list": (("--bogus",), WRONG_USAGE),
+    "alert test": ((), NOT_FOUND),
+    "alert remove": (("1",), NOT_FOUND),
 }
 """The words that a command fails with, and the status. What `doctor` finds is an answer, see test_cli_doctor.py."""
 

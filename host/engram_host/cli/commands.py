@@ -12,6 +12,7 @@ from typer.main import get_command
 
 from engram_host.cli import access, board, changes, chat, device, memory, transfer
 from engram_host.cli import companion as companion_commands
+from engram_host.cli.bridges import alert, bridge, people
 from engram_host.cli.doctor import command as doctor
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
 from engram_host.cli.options import asks_for_json
@@ -47,6 +48,9 @@ app.command("tls")(access.tls)
 app.add_typer(device.app, name="device")
 app.add_typer(access.app, name="token")
 app.add_typer(board.app, name="board")
+app.add_typer(bridge.app, name="bridge")
+app.add_typer(people.app, name="people")
+app.add_typer(alert.app, name="alert")
 
 
 @app.callback()

@@ -276,7 +276,7 @@ def backup(
             damaged = save_postgres(settings.store.url, file, keep)
     except ToolMissing as missing:
         raise NotInstalled(str(missing)) from None
-    _note(settings, f"backup to {file}")
+    note_quietly(settings, f"backup to {file}")
     size = file.stat().st_size
     progress.say(f"{file}: {output.format_size(size)}")
     if damaged:
@@ -363,7 +363,7 @@ def _settings(home: Path) -> "Settings":
     return read_settings(home, {})
 
 
-def _note(settings: "Settings", action: str) -> None:
+def note_quietly(settings: "Settings", action: str) -> None:
     """Keep in the audit log what a command did; a sentence where that cannot be. The database's schema stays as it is."""
     from engram_host.companion.errors import StoreUnavailable
     from engram_host.companion.settings import store_url

@@ -28,7 +28,6 @@ from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.auth.tls import trust_certificate
 from engram_host.companion.auth.tokens import new_token, operator_token
-from engram_host.companion.bridge_settings import BridgeSettings
 from engram_host.companion.bridges.errors import BridgeUnavailable
 from engram_host.companion.bridges.network import BridgeHost, Network
 from engram_host.companion.bridges.runner import BridgeRunner
@@ -175,9 +174,11 @@ class CompanionApp:
         found += [step.problem for step in (self.expander, self.reranker) if step and step.problem]
         return found + self.folders.problems() + self.bridges.problems() + self.alerts.problems()
 
-    def read_bridges(self) -> tuple[BridgeSettings, ...]:
-        """The bridges in the settings as they are now. Blocks some ms. SettingError."""
-        return read_settings(self.settings.home, {}).bridges
+    async def reload_bridges(self) -> None:
+        """Run bridges, and send alerts, by the settings and secrets as they are now. SettingError."""
+        settings = await asyncio.to_thread(read_settings, self.settings.home, {})
+        await self.bridges.reload(settings.bridges)
+        await self.alerts.reload(settings.alerts)
 
     def gauges(self) -> dict[str, float]:
         """The figures that stand now, by the names in metrics.GAUGES. Blocks some ms: call it in a thread."""

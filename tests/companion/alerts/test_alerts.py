@@ -3,9 +3,7 @@
 import asyncio
 import contextlib
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -26,6 +24,7 @@ from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import Said
 from plain_board import PlainBoard
 from waiting import wait_until_async
+from webhook import Webhook
 
 NOW = 1_800_000_000
 MINUTE = 60
@@ -266,36 +265,6 @@ def test_what_waits_is_bounded_and_the_newest_stays():
 
 
 # --- with apprise
-
-
-class Webhook:
-    """A service that takes apprise's json://."""
-
-    def __init__(self) -> None:
-        self.taken: list[dict] = []
-        self.status = 200
-        hook = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                if hook.status == 200:
-                    hook.taken.append(body)
-                self.send_response(hook.status)
-                self.end_headers()
-
-            def log_message(self, format: str, *args: object) -> None:
-                pass
-
-        self._server = HTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"json://127.0.0.1:{self._server.server_port}/hidden-path"
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
-        self._thread.start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
 
 from engram_host.companion.errors import SettingError
 from engram_host.extras import missing_package
@@ -15,7 +14,7 @@ URLS = "alerts.urls"
 """The secret that has the addresses, with spaces between."""
 
 
-def read_addresses(urls: str) -> "Sequence[AppriseAddress]":
+def read_addresses(urls: str) -> "list[AppriseAddress]":
     """The addresses in a text. Loads apprise, which takes a while: call it in a thread. SettingError, which shows none."""
     parts = urls.split()
     if len(parts) > MOST_ADDRESSES:

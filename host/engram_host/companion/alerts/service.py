@@ -61,7 +61,16 @@ class AlertService:
         """End; what waits is not sent any more."""
         if self._task:
             await self._task.stop()
+            self._supervisor.forget(self._task)
+        self._task = self._outbox = None
+        self._problem = ""
         self._turn.release()
+
+    async def reload(self, settings: AlertSettings) -> None:
+        """Begin again with other settings, and with the addresses as they are now."""
+        await self.stop()
+        self._settings = settings
+        self.start()
 
     def wake(self) -> None:
         """Something has happened: look now."""

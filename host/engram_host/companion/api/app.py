@@ -1,6 +1,5 @@
 """The HTTP API: what people, programs and boards ask the companion. It describes itself at /docs and /openapi.json."""
 
-from collections.abc import Sequence
 from typing import Protocol
 
 from fastapi import FastAPI
@@ -19,7 +18,6 @@ from engram_host.companion.api.health import HealthSource, make_health_router
 from engram_host.companion.api.people import make_people_router
 from engram_host.companion.api.search import make_search_router
 from engram_host.companion.auth.middleware import AuthMiddleware
-from engram_host.companion.bridge_settings import BridgeSettings
 from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.folders.service import FolderService
@@ -40,8 +38,8 @@ class ApiBackend(HealthSource, Protocol):
     conversations: ConversationService
     people: PeopleService
 
-    def read_bridges(self) -> Sequence[BridgeSettings]:
-        """The bridges in the settings as they are now. Blocks. SettingError."""
+    async def reload_bridges(self) -> None:
+        """Run bridges, and send alerts, by the settings as they are now. SettingError."""
         ...
 
 
@@ -68,7 +66,7 @@ def make_app(companion: ApiBackend) -> FastAPI:
         make_gateway_router(companion.gateway),
         make_folder_router(companion.folders, companion.store),
         make_people_router(companion.people),
-        make_bridge_router(companion.bridges, companion.read_bridges),
+        make_bridge_router(companion.bridges, companion.reload_bridges),
         make_audit_router(companion.store),
     ):
         # An included router stands as one entry, and makes each of its routes a second time: most of a start.

@@ -1,14 +1,12 @@
 """Bridges over HTTP: how each one is, and taking up changed settings."""
 
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from engram_host.companion.api.errors import REFUSALS
 from engram_host.companion.auth.middleware import Role, requires
-from engram_host.companion.bridge_settings import BridgeSettings
 from engram_host.companion.bridges.runner import BridgeRunner
 from engram_host.companion.bridges.running import BridgeState, BridgeStatus
 
@@ -35,8 +33,8 @@ def show_bridge(status: BridgeStatus) -> BridgeShown:
     return BridgeShown(**vars(status))
 
 
-def make_bridge_router(bridges: BridgeRunner, read_bridges: Callable[[], Sequence[BridgeSettings]]) -> APIRouter:
-    """Make the routes on bridges; `read_bridges()` reads the settings, blocks, and may raise SettingError."""
+def make_bridge_router(bridges: BridgeRunner, reload_settings: Callable[[], Awaitable[None]]) -> APIRouter:
+    """Make the routes on bridges; `reload_settings()` takes up changed settings, and may raise SettingError."""
     router = APIRouter(prefix="/v1/bridges", responses=REFUSALS)
 
     @router.get("", openapi_extra=requires(Role.OPERATOR))
@@ -46,8 +44,8 @@ def make_bridge_router(bridges: BridgeRunner, read_bridges: Callable[[], Sequenc
 
     @router.post("/reload", openapi_extra=requires(Role.OPERATOR))
     async def reload() -> list[BridgeShown]:
-        """Read the bridges' settings and secrets again: what has changed, or was stopped, starts again."""
-        await bridges.reload(await asyncio.to_thread(read_bridges))
+        """Read the settings and secrets of bridges and alerts again: what has changed, or was stopped, starts again."""
+        await reload_settings()
         return [show_bridge(status) for status in bridges.statuses()]
 
     return router

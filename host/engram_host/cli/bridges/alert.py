@@ -1,0 +1,134 @@
+"""`engram alert`: addresses of services outside that alerts are sent to. They are secrets, and are never shown."""
+
+import asyncio
+import getpass
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from engram_host.cli import output
+from engram_host.cli.exit_status import CommandError, NotFound
+from engram_host.cli.options import HOME, JSON, Context, takes
+
+if TYPE_CHECKING:
+    from engram_host.companion.alerts.apprise_address import AppriseAddress
+
+app = typer.Typer(help="Let the companion tell services outside what happens.", no_args_is_help=True)
+
+
+@app.command()
+@takes(HOME, JSON)
+def add(
+    context: Context,
+    check: Annotated[bool, typer.Option("--check/--no-check", help="send a first alert before it is kept")] = True,
+) -> None:
+    """Add an address, such as ntfy://TOPIC, which is asked for or read from stdin. A first alert is sent to it.
+
+    Example: engram alert add
+
+    Example: echo ntfy://my-topic | engram alert add --json
+    """
+    url = (getpass.getpass("address: ") if sys.stdin.isatty() else sys.stdin.readline(4096)).strip()
+    urls = [*_urls(context.home), url]
+    address = _addresses(urls)[-1]
+    if check and not asyncio.run(address.send("Engram", "Alerts of the companion are sent here from now on.")):
+        raise CommandError(f"{address.name} did not take an alert, and nothing is changed: check the address.")
+    _keep(context.home, urls)
+    _reload(context)
+    if context.json:
+        output.print_json({"number": len(urls), "name": address.name})
+    else:
+        output.print_line(f"{address.name} is kept.")
+
+
+@app.command("list")
+@takes(HOME, JSON)
+def list_addresses(context: Context) -> None:
+    """List the kinds of the services that alerts are sent to, without their addresses.
+
+    Example: engram alert list
+    """
+    found = [address.name for address in _addresses(_urls(context.home))]
+    if context.json:
+        output.print_json({"addresses": found})
+    else:
+        output.print_table(
+            ("address",), [(name,) for name in found], empty="there is none; `engram alert add` adds one."
+        )
+
+
+@app.command()
+@takes(HOME, JSON)
+def test(context: Context) -> None:
+    """Send an alert to each address.
+
+    Example: engram alert test
+    """
+    addresses = _addresses(_urls(context.home))
+    if not addresses:
+        raise NotFound("there is no address; `engram alert add` adds one.")
+    failed = [each.name for each in addresses if not asyncio.run(each.send("Engram", "This is a test."))]
+    if failed:
+        raise CommandError(f"not taken by {', '.join(failed)}: check the address.")
+    if context.json:
+        output.print_json({"sent": [each.name for each in addresses]})
+    else:
+        output.print_line(f"sent to {', '.join(each.name for each in addresses)}.")
+
+
+@app.command()
+@takes(HOME, JSON)
+def remove(context: Context, number: Annotated[int, typer.Argument(help="as `engram alert list` counts")]) -> None:
+    """Remove an address.
+
+    Example: engram alert remove 1
+    """
+    urls = _urls(context.home)
+    if not 1 <= number <= len(urls):
+        raise NotFound(f"there is no address {number}; `engram alert list` lists all.")
+    del urls[number - 1]
+    _keep(context.home, urls)
+    _reload(context)
+    if context.json:
+        output.print_json({"number": number, "removed": True})
+    else:
+        output.print_line(f"the alert address {number} is removed.")
+
+
+def _addresses(urls: list[str]) -> "list[AppriseAddress]":
+    from engram_host.companion.alerts.apprise_address import read_addresses
+
+    return read_addresses(" ".join(urls))
+
+
+def _urls(home: Path) -> list[str]:
+    from engram_host.companion.alerts.apprise_address import URLS
+    from engram_host.companion.auth.secrets import SecretStore
+
+    return SecretStore(home).find(URLS, in_keyring=_in_keyring(home)).split()
+
+
+def _keep(home: Path, urls: list[str]) -> None:
+    from engram_host.companion.alerts.apprise_address import URLS
+    from engram_host.companion.auth.secrets import SecretStore
+    from engram_host.companion.settings import make_folder
+
+    make_folder(home)
+    if urls:
+        SecretStore(home).keep(URLS, " ".join(urls), in_keyring=_in_keyring(home))
+    else:
+        SecretStore(home).remove(URLS, in_keyring=_in_keyring(home))
+
+
+def _in_keyring(home: Path) -> bool:
+    from engram_host.companion.settings import read_settings
+
+    return read_settings(home, {}).alerts.keyring
+
+
+def _reload(context: Context) -> None:
+    from engram_host.cli.bridges.bridge import ask_running
+
+    ask_running(context, "POST", "/v1/bridges/reload")

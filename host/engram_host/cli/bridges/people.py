@@ -1,0 +1,155 @@
+"""`engram people`: who may talk to boards from IM networks, and in which groups boards answer."""
+
+from typing import Annotated, Any
+
+import typer
+
+from engram_host.cli import output
+from engram_host.cli.options import HOME, JSON, URL, Context, takes
+
+app = typer.Typer(help="Decide who may talk to boards from IM networks.", no_args_is_help=True)
+
+Who = Annotated[str, typer.Argument(help="a name, a principal, or an id such as telegram:12345")]
+Code = Annotated[str, typer.Argument(help="the code that a stranger was given, or their id")]
+Group = Annotated[str, typer.Argument(help="the group's id, such as matrix:!room:example.org")]
+Mode = Annotated[str, typer.Argument(help="mention, always, or off")]
+
+
+@app.command("list")
+@takes(URL, HOME, JSON)
+def list_people(context: Context) -> None:
+    """List people who may talk or are blocked, strangers who wait, and groups. Needs a running companion.
+
+    Example: engram people list
+    """
+    with context.open_companion() as companion:
+        people, waiting, groups = (companion.get(f"/v1/people{path}") for path in ("", "/waiting", "/groups"))
+    if context.json:
+        output.print_json({"people": people, "waiting": waiting, "groups": groups})
+        return
+    rows = [(each["principal"], each["name"], _status(each), " ".join(each["ids"])) for each in people]
+    output.print_table(("principal", "name", "", "accounts"), rows, empty="nobody was approved yet.")
+    for each in groups:
+        output.print_line(f"group {each['id']}: {each['mode']}")
+    if waiting:
+        output.print_line("")
+        _print_waiting(waiting)
+
+
+@app.command()
+@takes(URL, HOME, JSON)
+def waiting(context: Context) -> None:
+    """List strangers who were given a code, which is valid for an hour. Needs a running companion.
+
+    Example: engram people waiting
+    """
+    with context.open_companion() as companion:
+        found = companion.get("/v1/people/waiting")
+    if context.json:
+        output.print_json({"waiting": found})
+    else:
+        _print_waiting(found)
+
+
+@app.command()
+@takes(URL, HOME, JSON)
+def approve(
+    context: Context,
+    code: Code,
+    name: Annotated[str, typer.Option(help="what they are called; memories know a new person by it for ever")] = "",
+) -> None:
+    """Let somebody talk to boards. Needs a running companion.
+
+    Example: engram people approve QHJ4WXTK --name ann
+    """
+    _change(context, "approve", "may talk now", who=code, name=name)
+
+
+@app.command()
+@takes(URL, HOME, JSON)
+def block(context: Context, who: Who) -> None:
+    """Answer somebody no more, in private and in groups. Needs a running companion.
+
+    Example: engram people block telegram:12345
+    """
+    _change(context, "block", "is blocked", who=who)
+
+
+@app.command()
+@takes(URL, HOME, JSON)
+def remove(context: Context, who: Who) -> None:
+    """Forget that somebody was approved or blocked; their memories stay. Needs a running companion.
+
+    Example: engram people remove ann
+    """
+    _change(context, "remove", "is a stranger again", who=who)
+
+
+@app.command()
+@takes(URL, HOME, JSON)
+def rename(context: Context, who: Who, name: Annotated[str, typer.Argument(help="the new name")]) -> None:
+    """Call somebody by another name in lists; memories are not changed. Needs a running companion.
+
+    Example: engram people rename ann "Ann from work"
+    """
+    _change(context, "rename", "has a new name", who=who, name=name)
+
+
+@app.command()
+@takes(URL, HOME, JSON)
+def link(
+    context: Context,
+    who: Who,
+    other: Annotated[str, typer.Argument(help="their other account's id, or the person that is the same one")],
+) -> None:
+    """Take another account, or person, for the same one: they share memories. Needs a running companion.
+
+    Example: engram people link ann matrix:@ann:example.org
+    """
+    _change(context, "link", "has these accounts now", who=who, other=other)
+
+
+@app.command()
+@takes(URL, HOME, JSON)
+def owner(context: Context, who: Who) -> None:
+    """Make somebody the owner, with the memory of the boards' consoles. Needs a running companion.
+
+    A board lets the companion speak for its owner after `/companion chat owner` on its console.
+
+    Example: engram people owner ann
+    """
+    _change(context, "owner", "is the owner now", who=who)
+
+
+@app.command()
+@takes(URL, HOME, JSON)
+def group(context: Context, group: Group, mode: Mode) -> None:
+    """Let boards answer in a group when they are mentioned, always, or not at all. Needs a running companion.
+
+    Example: engram people group matrix:!room:example.org mention
+    """
+    with context.open_companion() as companion:
+        found = companion.post("/v1/people/groups", {"id": group, "mode": mode})
+    if context.json:
+        output.print_json({"groups": found})
+    else:
+        output.print_line(f"group {group}: {mode}")
+
+
+def _change(context: Context, action: str, outcome: str, **fields: str) -> None:
+    with context.open_companion() as companion:
+        person = companion.post(f"/v1/people/{action}", fields)
+    if context.json:
+        output.print_json(person)
+        return
+    called = person["name"] or person["principal"]
+    output.print_line(f"{called} {outcome}: {' '.join(person['ids']) or person['principal']}")
+
+
+def _status(person: dict[str, Any]) -> str:
+    return "blocked" if person["blocked"] else "owner" if person["owner"] else ""
+
+
+def _print_waiting(found: list[dict[str, Any]]) -> None:
+    rows = [(each["code"], each["id"], each["name"], output.format_time(each["at"])) for each in found]
+    output.print_table(("code", "account", "calls themselves", "since"), rows, empty="nobody waits.")

@@ -1,0 +1,55 @@
+"""Changes companion.toml and leaves all that a person wrote in it, comments too, as it is."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+from engram_host.companion.bridge_settings import BRIDGES_TABLE
+from engram_host.companion.errors import SettingError
+from engram_host.companion.settings_reader import FILE
+
+
+def put_bridge(home: Path, name: str, values: Mapping[str, Any]) -> None:
+    """Write the table of a bridge, in the place of a former one of its name. SettingError."""
+
+    def change(document: tomlkit.TOMLDocument) -> None:
+        table = tomlkit.table()
+        table.update(values)
+        if BRIDGES_TABLE not in document:
+            document[BRIDGES_TABLE] = tomlkit.table(is_super_table=True)
+        document[BRIDGES_TABLE][name] = table  # pyright: ignore[reportIndexIssue]
+
+    _change(home, change)
+
+
+def drop_bridge(home: Path, name: str) -> None:
+    """Remove the table of a bridge. SettingError."""
+
+    def change(document: tomlkit.TOMLDocument) -> None:
+        bridges: Any = document.get(BRIDGES_TABLE, {})
+        bridges.pop(name, None)
+        if not bridges:
+            document.pop(BRIDGES_TABLE, None)
+
+    _change(home, change)
+
+
+def _change(home: Path, change: Callable[[tomlkit.TOMLDocument], None]) -> None:
+    path = home / FILE
+    draft = path.with_name(f"{FILE}.new")
+    try:
+        text, mode = (path.read_text(encoding="utf-8"), path.stat().st_mode & 0o777) if path.exists() else ("", 0o600)
+        document = tomlkit.parse(text)
+        change(document)
+        draft.unlink(missing_ok=True)
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as file:
+            file.write(tomlkit.dumps(document))
+        draft.replace(path)
+    except (TOMLKitError, UnicodeDecodeError) as error:
+        raise SettingError(str(path), f"is not valid TOML: {error}.") from None
+    except OSError as error:
+        raise SettingError(str(path), f"cannot be written: {error.strerror}.") from None

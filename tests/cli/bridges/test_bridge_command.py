@@ -1,0 +1,224 @@
+"""`engram bridge`: nothing is kept before the account was signed in to, and secrets stay out of companion.toml."""
+
+import io
+import stat
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cli_case import Ran, engram, fine
+from companion_thread import companion_thread
+from engram_host.cli.bridges import asking, bridge
+from engram_host.cli.exit_status import FAILED, NOT_FOUND, NOT_INSTALLED, WRONG_USAGE
+from engram_host.companion import app
+from engram_host.companion.auth.secrets import SecretStore
+from engram_host.companion.bridges.errors import NetworkAway
+from failing_network import PASSWORD, FakeNetwork, FakeServer, RecordingEngine, fake_network
+from waiting import wait_until
+
+SET = ("--set", "server=localhost")
+
+
+@pytest.fixture(autouse=True)
+def server() -> Iterator[FakeServer]:
+    with fake_network() as made:
+        yield made
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+def add(home: Path, monkeypatch: pytest.MonkeyPatch, *words: str, stdin: str = f"password={PASSWORD}\n") -> Ran:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+    return engram("bridge", "add", "fake", *words, "--home", home)
+
+
+def tables(home: Path) -> dict:
+    return tomllib.loads((home / "companion.toml").read_text()).get("bridges", {})
+
+
+def test_a_bridge_is_added_listed_tested_and_removed(home: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"password={PASSWORD}\n"))
+    added = fine("bridge", "add", "fake", *SET, "--board", "kitchen", "--home", home, "--json")
+    assert added.json == {"name": "fake", "network": "fake", "account": "engram@localhost", "running": False}
+    assert tables(home) == {"fake": {"network": "fake", "boards": ["kitchen"], "server": "localhost"}}
+    assert SecretStore(home, {}).find("bridges.fake.password") == PASSWORD
+    (listed,) = fine("bridge", "list", "--home", home, "--json").json
+    assert (listed["name"], listed["state"], listed["boards"]) == ("fake", "not running", ["kitchen"])
+    tested = fine("bridge", "test", "fake", "--home", home, "--json")
+    assert tested.json["account"] == "engram@localhost"
+    assert fine("bridge", "remove", "fake", "--home", home, "--json").json == {"name": "fake", "removed": True}
+    assert tables(home) == {} and list((home / "secrets").iterdir()) == []
+
+
+def test_what_happens_next_is_said(home: Path, monkeypatch: pytest.MonkeyPatch):
+    told = add(home, monkeypatch, *SET).out
+    assert "signed in as engram@localhost" in told and "`engram serve` runs it." in told
+    assert "`engram people approve CODE`" in told and "`engram people owner NAME`" in told
+
+
+def test_secrets_are_in_no_file_that_others_read_and_in_no_output(home: Path, monkeypatch: pytest.MonkeyPatch):
+    ran = add(home, monkeypatch, *SET)
+    assert PASSWORD not in ran.out + ran.err + (home / "companion.toml").read_text()
+    secret = home / "secrets" / "bridges.fake.password"
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+    assert stat.S_IMODE((home / "companion.toml").stat().st_mode) == 0o600
+
+
+def test_comments_and_all_else_in_companion_toml_stay(home: Path, monkeypatch: pytest.MonkeyPatch):
+    home.mkdir()
+    text = '# my companion\n[http]\nport = 8765 # the usual one\n\n[bridges.irc] # ours\nserver = "localhost:6667"\n'
+    (home / "companion.toml").write_text(text)
+    (home / "companion.toml").chmod(0o640)
+    add(home, monkeypatch, *SET)
+    written = (home / "companion.toml").read_text()
+    assert written.startswith(text.rstrip("\n")) and set(tables(home)) == {"irc", "fake"}
+    assert stat.S_IMODE((home / "companion.toml").stat().st_mode) == 0o640
+    fine("bridge", "remove", "fake", "--home", home)
+    assert (home / "companion.toml").read_text().strip() == text.strip()
+
+
+def test_a_wrong_password_changes_nothing(home: Path, monkeypatch: pytest.MonkeyPatch):
+    ran = add(home, monkeypatch, *SET, stdin="password=wrong\n")
+    assert ran.status == FAILED and "nothing is changed: the server does not know this password." in ran.err
+    assert not home.exists()
+
+
+@pytest.mark.parametrize(
+    "error", [NetworkAway(f"no way to {PASSWORD}."), RuntimeError(PASSWORD), SystemExit(PASSWORD), KeyError(PASSWORD)]
+)
+def test_whatever_the_library_raises_is_one_sentence_without_a_secret(
+    home: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+):
+    async def check(self: FakeNetwork) -> str:
+        raise error
+
+    monkeypatch.setattr(FakeNetwork, "check", check)
+    ran = add(home, monkeypatch, *SET)
+    assert ran.status == FAILED and PASSWORD not in ran.err and not home.exists()
+
+
+def test_a_server_that_never_answers_ends_the_command(home: Path, monkeypatch: pytest.MonkeyPatch):
+    async def check(self: FakeNetwork) -> str:
+        import asyncio
+
+        await asyncio.get_running_loop().create_future()
+        return ""
+
+    monkeypatch.setattr(FakeNetwork, "check", check)
+    monkeypatch.setattr(bridge, "CHECK_SECONDS", 0.01)
+    assert "did not answer within" in add(home, monkeypatch, *SET).err
+
+
+def test_without_a_check_nothing_is_signed_in_to(home: Path, monkeypatch: pytest.MonkeyPatch, server: FakeServer):
+    assert add(home, monkeypatch, *SET, "--no-check", stdin="password=wrong\n").status == 0
+    assert server.connections == [] and set(tables(home)) == {"fake"}
+
+
+@pytest.mark.parametrize(
+    ("words", "stdin", "said"),
+    [
+        ((), "password=x\n", "--set server=..."),
+        (SET, "", "a line password=... on its stdin"),
+        ((*SET, "--set", "password=hunter2"), "", "would show a secret to all users"),
+        ((*SET, "--set", "colour=red"), "password=x\n", "has the fields server, nickname, password, token"),
+        ((*SET, "--set", "server"), "password=x\n", "FIELD=VALUE"),
+        ((*SET, "--policy", "open"), "password=x\n", "bridges.fake.allow"),
+        ((*SET, "--name", "Bad Name"), "password=x\n", "no name of a bridge"),
+        ((*SET, "--board", "The Kitchen"), "password=x\n", "bridges.fake.boards"),
+    ],
+)
+def test_what_is_missing_or_wrong_is_named(home: Path, monkeypatch: pytest.MonkeyPatch, words, stdin: str, said: str):
+    ran = add(home, monkeypatch, *words, stdin=stdin)
+    assert ran.status == WRONG_USAGE and said in ran.err and "hunter2" not in ran.err and not home.exists()
+
+
+def test_a_network_that_there_is_not_is_named(home: Path):
+    ran = engram("bridge", "add", "pigeon", "--home", home)
+    assert ran.status == WRONG_USAGE and "must be one of xmpp, irc, matrix" in ran.err
+
+
+def test_a_library_that_is_not_installed_is_named_before_anything_is_asked(home: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "slixmpp", None)
+    monkeypatch.setitem(sys.modules, "engram_host.companion.bridges.xmpp", None)
+    ran = engram("bridge", "add", "xmpp", "--home", home)
+    assert ran.status == NOT_INSTALLED and "is not installed: pip install" in ran.err
+
+
+def test_a_person_is_asked_for_each_field_and_secrets_are_not_shown(home: Path, monkeypatch: pytest.MonkeyPatch):
+    answers = iter(["", "localhost", "", PASSWORD, ""])
+    asked: list[tuple[str, bool]] = []
+
+    def answer(question: str, *, is_hidden: bool = False) -> str:
+        asked.append((question, is_hidden))
+        return next(answers)
+
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    monkeypatch.setattr(asking, "input", lambda question: answer(question), raising=False)
+    monkeypatch.setattr(asking.getpass, "getpass", lambda question: answer(question, is_hidden=True))
+    fine("bridge", "add", "fake", "--home", home)
+    assert asked == [
+        ("address of the server: ", False),
+        ("address of the server: ", False),
+        ("nickname [engram]: ", False),
+        ("its password: ", True),
+        ("a token (empty: none): ", True),
+    ]
+    assert tables(home)["fake"] == {"network": "fake", "server": "localhost", "nickname": "engram"}
+
+
+def test_a_second_bridge_of_a_network_needs_a_name_and_a_replacement_has_to_be_meant(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+):
+    add(home, monkeypatch, *SET)
+    ran = add(home, monkeypatch, *SET)
+    assert ran.status == FAILED and "--name" in ran.err and "--replace" in ran.err
+    assert add(home, monkeypatch, *SET, "--name", "second").status == 0
+    assert add(home, monkeypatch, "--set", "server=other", "--replace").status == 0
+    assert {name: table["server"] for name, table in tables(home).items()} == {"fake": "other", "second": "localhost"}
+
+
+@pytest.mark.parametrize("command", ["test", "remove"])
+def test_a_bridge_that_there_is_not_is_not_found(home: Path, command: str):
+    ran = engram("bridge", command, "nobody", "--home", home)
+    assert ran.status == NOT_FOUND and "`engram bridge list`" in ran.err
+
+
+# --- beside a companion that runs
+
+
+def test_a_companion_that_runs_takes_up_what_is_added_and_removed(home: Path, monkeypatch: pytest.MonkeyPatch):
+    engine = RecordingEngine()
+    monkeypatch.setattr(app, "NoEngine", lambda: engine)
+    home.mkdir(mode=0o700)
+    with companion_thread(home):
+        assert fine("bridge", "list", "--home", home, "--json").json == []
+        assert "The companion runs it now" in add(home, monkeypatch, *SET).out
+        wait_until("it is connected", lambda: _state(home) == "connected")
+        (listed,) = fine("bridge", "list", "--home", home, "--json").json
+        assert (listed["account"], listed["boards"]) == ("engram@fake", [])
+        (reloaded,) = fine("bridge", "reload", "--home", home, "--json").json
+        assert (reloaded["state"], reloaded["starts"]) == ("connected", 1)
+        fine("bridge", "remove", "fake", "--home", home)
+        assert fine("bridge", "list", "--home", home, "--json").json == [] and engine.attached == {}
+        actions = [entry["action"] for entry in fine("audit", "--home", home, "--json").json]
+        assert {"bridge add fake", "bridge remove fake"} <= set(actions)
+
+
+def _state(home: Path) -> str:
+    (listed,) = fine("bridge", "list", "--home", home, "--json").json
+    return listed["state"]
+
+
+def test_a_reload_with_a_wrong_setting_says_which_and_changes_nothing(home: Path):
+    home.mkdir(mode=0o700)
+    with companion_thread(home):
+        (home / "companion.toml").write_text('[bridges.pigeon]\nname = "x"\n')
+        ran = engram("bridge", "reload", "--home", home)
+        assert ran.status == WRONG_USAGE and "bridges.pigeon.network: must be one of" in ran.err
