@@ -26,6 +26,7 @@ TASKS = (
     "broker",
     "checking",
     "conversations",
+    "deliveries",
     "embedding",
     "expiry",
     "folders",
