@@ -1,6 +1,6 @@
 """The types in which the companion's parts speak of people, of their chats on IM networks, and of what these are owed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from engram.memory.access import OWNER
@@ -39,3 +39,56 @@ class PairingRequest:
     def network(self) -> str:
         """The network that they wrote on."""
         return self.ref.partition(":")[0]
+
+
+# --- what chats are owed
+
+
+@dataclass(frozen=True)
+class ChatPlace:
+    """A chat of a bridge, or a thread in it ("" for none), by the network's own ids."""
+
+    bridge: str
+    chat: str
+    thread: str = ""
+    is_group: bool = False
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How much of an answer its chat has.
+
+    `messages` are the network's ids of the messages that show it. `part` counts those that are complete; the present one
+    begins at the byte `start` of the answer, and ended at `upto` when it was sent. `digest` is that of the answer up to there,
+    `heading` stands above the present message. While `is_sending`, nobody knows whether the present message arrived.
+    """
+
+    messages: tuple[str, ...] = ()
+    part: int = 0
+    start: int = 0
+    upto: int = 0
+    digest: str = ""
+    heading: str = ""
+    is_sending: bool = False
+    is_told: bool = False
+    """Whether the chat knows that the board is away."""
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What a chat is owed: `text`, or the answer of the board `device` to the message `mid`. `message` is the network's id of
+    what it answers, "" for what a board begins to say; `at` is when that came, in Unix seconds.
+    """
+
+    number: int
+    place: ChatPlace
+    message: str
+    device: str
+    mid: str
+    text: str = field(repr=False)
+    at: int
+    shown: Shown = Shown()
+
+
+DeliveryEnd = Literal["done", "refused", "dropped"]
+"""How a delivery ended: the chat has all of it; it will never take it; or too many waited for it."""

@@ -28,6 +28,7 @@ TASKS = (
     "broker",
     "checking",
     "conversations",
+    "deliveries",
     "embedding",
     "expiry",
     "folders",

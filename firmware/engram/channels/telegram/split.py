@@ -17,6 +17,8 @@ _FOUR_BYTES = const(0xF0)  # the first byte of a character that takes two units
 _FENCES = const((b"```", b"~~~"))
 # Protects the room of a message: what opens a fence again is repeated in each part; no name of a language is longer.
 _OPENING = const(40)
+CLOSING = const(21)
+"""Units of a message that are left free, so that what closes code fits: its marks, half of _OPENING at most, on a new line."""
 _INDENT = const(3)  # more spaces before a fence make it text
 _SENTENCE_ENDS = const((b". ", b"! ", b"? ", b"\xe3\x80\x82", b"\xef\xbc\x81", b"\xef\xbc\x9f"))  # and "。！？"
 _PARAGRAPH = const(b"\n\n")
@@ -84,19 +86,32 @@ def closes(line: bytes, fence: bytes) -> bool:
 
 def _divide(data: bytes, most: int) -> tuple:
     """(first part, rest) of a text of more than `most` units."""
-    end = _offset(data, most - _OPENING // 2 - 1)  # so that a closing fence fits
+    end = _offset(data, most - CLOSING)
+    head_end, closing, at, opening = place_cut(data, end)
+    return data[:head_end] + closing, opening + data[at:]
+
+
+def place_cut(data: bytes, end: int) -> tuple:
+    """Where to cut a text, at most at the byte `end`: (where the first part ends, what closes its code, where the rest begins,
+    what opens the code again).
+    """
     at = _cut(data, end)
-    fence, opened = _open_fence(data[:at])
-    if fence and opened > at // 2:
-        # The code begins late: all of it goes to the next part.
-        return data[:opened].rstrip(), data[opened:]
+    fence, opened = open_fence(data[:at])
+    if fence and opened <= at // 2:
+        at = _cut_code(data, opened, end)
+        fence, opened = open_fence(data[:at])  # this may be behind the code's end
     if not fence:
-        return data[:at].rstrip(), data[at:].lstrip()
-    at = _cut_code(data, opened, end)
-    line_end = data.find(b"\n", opened)
-    opening = data[opened : min(line_end, opened + _OPENING)]
-    rest = data[at + 1 if data[at : at + 1] == b"\n" else at :]
-    return data[:at] + b"\n" + fence, decode(opening).encode() + b"\n" + rest
+        return len(data[:at].rstrip()), b"", len(data) - len(data[at:].lstrip()), b""
+    if opened > at // 2:
+        # The code begins late: all of it goes to the next part.
+        return len(data[:opened].rstrip()), b"", opened, b""
+    rest = at + 1 if data[at : at + 1] == b"\n" else at
+    return at, b"\n" + fence, rest, opening_of(data, opened)
+
+
+def opening_of(data: bytes, opened: int) -> bytes:
+    """The line at `opened` that opens code, as it is repeated."""
+    return decode(data[opened : min(data.find(b"\n", opened), opened + _OPENING)]).encode() + b"\n"
 
 
 def _offset(data: bytes, count: int) -> int:
@@ -138,7 +153,7 @@ def _between_characters(data: bytes, end: int) -> int:
     return len(cut_bytes(decode(data), end).encode())
 
 
-def _open_fence(data: bytes) -> tuple:
+def open_fence(data: bytes) -> tuple:
     """(marks, offset of its line) of the code that is open at the end of `data`; no marks if none is."""
     fence = b""
     opened = at = 0

@@ -25,6 +25,9 @@ MOST_LISTENING = 768
 CROWDED_SECONDS = 10
 """After which a board asks again that found no room to wait."""
 
+PUSHED = "pushed"
+"""What wakes who waits for what boards begin to say."""
+
 _KINDS = frozenset(get_args(PieceKind)) - {"again"}
 _END = "end"
 _NO_ID = "the id of a message has signs that cannot be shown: the board's firmware is at fault."
@@ -134,7 +137,7 @@ class BoardSide:
     async def _take_push(self, device: str, head: PushHead) -> bytes:
         said = Said(head["mid"], "", storable(head["text"]), storable(head["room"]))
         await asyncio.to_thread(self._store.add_push, _sender(head), device, said, int(time.time()))
-        self._changed.wake(device)
+        self._changed.wake(PUSHED)
         return _answer("received", head, cancel=False)
 
 

@@ -5,12 +5,13 @@ import logging
 import math
 import time
 from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from engram.errors import ArgumentError
 from engram.memory import caller_check
 from engram.memory.access import Caller
-from engram_host.companion.conversations.board_side import BoardSide, storable
+from engram_host.companion.conversations.board_side import PUSHED, BoardSide, storable
 from engram_host.companion.conversations.wakers import Wakers, wait_for_event
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.replication.messages import ConversationHead
@@ -34,6 +35,9 @@ HEARD_SECONDS = 120
 LOOK_SECONDS = 1.0
 """Between two looks for what another process has changed."""
 
+RARE_LOOK_SECONDS = 60.0
+"""Between two such looks of who waits for a board that is away, and is patient."""
+
 KEEP_ALIVE_SECONDS = 15.0
 """After which who follows an answer gets a sign that the connection lives."""
 
@@ -56,10 +60,13 @@ _HOUR_SECONDS = 3600
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a message is: its state changed, or there is something to say about it (`told`, a sentence)."""
+    """How far a message is: its state changed, or there is something to say about it (`told`, a sentence): the board `is_away`,
+    takes no messages, or answers another one first.
+    """
 
     conversation: Conversation
     told: str = ""
+    is_away: bool = False
 
 
 Event = Progress | Piece | None
@@ -112,6 +119,10 @@ class ConversationService:
         self._boards.wake(device)
         return found
 
+    def wake_board(self, device: str) -> None:
+        """A message for a board was kept by somebody else."""
+        self._boards.wake(device)
+
     async def cancel(self, device: str, mid: str) -> Conversation:
         """Ask for no answer to a message any more. UnknownConversation."""
         found = await asyncio.to_thread(self._store.cancel_conversation, device, mid, int(time.time()))
@@ -128,6 +139,10 @@ class ConversationService:
         await asyncio.to_thread(self._store.device, device)
         return await asyncio.to_thread(self._store.conversations, device, limit, before, room)
 
+    def waiting_for_pushes(self) -> AbstractContextManager[asyncio.Event]:
+        """An event that is set whenever a board has begun to say something to this process."""
+        return self._changed.waiting(PUSHED)
+
     async def follow(self, device: str, mid: str, after: int = 0, seconds: float = math.inf) -> AsyncIterator[Event]:
         """The pieces of an answer after one, and how far it is, until it is over, or for some seconds. UnknownConversation."""
         self.followers += 1
@@ -138,8 +153,14 @@ class ConversationService:
         finally:
             self.followers -= 1
 
+    async def follow_patiently(self, device: str, mid: str) -> AsyncIterator[Event]:
+        """As follow(), for who holds no request: while the board is away, next to nothing is done. UnknownConversation."""
+        with self._changed.waiting((device, mid)) as event:
+            async for each in self._follow(device, mid, 0, event, math.inf, RARE_LOOK_SECONDS):
+                yield each
+
     async def _follow(
-        self, device: str, mid: str, after: int, event: asyncio.Event, until: float
+        self, device: str, mid: str, after: int, event: asyncio.Event, until: float, look_if_away: float = LOOK_SECONDS
     ) -> AsyncIterator[Event]:
         state, told = "", ""
         heard = time.monotonic()
@@ -154,30 +175,32 @@ class ConversationService:
                 yield Progress(found)
                 return
             if pieces or found.state != state:
-                state, heard = found.state, time.monotonic()
+                state, told, heard = found.state, "", time.monotonic()
                 continue
             if found.state == "waiting" and time.time() - found.at >= AWAY_SECONDS:
-                before, told = told, await self._why_waiting(found)
+                before, (told, is_away) = told, await self._why_waiting(found)
                 if told != before:
-                    yield Progress(found, told)
+                    yield Progress(found, told, is_away)
             if time.monotonic() - heard > KEEP_ALIVE_SECONDS:
                 heard = time.monotonic()
                 yield None
             if time.monotonic() >= until:
                 return
-            await wait_for_event(event, min(LOOK_SECONDS, until - time.monotonic()))
+            look = look_if_away if told else LOOK_SECONDS
+            await wait_for_event(event, min(look, until - time.monotonic()))
 
-    async def _why_waiting(self, found: Conversation) -> str:
-        """Why a board has not taken a message yet."""
+    async def _why_waiting(self, found: Conversation) -> tuple[str, bool]:
+        """Why a board has not taken a message yet, and whether that is because it is away or takes none."""
         now = int(time.time())
         if await asyncio.to_thread(self._store.is_behind_another, found, now - BUSY_SECONDS):
-            return f"{found.device} answers another message first; this one is kept until then."
+            return f"{found.device} answers another message first; this one is kept until then.", False
         silence = now - (await asyncio.to_thread(self._store.device, found.device)).heard
         if silence > HEARD_SECONDS:
-            return f"{found.device} is away: the message is kept, and answered when it is back."
+            return f"{found.device} is away: the message is kept, and answered when it is back.", True
         return (
             f"{found.device} is connected and has not taken the message yet: it is kept. Does it take any? Its setting"
-            " companion.chat may be off, or its firmware older than that."
+            " companion.chat may be off, or its firmware older than that.",
+            True,
         )
 
     # --- in the background

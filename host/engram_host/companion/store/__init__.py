@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from engram_host.companion.errors import SettingError
+from engram_host.companion.store.bridges.deliveries import DeliveryTable
 from engram_host.companion.store.bridges.people import PeopleTable
 from engram_host.companion.store.conversations.table import ConversationTable
 from engram_host.companion.store.database import Database, reads
@@ -62,6 +63,7 @@ class CompanionStore(
     NoteTable,
     ConversationTable,
     PeopleTable,
+    DeliveryTable,
     ExpiryTable,
     ErasureTable,
 ):

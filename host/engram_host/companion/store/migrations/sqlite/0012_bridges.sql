@@ -54,7 +54,7 @@ CREATE INDEX rooms_of_chats ON bridge_chats (room);
 -- the network's id of the person's message, `at` when it came. `messages` are the network's ids of those that show the answer,
 -- as JSON; `part` counts the complete ones, `start` is where in the answer the present one begins and `upto` where it ended
 -- when it was sent, in bytes; `digest` is of the answer up to there, `heading` stands above the present one. `sending` is 1
--- from before it is sent until its id is here.
+-- from before it is sent until its id is here, `told` is 1 once the chat knows that the board is away.
 CREATE TABLE bridge_deliveries (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     bridge TEXT NOT NULL,
@@ -75,7 +75,11 @@ CREATE TABLE bridge_deliveries (
     digest TEXT NOT NULL,
     heading TEXT NOT NULL,
     sending INTEGER NOT NULL,
+    told INTEGER NOT NULL,
     UNIQUE (mid, device)
 );
 
 CREATE INDEX open_deliveries ON bridge_deliveries (bridge, number) WHERE state = 'open';
+
+-- What boards begin to say, for the chats in whose rooms it is.
+CREATE INDEX pushes ON conversations (number) WHERE is_push = 1;

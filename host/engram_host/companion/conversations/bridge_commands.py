@@ -1,0 +1,171 @@
+"""The commands of bridges: they are answered by the companion, and have no board."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from engram.channels.console.commands import commands as board_commands
+from engram.channels.console.commands.people import pair_command, people_command
+from engram.errors import EngramError
+from engram.memory.access import OWNER, Caller
+from engram_host.companion.bridge_types import ChatPlace, PairingRequest, Person
+from engram_host.companion.bridges.network import MenuCommand
+from engram_host.companion.conversations.service import ConversationService
+from engram_host.companion.errors import CompanionError, StoreUnavailable
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.bridges.people import PeopleTable
+from engram_host.wording import counted, listed
+
+OWN = {
+    "board": ("[NAME]", "let a board answer in this chat; alone: say which one does"),
+    "boards": ("", "list the boards"),
+    "new": ("[TITLE]", "begin a new session"),
+    "cancel": ("", "cancel the answer that is being made"),
+}
+"""What may stand behind each command, and what it is for. /pair and /people are the board's, about the people of bridges."""
+
+HELP = "\n".join(
+    [
+        "In this chat, too:",
+        *(f"/{name}{' ' + usage if usage else ''}\n    {purpose}" for name, (usage, purpose) in OWN.items()),
+        "@NAME before a message asks the board of that name.",
+    ]
+)
+
+_MENU_CHARS = 256
+_NOT_IN_MENU = ("json",)
+
+
+def menu() -> list[MenuCommand]:
+    """All commands that people may type in a chat."""
+    own = [MenuCommand(name, purpose) for name, (_, purpose) in OWN.items()]
+    theirs = [
+        MenuCommand(name, purpose[:_MENU_CHARS]) for name, _, purpose in board_commands() if name not in _NOT_IN_MENU
+    ]
+    return own + theirs
+
+
+class BridgeCommands:
+    """Runs the commands of bridges."""
+
+    def __init__(self, store: CompanionStore, conversations: ConversationService, now: Callable[[], float] = time.time):
+        self._store = store
+        self._conversations = conversations
+        self._now = now
+
+    async def people(self, command: str, caller: Caller, rest: str) -> str:
+        """/pair and /people, as on a board's console: about all bridges."""
+        run = pair_command if command == "pair" else people_command
+        clock = _Clock(self._now)
+
+        def answer() -> str:
+            people = _BoardPeople(self._store, clock)
+            return "\n".join(run(lambda: people, clock, caller, rest))
+
+        try:
+            return await asyncio.to_thread(answer)
+        except EngramError as problem:
+            return str(problem)
+
+    async def board(self, place: ChatPlace, room: str, rest: str, boards: Sequence[str]) -> str:
+        """/board: choose the board of a chat, or say which it is."""
+        name = rest.removeprefix("@").lower()
+        if not name:
+            chosen = await asyncio.to_thread(self._store.chosen_board, place)
+            return (
+                f"{chosen} answers in this chat."
+                if chosen
+                else f"No board is chosen for this chat. {self.boards(boards)}"
+            )
+        if name not in boards:
+            return f"There is no board {name[:32]} here. {self.boards(boards)}"
+        await asyncio.to_thread(self._store.choose_board, place, room, name, int(self._now()))
+        return f"{name} answers in this chat from now on."
+
+    def boards(self, boards: Sequence[str]) -> str:
+        """/boards: list them."""
+        return f"The boards are {listed(list(boards))}." if boards else "No board has connected to this companion yet."
+
+    async def cancel(self, place: ChatPlace, caller: Caller) -> str:
+        """/cancel: no answer any more to what somebody said in a chat, or anybody for the owner."""
+        found = await asyncio.to_thread(self._store.open_answers, place)
+        own = [(device, mid) for device, mid, who in found if caller.principal in (who, OWNER.principal)]
+        count = 0
+        for device, mid in own:
+            try:
+                await self._conversations.cancel(device, mid)
+            except StoreUnavailable:
+                raise
+            except CompanionError:
+                continue  # it was answered and removed meanwhile
+            count += 1
+        return (
+            f"{counted(count, 'answer is', 'answers are')} cancelled."
+            if count
+            else "No answer of yours is being made here."
+        )
+
+
+class _Clock:
+    """A board's clock, as far as its commands about people ask for it."""
+
+    def __init__(self, now: Callable[[], float]):
+        self._now = now
+
+    def now(self) -> int:
+        return int(self._now())
+
+
+class _BoardPeople:
+    """The people of bridges as a board's commands take them: engram.channels.people.People. Calls block."""
+
+    def __init__(self, store: PeopleTable, clock: _Clock):
+        self._store = store
+        self._clock = clock
+
+    @property
+    def people(self) -> list[dict[str, Any]]:
+        return [_as_board(person) for person in self._store.people()]
+
+    @property
+    def groups(self) -> dict[str, str]:
+        return dict(self._store.groups())
+
+    def waiting(self) -> list[tuple[str, str, str, int]]:
+        return [_stranger(request) for request in self._store.pairing_requests(self._clock.now())]
+
+    def stranger(self, ref: str) -> tuple[str, str, str, int] | None:
+        return next((each for each in self.waiting() if ref.upper() == each[0] or ref == each[1]), None)
+
+    def has_owner(self) -> bool:
+        return any(person.is_owner for person in self._store.people())
+
+    def approve(self, ref: str, name: str) -> dict[str, Any]:
+        return _as_board(self._store.approve_person(ref, name, self._clock.now()))
+
+    def block(self, ref: str) -> dict[str, Any]:
+        return _as_board(self._store.block_person(ref, self._clock.now()))
+
+    def remove(self, ref: str) -> dict[str, Any]:
+        return _as_board(self._store.remove_person(ref))
+
+    def rename(self, ref: str, name: str) -> dict[str, Any]:
+        return _as_board(self._store.rename_person(ref, name))
+
+    def link(self, ref: str, other: str) -> dict[str, Any]:
+        return _as_board(self._store.link_person(ref, other, self._clock.now()))
+
+    def make_owner(self, ref: str) -> dict[str, Any]:
+        return _as_board(self._store.make_owner(ref))
+
+    def set_group(self, ref: str, mode: str) -> None:
+        self._store.set_group(ref, mode)
+
+
+def _as_board(person: Person) -> dict[str, Any]:
+    return {"who": person.principal, "name": person.name, "ids": list(person.ids), "blocked": person.is_blocked}
+
+
+def _stranger(request: PairingRequest) -> tuple[str, str, str, int]:
+    return request.code, request.ref, request.name, request.at

@@ -1,0 +1,350 @@
+"""The engine as one bridge sees it: takes its messages, and delivers to its chats."""
+
+import asyncio
+import hashlib
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+from engram.errors import EngramError
+from engram.memory.access import Caller
+from engram_host.companion.bridge_types import ChatPlace, Delivery, DeliveryEnd
+from engram_host.companion.bridges.errors import SendFailed, SendRefused, SendUncertain, SlowDown
+from engram_host.companion.bridges.network import Chat, Incoming, MenuCommand, Network
+from engram_host.companion.conversations.bridge_commands import HELP, BridgeCommands, menu
+from engram_host.companion.conversations.delivery import Deliverer
+from engram_host.companion.conversations.outlet import Outlet
+from engram_host.companion.conversations.people import PeopleService
+from engram_host.companion.conversations.routing import GREETING, Spoken, parse_spoken, refusal, which_board
+from engram_host.companion.conversations.service import ConversationService, check_said
+from engram_host.companion.conversations.wakers import Wakers, wait_for_event
+from engram_host.companion.errors import CompanionError, StoreUnavailable
+from engram_host.companion.settings import ChatSettings, conversation_limits
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.supervisor import describe_error
+from engram_host.companion.types import Conversation, Said
+
+_log = logging.getLogger("engram.bridges")
+
+MID = "bridge:"
+"""How the ids of these messages begin in the database, so that nobody takes those of others."""
+
+MOST_NOTICES = 32
+"""Sentences of which nothing is kept that are under way at once, such as codes: more are not sent."""
+
+MOST_FAILURES = 5
+"""Times that a delivery may fail by an error that nobody knows, before it is given up."""
+
+FAILED_SECONDS = 10.0
+"""Before it is tried again then."""
+
+_NOTICE_TRIES = 3
+NOTICE_PAUSE = 2.0
+"""Seconds before a sentence of which nothing is kept is sent again, three times in all."""
+STORE_SECONDS = 5.0
+"""Before a delivery goes on that the database kept from it."""
+
+_MID_CHARS = 40
+_BACK = "back"
+
+
+class AttachedBridge:
+    """A BridgeHost, with the deliveries of its bridge."""
+
+    def __init__(
+        self,
+        bridge: str,
+        kind: str,
+        network: Network,
+        boards: Sequence[str],
+        store: CompanionStore,
+        conversations: ConversationService,
+        people: PeopleService,
+        commands: BridgeCommands,
+        chat: ChatSettings,
+        on_connected: Callable[[], None],
+    ):
+        self._bridge = bridge
+        self._kind = kind
+        self._network = network
+        self._boards = boards
+        self._store = store
+        self._conversations = conversations
+        self._people = people
+        self._commands = commands
+        self._limits = conversation_limits(chat)
+        self._on_connected = on_connected
+        self._menu = menu()
+        self._back = Wakers()
+        self._outlets: dict[str, Outlet] = {}
+        self._lanes: dict[tuple[ChatPlace, str], deque[Delivery]] = {}
+        self._numbers: set[int] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._notices = 0
+        self._is_stopping = False
+
+    # --- for the network
+
+    @property
+    def menu(self) -> Sequence[MenuCommand]:
+        """The commands to register in the network's menu, where it has one."""
+        return self._menu
+
+    async def receive(self, message: Incoming) -> None:
+        """Take a message; when this returns it is kept. StoreUnavailable."""
+        admission = await self._people.admit(self._bridge, self._kind, message)
+        if admission.caller:
+            await self._take(message, admission.caller)
+        elif admission.reply:
+            self._send_notice(message, admission.reply)
+
+    def connected(self, account: str) -> None:
+        """The network is reached; what was not delivered yet is sent now."""
+        _log.info("the bridge %s is connected as %s", self._bridge, account)
+        self._back.wake(_BACK)
+        self._begin(self._resume())
+        self._on_connected()
+
+    async def load_mark(self) -> str:
+        """What save_mark() kept last, "" before."""
+        return await asyncio.to_thread(self._store.bridge_mark, self._bridge)
+
+    async def save_mark(self, mark: str) -> None:
+        """Keep up to where the network's messages were taken."""
+        await asyncio.to_thread(self._store.save_bridge_mark, self._bridge, mark)
+
+    # --- for the engine
+
+    @property
+    def owed(self) -> int:
+        """How much is being delivered."""
+        return len(self._numbers)
+
+    def deliver(self, delivery: Delivery) -> None:
+        """Deliver what a chat is owed after what it was owed before by the same board."""
+        if delivery.number in self._numbers or self._is_stopping:
+            return
+        self._numbers.add(delivery.number)
+        lane = delivery.place, "" if delivery.text else delivery.device
+        waiting = self._lanes.get(lane)
+        if waiting is None:
+            self._lanes[lane] = deque([delivery])
+            self._begin(self._run_lane(lane))
+        else:
+            waiting.append(delivery)
+
+    async def stop(self) -> None:
+        """End all tasks; what is owed stays in the database."""
+        self._is_stopping = True
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # --- messages
+
+    async def _take(self, message: Incoming, caller: Caller) -> None:
+        mid = message_id(self._bridge, message)
+        place = ChatPlace(self._bridge, message.chat.id, message.chat.thread, message.chat.is_group)
+        now = int(time.time())
+        at = message.at if 0 < message.at < now else now
+        owed = Delivery(0, place, message.id, "", mid, "", at)
+        if await asyncio.to_thread(self._store.is_known, mid):
+            return
+        boards = await self._known_boards()
+        spoken = parse_spoken(message, boards, self._network.features.command_signs)
+        sentence = await self._answer_here(message, spoken, caller, place, boards)
+        if not sentence:
+            sentence = await self._pass_on(owed, spoken, caller, boards)
+        if sentence:
+            text = Delivery(0, place, message.id, "", mid, sentence, at)
+            if added := await asyncio.to_thread(self._store.add_text, text, now):
+                self.deliver(added)
+
+    async def _known_boards(self) -> list[str]:
+        if self._boards:
+            return list(self._boards)
+        return await asyncio.to_thread(self._store.board_names)
+
+    async def _answer_here(
+        self, message: Incoming, spoken: Spoken, caller: Caller, place: ChatPlace, boards: Sequence[str]
+    ) -> str:
+        """The answer of the companion itself; "" if a board is to answer."""
+        if not spoken.text:
+            return refusal(message) or GREETING
+        match spoken.command:
+            case "start":
+                return GREETING
+            case "pair" | "people" as command:
+                return await self._commands.people(command, caller, spoken.rest)
+            case "board":
+                return await self._commands.board(place, caller.room, spoken.rest, boards)
+            case "boards":
+                return self._commands.boards(boards)
+            case "cancel":
+                return await self._commands.cancel(place, caller)
+            case _:
+                return ""
+
+    async def _pass_on(self, owed: Delivery, spoken: Spoken, caller: Caller, boards: Sequence[str]) -> str:
+        """Keep a message for its board; "" if that is done, else why not."""
+        board = spoken.board or await self._default_board(owed.place, boards)
+        if not board:
+            return HELP if spoken.command == "help" else which_board(boards)
+        text = f"/session new {spoken.rest}".strip() if spoken.command == "new" else spoken.text
+        try:
+            said = Said(owed.mid, caller.principal, text, caller.room, caller.group, "", spoken.is_command)
+            delivery = Delivery(0, owed.place, owed.message, board, owed.mid, "", owed.at)
+            values = check_said(said), self._limits, int(time.time())
+            added = await asyncio.to_thread(self._store.add_message, delivery, *values)
+        except StoreUnavailable:
+            raise
+        except (CompanionError, EngramError) as problem:
+            return str(problem)
+        if added:
+            self._conversations.wake_board(board)
+            self.deliver(added)
+        return ""
+
+    async def _default_board(self, place: ChatPlace, boards: Sequence[str]) -> str:
+        chosen = await asyncio.to_thread(self._store.chosen_board, place)
+        if chosen in boards:
+            return chosen
+        return boards[0] if len(boards) == 1 else ""
+
+    # --- what nothing is kept of
+
+    def _send_notice(self, message: Incoming, sentence: str) -> None:
+        if self._notices >= MOST_NOTICES:
+            return
+        self._notices += 1
+        self._begin(self._try_notice(message, sentence))
+
+    async def _try_notice(self, message: Incoming, sentence: str) -> None:
+        """Send a sentence of which nothing is kept: it is lost if the network stays away."""
+        outlet = self._outlet(message.chat)
+        key = message_id(self._bridge, message).removeprefix(MID)[:32] + "-n"
+        try:
+            for _ in range(_NOTICE_TRIES):
+                try:
+                    await outlet.send(message.chat, sentence, key, "", is_plain=True)
+                    return
+                except (SendRefused, SendUncertain) as problem:
+                    _log.info("a sentence was not sent: %s", problem)
+                    return
+                except SendFailed as problem:
+                    _log.info("a sentence is sent again: %s", problem)
+                    pause = problem.retry_after if isinstance(problem, SlowDown) else NOTICE_PAUSE
+                await self._wait_to_retry(pause)
+        finally:
+            self._notices -= 1
+            self._release(message.chat)
+
+    # --- deliveries
+
+    async def _resume(self) -> None:
+        """Deliver what the database knows of."""
+        try:
+            for delivery in await asyncio.to_thread(self._store.open_deliveries, self._bridge):
+                self.deliver(delivery)
+        except StoreUnavailable as problem:
+            _log.warning("what chats are owed is not known: %s", problem)
+
+    async def _run_lane(self, lane: tuple[ChatPlace, str]) -> None:
+        """Deliver one after the other, until nothing is left."""
+        waiting = self._lanes[lane]
+        failures = 0
+        try:
+            while waiting:
+                delivery = waiting[0]
+                if await self._is_delivered(delivery, is_last_try=failures + 1 >= MOST_FAILURES):
+                    self._numbers.discard(waiting.popleft().number)
+                    failures = 0
+                else:
+                    failures += 1
+                    await self._wait_to_retry(FAILED_SECONDS)
+        finally:
+            del self._lanes[lane]
+            self._numbers.difference_update(delivery.number for delivery in waiting)
+
+    async def _is_delivered(self, delivery: Delivery, *, is_last_try: bool) -> bool:
+        """Deliver something; False if that failed by an error that nobody knows: a network's library may raise anything."""
+        task = asyncio.get_running_loop().create_task(self._deliver(delivery))
+        try:
+            await asyncio.wait([task])
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+        error = task.exception()
+        if error is None:
+            return True
+        _log.error("the bridge %s failed to deliver: %s", self._bridge, describe_error(error))
+        if is_last_try:
+            _log.error("the bridge %s gives an answer up", self._bridge)
+            await self._end(delivery, "refused")
+        return is_last_try
+
+    async def _end(self, delivery: Delivery, end: DeliveryEnd) -> None:
+        await asyncio.to_thread(self._store.end_delivery, delivery.number, end, int(time.time()))
+
+    async def _deliver(self, delivery: Delivery) -> None:
+        place = delivery.place
+        chat = Chat(place.chat, place.thread, place.is_group)
+        outlet = self._outlet(chat)
+        try:
+            while not self._is_stopping:
+                try:
+                    end = await self._deliverer(delivery, outlet).run()
+                    if end:
+                        await self._end(delivery, end)
+                    return
+                except StoreUnavailable as problem:
+                    _log.warning("a delivery waits: %s", problem, extra={"repeat": "deliveries"})
+                await self._wait_to_retry(STORE_SECONDS)
+        finally:
+            self._release(chat)
+
+    def _deliverer(self, delivery: Delivery, outlet: Outlet) -> Deliverer:
+        services = self._store, self._conversations, outlet, self._network.features
+        return Deliverer(*services, delivery, self._wait_to_retry, _tail_of)
+
+    async def _wait_to_retry(self, seconds: float) -> None:
+        """Wait, at most until the network is there again."""
+        with self._back.waiting(_BACK) as event:
+            await wait_for_event(event, seconds)
+
+    def _outlet(self, chat: Chat) -> Outlet:
+        outlet = self._outlets.setdefault(chat.id, Outlet(self._network))
+        outlet.users += 1
+        return outlet
+
+    def _release(self, chat: Chat) -> None:
+        outlet = self._outlets[chat.id]
+        outlet.users -= 1
+        if not outlet.users and not outlet.pause:
+            del self._outlets[chat.id]
+
+    # --- tasks
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._on_done)
+
+    def _on_done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error:
+            _log.error("the bridge %s failed to deliver: %s", self._bridge, describe_error(error))
+
+
+def message_id(bridge: str, message: Incoming) -> str:
+    """The id of a network's message in the database: the same one whenever it comes."""
+    seed = "\0".join((bridge, message.chat.id, message.id))
+    return MID + hashlib.sha256(seed.encode()).hexdigest()[:_MID_CHARS]
+
+
+def _tail_of(conversation: Conversation) -> str:
+    """What stands at the end of an answer."""
+    return HELP if conversation.said.is_command and conversation.said.text == "/help" else ""

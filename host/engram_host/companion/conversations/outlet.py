@@ -1,0 +1,82 @@
+"""One chat of a network, as deliveries see it: one call after the other, none while the network asks for a pause."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from engram_host.companion.bridges.errors import MarksRefused, SendRefused, SlowDown
+from engram_host.companion.bridges.network import Chat, Network
+
+_log = logging.getLogger("engram.bridges")
+
+LONGEST_PAUSE = 3600.0
+"""Seconds that a network may ask to wait."""
+
+TYPING_SECONDS = 4.0
+"""Between two typing signs: networks show one for 5 seconds or longer."""
+
+_SIGN_SECONDS = 5.0
+
+Result = TypeVar("Result")
+
+
+class Outlet:
+    """Sends into one chat, its threads included."""
+
+    def __init__(self, network: Network):
+        self._network = network
+        self._lock = asyncio.Lock()
+        self._not_before = 0.0
+        self.users = 0
+        """How many deliveries hold it."""
+
+    @property
+    def pause(self) -> float:
+        """Seconds that the network wants to be left alone."""
+        return max(0.0, self._not_before - time.monotonic())
+
+    async def send(self, chat: Chat, text: str, key: str, reply_to: str, *, is_plain: bool) -> str:
+        """Send a message; its id. SendFailed."""
+        return await self._call(lambda: self._network.send(chat, text, key, reply_to, is_plain))
+
+    async def edit(self, chat: Chat, message: str, text: str, *, is_plain: bool) -> None:
+        """Let a message show another text. SendFailed."""
+        await self._call(lambda: self._network.edit(chat, message, text, is_plain))
+
+    async def show_typing(self, chat: Chat, *, is_typing: bool) -> None:
+        """Show that an answer is on its way, or no more."""
+        try:
+            async with asyncio.timeout(_SIGN_SECONDS):
+                await self._network.show_typing(chat, is_typing)
+        except TimeoutError:
+            _log.debug("a typing sign took too long")
+
+    async def _call(self, call: Callable[[], Awaitable[Result]]) -> Result:
+        async with self._lock:
+            if pause := self.pause:
+                raise SlowDown(pause)
+            try:
+                return await call()
+            except SlowDown as problem:
+                self._not_before = time.monotonic() + min(problem.retry_after, LONGEST_PAUSE)
+                raise
+
+
+class Marks:
+    """Whether an answer goes with the network's marks: once it has refused them, all that follows goes plain."""
+
+    def __init__(self, is_plain: bool):
+        self.is_plain = is_plain
+
+    async def use(self, call: Callable[[bool], Awaitable[Result]]) -> Result:
+        """call(is_plain), and plain if the marks are refused. SendFailed."""
+        try:
+            return await call(self.is_plain)
+        except MarksRefused as problem:
+            if self.is_plain:
+                raise SendRefused(str(problem)) from problem
+            _log.info("a text goes without formatting: %s", problem)
+            self.is_plain = True
+        return await self.use(call)

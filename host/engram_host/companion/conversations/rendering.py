@@ -1,0 +1,84 @@
+"""The text of an answer, made of its pieces as they come: it only grows, until the answer starts again."""
+
+import json
+
+from engram.channels.telegram.split import open_fence
+from engram_host.companion.types import Piece
+
+MOST_BYTES = 100_000
+"""Of an answer as a chat gets it: an export would flood the chat."""
+
+LEFT_OUT = "(The rest is left out here; `engram chat` shows all of an answer.)"
+NOTHING = "(The answer is empty.)"
+CANCELLED = "(The answer was cancelled.)"
+GONE = "(The answer is not kept any more: ask again.)"
+
+
+class AnswerText:
+    """Collects the pieces of an answer as UTF-8 in `data`."""
+
+    def __init__(self) -> None:
+        self._reset()
+
+    def _reset(self) -> None:
+        self.data = bytearray()
+        self._last = ""
+        self._is_full = False
+        self._reports: list[str] = []
+
+    def add(self, piece: Piece) -> None:
+        """Take one more piece."""
+        if piece.kind == "again":
+            self._reset()
+        elif piece.kind == "report":
+            self._reports.append(piece.text)  # for programs; people get lines
+        elif not self._is_full:
+            self._add(piece.kind, piece.text)
+
+    def end(self, tail: str = "", if_empty: str = NOTHING) -> None:
+        """Nothing more comes: `tail` stands at the end."""
+        if not self.data.strip():
+            self.data.clear()
+            self._add("line", "\n".join(map(_in_words, self._reports)) or tail or if_empty)
+        elif tail and not self._is_full:
+            self._add("line", tail)
+
+    def _add(self, kind: str, text: str) -> None:
+        before = self._last
+        if kind == "text":
+            text = text if self.data else text.lstrip()
+            if not text:
+                return
+            mark = "\n\n" if before not in ("", "text") else ""
+        elif before == "more" and kind in ("more", "line"):
+            mark = ""
+        else:
+            text = {"notice": "· ", "problem": "! "}.get(kind, "") + text
+            mark = self._closing() + "\n\n" if before == "text" else "\n" if self.data else ""
+        self._append(mark + text)
+        self._last = kind
+
+    def _append(self, text: str) -> None:
+        data = text.encode()
+        if len(self.data) + len(data) > MOST_BYTES:
+            self._is_full = True
+            room = data[: MOST_BYTES - len(self.data)]
+            self.data += room.decode(errors="ignore").encode()
+            data = (self._closing() + "\n\n" + LEFT_OUT).encode()
+        self.data += data
+
+    def _closing(self) -> str:
+        """What closes code that is open now."""
+        fence, _ = open_fence(bytes(self.data))
+        return "\n" + fence.decode() if fence else ""
+
+
+def _in_words(report: str) -> str:
+    """A report for programs, as a person reads it."""
+    try:
+        fields = json.loads(report)
+    except ValueError:
+        return report
+    if not isinstance(fields, dict):
+        return report
+    return ", ".join(f"{name}: {value}" for name, value in fields.items() if value not in ("", [], {}, None))

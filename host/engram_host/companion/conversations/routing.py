@@ -1,0 +1,77 @@
+"""What somebody says through a bridge, as it is meant: for which board, as a command or not, and what of it cannot be taken."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from engram.channels.people import shown
+from engram_host.companion.bridges.network import Attachment, Incoming
+
+GREETING = "Hello! Write to me, and I answer; what you want me to keep, I remember. /help lists the commands."
+
+_ARTICLES = {"audio": "an audio file", "video": "a video", "file": "a file"}
+_ENDS = ",:"
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """What somebody says: the board that it names ("" for none), the text, and whether that is a command."""
+
+    board: str
+    text: str
+    is_command: bool = False
+
+    @property
+    def command(self) -> str:
+        """The command's name without a slash, in lower case; "" if it is none."""
+        return self.text[1:].partition(" ")[0].lower() if self.is_command else ""
+
+    @property
+    def rest(self) -> str:
+        """What stands behind the command's name."""
+        return self.text.partition(" ")[2].strip()
+
+
+def parse_spoken(message: Incoming, boards: Collection[str], signs: str) -> Spoken:
+    """What a message says, if commands may begin with any of `signs`; the text of `@board text` is for that board."""
+    board, text = _addressed(message.text.strip(), boards)
+    if len(text) > 1 and text[0] in signs and text[1].isalpha():
+        name, space, rest = text[1:].partition(" ")
+        return Spoken(board, "/" + name.lower() + space + rest, True)
+    held = " ".join(_held(each) for each in message.attachments if each.kind == "photo" or text)
+    return Spoken(board, f"{held} {text}".strip())
+
+
+def refusal(message: Incoming) -> str:
+    """Why a message that says nothing cannot be taken; "" if it is empty."""
+    unread = [each for each in message.attachments if each.kind != "photo"]
+    if not unread:
+        return ""
+    first = unread[0]
+    name = f" {shown(first.name)}" if first.name else ""
+    return f"I cannot read {_ARTICLES[first.kind]}{name}: send text; `engram import` on a computer brings in files."
+
+
+def which_board(boards: Collection[str]) -> str:
+    """Asks for which board something is."""
+    if not boards:
+        return "No board has connected to this companion yet."
+    names = sorted(boards)
+    return (
+        f"Which board? There are {', '.join(names)}. Write @{names[0]} before a message, or let one answer in this chat: "
+        f"/board {names[0]}"
+    )
+
+
+def _addressed(text: str, boards: Collection[str]) -> tuple[str, str]:
+    first, _, rest = text.partition(" ")
+    if "\n" in first:
+        first, _, rest = text.partition("\n")
+    name = first[1:].rstrip(_ENDS).lower()
+    return (name, rest.strip()) if first[:1] == "@" and name in boards else ("", text)
+
+
+def _held(attachment: Attachment) -> str:
+    if attachment.kind == "photo":
+        return "[photo]"
+    name = f" {shown(attachment.name)}" if attachment.name else ""
+    return f"[{attachment.kind}{name}]"

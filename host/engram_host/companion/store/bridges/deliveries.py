@@ -1,0 +1,298 @@
+"""The chats of bridges, and what they are owed: rows that a bridge and the companion may die beside at any moment.
+
+A message of a network has one row for ever, found by an id that is made of bridge, chat and the network's own id: what comes
+again changes nothing. A row is `open` until its chat has the answer, or never will.
+"""
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+from engram_host.companion.bridge_types import ChatPlace, Delivery, DeliveryEnd, Shown
+from engram_host.companion.errors import UnknownDevice
+from engram_host.companion.store.conversations.rows import OPEN, check_room, insert_conversation
+from engram_host.companion.store.database import DatabaseTable, reads, writes
+from engram_host.companion.store.queries import Rows, placeholders
+from engram_host.companion.types import FOLDER, ConversationLimits, Said
+
+MOST_OPEN_CHAT = 50
+"""What one chat is owed: if there is more, the oldest goes, and the chat is told."""
+
+MOST_OPEN = 2000
+"""What all chats are owed: bounds the memory of a companion whose networks are away."""
+
+MOST_CHATS = 5000
+"""Chats of all bridges whose board and room are known; those in which nobody has talked for longest go."""
+
+MOST_MARK = 2000
+"""Characters of what a bridge keeps to know up to where it took messages."""
+
+_AT_ONCE = 500
+"""Rows that one transaction goes through."""
+
+_PLACE = "bridge = ? AND chat = ? AND thread = ?"
+_COLUMNS = (
+    "number, bridge, chat, thread, is_group, message, device, mid, text, at, "
+    "messages, part, start, upto, digest, heading, sending, told"
+)
+_SHOWN = ("messages", "part", "start", "upto", "digest", "heading", "sending", "told")
+
+
+class DeliveryTable(DatabaseTable):
+    """Chats of bridges, and what they are owed."""
+
+    # --- what people say
+
+    @reads
+    def is_known(self, rows: Rows, mid: str) -> bool:
+        """Whether a message of a network was here before."""
+        return _is_known(rows, mid)
+
+    @writes
+    def add_message(
+        self, rows: Rows, delivery: Delivery, said: Said, limits: ConversationLimits, now: int
+    ) -> Delivery | None:
+        """Keep a message for a board, and that its chat is owed the answer; None if it came before. UnknownDevice,
+        TooManyWaiting.
+        """
+        if delivery.device not in rows.lock([delivery.device]):
+            raise UnknownDevice(delivery.device)
+        if _is_known(rows, delivery.mid):
+            return None
+        check_room(rows, delivery.device, said, limits)
+        insert_conversation(rows, delivery.device, said, "waiting", now)
+        _touch_chat(rows, delivery.place, said.room, now, asked=delivery.device)
+        return _insert(rows, delivery, now)
+
+    @writes
+    def add_text(self, rows: Rows, delivery: Delivery, now: int, *, is_sent: bool = False) -> Delivery | None:
+        """Keep that a chat is owed a text, unless it `is_sent`; None if the message that it answers came before."""
+        if _is_known(rows, delivery.mid):
+            return None
+        return _insert(rows, delivery, now, "done" if is_sent else "open")
+
+    @writes
+    def add_pushes(self, rows: Rows, bridges: Collection[str], now: int) -> list[Delivery]:
+        """Let the chats of some bridges have what boards have begun to say in their rooms; what is new."""
+        some = placeholders([*bridges])
+        sql = (
+            "SELECT device, mid, room, text, at FROM conversations c WHERE is_push = 1 AND EXISTS "
+            f"(SELECT 1 FROM bridge_chats WHERE bridge_chats.room = c.room AND bridge IN ({some})) AND NOT EXISTS "
+            "(SELECT 1 FROM bridge_deliveries d WHERE d.mid = c.mid AND d.device = c.device) "
+            f"ORDER BY number LIMIT {_AT_ONCE}"
+        )
+        added: list[Delivery] = []
+        for device, mid, room, text, at in rows.run(sql, (*bridges,)):
+            place = _place_of_room(rows, room, device, bridges)
+            if added_one := _insert(rows, Delivery(0, place, "", device, mid, text, at), now):
+                added.append(added_one)
+        return added
+
+    # --- chats
+
+    @reads
+    def board_names(self, rows: Rows) -> list[str]:
+        """The boards that the companion knows."""
+        sql = f"SELECT name FROM devices WHERE substr(name, 1, {len(FOLDER)}) <> ? ORDER BY name"
+        return [name for (name,) in rows.run(sql, (FOLDER,))]
+
+    @reads
+    def chosen_board(self, rows: Rows, place: ChatPlace) -> str:
+        """The board that was chosen for a thread, or else for its chat; "" if none was."""
+        sql = "SELECT chosen FROM bridge_chats WHERE bridge = ? AND chat = ? AND thread IN (?, '') ORDER BY thread DESC"
+        found = [chosen for (chosen,) in rows.run(sql, (place.bridge, place.chat, place.thread)) if chosen]
+        return found[0] if found else ""
+
+    @writes
+    def choose_board(self, rows: Rows, place: ChatPlace, room: str, device: str, now: int) -> None:
+        """Let a board answer in a chat from now on, or in a thread of it."""
+        _touch_chat(rows, place, room, now)
+        rows.run(f"UPDATE bridge_chats SET chosen = ? WHERE {_PLACE}", (device, *_place(place)))
+
+    @reads
+    def open_answers(self, rows: Rows, place: ChatPlace) -> list[tuple[str, str, str]]:
+        """(board, id, principal) of the messages of a chat that boards have not answered yet."""
+        sql = (
+            "SELECT c.device, c.mid, c.principal FROM bridge_deliveries d JOIN conversations c ON c.device = d.device AND "
+            f"c.mid = d.mid WHERE d.bridge = ? AND d.chat = ? AND d.thread = ? AND d.state = 'open' AND c.{OPEN} "
+            "AND c.is_push = 0 ORDER BY d.number"
+        )
+        return [(device, mid, principal) for device, mid, principal in rows.run(sql, _place(place))]
+
+    @reads
+    def dropped_answers(self, rows: Rows, place: ChatPlace) -> int:
+        """How many answers a chat will not get, of which it was not told yet."""
+        found = rows.run(f"SELECT dropped FROM bridge_chats WHERE {_PLACE}", _place(place))
+        return found[0][0] if found else 0
+
+    # --- delivering
+
+    @reads
+    def open_deliveries(self, rows: Rows, bridge: str) -> list[Delivery]:
+        """What the chats of a bridge are owed, the oldest first."""
+        sql = f"SELECT {_COLUMNS} FROM bridge_deliveries WHERE bridge = ? AND state = 'open' ORDER BY number"
+        return [_delivery(row) for row in rows.run(sql, (bridge,))]
+
+    @reads
+    def is_open(self, rows: Rows, number: int) -> bool:
+        """Whether something is still owed."""
+        return bool(rows.run("SELECT 1 FROM bridge_deliveries WHERE number = ? AND state = 'open'", (number,)))
+
+    @writes
+    def save_shown(self, rows: Rows, delivery: Delivery, shown: Shown, now: int, told_dropped: int = 0) -> bool:
+        """Keep how much of an answer its chat has; with `told_dropped`, that it is told of so many dropped ones. False if it is
+        owed no more.
+        """
+        names = ", ".join(f"{name} = ?" for name in (*_SHOWN, "changed"))
+        sql = f"UPDATE bridge_deliveries SET {names} WHERE number = ? AND state = 'open'"
+        if not rows.count(sql, (*_shown(shown), now, delivery.number)):
+            return False
+        if told_dropped:
+            sql = f"UPDATE bridge_chats SET dropped = dropped - ? WHERE {_PLACE}"
+            rows.run(sql, (told_dropped, *_place(delivery.place)))
+        return True
+
+    @writes
+    def end_delivery(self, rows: Rows, number: int, end: DeliveryEnd, now: int) -> None:
+        """Nothing more is owed."""
+        rows.run("UPDATE bridge_deliveries SET state = ?, changed = ?, text = '' WHERE number = ?", (end, now, number))
+        rows.let_go = True
+
+    # --- what goes
+
+    @writes
+    def expire_deliveries(self, rows: Rows, open_since: int, ended_since: int, now: int) -> list[int]:
+        """Drop what has been owed since before a time, remove what ended before another, and the oldest chats of too many; the
+        numbers of what was dropped.
+        """
+        sql = (
+            f"SELECT {_COLUMNS} FROM bridge_deliveries WHERE state = 'open' AND at < ? ORDER BY number LIMIT {_AT_ONCE}"
+        )
+        dropped = [_delivery(row) for row in rows.run(sql, (open_since,))]
+        for each in dropped:
+            _drop(rows, each, now)
+        gone = f"SELECT number FROM bridge_deliveries WHERE state <> 'open' AND changed < ? LIMIT {_AT_ONCE}"
+        rows.let_go |= bool(rows.count(f"DELETE FROM bridge_deliveries WHERE number IN ({gone})", (ended_since,)))
+        place = "row_number() OVER (ORDER BY heard DESC, bridge, chat, thread) AS place"
+        ranked = f"SELECT bridge, chat, thread, {place} FROM bridge_chats"
+        sql = f"SELECT bridge, chat, thread FROM ({ranked}) AS ranked WHERE place > ? LIMIT {_AT_ONCE}"
+        for key in rows.run(sql, (MOST_CHATS,)):
+            rows.run(f"DELETE FROM bridge_chats WHERE {_PLACE}", key)
+        return [each.number for each in dropped]
+
+    # --- marks
+
+    @reads
+    def bridge_mark(self, rows: Rows, bridge: str) -> str:
+        """Up to where a bridge took messages, as it said last; "" before."""
+        found = rows.run("SELECT mark FROM bridge_marks WHERE bridge = ?", (bridge,))
+        return found[0][0] if found else ""
+
+    @writes
+    def save_bridge_mark(self, rows: Rows, bridge: str, mark: str) -> None:
+        """Keep up to where a bridge took messages."""
+        sql = "INSERT INTO bridge_marks (bridge, mark) VALUES (?, ?) ON CONFLICT (bridge) DO UPDATE SET mark = excluded.mark"
+        rows.run(sql, (bridge, mark[:MOST_MARK]))
+
+    @writes
+    def forget_bridge(self, rows: Rows, bridge: str) -> None:
+        """Remove all that is kept of a bridge; people and groups stay."""
+        for table in ("bridge_marks", "bridge_chats", "bridge_deliveries"):
+            rows.run(f"DELETE FROM {table} WHERE bridge = ?", (bridge,))
+        rows.let_go = True
+
+
+def _is_known(rows: Rows, mid: str) -> bool:
+    return bool(rows.run("SELECT 1 FROM bridge_deliveries WHERE mid = ? LIMIT 1", (mid,)))
+
+
+def _place(place: ChatPlace) -> tuple[str, str, str]:
+    return place.bridge, place.chat, place.thread
+
+
+def _touch_chat(rows: Rows, place: ChatPlace, room: str, now: int, asked: str = "") -> None:
+    sql = (
+        "INSERT INTO bridge_chats (bridge, chat, thread, is_group, room, chosen, asked, heard, dropped) "
+        "VALUES (?, ?, ?, ?, ?, '', ?, ?, 0) ON CONFLICT (bridge, chat, thread) DO UPDATE SET heard = excluded.heard, "
+        "asked = CASE WHEN excluded.asked = '' THEN bridge_chats.asked ELSE excluded.asked END"
+    )
+    rows.run(sql, (*_place(place), int(place.is_group), room, asked, now))
+
+
+def _place_of_room(rows: Rows, room: str, device: str, bridges: Collection[str]) -> ChatPlace:
+    """The chat with a room: of several, the one where the board was asked last."""
+    sql = (
+        f"SELECT bridge, chat, thread, is_group FROM bridge_chats WHERE room = ? AND bridge IN ({placeholders([*bridges])}) "
+        "ORDER BY CASE WHEN asked = ? THEN 0 ELSE 1 END, heard DESC LIMIT 1"
+    )
+    ((bridge, chat, thread, is_group),) = rows.run(sql, (room, *bridges, device))
+    return ChatPlace(bridge, chat, thread, bool(is_group))
+
+
+def _insert(rows: Rows, delivery: Delivery, now: int, state: str = "open") -> Delivery | None:
+    """Add a row, and drop the oldest open ones if there are too many."""
+    place = delivery.place
+    values: dict[str, Any] = {
+        "bridge": place.bridge,
+        "chat": place.chat,
+        "thread": place.thread,
+        "is_group": int(place.is_group),
+        "message": delivery.message,
+        "device": delivery.device,
+        "mid": delivery.mid,
+        "text": delivery.text,
+        "state": state,
+        "at": delivery.at,
+        "changed": now,
+        **dict(zip(_SHOWN, _shown(delivery.shown), strict=True)),
+    }
+    marks = ", ".join("?" * len(values))
+    sql = f"INSERT INTO bridge_deliveries ({', '.join(values)}) VALUES ({marks}) ON CONFLICT DO NOTHING"
+    if not rows.count(sql, (*values.values(),)):
+        return None  # another process has just done so
+    key = (delivery.mid, delivery.device)
+    ((number,),) = rows.run("SELECT number FROM bridge_deliveries WHERE mid = ? AND device = ?", key)
+    if state == "open":
+        _keep_bounds(rows, place, now)
+    return replace(delivery, number=number)
+
+
+def _keep_bounds(rows: Rows, place: ChatPlace, now: int) -> None:
+    for where, keys, most in (
+        (f"{_PLACE} AND ", _place(place), MOST_OPEN_CHAT),
+        ("", (), MOST_OPEN),
+    ):
+        condition = f"{where}state = 'open'"
+        ((count,),) = rows.run(f"SELECT count(*) FROM bridge_deliveries WHERE {condition}", keys)
+        if count > most:
+            sql = f"SELECT {_COLUMNS} FROM bridge_deliveries WHERE {condition} ORDER BY number LIMIT ?"
+            for row in rows.run(sql, (*keys, count - most)):
+                _drop(rows, _delivery(row), now)
+
+
+def _drop(rows: Rows, delivery: Delivery, now: int) -> None:
+    sql = "UPDATE bridge_deliveries SET state = 'dropped', changed = ?, text = '' WHERE number = ?"
+    rows.run(sql, (now, delivery.number))
+    rows.run(f"UPDATE bridge_chats SET dropped = dropped + 1 WHERE {_PLACE}", _place(delivery.place))
+    rows.let_go = True
+
+
+def _shown(shown: Shown) -> tuple[Any, ...]:
+    return (
+        json.dumps(shown.messages),
+        shown.part,
+        shown.start,
+        shown.upto,
+        shown.digest,
+        shown.heading,
+        int(shown.is_sending),
+        int(shown.is_told),
+    )
+
+
+def _delivery(row: Sequence[Any]) -> Delivery:
+    number, bridge, chat, thread, is_group, message, device, mid, text, at, messages, *more = row
+    part, start, upto, digest, heading, sending, told = more
+    shown = Shown(tuple(json.loads(messages)), part, start, upto, digest, heading, bool(sending), bool(told))
+    return Delivery(number, ChatPlace(bridge, chat, thread, bool(is_group)), message, device, mid, text, at, shown)

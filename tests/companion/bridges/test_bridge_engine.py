@@ -1,0 +1,400 @@
+"""The engine of bridges, with a network that works: what people say reaches the right board, and how its answer is shown."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bridged_house import House, living, make_haste, play
+from engram_host.companion.bridges.network import Attachment, Features, utf8_bytes
+from engram_host.companion.conversations import service as conversations
+from engram_host.companion.conversations.people import AdmissionRules
+from engram_host.companion.conversations.routing import GREETING
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.types import Said
+from faulty_network import EDITED, PARAGRAPHS, FaultyNetwork
+from waiting import wait_until_async
+
+Open = Callable[[], CompanionStore]
+
+
+@pytest.fixture(autouse=True)
+def in_a_hurry(monkeypatch: pytest.MonkeyPatch):
+    make_haste(monkeypatch)
+
+
+# --- private chats, groups, threads
+
+
+@pytest.mark.parametrize("features", [EDITED, PARAGRAPHS], ids=["edits", "paragraphs"])
+def test_a_message_is_answered_in_its_chat(open_store: Open, features: Features):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(features)) as house:
+            await house.say("hi")
+            await house.wait_until_delivered()
+            assert house.texts() == ["You said hi."]
+            (caller,) = house.boards["kitchen"].callers.values()
+            assert (caller.principal, caller.room, caller.group) == ("net:5", "link net 5", False)
+
+    play(work)
+
+
+def test_a_message_that_comes_again_changes_nothing(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            message = await house.say("hi")
+            await asyncio.gather(*(house.host.receive(message) for _ in range(3)))
+            await house.wait_until_delivered()
+            await house.host.receive(message)
+            await house.host.receive(replace(message, text="/board kitchen"))
+            await house.wait_until_delivered()
+            assert house.texts() == ["You said hi."] and len(house.boards["kitchen"].journal) == 1
+
+    play(work)
+
+
+def test_the_same_id_in_another_chat_is_another_message(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            message = await house.say("hi")
+            await house.host.receive(replace(message, chat=replace(message.chat, id="6")))
+            await house.wait_until_delivered()
+            assert house.texts() == house.texts("6") == ["You said hi."]
+
+    play(work)
+
+
+def test_a_group_and_a_thread_have_rooms_of_their_own_and_the_answer_refers_to_the_message(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            await house.people.set_group("net:-7", "mention")
+            await house.say("not for the board", "-7", is_group=True, is_mentioned=False)
+            first = await house.say("in the group", "-7", is_group=True)
+            await house.say("in the thread", "-7", is_group=True, thread="9")
+            await house.wait_until_delivered()
+            assert house.texts("-7") == ["You said in the group."] and house.network.shown[0].reply_to == first.id
+            assert house.texts("-7", "9") == ["You said in the thread."]
+            callers = [(each.room, each.group) for each in house.boards["kitchen"].callers.values()]
+            assert callers == [("link net -7", True), ("link net -7 9", True)]
+
+    play(work)
+
+
+def test_a_stranger_is_sent_a_code_of_which_nothing_is_kept(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await house.say("let me in")
+            await house.wait_for("/pair ")
+            (request,) = await house.people.waiting()
+            await house.people.approve(request.code, "Ann")
+            assert not house.boards["kitchen"].journal and not house.store.open_deliveries("home")
+            await house.say("hi")
+            await house.wait_until_delivered()
+            assert house.texts()[1:] == ["You said hi."]
+            assert [each.principal for each in house.boards["kitchen"].callers.values()] == ["Ann"]
+
+    play(work)
+
+
+# --- several boards
+
+
+def test_with_several_boards_one_is_named_chosen_or_asked_for(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), boards=("garden", "kitchen")) as house:
+
+            async def answer(text: str) -> str:
+                await house.say(text)
+                await house.wait_until_delivered()
+                return house.texts()[-1]
+
+            assert "Which board? There are garden, kitchen." in await answer("hi")
+            assert await answer("@kitchen hi") == "You said hi."
+            assert await answer("@Garden: hello") == "You said hello."
+            assert await answer("/board kitchen") == "kitchen answers in this chat from now on."
+            assert await answer("to the kitchen") == "You said to the kitchen."
+            assert await answer("/board") == "kitchen answers in this chat."
+            assert "There is no board attic here." in await answer("/board attic")
+            assert await answer("/boards") == "The boards are garden and kitchen."
+            assert await answer("@nobody hi") == "You said @nobody hi."
+            journals = {name: [entry[0] for entry in board.journal.values()] for name, board in house.boards.items()}
+            assert journals == {"garden": ["hello"], "kitchen": ["hi", "to the kitchen", "@nobody hi"]}
+
+    play(work)
+
+
+def test_a_bridge_may_have_boards_of_its_own(open_store: Open):
+    async def work() -> None:
+        house = House(open_store, FaultyNetwork(), boards=("garden", "kitchen"))
+        house.settings = replace(house.settings, boards_of=lambda bridge: ("garden",) if bridge == "home" else ())
+        await house.start()
+        try:
+            await house.say("hi")
+            await house.say("@kitchen hi")
+            await house.wait_until_delivered()
+            assert house.texts() == ["You said hi.", "You said @kitchen hi."] and not house.boards["kitchen"].journal
+        finally:
+            await house.stop()
+
+    play(work)
+
+
+# --- commands
+
+
+def test_commands_reach_the_board_with_any_sign_and_new_begins_a_session(open_store: Open):
+    async def work() -> None:
+        features = replace(EDITED, command_signs="/!")
+        async with living(open_store, FaultyNetwork(features)) as house:
+            for text in ("/Recall Bike", "!recall two", "/new", "!new Plans", "!!!", "/ no"):
+                await house.say(text)
+            await house.wait_until_delivered()
+            said = [entry[0] for entry in house.boards["kitchen"].journal.values()]
+            assert said == ["/recall Bike", "/recall two", "/session new", "/session new Plans", "!!!", "/ no"]
+            assert [each.is_plain for each in house.network.shown] == [True] * 4 + [False] * 2
+
+    play(work)
+
+
+def test_help_has_the_commands_of_bridges_too(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(replace(EDITED, most_units=4000))) as house:
+            await house.say("/help")
+            text = await house.wait_for("/boards")
+            assert text.startswith("You said /help.") and "/cancel" in text
+
+    play(work)
+
+
+def test_people_are_looked_after_by_the_owner_in_private_only(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await house.people.set_group("net:-7", "always")
+            for ref, name in (("net:1", "Eve"), ("net:5", "Bob")):
+                await house.people.approve(ref, name)
+            await house.people.make_owner("Eve")
+            await house.say("hello", "6", "6")
+            await house.wait_for("/pair ", "6")
+            (request,) = await house.people.waiting()
+            for chat, sender in (("5", "5"), ("-7", "1")):
+                await house.say(f"/pair {request.code}", chat, sender, is_group=chat == "-7")
+                await house.wait_for("only the owner can do that, in private", chat)
+            await house.say(f"/pair {request.code} Cat", "1", "1")
+            assert await house.wait_for("Cat", "1") == "Cat: net:6"
+            await house.say("/people", "1", "1")
+            assert "group net:-7: always" in await house.wait_for("owner (Eve): net:1", "1")
+            assert not house.boards["kitchen"].journal
+
+    play(work)
+
+
+def test_an_answer_is_cancelled_by_who_asked(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            slow = Slow()
+            slow.board(house)
+            slow.pieces.put_nowait("word ")
+            await house.people.set_group("net:-7", "always")
+            await house.say("hi", "-7", is_group=True)
+            await house.wait_for("word", "-7")
+            await house.say("/cancel", "-7", "6", is_group=True)
+            await house.wait_for("No answer of yours", "-7")
+            await house.say("/cancel", "-7", is_group=True)
+            await house.wait_for("1 answer is cancelled", "-7")
+            await house.wait_until_delivered()
+            assert any("the answer was cancelled" in text for text in house.texts("-7"))
+
+    play(work)
+
+
+# --- what is no text
+
+
+def test_a_photo_is_kept_with_its_caption_and_other_files_are_refused_by_name(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            photo, file = Attachment("photo"), Attachment("file", "plan.pdf", 9)
+            for text, files in (("", (photo,)), ("my bike", (photo,)), ("", (file,)), ("look", (file,)), ("", ())):
+                await house.say(text, attachments=files)
+            await house.wait_until_delivered()
+            said = [entry[0] for entry in house.boards["kitchen"].journal.values()]
+            assert said == ["[photo]", "[photo] my bike", "[file plan.pdf] look"]
+            assert any(text.startswith("I cannot read a file plan.pdf:") for text in house.texts())
+            assert GREETING in house.texts()
+
+    play(work)
+
+
+def test_what_a_board_cannot_take_is_refused_in_a_sentence(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            await house.say("x" * 8001)
+            assert "must have 1 to 8000 characters" in await house.wait_for("8000")
+            await house.say("/note a\nb")
+            assert "is one line" in await house.wait_for("one line")
+
+    play(work)
+
+
+def test_before_any_board_has_connected_that_is_said(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), boards=()) as house:
+            await house.say("hi")
+            await house.wait_for("No board has connected")
+            await house.say("/help")
+            await house.wait_for("/boards")
+
+    play(work)
+
+
+# --- how an answer is shown
+
+LONG = [f"Paragraph {number} has some words, and ends here.\n\n" for number in range(30)]
+
+
+@pytest.mark.parametrize(
+    "features", [EDITED, PARAGRAPHS, Features(140, utf8_bytes)], ids=["edits", "paragraphs", "bytes"]
+)
+def test_a_long_answer_is_split_and_complete(open_store: Open, features: Features):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(features), reply_to=lambda text: LONG) as house:
+            await house.say("hi")
+            await house.wait_until_delivered()
+            assert (
+                "".join(house.texts()).split() == "".join(LONG).split()
+                or " ".join(house.texts()).split() == "".join(LONG).split()
+            )
+            assert len(house.texts()) >= 4
+
+    play(work)
+
+
+class Slow:
+    """A reply of which a piece comes whenever a test lets it."""
+
+    def __init__(self) -> None:
+        self.pieces: asyncio.Queue[str] = asyncio.Queue()
+
+    def board(self, house: House) -> None:
+        async def take(mid: str, caller: Any, text: str, is_command: bool, sink: Any) -> None:
+            await sink.taken("t1")
+            whole = ""
+            while piece := await self.pieces.get():
+                whole += piece
+                await sink.text(piece)
+            await sink.end(None)
+
+        house.boards["kitchen"]._take = take  # pyright: ignore[reportAttributeAccessIssue]
+        house.boards["kitchen"].listening._take = take  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_an_answer_streams_into_one_message_and_typing_is_shown_until_it_begins(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            slow = Slow()
+            slow.board(house)
+            await house.say("hi")
+            await wait_until_async("it types", lambda: house.network.signs == [("5", True)])
+            for text in ("Milk", "Milk and ", "Milk and bread."):
+                slow.pieces.put_nowait(
+                    text.removeprefix("Milk and ") if "bread" in text else text.removeprefix("Milk") or text
+                )
+                await wait_until_async("it streams", lambda text=text: house.texts() == [text.strip()])
+            slow.pieces.put_nowait("")
+            await house.wait_until_delivered()
+            assert len(house.network.shown) == 1 and len(house.network.signs) <= 2
+
+    play(work)
+
+
+def test_where_nothing_is_edited_each_paragraph_comes_when_it_is_finished(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(PARAGRAPHS)) as house:
+            slow = Slow()
+            slow.board(house)
+            await house.say("hi")
+            slow.pieces.put_nowait("One.\n\nTw")
+            await wait_until_async("the first one", lambda: house.texts() == ["One."])
+            slow.pieces.put_nowait("o.\n\n```\na\n\nb")
+            await wait_until_async("the second one", lambda: house.texts() == ["One.", "Two."])
+            slow.pieces.put_nowait("\n```\n\nEnd")
+            await wait_until_async("the code", lambda: house.texts()[2:] == ["```\na\n\nb\n```"])
+            slow.pieces.put_nowait("")
+            await house.wait_until_delivered()
+            assert house.texts()[3:] == ["End"] and house.network.signs == []
+
+    play(work)
+
+
+def test_a_board_that_is_away_is_told_once_and_its_answer_comes_when_it_is_back(
+    open_store: Open, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(conversations, "AWAY_SECONDS", 0.0)
+
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            await house.boards["kitchen"].kill()
+            await house.say("hi")
+            await house.wait_for("kitchen is away: the message is kept")
+            await house.restart_engine()
+            await house.start_board("kitchen")
+            await house.wait_until_delivered()
+            assert [text[:15] for text in house.texts()] == ["kitchen is away", "You said hi."]
+
+    play(work)
+
+
+def test_an_answer_to_an_old_message_says_how_old_it_is(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            await house.say("hi", at=house.now() - 3 * 3600)
+            assert await house.wait_for("You said") == "(An answer from 3 h ago.)\nYou said hi."
+
+    play(work)
+
+
+def test_what_a_board_begins_to_say_comes_once_to_the_chat_of_its_room(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            await house.say("hi")
+            await house.say("hi", "6", "6")
+            await house.wait_until_delivered()
+            for _ in range(2):
+                await house.push("kitchen", "net 5", "It rains.", "push:1:t9")
+            await house.push("kitchen", "net 77", "Nobody is there.", "push:1:t10")
+            await house.wait_for("It rains.")
+            await house.restart()
+            await house.wait_until_delivered()
+            assert sum("It rains." in text for text in house.texts()) == 1
+            assert house.texts("6") == ["You said hi."]
+
+    play(work)
+
+
+def test_a_push_while_the_companion_was_down_comes_when_it_is_up(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            await house.say("hi")
+            await house.wait_until_delivered()
+            await house.stop()
+            said = Said("push:1:t9", "", "It rains.", "net 5")
+            store = open_store()
+            store.add_push(house.sender("kitchen"), "kitchen", said, house.now())
+            await house.start()
+            assert await house.wait_for("It rains.") == "It rains."
+
+    play(work)
+
+
+def test_marks_are_kept_for_each_bridge(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            assert await house.host.load_mark() == ""
+            for mark in ("s1", "s2"):
+                await house.host.save_mark(mark)
+            await house.restart()
+            assert await house.host.load_mark() == "s2"
+
+    play(work)

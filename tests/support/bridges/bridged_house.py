@@ -1,0 +1,238 @@
+"""A companion's engine of bridges with a faulty network and boards, which can be killed and started again on its database."""
+
+import asyncio
+import contextlib
+import itertools
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from dataclasses import replace
+from typing import Any
+
+from engram_host.companion.bridges.network import Chat, Incoming
+from engram_host.companion.conversations import bridge_host, delivery
+from engram_host.companion.conversations import service as conversations
+from engram_host.companion.conversations.bridge_engine import BridgeEngine, EngineSettings
+from engram_host.companion.conversations.bridge_host import AttachedBridge
+from engram_host.companion.conversations.people import AdmissionRules, PeopleService
+from engram_host.companion.conversations.service import ConversationService
+from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.replication.protocol import MessageDispatcher, Replication
+from engram_host.companion.settings import ChatSettings
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.supervisor import Supervisor
+from engram_host.companion.types import Sender
+from faulty_network import FaultyNetwork
+from talking_board import TalkingBoard, hurry
+from waiting import wait_until_async
+
+SECONDS = 60
+OPEN = AdmissionRules("open", allow=frozenset({"*"}), rate=10_000)
+CHAT = ChatSettings(person_messages=1000, board_messages=1000)
+
+HURRY: Mapping[Any, Mapping[str, float]] = {
+    conversations: {"LOOK_SECONDS": 0.02, "RARE_LOOK_SECONDS": 0.05},
+    delivery: {
+        "FIRST_SECONDS": 0.005,
+        "PARAGRAPH_SECONDS": 0.005,
+        "RETRY_SECONDS": 0.01,
+        "FIRST_PAUSE": 0.005,
+        "LONGEST_PAUSE": 0.02,
+    },
+    bridge_host: {"FAILED_SECONDS": 0.01, "STORE_SECONDS": 0.01, "NOTICE_PAUSE": 0.01},
+}
+"""The pauses of the engine, for tests that do not try these."""
+
+
+def make_haste(monkeypatch: Any) -> None:
+    """Let boards and the engine wait for next to nothing."""
+    for module, values in [*hurry().items(), *HURRY.items()]:
+        for name, value in values.items():
+            monkeypatch.setattr(module, name, value)
+
+
+def play(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run a test's coroutine."""
+
+    async def timed() -> None:
+        async with asyncio.timeout(SECONDS):
+            await work()
+
+    asyncio.run(timed())
+
+
+class Steps:
+    """Counts what changes something outside of the process, and kills it at one of these."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.kill_at = 0
+        self.is_dead = False
+
+    def __call__(self) -> None:
+        self.count += 1
+        if self.count == self.kill_at:
+            self.is_dead = True
+        if self.is_dead:
+            raise Dead("the process was killed.")
+
+
+class Dead(StoreUnavailable):
+    """What the code sees that runs on for a moment after its process was killed: nothing that it does has any effect."""
+
+
+class House:
+    """A life after the other of one companion. Boards and the network live on."""
+
+    def __init__(
+        self,
+        open_store: Callable[[], CompanionStore],
+        network: FaultyNetwork,
+        rules: AdmissionRules = OPEN,
+        boards: tuple[str, ...] = ("kitchen",),
+        **more: Any,
+    ):
+        self._open_store = open_store
+        self.network = network
+        self._rules = rules
+        self._boards = boards
+        self._more = more
+        self.settings = EngineSettings(CHAT)
+        self.steps = Steps()
+        network.step = self.steps
+        self.boards: dict[str, TalkingBoard] = {}
+        self._ids = itertools.count(1)
+
+    async def start(self) -> None:
+        """Begin a life."""
+        self.steps.is_dead, self.steps.kill_at = False, 0
+        self.network.busy.clear()
+        self.store = self._open_store()
+        self._guard(self.store)
+        supervisor = Supervisor()
+        self.service = ConversationService(self.store, CHAT, supervisor)
+        nothing: Any = None
+        replication = Replication(self.store, lambda: None, supervisor)
+        self.dispatcher = MessageDispatcher(replication, nothing, nothing, nothing, self.service.answer_board)
+        self.people = PeopleService(self.store, self._rules)
+        self.engine = BridgeEngine(self.store, self.service, self.people, self.settings, supervisor)
+        self.service.start()
+        self.engine.start()
+        for name in self._boards:
+            await self.start_board(name)
+        self.host: AttachedBridge = self.engine.attach("home", "net", self.network)
+        self.host.connected("engram")
+
+    async def start_board(self, name: str) -> None:
+        """Let a board connect, with what it remembers."""
+        board = self.boards.get(name)
+        if board is None:
+            board = TalkingBoard(self.store, self._answer, device=name, wait_seconds=20, **self._more)
+            self.boards[name] = board
+        board.store = self.store
+        await board.start()
+
+    async def _answer(self, device: str, data: bytes) -> list[bytes]:
+        return [] if self.steps.is_dead else await self.dispatcher.answers_or_nothing(device, data)
+
+    async def stop(self) -> None:
+        """End a life in order."""
+        for board in self.boards.values():
+            await board.kill()
+        await self.engine.stop()
+        await self.service.stop()
+
+    async def kill(self) -> None:
+        """End a life at once: nothing that still runs changes anything."""
+        self.steps.is_dead = True
+        await self.stop()
+
+    async def restart(self) -> None:
+        """Kill it, and start again."""
+        await self.kill()
+        await self.start()
+
+    def _guard(self, store: CompanionStore) -> None:
+        """Let a write be a step before it and a step after it."""
+        write = store.database.write
+        steps = self.steps
+
+        def guarded(work: Any) -> Any:
+            steps()
+            done = write(work)
+            steps()
+            return done
+
+        store.database.write = guarded  # pyright: ignore[reportAttributeAccessIssue]
+
+    # --- people
+
+    def message(self, text: str, chat: str = "5", sender: str = "5", **more: Any) -> Incoming:
+        """A new message of somebody."""
+        place = Chat(chat, more.pop("thread", ""), more.pop("is_group", False))
+        return replace(Incoming(f"m{next(self._ids)}", place, sender, "Ann", text), **more)
+
+    async def say(self, text: str, chat: str = "5", sender: str = "5", **more: Any) -> Incoming:
+        """Say something through the network, which gives it to the engine once."""
+        message = self.message(text, chat, sender, **more)
+        await self.host.receive(message)
+        return message
+
+    async def give(self, message: Incoming) -> None:
+        """Give the engine a message as networks do: again until it has taken it."""
+        while True:
+            with contextlib.suppress(StoreUnavailable):
+                await self.host.receive(message)
+                return
+            await self.restart()
+
+    def texts(self, chat: str = "5", thread: str = "") -> list[str]:
+        """What a chat shows."""
+        return self.network.texts(chat, thread)
+
+    async def wait_for(self, text: str, chat: str = "5", thread: str = "") -> str:
+        """The newest message of a chat that has a text in it."""
+
+        def find() -> str:
+            return next((each for each in reversed(self.texts(chat, thread)) if text in each), "")
+
+        return await wait_until_async(lambda: f"{text!r} in {self.texts(chat, thread)}", find, 20)
+
+    async def wait_until_delivered(self) -> None:
+        """Wait until no chat is owed anything."""
+        await wait_until_async(
+            lambda: f"still owed: {self.store.open_deliveries('home')}",
+            lambda: not self.host.owed and not self.store.open_deliveries("home"),
+            30,
+        )
+
+    async def restart_engine(self) -> None:
+        """Let the bridge go and come again, as when its runner starts it again."""
+        await self.engine.detach("home")
+        self.host = self.engine.attach("home", "net", self.network)
+        self.host.connected("engram")
+
+    def now(self) -> int:
+        """Unix seconds."""
+        return int(time.time())
+
+    def sender(self, board: str) -> Sender:
+        """A board, as its messages say."""
+        return Sender("b1", self.boards[board].link, 1)
+
+    async def push(self, board: str, room: str, text: str, mid: str) -> None:
+        """Let a board begin to say something."""
+        head: Any = {"op": "push", "mid": mid, "room": room, "text": text, "board": "b1", "n": 1}
+        await self.service.answer_board(board, head | {"link": self.boards[board].link})
+
+
+@contextlib.asynccontextmanager
+async def living(
+    open_store: Callable[[], CompanionStore], network: FaultyNetwork, *args: Any, **more: Any
+) -> AsyncIterator[House]:
+    """A companion with bridges that runs."""
+    house = House(open_store, network, *args, **more)
+    await house.start()
+    try:
+        yield house
+    finally:
+        await house.stop()
