@@ -28,9 +28,8 @@ from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.auth.tls import trust_certificate
 from engram_host.companion.auth.tokens import new_token, operator_token
-from engram_host.companion.bridges.errors import BridgeUnavailable
-from engram_host.companion.bridges.network import BridgeHost, Network
 from engram_host.companion.bridges.runner import BridgeRunner
+from engram_host.companion.conversations.bridge_engine import BridgeEngine, EngineSettings
 from engram_host.companion.conversations.mqtt_door import MqttDoor
 from engram_host.companion.conversations.people import PeopleService, admission_rules
 from engram_host.companion.conversations.service import ConversationService
@@ -79,17 +78,6 @@ ALERTS_LOCK = "alerts.lock"
 
 LAST_BACKUP = "last-backup"
 """A file in the companion's folder whose time is that of the last backup that succeeded: who makes backups touches it."""
-
-
-class NoEngine:
-    """In place of the engine of bridges."""
-
-    def attach(self, bridge: str, kind: str, network: Network) -> BridgeHost:
-        """No bridge can run yet."""
-        raise BridgeUnavailable("the engine of bridges is not there.")
-
-    async def detach(self, bridge: str) -> None:
-        """Nothing is to end."""
 
 
 class CompanionApp:
@@ -143,8 +131,10 @@ class CompanionApp:
         self.people = PeopleService(
             store, admission_rules(settings.people, settings.bridges), lambda request: self.alerts.wake()
         )
+        rules = EngineSettings(settings.chat, lambda bridge: self.bridges.boards_of(bridge))
+        self.bridge_engine = BridgeEngine(store, self.conversations, self.people, rules, supervisor)
         self.bridges = BridgeRunner(
-            settings.home, settings.bridges, secrets, NoEngine(), supervisor, metrics.count_bridge
+            settings.home, settings.bridges, secrets, self.bridge_engine, supervisor, metrics.count_bridge
         )
         self.broker: EmbeddedBroker | None = None
         self.mqtt_client: MqttClient | None = None
@@ -217,7 +207,7 @@ class CompanionApp:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
             parts = self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication
-            for part in (*parts, self.conversations, self.alerts, self.bridges):
+            for part in (*parts, self.conversations, self.alerts, self.bridge_engine, self.bridges):
                 part.start()
                 stack.push_async_callback(part.stop)
             if self.reranker:

@@ -13,10 +13,9 @@ from cli_case import Ran, engram, fine
 from companion_thread import companion_thread
 from engram_host.cli.bridges import asking, bridge
 from engram_host.cli.exit_status import FAILED, NOT_FOUND, NOT_INSTALLED, WRONG_USAGE
-from engram_host.companion import app
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridges.errors import NetworkAway
-from failing_network import PASSWORD, FakeNetwork, FakeServer, RecordingEngine, fake_network
+from failing_network import PASSWORD, FakeNetwork, FakeServer, fake_network
 from waiting import wait_until
 
 SET = ("--set", "server=localhost")
@@ -193,9 +192,9 @@ def test_a_bridge_that_there_is_not_is_not_found(home: Path, command: str):
 # --- beside a companion that runs
 
 
-def test_a_companion_that_runs_takes_up_what_is_added_and_removed(home: Path, monkeypatch: pytest.MonkeyPatch):
-    engine = RecordingEngine()
-    monkeypatch.setattr(app, "NoEngine", lambda: engine)
+def test_a_companion_that_runs_takes_up_what_is_added_and_removed(
+    home: Path, monkeypatch: pytest.MonkeyPatch, server: FakeServer
+):
     home.mkdir(mode=0o700)
     with companion_thread(home):
         assert fine("bridge", "list", "--home", home, "--json").json == []
@@ -206,7 +205,7 @@ def test_a_companion_that_runs_takes_up_what_is_added_and_removed(home: Path, mo
         (reloaded,) = fine("bridge", "reload", "--home", home, "--json").json
         assert (reloaded["state"], reloaded["starts"]) == ("connected", 1)
         fine("bridge", "remove", "fake", "--home", home)
-        assert fine("bridge", "list", "--home", home, "--json").json == [] and engine.attached == {}
+        assert fine("bridge", "list", "--home", home, "--json").json == [] and server.running == 0
         actions = [entry["action"] for entry in fine("audit", "--home", home, "--json").json]
         assert {"bridge add fake", "bridge remove fake"} <= set(actions)
 

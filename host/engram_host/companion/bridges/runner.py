@@ -76,6 +76,10 @@ class BridgeRunner:
         if self._lease.is_held:
             await self._apply()
 
+    def boards_of(self, name: str) -> tuple[str, ...]:
+        """The boards that people reach through a bridge; none for all that there are."""
+        return self._wanted[name].boards if name in self._wanted else ()
+
     def statuses(self) -> list[BridgeStatus]:
         """How each bridge is, by name."""
         return list(self._statuses())
