@@ -2,12 +2,13 @@
 
 import asyncio
 import contextlib
+import itertools
 import logging
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -22,16 +23,22 @@ from damaging import harm_line
 from engram import log_line
 from engram_host.cli.doctor import companion_checks as checks
 from engram_host.companion import app, search_service, supervisor
+from engram_host.companion.alerts import service as alerts
+from engram_host.companion.alerts import watch as alerts_watch
+from engram_host.companion.auth.secrets import SecretStore
+from engram_host.companion.bridges.network import Chat, Incoming
 from engram_host.companion.embedding import batch
 from engram_host.companion.replication import upkeep
 from engram_host.companion.settings import read_settings
 from engram_host.companion.supervisor import TASKS
 from engram_host.companion.types import ConversationLimits, Said
 from engram_host.fake_llm import serving
+from failing_network import PASSWORD, fake_network
 from markdown_folders import write
 from peers import ROOT, Broker, free_port
 from served_companion import SECONDS, WAYS, Killed, Served, cancel, coroutine_of, file_of, one_task, run, served, soon
 from waiting import wait_until_async
+from webhook import Webhook
 
 # --- how each task shows that it works
 
@@ -135,10 +142,78 @@ async def looks_after_conversations(companion: Served) -> None:
     await soon(f"{mid} is offered", is_offered)
 
 
+async def sends_alerts(companion: Served) -> None:
+    async def has_looked() -> bool:
+        return bool(await asyncio.to_thread(companion.running.app.store.get, alerts_watch.NOTE))
+
+    await soon("the first look, before which all is old", has_looked)
+    said = await _pushes(companion, "phone")
+    assert companion.hook
+    taken = companion.hook.taken
+
+    async def is_sent() -> bool:
+        return said in [each["message"] for each in taken]
+
+    await soon(f"{said} is sent", is_sent)
+
+
+async def runs_bridges(companion: Served) -> None:
+    async def is_connected() -> bool:
+        bridges = (await companion.client.get("/v1/bridges")).json()
+        return [bridge["state"] for bridge in bridges] == ["connected"]
+
+    await soon("the bridge is connected", is_connected)
+    await companion.running.app.people.approve("fake:ann")
+    await _say(companion, board := f"/board nobody-{next(_NUMBERS)}")
+    await _is_shown(companion, board.removeprefix("/board "))
+
+
+async def delivers_what_boards_say(companion: Served) -> None:
+    await companion.posted(companion.hello())
+    await runs_bridges(companion)
+    await _say(companion, "hello")
+    await _is_shown(companion, await _pushes(companion, "fake c"))
+
+
+_NUMBERS = itertools.count(1)
+
+
+async def _say(companion: Served, text: str) -> None:
+    """Somebody writes to the bridge."""
+    assert companion.network
+    host = companion.network.connections[-1].host
+    assert host
+    await host.receive(Incoming(str(next(_NUMBERS)), Chat("c"), "ann", text=text))
+
+
+async def _is_shown(companion: Served, text: str) -> None:
+    assert companion.network
+    connections = companion.network.connections
+
+    async def is_sent() -> bool:
+        return any(text in sent for connection in connections for sent in connection.sent)
+
+    await soon(f"{text} is shown", is_sent)
+
+
+async def _pushes(companion: Served, room: str) -> str:
+    """The board says something by itself; what."""
+    await companion.posted(companion.hello())
+    number = next(_NUMBERS)
+    said = f"push number {number}"
+    companion.sent.ask("push", mid=f"push:1:t{number}", room=room, text=said)
+    answer = await companion.posted(companion._messages.pop())
+    assert answer["op"] == "received", answer
+    return said
+
+
 WORKS = {
+    "alerts": sends_alerts,
+    "bridges": runs_bridges,
     "broker": hears_over_mqtt,
     "checking": checks_the_database,
     "conversations": looks_after_conversations,
+    "deliveries": delivers_what_boards_say,
     "embedding": embeds,
     "expiry": expires,
     "folders": reads_folders,
@@ -147,6 +222,24 @@ WORKS = {
     "replication": copies,
     "warming": warms,
 }
+
+
+@pytest.fixture
+def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Served], None]]:
+    """A network `fake` and a service for alerts, that the companion of a test knows; gives them to it."""
+    monkeypatch.setattr(alerts, "LOOK_SECONDS", 0.05)
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    (home / "companion.toml").write_text('[bridges.fake]\nserver = "localhost"\n')
+    with fake_network() as network, contextlib.closing(Webhook()) as hook:
+        secrets = SecretStore(home)
+        secrets.keep("bridges.fake.password", PASSWORD)
+        secrets.keep("alerts.urls", hook.url)
+
+        def give(companion: Served) -> None:
+            companion.network, companion.hook = network, hook
+
+        yield give
 
 
 @pytest.fixture
@@ -166,8 +259,16 @@ def test_the_background_tasks_that_are_killed_here_are_all_there_are():
 @pytest.mark.parametrize("kill", WAYS, ids=lambda way: way.__name__)
 @pytest.mark.parametrize("name", WORKS)
 def test_a_task_that_is_killed_comes_back_and_health_shows_it(
-    tmp_path: Path, name: str, kill, mosquitto: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tmp_path: Path,
+    name: str,
+    kill,
+    mosquitto: str,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ):
+    needs_outside = name in ("alerts", "bridges", "deliveries")
+    outside = request.getfixturevalue("outside") if needs_outside else lambda companion: None
     monkeypatch.setattr(search_service, "LARGE", 1)
     monkeypatch.setattr(app, "_WARM_AFTER_SECONDS", 2.0 if name == "warming" else 0.0)
     if name == "expiry":
@@ -178,6 +279,7 @@ def test_a_task_that_is_killed_comes_back_and_health_shows_it(
         monkeypatch.setattr(upkeep, "CHECK_EVERY_SECONDS", 0.05)
 
     async def play(companion: Served) -> None:
+        outside(companion)
         works = WORKS[name]
         if name == "warming":
             await copies(companion)
@@ -204,6 +306,19 @@ def test_a_task_that_is_killed_comes_back_and_health_shows_it(
     run(tmp_path / "home", play, {("mqtt", "url"): mosquitto})
     errors = [record for record in caplog.records if record.levelno >= logging.ERROR]
     assert [record.name for record in errors] == ["engram.supervisor"] and name in errors[0].message
+
+
+def test_a_bridge_whose_task_is_cancelled_comes_back(tmp_path: Path, outside: Callable[[Served], None]):
+    async def play(companion: Served) -> None:
+        outside(companion)
+        await runs_bridges(companion)
+        cancel(await one_task("bridges fake"))
+        await soon("bridges fake is back", partial(_restarts, companion, "bridges fake"))
+        await runs_bridges(companion)
+        told = (await companion.client.get("/metrics")).text
+        assert 'engram_task_failures_total{task="bridges"} 1.0' in told and "engram_bridges_connected 1.0" in told
+
+    run(tmp_path / "home", play)
 
 
 # --- tasks below them
@@ -367,14 +482,14 @@ def test_a_call_of_the_gateway_that_cannot_be_counted_is_reported_in_the_log(
 
 
 def test_a_companion_whose_tasks_have_all_failed_ends_at_once_and_leaves_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, outside: Callable[[Served], None], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(supervisor, "FIRST_PAUSE", SECONDS)
     monkeypatch.setattr(supervisor, "LONGEST_PAUSE", SECONDS)
     left: list[str] = []
 
     async def play(companion: Served) -> None:
-        for name in TASKS:
+        for name in (*TASKS, "bridges fake"):
             cancel(await one_task(name))
 
         async def have_failed() -> bool:

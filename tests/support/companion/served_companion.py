@@ -12,9 +12,11 @@ import httpx
 from embedding_service import KEY, MODEL, EmbeddingService
 from engram import log_line
 from engram_host.companion.app import RunningCompanion, start
+from failing_network import FakeServer
 from markdown_folders import write
 from peers import free_port
 from sending import Sent
+from webhook import Webhook
 
 SECONDS = 60.0
 
@@ -33,6 +35,9 @@ class Served:
         self.client = client
         self.embedder = embedder
         self.root = root
+        self.network: FakeServer | None = None
+        self.hook: Webhook | None = None
+        """What a test has put outside: a network of bridges, a service for alerts."""
         self.count = 0
         self.sent = Sent(self._keep, "kitchen")
         self._messages: list[bytes] = []
