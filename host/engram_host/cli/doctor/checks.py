@@ -4,7 +4,7 @@ import importlib.util
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,10 +75,14 @@ def python() -> Finding:
     return well("python", version)
 
 
-def packages(*, needs_postgres: bool) -> Iterator[Finding]:
-    """What the parts of Engram need."""
+ALWAYS = ("companion", "board")
+"""The extras that are looked at whatever the settings are."""
+
+
+def packages(needed: Collection[str]) -> Iterator[Finding]:
+    """What the parts of Engram need; `needed` are the extras beside ALWAYS."""
     for extra, packages in EXTRAS.items():
-        if extra == "postgres" and not needs_postgres:
+        if extra not in ALWAYS and extra not in needed:
             continue
         missing = [name for name, module in packages.items() if importlib.util.find_spec(module) is None]
         what = f"packages: {extra}"

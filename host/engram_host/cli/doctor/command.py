@@ -4,6 +4,7 @@ import itertools
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -11,6 +12,9 @@ from engram_host.cli import output
 from engram_host.cli.doctor import checks
 from engram_host.cli.doctor.checks import WATCH, WELL, WRONG, Finding, wrong
 from engram_host.cli.options import HOME, JSON, Context, takes
+
+if TYPE_CHECKING:
+    from engram_host.companion.settings import Settings
 
 _MARKS = {WELL: "ok", WATCH: "look", WRONG: "WRONG"}
 
@@ -44,13 +48,14 @@ def _as_json(finding: Finding) -> dict[str, str]:
 def _findings(home: Path) -> Iterator[Finding]:
     yield checks.python()
     try:
+        from engram_host.cli.doctor import bridge_checks
         from engram_host.cli.doctor import companion_checks as companion
         from engram_host.cli.doctor.broker_checks import broker
         from engram_host.companion.errors import SettingError
         from engram_host.companion.settings import read_settings
     except ModuleNotFoundError:
         # Without the companion's packages its settings cannot be read, nor checked.
-        yield from checks.packages(needs_postgres=False)
+        yield from checks.packages(())
         yield from (checks.disk(home), checks.clock(home), checks.micropython())
         return
     from engram_host.companion.lockfile import running_addresses
@@ -62,13 +67,21 @@ def _findings(home: Path) -> Iterator[Finding]:
         return
     running = running_addresses(home)
     found: list[Iterable[Finding]] = [
-        checks.packages(needs_postgres=settings.store.url.startswith("postgres")),
+        checks.packages(_extras(settings)),
         [checks.embedder(settings), checks.disk(home), checks.clock(home), checks.micropython()],
         companion.files(settings),
         companion.starting(settings),
         companion.ports(settings, running),
         companion.database(settings),
         broker(settings, companion.checker_password(settings)),
+        bridge_checks.bridges(settings),
+        bridge_checks.alerts(settings),
         companion.companion(settings, running),
     ]
     yield from itertools.chain.from_iterable(found)
+
+
+def _extras(settings: "Settings") -> set[str]:
+    """The extras that the settings need."""
+    postgres = {"postgres"} if settings.store.url.startswith("postgres") else set[str]()
+    return postgres | {bridge.network for bridge in settings.bridges if bridge.is_on}

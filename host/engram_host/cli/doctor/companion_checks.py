@@ -14,6 +14,7 @@ from engram_host.cli.doctor.checks import REFUSED, Finding, watch, well, wrong
 from engram_host.cli.output import format_time
 from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners, tokens_required
 from engram_host.companion.auth.mosquitto import CHECKER
+from engram_host.companion.auth.secrets import FOLDER as SECRETS
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
 from engram_host.companion.errors import IF_DAMAGED, CompanionError, SettingError
 from engram_host.companion.folders.service import companion_id
@@ -62,6 +63,9 @@ def files(settings: Settings) -> Iterator[Finding]:
     for path in [home / OPERATOR_FILE, home / KEY_FILE, *keys, *sorted(home.glob("companion.db*"))]:
         if path.exists():
             yield _mode_of(path)
+    secrets = home / SECRETS
+    for path in [secrets, *sorted(secrets.glob("*"))] if secrets.is_dir() else []:
+        yield _mode_of(path)
     if names := secrets_in_file(home):
         yield _mode_of(home / FILE, f", and {' and '.join(names)} in it")
 
