@@ -27,7 +27,7 @@ LONGEST_FIELD = 2000
 _MOST_BOARDS = 32
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
 _ID = re.compile(r"[a-z0-9-]{1,32}:\S{1,100}")
-_OWN = ("network", "on", "boards", "policy", "allow", "keyring")
+OWN_SETTINGS = ("network", "on", "boards", "policy", "allow", "keyring")
 """Settings that each bridge has; all others are its network's."""
 
 
@@ -103,7 +103,7 @@ def _read_bridge(name: str, table: Mapping[str, Any]) -> BridgeSettings:
         cast(Policy, policy),
         _switch(where, table, "on", True),
         _switch(where, table, "keyring", False),
-        {key: _text(where, table, key) for key in table if key not in _OWN},
+        {key: _text(where, table, key) for key in table if key not in OWN_SETTINGS},
     )
 
 

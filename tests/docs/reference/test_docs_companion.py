@@ -5,13 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from engram_host.companion import bridge_settings
+from engram_host.companion.bridges.kinds import KINDS
 from engram_host.companion.folders.sources import folder_sources
 from engram_host.companion.settings import (
+    AlertSettings,
     ChatSettings,
     FoldersSettings,
     GatewaySettings,
     HttpSettings,
     MqttSettings,
+    PeopleSettings,
     RerankSettings,
     SearchSettings,
     SecuritySettings,
@@ -23,7 +27,10 @@ from pages import fences, plain, read, rows, section
 
 PAGE = "docs/reference/companion-settings.md"
 START = "docs/start/companion.md"
-GUIDES = tuple(f"docs/guides/{name}.md" for name in ("gateway", "embedding", "folders", "reranking"))
+GUIDES = tuple(
+    f"docs/guides/{name}.md"
+    for name in ("gateway", "embedding", "folders", "reranking", "bridges", "bridges/xmpp", "bridges/irc")
+)
 SECTIONS = {
     "http": HttpSettings,
     "mqtt": MqttSettings,
@@ -34,6 +41,8 @@ SECTIONS = {
     "gateway": GatewaySettings,
     "folders": FoldersSettings,
     "chat": ChatSettings,
+    "people": PeopleSettings,
+    "alerts": AlertSettings,
 }
 
 
@@ -51,6 +60,31 @@ def test_the_table_of_settings_is_the_codes():
         for each in fields(kind)
     ]
     assert told == known
+
+
+def test_the_table_of_bridges_fields_is_the_codes():
+    told = [[plain(cell) for cell in row] for row in rows(section(read(PAGE), "## Bridges"))[6:]]
+    known = [
+        [
+            f"{kind.name}: {field.name}",
+            field.default or ("" if field.is_optional else "required"),
+            field.question + ("; a secret" if field.is_secret else ""),
+        ]
+        for kind in KINDS.values()
+        for field in kind.fields
+    ]
+    assert told == known
+
+
+def test_the_table_of_a_bridges_own_settings_is_the_codes():
+    told = {plain(row[0]) for row in rows(section(read(PAGE), "## Bridges"))[:6]}
+    assert told == set(bridge_settings.OWN_SETTINGS)
+
+
+def test_the_networks_of_the_guide_are_the_codes():
+    assert [plain(row[1]) for row in rows(section(read("docs/guides/bridges.md"), "# Bridges", below=False))][
+        :6
+    ] == list(KINDS)
 
 
 def test_the_table_of_background_tasks_is_the_codes():
