@@ -28,7 +28,7 @@ def _name(line: str) -> str:
 
 
 def _licence(distribution: metadata.Distribution) -> str:
-    """What a package says of its licence: an expression, else a name, else a classifier, else its file's first line."""
+    """What a package says of its licence: an expression, else a name, else a classifier, else its file's first line, else ""."""
     told = distribution.metadata
     if "License-Expression" in told:
         return told["License-Expression"]
@@ -37,8 +37,8 @@ def _licence(distribution: metadata.Distribution) -> str:
     classified = [each.rpartition(" :: ")[2] for each in told.get_all("Classifier") or () if each.startswith("License")]
     if classified:
         return " or ".join(classified)
-    file = next(path for path in distribution.files or () if path.name.upper().startswith("LICEN"))
-    return file.read_text().splitlines()[0]
+    file = next((path for path in distribution.files or () if path.name.upper().startswith("LICEN")), None)
+    return file.read_text().splitlines()[0] if file else ""
 
 
 def _needed() -> dict[str, metadata.Distribution]:
@@ -100,6 +100,11 @@ def test_a_licence_is_what_the_installed_package_says(name: str):
 def test_each_package_that_is_copyleft_is_named():
     found = {name for name, each in _needed().items() if _COPYLEFT.search(_licence(each))}
     assert found and found <= set(in_backticks(read(LICENCES)))
+
+
+def test_each_package_that_names_no_licence_is_named():
+    found = {name for name, each in _needed().items() if not _licence(each)}
+    assert found <= set(in_backticks(read(LICENCES)))
 
 
 def test_where_the_weights_come_from_is_what_the_code_checks():

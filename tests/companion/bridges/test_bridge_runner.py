@@ -258,13 +258,13 @@ def test_a_connection_that_does_not_end_is_left_and_takes_nothing_more(
 
 
 def test_an_error_in_a_task_of_the_library_stops_nothing(tmp_path: Path, server: FakeServer):
-    server.behaviours = [fail_in_a_task]
+    server.behaviours = [fail_in_a_task(server.ended)]
 
     async def script(bench: Bench) -> None:
         runner = bench.runner()
         runner.start()
         await until(runner, "connected")
-        await asyncio.sleep(0)
+        await wait_until_async("the end of that task", lambda: len(server.ended) == 1)
         assert (await until(runner, "connected")).starts == 1
         await runner.stop()
 
@@ -372,7 +372,7 @@ def test_a_bridge_that_is_off_is_not_started(tmp_path: Path, server: FakeServer)
         runner = bench.runner(BridgeSettings("fake", "fake", is_on=False, fields={"server": "localhost"}))
         runner.start()
         await until(runner, "off")
-        await asyncio.sleep(0.05)
+        await runner.reload((BridgeSettings("fake", "fake", is_on=False, fields={"server": "localhost"}),))
         assert server.connections == [] and runner.problems() == []
         await runner.stop()
 

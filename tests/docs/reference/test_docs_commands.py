@@ -5,6 +5,7 @@ import re
 import pytest
 
 from engram.channels.console.commands import commands
+from engram_host.companion.conversations.bridge_commands import OWN as OF_BRIDGES
 from pages import PAGES, fences, headings, in_backticks, read, section
 from played import answers, fits, runs
 
@@ -23,7 +24,7 @@ def test_a_section_begins_with_the_commands_usage(name, usage):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_no_page_names_a_command_that_there_is_not(page):
-    known = {name for name, _, _ in commands()}
+    known = {name for name, _, _ in commands()} | OF_BRIDGES.keys()
     for code in in_backticks(read(page)):
         named = re.match(r"/([a-z]+)(?: |$)", code)
         assert not named or named[1] in known, code

@@ -2,10 +2,16 @@
 
 import json
 import re
+from collections.abc import Iterator
+from dataclasses import fields
 
 import pytest
 
 from engram.config import SECRETS, SETTINGS, Config
+from engram_host.companion.auth.secrets import SecretStore
+from engram_host.companion.bridge_settings import PeopleSettings
+from engram_host.companion.bridges.configured import secret_name
+from engram_host.companion.bridges.kinds import KINDS, BridgeField, NetworkKind
 from engram_host.companion.gateway import api_key
 from engram_host.root_certificates import ROOTS
 from pages import PAGES, ROOT, fences, in_backticks, plain, read, rows, section
@@ -53,6 +59,8 @@ def test_the_table_of_secrets_is_the_codes():
 @pytest.mark.parametrize("page", PAGES)
 def test_no_page_names_a_setting_that_there_is_not(page):
     known = set(ALL) | set(SECRETS)
+    # Who may talk is set at the companion, too, under the same names.
+    known |= {f"people.{each.name}" for each in fields(PeopleSettings)}
     groups = {name.split(".")[0] for name in known if "." in name}
     for code in in_backticks(read(page)):
         if re.fullmatch(r"[a-z]+\.[a-z_]+", code) and code.split(".")[0] in groups and not code.endswith(_FILES):
@@ -78,7 +86,12 @@ def test_no_page_names_a_variable_that_there_is_not(page):
     documented.add(api_key.VARIABLE)  # a secret, told of on the gateway's page alone
     documented |= {plain(row[0]) for row in rows(section(read("docs/reference/cli.md"), "## Which companion"))}
     documented |= set(re.findall(r"\$\{(ENGRAM_[A-Z_]+)", read("deploy/compose.yaml")))
+    documented |= {SecretStore(ROOT).variable(secret_name(kind.name, each.name)) for kind, each in _secrets()}
     assert set(re.findall(r"\bENGRAM_[A-Z_]+", read(page))) <= documented
+
+
+def _secrets() -> Iterator[tuple[NetworkKind, BridgeField]]:
+    return ((kind, each) for kind in KINDS.values() for each in kind.fields if each.is_secret)
 
 
 def test_the_list_of_roots_is_the_codes():

@@ -37,7 +37,7 @@ class FakeServer:
         self.behaviours: list[Behaviour] = [serve]
         self.connections: list[FakeNetwork] = []
         self.running = 0
-        self.import_error: str = ""
+        self.ended: list[object] = []
 
     def next_behaviour(self) -> Behaviour:
         return self.behaviours.pop(0) if len(self.behaviours) > 1 else self.behaviours[0]
@@ -120,17 +120,18 @@ async def cancel_itself(host: BridgeHost) -> None:
     await asyncio.sleep(0)
 
 
-async def fail_in_a_task(host: BridgeHost) -> None:
-    """Be connected, and raise in a task of the library's own."""
+def fail_in_a_task(ended: list[object]) -> Behaviour:
+    """Be connected, and raise in a task of the library's own, of which nobody reads the end; what is `ended` then."""
 
     async def raise_later() -> None:
         raise RuntimeError("a task of the library's own")
 
-    host.connected("engram@fake")
-    task = asyncio.create_task(raise_later())
-    await asyncio.wait([task])
-    task.exception()
-    await asyncio.get_running_loop().create_future()
+    async def behave(host: BridgeHost) -> None:
+        host.connected("engram@fake")
+        asyncio.create_task(raise_later()).add_done_callback(lambda task: ended.append(id(task)))
+        await asyncio.get_running_loop().create_future()
+
+    return behave
 
 
 class Stubborn:
