@@ -258,7 +258,7 @@ class AttachedBridge:
         try:
             while waiting:
                 delivery = waiting[0]
-                if await self._is_delivered(delivery, is_last_try=failures + 1 >= MOST_FAILURES):
+                if await self._is_delivered(delivery, failures):
                     self._numbers.discard(waiting.popleft().number)
                     failures = 0
                 else:
@@ -268,9 +268,11 @@ class AttachedBridge:
             del self._lanes[lane]
             self._numbers.difference_update(delivery.number for delivery in waiting)
 
-    async def _is_delivered(self, delivery: Delivery, *, is_last_try: bool) -> bool:
-        """Deliver something; False if that failed by an error that nobody knows: a network's library may raise anything."""
-        task = asyncio.get_running_loop().create_task(self._deliver(delivery))
+    async def _is_delivered(self, delivery: Delivery, failures: int) -> bool:
+        """Deliver something that has failed before; False if it fails by an error that nobody knows: a network's library may
+        raise anything.
+        """
+        task = asyncio.get_running_loop().create_task(self._deliver(delivery, is_new=not failures))
         try:
             await asyncio.wait([task])
         finally:
@@ -280,23 +282,29 @@ class AttachedBridge:
         if error is None:
             return True
         _log.error("the bridge %s failed to deliver: %s", self._bridge, describe_error(error))
-        if is_last_try:
-            _log.error("the bridge %s gives an answer up", self._bridge)
-            await self._end(delivery, "refused")
-        return is_last_try
+        if failures + 1 < MOST_FAILURES:
+            return False
+        _log.error("the bridge %s gives an answer up", self._bridge)
+        await self._end(delivery, "refused")
+        return True
 
     async def _end(self, delivery: Delivery, end: DeliveryEnd) -> None:
         await asyncio.to_thread(self._store.end_delivery, delivery.number, end, int(time.time()))
 
-    async def _deliver(self, delivery: Delivery) -> None:
+    async def _deliver(self, delivery: Delivery, *, is_new: bool) -> None:
         place = delivery.place
         chat = Chat(place.chat, place.thread, place.is_group)
         outlet = self._outlet(chat)
         try:
             while not self._is_stopping:
                 try:
-                    end = await self._deliverer(delivery, outlet).run()
-                    if end:
+                    current = delivery
+                    if not is_new:
+                        current = await asyncio.to_thread(self._store.open_delivery, delivery.number)
+                    is_new = False
+                    if current is None:
+                        return
+                    if end := await self._deliverer(current, outlet).run():
                         await self._end(delivery, end)
                     return
                 except StoreUnavailable as problem:
