@@ -171,9 +171,10 @@ def test_while_the_network_asks_for_a_pause_it_is_left_alone(open_store: Open):
         network.fail_next = [SlowDown(3600)]
         async with living(open_store, network) as house:
             await house.say("hi")
+            await wait_until_async("one call failed", lambda: not network.fail_next)
             await house.say("hi", "6", "6")
             await house.wait_for("You said hi.", "6")
-            await wait_until_async("one call failed", lambda: not network.fail_next)
+            await wait_until_async("nothing is under way", lambda: not network.busy)
             calls = network.calls
             for _ in range(50):
                 await asyncio.sleep(0)
@@ -318,6 +319,7 @@ def test_a_companion_that_is_killed_at_any_step_answers_once(open_store: Open, f
         network = FaultyNetwork(features)
         said: list[Incoming] = []
         async with living(open_store, network, reply_to=partial(reply, length=3)) as house:
+            kill_at = 0
             for kill_at in range(part + 1, 200, extent(4, 8)):
                 said.append(house.message(f"k{kill_at}", f"{kill_at}"))
                 was_killed = await talk_through_a_kill(house, said[-1], kill_at)

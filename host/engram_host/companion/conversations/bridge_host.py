@@ -34,6 +34,9 @@ MID = "bridge:"
 MOST_NOTICES = 32
 """Sentences of which nothing is kept that are under way at once, such as codes: more are not sent."""
 
+STOP_SECONDS = 3.0
+"""For messages that are being sent when a bridge ends."""
+
 MOST_FAILURES = 5
 """Times that a delivery may fail by an error that nobody knows, before it is given up."""
 
@@ -82,6 +85,7 @@ class AttachedBridge:
         self._lanes: dict[tuple[ChatPlace, str], deque[Delivery]] = {}
         self._numbers: set[int] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._calls: set[asyncio.Task[Any]] = set()
         self._notices = 0
         self._is_stopping = False
 
@@ -136,11 +140,16 @@ class AttachedBridge:
             waiting.append(delivery)
 
     async def stop(self) -> None:
-        """End all tasks; what is owed stays in the database."""
+        """End all tasks; what is owed stays in the database. Messages that are being sent have some seconds for it."""
         self._is_stopping = True
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._calls:
+            await asyncio.wait(self._calls, timeout=STOP_SECONDS)
+        for task in list(self._calls):
+            task.cancel()
+        await asyncio.gather(*self._calls, return_exceptions=True)
 
     # --- messages
 
@@ -323,7 +332,7 @@ class AttachedBridge:
             await wait_for_event(event, seconds)
 
     def _outlet(self, chat: Chat) -> Outlet:
-        outlet = self._outlets.setdefault(chat.id, Outlet(self._network))
+        outlet = self._outlets.setdefault(chat.id, Outlet(self._network, self._calls))
         outlet.users += 1
         return outlet
 
