@@ -358,10 +358,14 @@ def test_many_people_are_answered_once_through_faults_and_kills(open_store: Open
                     await house.give(message)
                 if house.steps.is_dead:
                     await house.restart()
-            while house.store.open_deliveries("home"):
-                await asyncio.sleep(0.01)
-                if house.steps.is_dead:
-                    await house.restart()
+            await wait_until_async(
+                "all is delivered, or it is dead",
+                lambda: house.steps.is_dead or not house.store.open_deliveries("home"),
+            )
+            if house.steps.is_dead:
+                await house.restart()
+            house.steps.kill_at = 0
+            await house.wait_until_delivered()
             check_answers(house, said, 2)
             check_callers(house, said)
 

@@ -226,6 +226,7 @@ class AttachedBridge:
 
     def _send_notice(self, message: Incoming, sentence: str) -> None:
         if self._notices >= MOST_NOTICES:
+            _log.info("a sentence was not sent: too many are under way", extra={"repeat": "notices"})
             return
         self._notices += 1
         self._begin(self._try_notice(message, sentence))
