@@ -116,3 +116,9 @@ def test_empty_lines_alone_are_no_part():
 def test_the_limit_is_that_of_telegram():
     parts = list(split("word " * 2000))
     assert all(units(part) <= LIMIT for part in parts) and len(parts) == 3
+
+
+def test_code_that_ends_before_the_cut_is_not_opened_again():
+    text = "```\n" + "a" * 40 + "\n\nb\n```\n" + "c" * 20 + "\n" + "d" * 60
+    first, second = parts_of(text)
+    assert first.count("```") == 2 and "```" not in second, (first, second)

@@ -100,6 +100,7 @@ class House:
         self.steps = Steps()
         network.step = self.steps
         self.boards: dict[str, TalkingBoard] = {}
+        self.kills = 0
         self._ids = itertools.count(1)
 
     async def start(self) -> None:
@@ -144,6 +145,7 @@ class House:
     async def kill(self) -> None:
         """End a life at once: nothing that still runs changes anything."""
         self.steps.is_dead = True
+        self.kills += 1
         await self.stop()
 
     async def restart(self) -> None:
@@ -210,6 +212,10 @@ class House:
         await self.engine.detach("home")
         self.host = self.engine.attach("home", "net", self.network)
         self.host.connected("engram")
+
+    def open_another(self) -> CompanionStore:
+        """Another process's view of the database."""
+        return self._open_store()
 
     def now(self) -> int:
         """Unix seconds."""

@@ -34,6 +34,9 @@ MID = "bridge:"
 MOST_NOTICES = 32
 """Sentences of which nothing is kept that are under way at once, such as codes: more are not sent."""
 
+STOP_SECONDS = 3.0
+"""For messages that are being sent when a bridge ends."""
+
 MOST_FAILURES = 5
 """Times that a delivery may fail by an error that nobody knows, before it is given up."""
 
@@ -82,6 +85,7 @@ class AttachedBridge:
         self._lanes: dict[tuple[ChatPlace, str], deque[Delivery]] = {}
         self._numbers: set[int] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._calls: set[asyncio.Task[Any]] = set()
         self._notices = 0
         self._is_stopping = False
 
@@ -136,11 +140,16 @@ class AttachedBridge:
             waiting.append(delivery)
 
     async def stop(self) -> None:
-        """End all tasks; what is owed stays in the database."""
+        """End all tasks; what is owed stays in the database. Messages that are being sent have some seconds for it."""
         self._is_stopping = True
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._calls:
+            await asyncio.wait(self._calls, timeout=STOP_SECONDS)
+        for task in list(self._calls):
+            task.cancel()
+        await asyncio.gather(*self._calls, return_exceptions=True)
 
     # --- messages
 
@@ -217,6 +226,7 @@ class AttachedBridge:
 
     def _send_notice(self, message: Incoming, sentence: str) -> None:
         if self._notices >= MOST_NOTICES:
+            _log.info("a sentence was not sent: too many are under way", extra={"repeat": "notices"})
             return
         self._notices += 1
         self._begin(self._try_notice(message, sentence))
@@ -258,7 +268,7 @@ class AttachedBridge:
         try:
             while waiting:
                 delivery = waiting[0]
-                if await self._is_delivered(delivery, is_last_try=failures + 1 >= MOST_FAILURES):
+                if await self._is_delivered(delivery, failures):
                     self._numbers.discard(waiting.popleft().number)
                     failures = 0
                 else:
@@ -268,9 +278,11 @@ class AttachedBridge:
             del self._lanes[lane]
             self._numbers.difference_update(delivery.number for delivery in waiting)
 
-    async def _is_delivered(self, delivery: Delivery, *, is_last_try: bool) -> bool:
-        """Deliver something; False if that failed by an error that nobody knows: a network's library may raise anything."""
-        task = asyncio.get_running_loop().create_task(self._deliver(delivery))
+    async def _is_delivered(self, delivery: Delivery, failures: int) -> bool:
+        """Deliver something that has failed before; False if it fails by an error that nobody knows: a network's library may
+        raise anything.
+        """
+        task = asyncio.get_running_loop().create_task(self._deliver(delivery, is_new=not failures))
         try:
             await asyncio.wait([task])
         finally:
@@ -280,23 +292,29 @@ class AttachedBridge:
         if error is None:
             return True
         _log.error("the bridge %s failed to deliver: %s", self._bridge, describe_error(error))
-        if is_last_try:
-            _log.error("the bridge %s gives an answer up", self._bridge)
-            await self._end(delivery, "refused")
-        return is_last_try
+        if failures + 1 < MOST_FAILURES:
+            return False
+        _log.error("the bridge %s gives an answer up", self._bridge)
+        await self._end(delivery, "refused")
+        return True
 
     async def _end(self, delivery: Delivery, end: DeliveryEnd) -> None:
         await asyncio.to_thread(self._store.end_delivery, delivery.number, end, int(time.time()))
 
-    async def _deliver(self, delivery: Delivery) -> None:
+    async def _deliver(self, delivery: Delivery, *, is_new: bool) -> None:
         place = delivery.place
         chat = Chat(place.chat, place.thread, place.is_group)
         outlet = self._outlet(chat)
         try:
             while not self._is_stopping:
                 try:
-                    end = await self._deliverer(delivery, outlet).run()
-                    if end:
+                    current = delivery
+                    if not is_new:
+                        current = await asyncio.to_thread(self._store.open_delivery, delivery.number)
+                    is_new = False
+                    if current is None:
+                        return
+                    if end := await self._deliverer(current, outlet).run():
                         await self._end(delivery, end)
                     return
                 except StoreUnavailable as problem:
@@ -315,7 +333,7 @@ class AttachedBridge:
             await wait_for_event(event, seconds)
 
     def _outlet(self, chat: Chat) -> Outlet:
-        outlet = self._outlets.setdefault(chat.id, Outlet(self._network))
+        outlet = self._outlets.setdefault(chat.id, Outlet(self._network, self._calls))
         outlet.users += 1
         return outlet
 

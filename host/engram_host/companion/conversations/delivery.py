@@ -23,6 +23,9 @@ _log = logging.getLogger("engram.bridges")
 FIRST_SECONDS = 0.7
 """From the first text of an answer to its first message: a word alone is no message."""
 
+GROUP_TIMES = 3
+"""Times longer are the pauses between edits in a group: networks take less there, and everybody reads along."""
+
 PARAGRAPH_SECONDS = 1.0
 """Between two messages of one answer where messages cannot be edited."""
 
@@ -173,6 +176,7 @@ class Deliverer:
 
     async def _show_now(self, display: Display) -> None:
         pause = self._features.edit_seconds or PARAGRAPH_SECONDS
+        pause *= GROUP_TIMES if display.chat.is_group else 1
         try:
             if self._outlet.pause:
                 raise SlowDown(self._outlet.pause)

@@ -90,7 +90,8 @@ class Display:
             part = self._next_part(data, heading, is_over=is_over)
             if part is None:
                 break
-            await self._show_part(data, part, heading, told)
+            # A stop between a message and its row would leave it doubtful.
+            await self._outlet.complete(self._show_part(data, part, heading, told))
             if not part.is_whole:
                 break
             if self._can_edit:

@@ -3,8 +3,8 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, TypeVar
 
 from engram_host.companion.bridges.errors import MarksRefused, SendRefused, SlowDown
 from engram_host.companion.bridges.network import Chat, Network
@@ -25,8 +25,10 @@ Result = TypeVar("Result")
 class Outlet:
     """Sends into one chat, its threads included."""
 
-    def __init__(self, network: Network):
+    def __init__(self, network: Network, calls: set[asyncio.Task[Any]]):
+        """`calls` has what complete() has begun."""
         self._network = network
+        self._calls = calls
         self._lock = asyncio.Lock()
         self._not_before = 0.0
         self.users = 0
@@ -52,6 +54,18 @@ class Outlet:
                 await self._network.show_typing(chat, is_typing)
         except TimeoutError:
             _log.debug("a typing sign took too long")
+
+    async def complete(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Do what is better not broken off: it goes on when who awaits it is cancelled."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._calls.add(task)
+        task.add_done_callback(self._on_done)
+        return await asyncio.shield(task)
+
+    def _on_done(self, task: asyncio.Task[Any]) -> None:
+        self._calls.discard(task)
+        if not task.cancelled():
+            task.exception()  # who was cancelled does not ask for it
 
     async def _call(self, call: Callable[[], Awaitable[Result]]) -> Result:
         async with self._lock:

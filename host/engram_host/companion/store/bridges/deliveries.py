@@ -135,9 +135,10 @@ class DeliveryTable(DatabaseTable):
         return [_delivery(row) for row in rows.run(sql, (bridge,))]
 
     @reads
-    def is_open(self, rows: Rows, number: int) -> bool:
-        """Whether something is still owed."""
-        return bool(rows.run("SELECT 1 FROM bridge_deliveries WHERE number = ? AND state = 'open'", (number,)))
+    def open_delivery(self, rows: Rows, number: int) -> Delivery | None:
+        """Something that is owed, as it stands now; None if it is owed no more."""
+        found = rows.run(f"SELECT {_COLUMNS} FROM bridge_deliveries WHERE number = ? AND state = 'open'", (number,))
+        return _delivery(found[0]) if found else None
 
     @writes
     def save_shown(self, rows: Rows, delivery: Delivery, shown: Shown, now: int, told_dropped: int = 0) -> bool:

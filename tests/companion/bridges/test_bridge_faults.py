@@ -1,0 +1,372 @@
+"""The engine of bridges over a network that fails in each way, and through kills at each step of network and database.
+
+Whatever happens: each message has one answer, whole. What a person may have twice is marked; and what a board is given has the
+principal, the room and the group of who said it.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from bridged_house import House, living, make_haste, play
+from engram_host.companion.bridges.errors import MarksRefused, SendFailed, SendRefused, SendUncertain, SlowDown
+from engram_host.companion.bridges.network import Features, Incoming
+from engram_host.companion.conversations import display, people
+from engram_host.companion.conversations.display import AGAIN, BEGINS_AGAIN
+from engram_host.companion.store import CompanionStore
+from extent import extent
+from faulty_network import EDITED, PARAGRAPHS, FaultyNetwork, ShownMessage
+from waiting import wait_until_async
+
+Open = Callable[[], CompanionStore]
+
+KINDS = {
+    "edits": EDITED,
+    "paragraphs": PARAGRAPHS,
+    "edits-repeatable": replace(EDITED, is_repeatable=True),
+    "paragraphs-repeatable": replace(PARAGRAPHS, is_repeatable=True),
+}
+
+
+@pytest.fixture(autouse=True)
+def in_a_hurry(monkeypatch: pytest.MonkeyPatch):
+    make_haste(monkeypatch)
+
+
+@pytest.fixture(params=KINDS)
+def features(request: pytest.FixtureRequest) -> Features:
+    return KINDS[request.param]
+
+
+def reply(text: str, length: int = 9) -> list[str]:
+    """A reply of several messages, whose paragraphs can be told apart."""
+    return [f"{text}: part {number} of it, with some words more. <{text}/{number}>\n\n" for number in range(length)]
+
+
+def shown_times(messages: list[ShownMessage], token: str) -> tuple[int, int]:
+    """How often a token is shown without a mark, and how often below one."""
+    found = [each.text for each in messages if token in each.text]
+    marked = sum(text.startswith((AGAIN, BEGINS_AGAIN)) for text in found)
+    return len(found) - marked, marked
+
+
+def check_answers(house: House, said: list[Incoming], length: int = 9, *, may_repeat: bool = True) -> None:
+    """Each answer is complete in its chat, nowhere else, and no part of it comes twice without a mark."""
+    for message in said:
+        here = [each for each in house.network.shown if each.chat == message.chat]
+        others = [each for each in house.network.shown if each.chat != message.chat]
+        for number in range(length):
+            token = f"<{message.text}/{number}>"
+            plain, marked = shown_times(here, token)
+            assert plain <= 1 <= plain + marked, (token, [each.text for each in here])
+            assert may_repeat or not marked, (token, [each.text for each in here])
+            assert not any(token in each.text for each in others)
+
+
+def check_callers(house: House, said: list[Incoming]) -> None:
+    """The board was given each message once, as who said it and where."""
+    by_text = {message.text: message for message in said}
+    for board in house.boards.values():
+        for mid, (text, _, answered) in board.journal.items():
+            message, caller = by_text[text], board.callers[mid]
+            room = people.room_of("net", message.chat.id, message.chat.thread)
+            expected = f"net:{message.sender}", f"link {room}", message.chat.is_group
+            assert (caller.principal, caller.room, caller.group) == expected
+            assert answered >= 1
+    assert sum(len(board.journal) for board in house.boards.values()) == len(said)
+
+
+# --- one fault after the other
+
+
+@pytest.mark.parametrize(
+    "error",
+    [SendFailed("x"), SendUncertain("x"), SlowDown(0.01), MarksRefused("x")],
+    ids=lambda error: type(error).__name__,
+)
+@pytest.mark.parametrize("at", range(4))
+def test_an_answer_survives_each_error_at_each_of_its_messages(
+    open_store: Open, features: Features, error: Exception, at: int
+):
+    async def work() -> None:
+        network = FaultyNetwork(features)
+        async with living(open_store, network, reply_to=reply) as house:
+            fail = network._fail
+
+            async def fail_once(is_plain: bool, act: Callable[[], str]) -> str:
+                if network.calls == at + 1 and not network.fail_next:
+                    network._fail = fail  # pyright: ignore[reportAttributeAccessIssue]
+                    network.fail_next = [error]
+                return await fail(is_plain, act)
+
+            network._fail = fail_once  # pyright: ignore[reportAttributeAccessIssue]
+            said = [await house.say("hi")]
+            await house.wait_until_delivered()
+            check_answers(house, said)
+            is_doubtful = isinstance(error, SendUncertain) and not features.is_repeatable
+            assert is_doubtful or not any(AGAIN in text for text in house.texts())
+
+    play(work)
+
+
+def test_a_chat_that_has_gone_is_owed_nothing_more(open_store: Open, features: Features):
+    async def work() -> None:
+        network = FaultyNetwork(features)
+        network.fail_next = [SendRefused("you are blocked.")]
+        async with living(open_store, network) as house:
+            await house.say("hi")
+            await house.wait_until_delivered()
+            await house.say("again")
+            assert await house.wait_for("You said") == "You said again." and len(house.texts()) == 1
+
+    play(work)
+
+
+def test_a_message_that_cannot_be_edited_any_more_is_sent_anew(open_store: Open):
+    async def work() -> None:
+        network = FaultyNetwork()
+        async with living(open_store, network, reply_to=reply) as house:
+            network.fail_next = []
+            edit = network.edit
+            removed: list[str] = []
+
+            async def removing_edit(chat, message: str, text: str, is_plain: bool = False) -> None:
+                if not removed:
+                    removed.append(message)
+                    network.remove(next(each for each in network.shown if each.id == message))
+                await edit(chat, message, text, is_plain)
+
+            network.edit = removing_edit  # pyright: ignore[reportAttributeAccessIssue]
+            said = [await house.say("hi")]
+            await house.wait_until_delivered()
+            check_answers(house, said)
+
+    play(work)
+
+
+def test_an_unknown_error_of_a_library_is_tried_again_and_given_up_in_the_end(open_store: Open):
+    async def work() -> None:
+        network = FaultyNetwork(PARAGRAPHS)
+        network.fail_next = [ZeroDivisionError("a bug of a library")] * 3
+        async with living(open_store, network) as house:
+            await house.say("hi")
+            await house.wait_until_delivered()
+            assert house.texts() == [f"{AGAIN}You said hi."]
+            network.fail_next = [ZeroDivisionError("a bug of a library")] * 5
+            await house.say("two")
+            await house.say("three")
+            await house.wait_until_delivered()
+            assert house.texts()[1:] == ["You said three."]
+
+    play(work)
+
+
+def test_while_the_network_asks_for_a_pause_it_is_left_alone(open_store: Open):
+    async def work() -> None:
+        network = FaultyNetwork(PARAGRAPHS)
+        network.fail_next = [SlowDown(3600)]
+        async with living(open_store, network) as house:
+            await house.say("hi")
+            await wait_until_async("one call failed", lambda: not network.fail_next)
+            await house.say("hi", "6", "6")
+            await house.wait_for("You said hi.", "6")
+            await wait_until_async("nothing is under way", lambda: not network.busy)
+            calls = network.calls
+            for _ in range(50):
+                await asyncio.sleep(0)
+                house.host.connected("engram")
+            assert network.calls == calls and house.texts() == []
+
+    play(work)
+
+
+def test_answers_wait_for_a_network_that_is_away_and_go_when_it_is_back(open_store: Open, features: Features):
+    async def work() -> None:
+        network = FaultyNetwork(features)
+        async with living(open_store, network, reply_to=partial(reply, length=1)) as house:
+            network.is_away = True
+            said = [await house.say(f"t{number}") for number in range(5)]
+            await wait_until_async("it was tried", lambda: network.calls > 2)
+            await house.restart()
+            network.is_away = False
+            house.host.connected("engram")
+            await house.wait_until_delivered()
+            check_answers(house, said, 1, may_repeat=False)
+            assert [text[1:3] for text in "".join(house.texts()).split() if text[0] == "<"] == [m.text for m in said]
+
+    play(work)
+
+
+# --- an answer that starts again
+
+
+@pytest.mark.parametrize("kind", ["edits", "paragraphs"])
+def test_an_answer_that_starts_again_in_the_same_way_goes_on_where_it_was(open_store: Open, kind: str):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(KINDS[kind]), boards=("kitchen",)) as house:
+            await house.boards["kitchen"].kill()
+            said = await house.say("hi")
+            board = Scripted(house)
+            board.begin(1, "One.\n\nTwo.\n\nThr")
+            await house.wait_for("Two.")
+            board.begin(2, "One.\n\nTwo.\n\nThree.", is_end=True)
+            await house.wait_until_delivered()
+            assert "\n\n".join(house.texts()) == "One.\n\nTwo.\n\nThree." and said
+            assert kind == "paragraphs" or len(house.texts()) == 1
+
+    play(work)
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+@pytest.mark.parametrize("kind", ["edits", "paragraphs"])
+def test_an_answer_that_starts_again_in_another_way_takes_the_place_of_the_first(
+    open_store: Open, kind: str, is_killed: bool
+):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(KINDS[kind])) as house:
+            await house.boards["kitchen"].kill()
+            await house.say("hi")
+            board = Scripted(house)
+            board.begin(1, "One.\n\nTwo.\n\nThr")
+            await house.wait_for("Two.")
+            if is_killed:
+                await house.kill()
+                board.begin(2, "Another.\n\nAnd on.", is_end=True)
+                await house.start()
+            else:
+                board.begin(2, "Another.\n\nAnd on.", is_end=True)
+            await house.wait_until_delivered()
+            if kind == "edits":
+                assert house.texts() == ["Another.\n\nAnd on."]
+            else:
+                assert house.texts()[-2:] == ["Another.", "And on."] or house.texts()[-1].endswith("And on.")
+                assert BEGINS_AGAIN + "Another." in "\n".join(house.texts())
+
+    play(work)
+
+
+def test_a_shorter_answer_that_starts_again_leaves_nothing_of_the_first_one(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            await house.boards["kitchen"].kill()
+            await house.say("hi")
+            board = Scripted(house)
+            board.begin(1, "".join(reply("first")))
+            await wait_until_async("two messages", lambda: len(house.texts()) > 1)
+            board.begin(2, "Short.", is_end=True)
+            await house.wait_until_delivered()
+            assert house.texts()[0] == "Short." and set(house.texts()[1:]) == {display.VOID}
+
+    play(work)
+
+
+class Scripted:
+    """A board whose answers a test writes into the database."""
+
+    def __init__(self, house: House):
+        self._house = house
+
+    def begin(self, offer: int, text: str, *, is_end: bool = False) -> None:
+        """Begin the answer to the only message, as the answer to an offer of it."""
+        from engram_host.companion.store.conversations.table import Reply
+
+        house = self._house
+        store = house.open_another()
+        (found,) = [each for each in store.conversations("kitchen", 9) if each.is_open]
+        sender = house.sender("kitchen")
+        store.next_message(sender, "kitchen", house.now())
+        store.add_reply(
+            sender,
+            "kitchen",
+            found.said.mid,
+            Reply(offer, 1, [("text", text)], is_end),
+            house.service._limits,
+            house.now(),
+        )
+        house.service._changed.wake(("kitchen", found.said.mid))
+
+
+# --- kills
+
+
+async def talk_through_a_kill(house: House, message: Incoming, kill_at: int) -> bool:
+    """Say something, and kill the companion at a step; whether it came to that."""
+    kills = house.kills
+    house.steps.count, house.steps.kill_at = 0, kill_at
+    await house.give(message)
+    chat = message.chat.id
+    await wait_until_async(
+        "it is delivered or dead", lambda: house.steps.is_dead or (not house.host.owed and house.texts(chat) != [])
+    )
+    if house.steps.is_dead:
+        await house.restart()
+    house.steps.kill_at = 0
+    await house.give(message)  # some networks give a message again after they lost a connection
+    await house.wait_until_delivered()
+    return house.kills > kills
+
+
+@pytest.mark.shortened
+@pytest.mark.parametrize("part", range(4))
+def test_a_companion_that_is_killed_at_any_step_answers_once(open_store: Open, features: Features, part: int):
+    """At each of its steps in turn, until it needs no more of them."""
+
+    async def work() -> None:
+        network = FaultyNetwork(features)
+        said: list[Incoming] = []
+        async with living(open_store, network, reply_to=partial(reply, length=3)) as house:
+            kill_at = 0
+            for kill_at in range(part + 1, 200, extent(4, 8)):
+                said.append(house.message(f"k{kill_at}", f"{kill_at}"))
+                was_killed = await talk_through_a_kill(house, said[-1], kill_at)
+                check_answers(house, said[-1:], 3)
+                if not was_killed:
+                    break
+            assert 10 < kill_at < 199
+            check_callers(house, said)
+
+    play(work)
+
+
+@pytest.mark.shortened
+@pytest.mark.parametrize("seed", range(extent(20, 2)))
+def test_many_people_are_answered_once_through_faults_and_kills(open_store: Open, features: Features, seed: int):
+    chance = random.Random(seed)
+
+    async def work() -> None:
+        network = FaultyNetwork(features, random.Random(seed))
+        async with living(
+            open_store, network, boards=("garden", "kitchen"), reply_to=partial(reply, length=2)
+        ) as house:
+            await house.people.set_group("net:-7", "always")
+            said: list[Incoming] = []
+            for number in range(24):
+                who = str(chance.randrange(4))
+                is_group = chance.random() < 0.4
+                chat, thread = ("-7", chance.choice(["", "9"])) if is_group else (who, "")
+                board = chance.choice(["garden", "kitchen"])
+                message = house.message(f"@{board} s{number}", chat, who, thread=thread, is_group=is_group)
+                said.append(replace(message, text=f"s{number}"))
+                if number % 6 == 3:
+                    house.steps.kill_at = house.steps.count + chance.randrange(1, 40)
+                await house.give(message)
+                if chance.random() < 0.3:
+                    await house.give(message)
+                if house.steps.is_dead:
+                    await house.restart()
+            await wait_until_async(
+                "all is delivered, or it is dead",
+                lambda: house.steps.is_dead or not house.store.open_deliveries("home"),
+            )
+            if house.steps.is_dead:
+                await house.restart()
+            house.steps.kill_at = 0
+            await house.wait_until_delivered()
+            check_answers(house, said, 2)
+            check_callers(house, said)
+
+    play(work)

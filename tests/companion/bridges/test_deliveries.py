@@ -1,0 +1,349 @@
+"""What chats are owed, in the database: bounded, told when it was dropped, gone after its time; idle, it costs nothing."""
+
+import asyncio
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bridged_house import OPEN, living, make_haste, play
+from engram_host.companion.bridge_types import ChatPlace, Delivery, Shown
+from engram_host.companion.bridges.network import Chat, Incoming
+from engram_host.companion.conversations import bridge_engine, bridge_host
+from engram_host.companion.conversations.bridge_host import message_id
+from engram_host.companion.errors import StoreUnavailable, TooManyWaiting, UnknownDevice
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.bridges import deliveries
+from engram_host.companion.types import LOGS, ConversationLimits, Hello, LogState, Said, Sender
+from faulty_network import FaultyNetwork
+from waiting import wait_until_async
+
+Open = Callable[[], CompanionStore]
+
+NOW = 1_795_000_000
+HERE = ChatPlace("home", "5")
+LIMITS = ConversationLimits(person_messages=2)
+BOARD = Sender("b1", 3, 9)
+
+
+@pytest.fixture
+def kitchen(store: CompanionStore) -> CompanionStore:
+    store.greet(Hello("kitchen", BOARD, 0, {name: LogState(7, 1, 1, 0) for name in LOGS}), NOW)
+    return store
+
+
+def owed(mid: str, place: ChatPlace = HERE, text: str = "", device: str = "kitchen") -> Delivery:
+    return Delivery(0, place, "m" + mid, device, mid, text, NOW)
+
+
+def add(store: CompanionStore, mid: str, place: ChatPlace = HERE, now: int = NOW) -> Delivery | None:
+    said = Said(mid, "ann", "hi", f"net {place.chat}")
+    return store.add_message(owed(mid, place), said, LIMITS, now)
+
+
+def numbers(store: CompanionStore) -> list[str]:
+    return [each.mid for each in store.open_deliveries("home")]
+
+
+# --- rows
+
+
+def test_a_message_and_what_its_chat_is_owed_are_one_change(kitchen: CompanionStore):
+    assert add(kitchen, "a") and add(kitchen, "a") is None and add(kitchen, "b")
+    with pytest.raises(TooManyWaiting):
+        add(kitchen, "c")
+    assert numbers(kitchen) == ["a", "b"] and not kitchen.is_known("c")
+    assert [each.said.mid for each in kitchen.conversations("kitchen", 9)] == ["b", "a"]
+    with pytest.raises(UnknownDevice):
+        kitchen.add_message(owed("d", device="attic"), Said("d", "ann", "hi", "net 5"), LIMITS, NOW)
+    assert not kitchen.is_known("d")
+
+
+def test_how_much_is_shown_is_there_after_a_restart(kitchen: CompanionStore, open_store: Open):
+    delivery = add(kitchen, "a")
+    shown = Shown(("x1", "x2"), 1, 400, 420, "abc", "(late)\n", True, True)
+    assert delivery and kitchen.save_shown(delivery, shown, NOW)
+    assert open_store().open_deliveries("home") == [replace(delivery, shown=shown)]
+    kitchen.end_delivery(delivery.number, "done", NOW)
+    assert not kitchen.save_shown(delivery, shown, NOW) and numbers(kitchen) == []
+    assert kitchen.open_delivery(delivery.number) is None and kitchen.is_known("a")
+
+
+def test_a_chat_is_owed_so_much_at_most_and_is_told_what_was_dropped(
+    kitchen: CompanionStore, monkeypatch: pytest.MonkeyPatch
+):
+    assert deliveries.MOST_OPEN_CHAT >= 20 and deliveries.MOST_OPEN >= 1000
+    monkeypatch.setattr(deliveries, "MOST_OPEN_CHAT", 2)
+    add(kitchen, "a")
+    for mid in "bcd":
+        kitchen.add_text(owed(mid, text="x", device=""), NOW)
+    assert numbers(kitchen) == ["c", "d"] and kitchen.dropped_answers(HERE) == 2
+    (delivery, _) = kitchen.open_deliveries("home")
+    kitchen.save_shown(delivery, Shown(is_sending=True), NOW, 2)
+    assert kitchen.dropped_answers(HERE) == 0
+
+
+def test_all_chats_are_owed_so_much_at_most(kitchen: CompanionStore, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(deliveries, "MOST_OPEN", 3)
+    for number in range(6):
+        kitchen.add_text(owed(f"{number}", ChatPlace("home", f"c{number}"), "x", ""), NOW)
+    assert numbers(kitchen) == ["3", "4", "5"]
+
+
+def test_what_is_old_goes(kitchen: CompanionStore):
+    done, late = add(kitchen, "a"), add(kitchen, "b")
+    assert done and late
+    kitchen.end_delivery(done.number, "done", NOW + 10)
+    assert kitchen.expire_deliveries(NOW, NOW + 10, NOW + 20) == [] and kitchen.is_known("a")
+    assert kitchen.expire_deliveries(NOW + 1, NOW + 11, NOW + 20) == [late.number]
+    assert not kitchen.is_known("a") and numbers(kitchen) == [] and kitchen.dropped_answers(HERE) == 1
+    kitchen.expire_deliveries(0, NOW + 21, NOW + 30)
+    assert not kitchen.is_known("b")
+
+
+def test_the_chats_in_which_nobody_talked_for_longest_go(kitchen: CompanionStore, monkeypatch: pytest.MonkeyPatch):
+    assert deliveries.MOST_CHATS >= 1000
+    monkeypatch.setattr(deliveries, "MOST_CHATS", 2)
+    for number in range(4):
+        kitchen.choose_board(ChatPlace("home", f"c{number}"), "net x", "kitchen", NOW + number)
+    kitchen.expire_deliveries(0, 0, NOW)
+    chosen = [kitchen.chosen_board(ChatPlace("home", f"c{number}")) for number in range(4)]
+    assert chosen == ["", "", "kitchen", "kitchen"]
+
+
+def test_a_thread_has_its_chats_board_unless_one_was_chosen_there(kitchen: CompanionStore):
+    thread = replace(HERE, thread="9")
+    kitchen.choose_board(HERE, "net 5", "kitchen", NOW)
+    assert kitchen.chosen_board(thread) == "kitchen"
+    kitchen.choose_board(thread, "net 5 9", "garden", NOW)
+    assert (kitchen.chosen_board(thread), kitchen.chosen_board(HERE)) == ("garden", "kitchen")
+
+
+def test_a_push_goes_to_the_chat_where_its_board_was_asked_last(kitchen: CompanionStore):
+    kitchen.greet(Hello("garden", BOARD, 0, {name: LogState(7, 1, 1, 0) for name in LOGS}), NOW)
+    other = ChatPlace("work", "5")
+    add(kitchen, "a")
+    kitchen.add_message(owed("b", other, device="garden"), Said("b", "ann", "hi", "net 5"), LIMITS, NOW + 5)
+    for board in ("kitchen", "garden"):
+        kitchen.add_push(BOARD, board, Said("push:1:t1", "", f"from {board}", "net 5"), NOW)
+        kitchen.add_push(BOARD, board, Said("push:1:t2", "", "for nobody", "net 6"), NOW)
+    assert kitchen.add_pushes(["elsewhere"], NOW) == []
+    added = kitchen.add_pushes(["home", "work"], NOW)
+    assert [(each.place, each.text) for each in added] == [(HERE, "from kitchen"), (other, "from garden")]
+    assert kitchen.add_pushes(["home", "work"], NOW) == []
+
+
+def test_an_erased_board_takes_what_it_owes_along(kitchen: CompanionStore):
+    add(kitchen, "a")
+    kitchen.erase_board("kitchen")
+    assert numbers(kitchen) == []
+
+
+def test_a_forgotten_bridge_leaves_nothing(kitchen: CompanionStore):
+    add(kitchen, "a")
+    kitchen.save_bridge_mark("home", "s1")
+    kitchen.forget_bridge("home")
+    assert numbers(kitchen) == [] and kitchen.bridge_mark("home") == "" and not kitchen.is_known("a")
+
+
+def test_the_id_of_a_message_fits_a_board_and_differs_by_bridge_chat_and_message():
+    message = Incoming("1", Chat("5"), "5")
+    others = [replace(message, id="2"), replace(message, chat=Chat("6"))]
+    ids = {message_id("home", each) for each in (message, *others)} | {message_id("work", message)}
+    assert len(ids) == 4 and all(each.startswith("bridge:") and len(each) <= 56 for each in ids)
+    assert message_id("home", replace(message, text="edited", at=7)) in ids
+
+
+# --- the engine on them
+
+
+def test_what_was_dropped_is_told_above_the_next_answer(open_store: Open, monkeypatch: pytest.MonkeyPatch):
+    make_haste(monkeypatch)
+    monkeypatch.setattr(deliveries, "MOST_OPEN_CHAT", 2)
+
+    async def work() -> None:
+        network = FaultyNetwork()
+        async with living(open_store, network) as house:
+            network.is_away = True
+            for number in range(5):
+                await house.say(f"s{number}")
+            network.is_away = False
+            house.host.connected("engram")
+            await house.wait_until_delivered()
+            assert [text.rpartition("\n")[2] for text in house.texts()] == ["You said s3.", "You said s4."]
+            told = re.findall(r"^\((\d) older answers? (?:was|were) dropped", "\n".join(house.texts()), re.MULTILINE)
+            assert sum(map(int, told)) == 3
+
+    play(work)
+
+
+def test_an_answer_that_was_not_kept_long_enough_is_said_to_be_lost(open_store: Open, monkeypatch: pytest.MonkeyPatch):
+    make_haste(monkeypatch)
+
+    async def work() -> None:
+        network = FaultyNetwork()
+        async with living(open_store, network) as house:
+            network.is_away = True
+            await house.say("hi")
+            await wait_until_async("it is answered", lambda: house.store.count_waiting() == 0)
+            await house.engine.detach("home")
+            house.store.end_old_conversations(0, house.now() + 10, "too old", house.now())
+            network.is_away = False
+            house.host = house.engine.attach("home", "net", network)
+            house.host.connected("engram")
+            await house.wait_until_delivered()
+            assert house.texts() == ["(The answer is not kept any more: ask again.)"]
+
+    play(work)
+
+
+def test_a_message_is_not_confirmed_while_the_database_cannot_keep_it(
+    open_store: Open, monkeypatch: pytest.MonkeyPatch
+):
+    make_haste(monkeypatch)
+
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            message = house.message("hi")
+            house.steps.is_dead = True
+            with pytest.raises(StoreUnavailable):
+                await house.host.receive(message)
+            house.steps.is_dead = False
+            await house.boards["kitchen"].restart()
+            await house.host.receive(message)
+            await house.wait_until_delivered()
+            assert house.texts() == ["You said hi."]
+
+    play(work)
+
+
+def test_a_flood_of_strangers_costs_no_write_and_few_sentences(open_store: Open):
+    async def work() -> None:
+        network = FaultyNetwork()
+        async with living(open_store, network, replace(OPEN, policy="pairing", allow=frozenset())) as house:
+            writes = house.steps.count
+            for number in range(200):
+                await house.say("x" * 100, f"{number % 50}", f"{number % 50}")
+            await wait_until_async("the codes are there", lambda: len(network.shown) == 3)
+            assert len(network.shown) == 3 and house.store.open_deliveries("home") == []
+            # Two steps for the row of a code, two for the sentence, and four of what goes on in the background.
+            assert house.steps.count - writes <= 3 * 4 + 4
+
+    play(work)
+
+
+def test_sentences_of_which_nothing_is_kept_are_bounded(open_store: Open, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(bridge_host, "MOST_NOTICES", 2)
+
+    async def work() -> None:
+        network = FaultyNetwork()
+        async with living(open_store, network, replace(OPEN, policy="pairing", allow=frozenset())) as house:
+            network.is_away = True
+            for number in range(3):
+                await house.say("hi", f"{number}", f"{number}")
+            assert len(house.host._tasks) <= 3
+
+    play(work)
+
+
+def test_a_bridge_that_ends_while_a_message_is_sent_waits_for_its_row(
+    open_store: Open, monkeypatch: pytest.MonkeyPatch
+):
+    make_haste(monkeypatch)
+
+    async def work() -> None:
+        network = FaultyNetwork()
+        async with living(open_store, network) as house:
+            arrived, answered = asyncio.Event(), asyncio.Event()
+            show = network._show
+
+            async def slow_send(chat: Chat, text: str, key: str, reply_to: str = "", is_plain: bool = False) -> str:
+                done = show(chat, text, key, reply_to, is_plain)
+                arrived.set()
+                await answered.wait()
+                return done
+
+            network.send = slow_send  # pyright: ignore[reportAttributeAccessIssue]
+            await house.say("hi")
+            await arrived.wait()
+            stopping = asyncio.create_task(house.engine.detach("home"))
+            await asyncio.sleep(0)
+            answered.set()
+            await stopping
+            del network.send
+            house.host = house.engine.attach("home", "net", network)
+            house.host.connected("engram")
+            await house.wait_until_delivered()
+            assert house.texts() == ["You said hi."]
+
+    play(work)
+
+
+def test_nothing_is_left_of_a_chat_that_was_answered(open_store: Open, monkeypatch: pytest.MonkeyPatch):
+    make_haste(monkeypatch)
+
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            for number in range(20):
+                await house.say("hi", f"{number}", f"{number}")
+            await house.wait_until_delivered()
+            host = house.host
+            await wait_until_async("all tasks ended", lambda: not host._tasks)
+            assert not host._lanes and not host._outlets and not host._numbers and not host._calls
+
+    play(work)
+
+
+class JumpingLoop(asyncio.SelectorEventLoop):
+    """An event loop whose time jumps to the next timer whenever nothing else is to do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ahead = 0.0
+        self._working = 0
+
+    def time(self) -> float:
+        return super().time() + self._ahead
+
+    def run_in_executor(self, executor, func, *args):  # pyright: ignore[reportIncompatibleMethodOverride]
+        self._working += 1
+        future = super().run_in_executor(executor, func, *args)
+        future.add_done_callback(self._on_worked)
+        return future
+
+    def _on_worked(self, _future: object) -> None:
+        self._working -= 1
+
+    def _run_once(self) -> None:
+        scheduled = [timer.when() for timer in self._scheduled if not timer.cancelled()]  # pyright: ignore
+        if not self._ready and not self._working and scheduled:  # pyright: ignore
+            self._ahead += max(0.0, min(scheduled) - self.time())
+        super()._run_once()  # pyright: ignore
+
+
+def test_an_idle_engine_looks_at_the_database_once_a_minute(open_store: Open):
+    """For what another process was told by boards; a network is not called at all, and there is no other timer."""
+
+    async def work() -> None:
+        network = FaultyNetwork()
+        async with living(open_store, network, boards=()) as house:
+            database = house.store.database
+            calls = 0
+
+            def counting(call: Callable[[Any], Any]) -> Callable[[Any], Any]:
+                def counted(work: Any) -> Any:
+                    nonlocal calls
+                    calls += 1
+                    return call(work)
+
+                return counted
+
+            for name in ("read", "write", "read_once"):
+                setattr(database, name, counting(getattr(database, name)))
+            await asyncio.sleep(3600)
+            assert calls <= 3600 / bridge_engine.LOOK_SECONDS + 2 and network.calls == 0
+
+    with asyncio.Runner(loop_factory=JumpingLoop) as runner:
+        runner.run(work())
