@@ -28,7 +28,7 @@ def _name(line: str) -> str:
 
 
 def _licence(distribution: metadata.Distribution) -> str:
-    """What a package says of its licence: an expression, else a name, else a classifier, else its file's first line, else ""."""
+    """What a package says of its licence: an expression, else a name, else a classifier, else a file's first line, else ""."""
     told = distribution.metadata
     if "License-Expression" in told:
         return told["License-Expression"]
