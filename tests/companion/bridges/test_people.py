@@ -307,3 +307,28 @@ def test_what_was_written_while_the_companion_was_down_counts_for_its_own_minute
     assert [house.is_admitted(replace(HELLO, at=NOW - 60 * ago)) for ago in (5, 4, 3)] == [True] * 3
     assert not house.is_admitted(replace(HELLO, at=NOW - 180))
     assert house.is_admitted(replace(HELLO, at=NOW + 10**6)) and not house.is_admitted()
+
+
+# --- damage
+
+
+def harm(store: CompanionStore, sql: str) -> None:
+    store.database.write(lambda rows: rows.run(sql))
+
+
+def test_a_damaged_row_makes_nobody_the_owner_opens_no_group_and_is_told(house: House, store: CompanionStore):
+    house.do("approve", "net:5", "Ann")
+    house.do("approve", "net:6", "Bob")
+    house.do("set_group", "net:-7", "mention")
+    assert store.damaged_rows() == []
+    harm(store, "UPDATE people_ids SET principal = 'Bob' WHERE ref = 'net:5'")
+    assert house.admit().caller is None, "a stranger"
+    harm(store, "UPDATE people SET name = 'Eve' WHERE principal = 'Bob'")
+    assert house.admit(sender(6)) == Admission(None)
+    harm(store, "UPDATE chat_groups SET is_always = 1")
+    assert house.admit(replace(GROUP, sender="8")) == Admission(None) and house.do("list_groups") == {}
+    assert len(store.damaged_rows()) == 3
+    house.do("approve", "net:5", "Anna")
+    house.do("approve", "net:6")
+    house.do("set_group", "net:-7", "mention")
+    assert store.damaged_rows() == [] and house.is_admitted() and house.is_admitted(sender(6))

@@ -288,7 +288,8 @@ class AttachedBridge:
         finally:
             task.cancel()
             await asyncio.wait([task])
-        error = task.exception()
+        # Reading the error here takes the place of a broad `except`; a library may even cancel what it is called by.
+        error = asyncio.CancelledError() if task.cancelled() else task.exception()
         if error is None:
             return True
         _log.error("the bridge %s failed to deliver: %s", self._bridge, describe_error(error))

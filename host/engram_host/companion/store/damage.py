@@ -162,6 +162,27 @@ CHECKED = {
         "operators' tokens",
         "it is refused: remove it and add another with `engram token`",
     ),
+    "people": CheckedTable(
+        "principal, name, is_blocked",
+        "principal",
+        "person",
+        "people",
+        "they are not answered: approve them again with `engram people`",
+    ),
+    "people_ids": CheckedTable(
+        "ref, principal",
+        "ref",
+        "network account of a person",
+        "network accounts of people",
+        "it is a stranger's: approve it again with `engram people`",
+    ),
+    "chat_groups": CheckedTable(
+        "ref, is_always",
+        "ref",
+        "group of a network",
+        "groups of networks",
+        "it is closed: open it again with `engram people group`",
+    ),
     "audit": CheckedTable(
         "at, who, action, outcome, address, number",
         "number",

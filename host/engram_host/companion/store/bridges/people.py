@@ -3,14 +3,16 @@
 A `ref` is `network:id`. All changes wait for one another, so that no bound is passed.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from engram.channels.people import GROUP_MODES, checked_id, checked_name, principal_of
 from engram.errors import ArgumentError, NotFound
 from engram.memory import caller_check
 from engram.memory.access import OWNER, Caller
 from engram_host.companion.bridge_types import GroupMode, PairingRequest, Person
+from engram_host.companion.store.damage import CHECKED, is_sound, row_check
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
 
@@ -31,6 +33,7 @@ MOST_WAITING = 3
 
 _LOCK = "INSERT INTO notes (name, value) VALUES ('people', '') ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 _CODE = "code, ref, name, at"
+_PERSON, _ID, _GROUP = (CHECKED[name].columns for name in ("people", "people_ids", "chat_groups"))
 
 
 @dataclass(frozen=True)
@@ -52,11 +55,11 @@ class PeopleTable(DatabaseTable):
     def known_sender(self, rows: Rows, ref: str, group: str, now: int) -> Known:
         """What is known of who sent a message, and of the group it was sent in ("" for none)."""
         person = _with_id(rows, ref)
-        modes = rows.run("SELECT mode FROM chat_groups WHERE ref = ?", (group,)) if group else []
+        modes = _groups(rows, "WHERE ref = ?", (group,)) if group else {}
         network = ref.partition(":")[0]
         waiting = [each for each in _waiting(rows, now) if each.network == network] if person is None else []
         has_code = any(each.ref == ref for each in waiting)
-        return Known(person, has_code, len(waiting), modes[0][0] if modes else "")
+        return Known(person, has_code, len(waiting), modes.get(group, ""))
 
     @writes
     def add_code(self, rows: Rows, request: PairingRequest) -> bool:
@@ -79,7 +82,7 @@ class PeopleTable(DatabaseTable):
     @reads
     def groups(self, rows: Rows) -> dict[str, GroupMode]:
         """The groups in which boards answer, and when."""
-        return dict(rows.run("SELECT ref, mode FROM chat_groups ORDER BY ref"))
+        return _groups(rows)
 
     @reads
     def pairing_requests(self, rows: Rows, now: int) -> list[PairingRequest]:
@@ -110,9 +113,7 @@ class PeopleTable(DatabaseTable):
         """Forget that somebody was approved or blocked; who it was. NotFound."""
         _lock(rows)
         person = _find(rows, ref)
-        rows.run("DELETE FROM people_ids WHERE principal = ?", (person.principal,))
-        rows.run("DELETE FROM people WHERE principal = ?", (person.principal,))
-        rows.let_go = True
+        _remove(rows, person)
         return person
 
     @writes
@@ -120,8 +121,7 @@ class PeopleTable(DatabaseTable):
         """Call somebody by another name in lists; the principal stays. ArgumentError, NotFound."""
         _lock(rows)
         person = _find(rows, ref)
-        rows.run("UPDATE people SET name = ? WHERE principal = ?", (checked_name(name), person.principal))
-        return _with_principal(rows, person.principal)
+        return _save(rows, replace(person, name=checked_name(name)))
 
     @writes
     def link_person(self, rows: Rows, ref: str, other: str, now: int) -> Person:
@@ -134,10 +134,9 @@ class PeopleTable(DatabaseTable):
         if len(person.ids) + len(ids) > MOST_IDS:
             raise ArgumentError(ref, f"has as many ids as may be: {MOST_IDS}.")
         if second:
-            rows.run("DELETE FROM people_ids WHERE principal = ?", (second.principal,))
-            rows.run("DELETE FROM people WHERE principal = ?", (second.principal,))
+            _remove(rows, second)
         _add_ids(rows, person.principal, ids)
-        return _with_principal(rows, person.principal)
+        return _known(rows, person.principal)
 
     @writes
     def make_owner(self, rows: Rows, ref: str) -> Person:
@@ -147,9 +146,9 @@ class PeopleTable(DatabaseTable):
         owner = OWNER.principal
         if not person.is_owner and rows.run("SELECT 1 FROM people WHERE principal = ?", (owner,)):
             raise ArgumentError(ref, f"cannot be the owner, there is one: /people link owner {ref}, if it is the same.")
-        rows.run("UPDATE people SET principal = ?, is_blocked = 0 WHERE principal = ?", (owner, person.principal))
-        rows.run("UPDATE people_ids SET principal = ? WHERE principal = ?", (owner, person.principal))
-        return _with_principal(rows, owner)
+        _remove(rows, person)
+        _add_ids(rows, owner, person.ids)
+        return _save(rows, replace(person, principal=owner, is_blocked=False))
 
     @writes
     def set_group(self, rows: Rows, ref: str, mode: str) -> None:
@@ -165,8 +164,9 @@ class PeopleTable(DatabaseTable):
         others = rows.run("SELECT count(*) FROM chat_groups WHERE ref <> ?", (ref,))[0][0]
         if others >= MOST_GROUPS:
             raise ArgumentError("group", f"there are {others}, as many as may be: set one to off first.")
-        sql = "INSERT INTO chat_groups (ref, mode) VALUES (?, ?) ON CONFLICT (ref) DO UPDATE SET mode = excluded.mode"
-        rows.run(sql, (ref, mode))
+        values = (ref, int(mode == "always"))
+        rows.run("DELETE FROM chat_groups WHERE ref = ?", (ref,))
+        rows.run("INSERT INTO chat_groups (ref, is_always, crc) VALUES (?, ?, ?)", (*values, row_check(values)))
 
 
 def _lock(rows: Rows) -> None:
@@ -184,28 +184,58 @@ def _waiting(rows: Rows, now: int) -> list[PairingRequest]:
 
 
 def _people(rows: Rows) -> list[Person]:
-    found = rows.run("SELECT principal, name, is_blocked FROM people ORDER BY principal")
-    ids: dict[str, list[str]] = {principal: [] for principal, _, _ in found}
-    for ref, principal in rows.run("SELECT ref, principal FROM people_ids ORDER BY ref"):
-        ids[principal].append(ref)
-    return [Person(principal, name, tuple(ids[principal]), bool(blocked)) for principal, name, blocked in found]
+    found = rows.run(f"SELECT {_PERSON}, crc FROM people ORDER BY principal")
+    ids: dict[str, list[str]] = {principal: [] for principal, *_ in found}
+    for row in filter(is_sound, rows.run(f"SELECT {_ID}, crc FROM people_ids ORDER BY ref")):
+        ref, principal, _ = row
+        ids.get(principal, []).append(ref)
+    return [_person(row, ids[row[0]]) for row in found]
 
 
-def _with_principal(rows: Rows, principal: str) -> Person:
-    ((name, is_blocked),) = rows.run("SELECT name, is_blocked FROM people WHERE principal = ?", (principal,))
-    ids = rows.run("SELECT ref FROM people_ids WHERE principal = ? ORDER BY ref", (principal,))
-    return Person(principal, name, tuple(ref for (ref,) in ids), bool(is_blocked))
+def _person(row: Sequence[Any], ids: Iterable[str]) -> Person:
+    """A person of a row; if that is damaged, they count as blocked."""
+    principal, name, is_blocked, _ = row
+    return Person(principal, name, tuple(ids), bool(is_blocked) or not is_sound(row))
+
+
+def _with_principal(rows: Rows, principal: str) -> Person | None:
+    found = rows.run(f"SELECT {_PERSON}, crc FROM people WHERE principal = ?", (principal,))
+    ids = rows.run(f"SELECT {_ID}, crc FROM people_ids WHERE principal = ? ORDER BY ref", (principal,))
+    return _person(found[0], [ref for ref, *_ in filter(is_sound, ids)]) if found else None
 
 
 def _with_id(rows: Rows, ref: str) -> Person | None:
-    found = rows.run("SELECT principal FROM people_ids WHERE ref = ?", (ref,))
-    return _with_principal(rows, found[0][0]) if found else None
+    found = rows.run(f"SELECT {_ID}, crc FROM people_ids WHERE ref = ?", (ref,))
+    return _with_principal(rows, found[0][1]) if found and is_sound(found[0]) else None
+
+
+def _groups(rows: Rows, where: str = "", values: Sequence[Any] = ()) -> dict[str, GroupMode]:
+    found = rows.run(f"SELECT {_GROUP}, crc FROM chat_groups {where} ORDER BY ref", values)
+    return {ref: "always" if is_always else "mention" for ref, is_always, _ in filter(is_sound, found)}
+
+
+def _save(rows: Rows, person: Person) -> Person:
+    values = (person.principal, person.name, int(person.is_blocked))
+    rows.run("DELETE FROM people WHERE principal = ?", (person.principal,))
+    rows.run(f"INSERT INTO people ({_PERSON}, crc) VALUES (?, ?, ?, ?)", (*values, row_check(values)))
+    return _known(rows, person.principal)
+
+
+def _remove(rows: Rows, person: Person) -> None:
+    rows.run("DELETE FROM people_ids WHERE principal = ?", (person.principal,))
+    rows.run("DELETE FROM people WHERE principal = ?", (person.principal,))
+    rows.let_go = True
+
+
+def _known(rows: Rows, principal: str) -> Person:
+    person = _with_principal(rows, principal)
+    if person is None:
+        raise NotFound("person", principal[:100])
+    return person
 
 
 def _found(rows: Rows, ref: str) -> Person | None:
-    if rows.run("SELECT 1 FROM people WHERE principal = ?", (ref,)):
-        return _with_principal(rows, ref)
-    if person := _with_id(rows, ref):
+    if person := _with_principal(rows, ref) or _with_id(rows, ref):
         return person
     named = rows.run("SELECT principal FROM people WHERE name = ? AND name <> '' LIMIT 2", (ref,))
     return _with_principal(rows, named[0][0]) if len(named) == 1 else None
@@ -241,14 +271,15 @@ def _known_or_new(rows: Rows, ref: str, name: str, now: int) -> Person:
     caller_check.check_caller(Caller(principal, "x", False, ""))
     if principal == OWNER.principal or rows.run("SELECT 1 FROM people WHERE principal = ?", (principal,)):
         raise ArgumentError(principal, f"is somebody else; /people link {principal} ID, if it is the same person.")
-    rows.run("INSERT INTO people (principal, name, is_blocked) VALUES (?, ?, 0)", (principal, name))
     _add_ids(rows, principal, (ref,))
-    return _with_principal(rows, principal)
+    return _save(rows, Person(principal, name, (ref,)))
 
 
 def _add_ids(rows: Rows, principal: str, ids: Iterable[str]) -> None:
     for ref in ids:
-        rows.run("INSERT INTO people_ids (ref, principal) VALUES (?, ?)", (ref, principal))
+        values = (ref, principal)
+        rows.run("DELETE FROM people_ids WHERE ref = ?", (ref,))
+        rows.run("INSERT INTO people_ids (ref, principal, crc) VALUES (?, ?, ?)", (*values, row_check(values)))
         _end_waiting(rows, ref)
 
 
@@ -257,7 +288,6 @@ def _end_waiting(rows: Rows, ref: str) -> None:
 
 
 def _set_blocked(rows: Rows, person: Person, *, is_blocked: bool) -> Person:
-    rows.run("UPDATE people SET is_blocked = ? WHERE principal = ?", (int(is_blocked), person.principal))
     for ref in person.ids:
         _end_waiting(rows, ref)
-    return _with_principal(rows, person.principal)
+    return _save(rows, replace(person, is_blocked=is_blocked))

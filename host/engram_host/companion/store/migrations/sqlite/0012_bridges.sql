@@ -1,22 +1,26 @@
--- People who were approved, by the principal that memories have; the owner's is `owner`.
+-- People who were approved, by the principal that memories have; the owner's is `owner`. `crc` is the crc32 of a row's values:
+-- what a damaged one says lets nobody in.
 CREATE TABLE people (
     principal TEXT PRIMARY KEY,
     name TEXT NOT NULL,
-    is_blocked INTEGER NOT NULL
+    is_blocked INTEGER NOT NULL,
+    crc INTEGER NOT NULL
 ) WITHOUT ROWID;
 
 -- Their ids, `network:id`; a person may have several.
 CREATE TABLE people_ids (
     ref TEXT PRIMARY KEY,
-    principal TEXT NOT NULL
+    principal TEXT NOT NULL,
+    crc INTEGER NOT NULL
 ) WITHOUT ROWID;
 
 CREATE INDEX ids_of_people ON people_ids (principal);
 
--- Groups in which boards answer, `network:id`, and when: `mention` or `always`.
+-- Groups in which boards answer, `network:id`: when they are mentioned, or always.
 CREATE TABLE chat_groups (
     ref TEXT PRIMARY KEY,
-    mode TEXT NOT NULL
+    is_always INTEGER NOT NULL,
+    crc INTEGER NOT NULL
 ) WITHOUT ROWID;
 
 -- Strangers who were given a code, and when (Unix seconds).
