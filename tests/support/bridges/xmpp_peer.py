@@ -26,6 +26,7 @@ class XmppPeer(Peer):
         for plugin in PLUGINS:
             self._client.register_plugin(plugin)
         self._address = address
+        self._nickname = address.partition("@")[0]
         self._port = port
         self._bridge = JID(bridge)
         self._room = JID(room)
@@ -59,7 +60,7 @@ class XmppPeer(Peer):
     @property
     def name(self) -> str:
         """The account's nickname in the room."""
-        return self._address.partition("@")[0]
+        return self._nickname
 
     async def say(self, text: str, *, group: bool = False, mention: bool = False, thread: str = "") -> str:
         message = self.message(f"engram: {text}" if mention else text, group=group)
@@ -80,6 +81,10 @@ class XmppPeer(Peer):
         message["oob"]["url"] = "https://files.engram.test/a1/cat.jpg"
         message.send()
         return message["id"]
+
+    async def rename(self, nickname: str) -> None:
+        """Take another nickname in the room."""
+        self._nickname = await self._muc.set_self_nick(self._room, nickname)
 
     def subscribe(self) -> None:
         """Ask to see when the bridge's account is there."""

@@ -195,7 +195,8 @@ class XmppNetwork:
                     return
                 nickname += "_"
             else:
-                await marks.note(room, 0)
+                if since is None:
+                    await marks.begin(room)
                 return
         log.warning("The room %s cannot be joined: others have the nicknames up to %s.", room, nickname)
 
@@ -265,6 +266,10 @@ class RoomMarks:
         """From when on a room's history is wanted; None for a room that the account was never in: nothing of it."""
         seconds = self._seconds.get(_short(room))
         return None if seconds is None else datetime.fromtimestamp(seconds - HISTORY_SECONDS, UTC)
+
+    async def begin(self, room: str) -> None:
+        """Keep that the account is in a room from now on, and wants nothing of what was said before."""
+        await self.note(room, int(time.time()) + 1 + HISTORY_SECONDS)  # rooms' times have whole seconds
 
     async def note(self, room: str, seconds: int) -> None:
         """Keep that all was taken up to a time, 0 for now, unless what is kept is nearly as late."""

@@ -18,6 +18,9 @@ from slixmpp.clientxmpp import ClientXMPP
 from slixmpp.plugins.xep_0198 import XEP_0198
 from slixmpp.plugins.xep_0198.stanza import RequestAck
 from slixmpp.stanza import Message
+from slixmpp.xmlstream.handler import Callback
+from slixmpp.xmlstream.matcher import StanzaPath
+from slixmpp.xmlstream.stanzabase import StanzaBase
 
 from engram_host.companion.bridges.errors import (
     BridgeUnavailable,
@@ -104,6 +107,7 @@ class XmppClient(ClientXMPP):
     async def sign_in(self) -> None:
         """Connect, and sign in; SignInRefused, BridgeUnavailable, NetworkAway."""
         await self._connect_until(self._started, CONNECT_SECONDS)
+        self.enable_direct_tls = "starttls" not in self.features  # if it is resumed, by the way that was found
 
     @property
     def can_resume(self) -> bool:
@@ -198,7 +202,10 @@ class XmppClient(ClientXMPP):
 
     def _listen(self) -> None:
         self.add_event_handler("session_start", lambda _: self._started.set())
-        self.add_event_handler("session_resumed", lambda _: self._resumed.set())
+        self.add_event_handler("session_resumed", self._on_resumed)
+        # slixmpp looks for an element of rooms in a room's refusal, which prosody leaves out.
+        refusal = Callback("Refused presence", StanzaPath("presence@type=error"), self._on_presence_error)
+        self.register_handler(refusal)
         self.add_event_handler("disconnected", self._on_disconnected)
         self.add_event_handler("connection_failed", self._on_connection_failed)
         self.add_event_handler("ssl_invalid_chain", self._on_connection_failed)
@@ -208,6 +215,14 @@ class XmppClient(ClientXMPP):
         self.add_event_handler("message", self._on_message)
         self.add_event_handler("message_error", self._on_error)
         self.add_event_handler("stanza_acked", self._on_acked)
+
+    def _on_resumed(self, _: object) -> None:
+        # slixmpp has sent again what the server has not; nothing else would let the server confirm it.
+        self.send(RequestAck(self))
+        self._resumed.set()
+
+    def _on_presence_error(self, presence: StanzaBase) -> None:
+        self.event(f"muc::{presence['from'].bare}::presence-error", presence)
 
     def _on_disconnected(self, reason: object) -> None:
         self._reason = self._reason or (f"{reason}." if reason else "the connection broke.")
