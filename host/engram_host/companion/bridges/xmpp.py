@@ -269,7 +269,7 @@ class RoomMarks:
 
     async def begin(self, room: str) -> None:
         """Keep that the account is in a room from now on, and wants nothing of what was said before."""
-        await self.note(room, int(time.time()) + 1 + HISTORY_SECONDS)  # rooms' times have whole seconds
+        await self.note(room, int(time.time()) + HISTORY_SECONDS)
 
     async def note(self, room: str, seconds: int) -> None:
         """Keep that all was taken up to a time, 0 for now, unless what is kept is nearly as late."""
