@@ -349,26 +349,26 @@ async def test_the_mark_has_a_bounded_place_for_rooms_that_were_left(host: Recor
 async def test_a_connection_that_breaks_is_resumed_and_nothing_is_lost_or_doubled(
     server: ProsodyServer, host: RecordingHost
 ):
-    async with CutProxy(server.port) as proxy, people(server, "ann") as [ann]:
+    async with CutProxy(server.port) as proxy, people(server, "cleo") as [cleo]:
         network = network_of(server, server=f"127.0.0.1:{proxy.port}")
         async with running(network, host) as task:
-            await ann.say("before")
+            await cleo.say("before")
             await host.next("before")
             proxy.fall_silent()
-            await ann.say("meanwhile")
-            going = asyncio.create_task(network.send(ANN, "an answer across the break", "break-1"))
+            await cleo.say("meanwhile")
+            going = asyncio.create_task(network.send(Chat(cleo.id), "an answer across the break", "break-1"))
             await proxy.wait_until_held()
             await proxy.cut()
             await host.next("meanwhile")
             assert await going == "break-1"
-            await ann.say("in the room after it", group=True)
+            await cleo.say("in the room after it", group=True)
             await host.next("in the room after it")
-            await ann.say("at last")
+            await cleo.say("at last")
             await host.next("at last")
             assert not task.done()
             assert len(host.accounts) == 1
         assert [message.text for message in host.received] == ["before", "meanwhile", "in the room after it", "at last"]
-        shown = [message.text for message in ann.shown()]
+        shown = [message.text for message in cleo.shown()]
         assert shown == ["an answer across the break"]
 
 

@@ -1,7 +1,6 @@
 """prosody, an XMPP server, for the tests: accounts, a room, TLS by an authority of its own, messages kept offline."""
 
 import shutil
-import socket
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +9,7 @@ import trustme
 
 import get_chat_servers
 from bridge_peers import Server
-from server_process import ServerProcess
+from server_process import ServerProcess, listens
 from xmpp_peer import XmppPeer
 
 DOMAIN = "engram.test"
@@ -62,8 +61,7 @@ class _Process(ServerProcess):
         return [str(get_chat_servers.PROSODY), "--no-daemonize", "--config", str(self._home / "prosody.cfg.lua")], {}
 
     def is_ready(self) -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self._port)) == 0
+        return listens(self._port)
 
 
 class ProsodyServer(Server):
