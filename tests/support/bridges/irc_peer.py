@@ -16,6 +16,7 @@ class IrcClient:
         self._port = port
         self._context = ssl.create_default_context(cafile=authority)
         self.nickname = nickname
+        self.user = nickname
         self.mask = ""
         self.lines: list[str] = []
         self._writer: asyncio.StreamWriter | None = None
@@ -26,7 +27,7 @@ class IrcClient:
         reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port, ssl=self._context)
         self._reading = asyncio.create_task(self._read(reader))
         self.send(f"NICK {self.nickname}")
-        self.send(f"USER {self.nickname} 0 * :{self.nickname}")
+        self.send(f"USER {self.user} 0 * :{self.nickname}")
         await self.wait_for_line(" 001 ")
         self.send(f"WHOIS {self.nickname}")
         words = (await self.wait_for_line(" 311 ")).split()
