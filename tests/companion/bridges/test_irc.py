@@ -226,6 +226,21 @@ async def test_whoever_has_left_an_accounts_nickname_does_not_pass_for_it(tmp_pa
 
 
 @asynchronous
+async def test_people_of_a_channel_are_asked_about_once_until_they_leave(tmp_path: Path, host: RecordingHost):
+    async with ServicesServer(tmp_path, capabilities="server-time message-tags") as services:
+        services.answers["ann"] = ":services 311 engram ann ~a h * :Ann\n:services 330 engram ann Ann :is logged in as"
+        async with running(network_of(services), host):
+            for number in range(3):
+                services.say(f":ann!~a@h PRIVMSG {CHANNEL} :message {number}")
+            await host.next("message 2")
+            assert services.lines.count("WHOIS ann") == 1
+            services.say(":ann!~a@h QUIT :bye")
+            services.answers["ann"] = ":services 311 engram ann ~a h * :another"
+            services.say(f":ann!~a@h PRIVMSG {CHANNEL} :from the same host")
+            assert (await host.next("same host")).sender == "ann!~a@h"
+
+
+@asynchronous
 async def test_a_message_has_the_servers_id_and_a_playback_the_same_one(tmp_path: Path, host: RecordingHost):
     async with ServicesServer(tmp_path) as services, running(network_of(services), host):
         said = ":ann!~a@host PRIVMSG engram :hello"

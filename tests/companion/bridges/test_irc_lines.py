@@ -42,7 +42,7 @@ def test_no_line_raises(raw: bytes):
 
 
 @given(st.text(max_size=300), st.integers(8, 80))
-@settings(suppress_health_check=HEALTH_CHECKS)
+@settings(max_examples=40, suppress_health_check=HEALTH_CHECKS)
 def test_lines_are_short_enough_and_have_all_words(text: str, most: int):
     lines = lines_of(text, most)
     assert all(len(line.encode()) <= most and line and "\n" not in line and "\r" not in line for line in lines)

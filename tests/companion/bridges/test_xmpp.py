@@ -15,6 +15,7 @@ from engram_host.companion.bridges.kinds import KINDS, make_network
 from engram_host.companion.bridges.network import Attachment, Chat
 from engram_host.companion.bridges.xmpp import XmppNetwork
 from engram_host.companion.errors import StoreUnavailable
+from extent import extent
 from peers import free_port
 from prosody_server import DOMAIN, ROOM, ProsodyServer, is_usable
 from recording_host import RecordingHost
@@ -462,3 +463,35 @@ def append(message, xml: str) -> None:
     from slixmpp.xmlstream import ET
 
     message.xml.append(ET.fromstring(xml))
+
+
+@pytest.mark.shortened
+@asynchronous
+async def test_no_message_is_lost_or_doubled_over_many_breaks(server: ProsodyServer, host: RecordingHost):
+    messages, every = extent(600, 40), extent(25, 10)
+    async with CutProxy(server.port) as proxy, people(server, "cleo") as [cleo]:
+        network = network_of(server, server=f"127.0.0.1:{proxy.port}", rooms="")
+        async with running(network, host) as task:
+            going = []
+            sent = []
+            for number in range(messages):
+                sent.append(await cleo.say(f"question {number}"))
+                going.append(asyncio.create_task(network.send(Chat(cleo.id), f"answer {number}", f"many-{number}")))
+                if number % every == every // 2:
+                    proxy.fall_silent()
+                if number % every == every - 1:
+                    await proxy.cut()
+                    await wait_until_async("resumed", lambda: proxy.has_connection)
+                await asyncio.sleep(0)
+            outcomes = await asyncio.gather(*going, return_exceptions=True)
+            await host.next(f"question {messages - 1}")
+            assert not task.done()
+        received = [message.id for message in host.received]
+        assert list(dict.fromkeys(received)) == sent
+        answers = [shown.text for shown in cleo.shown() if shown.text.startswith("answer")]
+        assert len(answers) == len(set(answers))
+        certain = [f"answer {number}" for number, outcome in enumerate(outcomes) if isinstance(outcome, str)]
+        refused = [f"answer {number}" for number, outcome in enumerate(outcomes) if type(outcome) is SendFailed]
+        assert set(certain) <= set(answers)
+        assert not set(refused) & set(answers)
+        assert len(certain) + len(refused) == messages

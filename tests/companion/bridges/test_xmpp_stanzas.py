@@ -45,6 +45,14 @@ def test_the_senders_lasting_id_goes_before_the_servers_and_the_streams():
     ] == ["o1", "s1", "m1", "m1"]
 
 
+def test_a_long_id_is_shortened_and_stays_the_same():
+    first, again = private("<body>hi</body>", own_id="x" * 9000), private("<body>hi</body>", own_id="x" * 9000)
+    assert first is not None
+    assert again is not None
+    assert first.id == again.id
+    assert len(first.id) <= 256
+
+
 def test_messages_without_any_id_are_two():
     first, second = private("<body>yes</body>", own_id=""), private("<body>yes</body>", own_id="")
     assert first is not None

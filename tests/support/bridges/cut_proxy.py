@@ -15,6 +15,7 @@ class CutProxy:
         self._speaks = asyncio.Event()
         self._speaks.set()
         self._holds = asyncio.Event()
+        self._heard: set[bool] = set()
         self.accepted = 0
 
     async def __aenter__(self) -> Self:
@@ -38,6 +39,7 @@ class CutProxy:
     async def cut(self) -> None:
         """End all connections at once; those that are made from now on speak."""
         self._speaks.set()
+        self._heard.clear()
         connections = tuple(self._connections)
         for connection in connections:
             connection.cancel()
@@ -47,6 +49,11 @@ class CutProxy:
         """Pass on nothing more, and end no connection."""
         self._speaks.clear()
         self._holds.clear()
+
+    @property
+    def has_connection(self) -> bool:
+        """Whether the present connection has got something from both sides."""
+        return self._heard == {True, False}
 
     async def wait_until_held(self) -> None:
         """Wait until a silent proxy has got what it does not pass on."""
@@ -61,17 +68,18 @@ class CutProxy:
         there = None
         with contextlib.suppress(OSError, asyncio.CancelledError):
             answers, there = await asyncio.open_connection("127.0.0.1", self._target)
-            await asyncio.gather(self._pass(reader, there), self._pass(answers, writer))
+            await asyncio.gather(self._pass(reader, there, True), self._pass(answers, writer, False))
         for end in (writer, there):
             if end is not None:
                 end.transport.abort()
         self._connections.discard(task)
 
-    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_client: bool) -> None:
         while data := await reader.read(65536):
             if not self._speaks.is_set():
                 self._holds.set()
                 await asyncio.Event().wait()  # until the connection is cut: this is lost
+            self._heard.add(is_client)
             writer.write(data)
             await writer.drain()
         raise ConnectionResetError

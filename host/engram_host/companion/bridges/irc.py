@@ -26,7 +26,8 @@ from typing import TypeVar
 from engram_host.companion.bridges.connections import host_and_port, run_until_one_ends, tls_context
 from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway, SendFailed
 from engram_host.companion.bridges.irc_lines import CODES, Line, NickMask, lines_of, lower, room_for, said
-from engram_host.companion.bridges.irc_session import IrcSession, Login
+from engram_host.companion.bridges.irc_login import Login
+from engram_host.companion.bridges.irc_session import IrcSession
 from engram_host.companion.bridges.marks import with_marks
 from engram_host.companion.bridges.mentions import without_mention
 from engram_host.companion.bridges.network import BridgeHost, Chat, Features, Incoming, utf8_bytes
@@ -39,6 +40,9 @@ MOST_BYTES = 1500
 
 KNOWN_SECONDS = 60.0
 """How long the server's word on who has a nickname counts."""
+
+SEEN_SECONDS = 3600.0
+"""How long it counts for people of a channel: who leaves is seen to leave, and asked about again."""
 
 MOST_KNOWN = 500
 """Of how many people the nickname is kept, and of how many messages who asked."""
@@ -92,7 +96,7 @@ class IrcNetwork:
 
     async def run(self, host: BridgeHost) -> None:
         """Sign in, join the channels, and pass on messages until cancelled."""
-        session = IrcSession(self._login)
+        session = IrcSession(self._login, self._forget)
         try:
             await session.open()
             self._session = session
@@ -103,7 +107,7 @@ class IrcNetwork:
 
     async def check(self) -> str:
         """Sign in and out again; the nickname that the account got."""
-        session = IrcSession(self._login)
+        session = IrcSession(self._login, self._forget)
         try:
             await session.open()
             return session.nickname
@@ -172,21 +176,29 @@ class IrcNetwork:
         if "account-tag" in session.capabilities:
             account = line.tags.get("account", "")
         else:
-            account = await self._account(session, line.source)
+            is_private = lower(line.parameter(0)) == lower(session.nickname)
+            account = await self._account(session, line.source, KNOWN_SECONDS if is_private else SEEN_SECONDS)
         sender = _id(line.source, account)
         _keep(self._nicknames, sender, (line.source.nick, time.monotonic()))
         return sender
 
-    async def _account(self, session: IrcSession, mask: NickMask) -> str:
+    async def _account(self, session: IrcSession, mask: NickMask, seconds: float) -> str:
         """Which account a person is signed in to, where the server says so only when it is asked."""
         account, at = self._accounts.get(lower(mask), ("", 0.0))
-        if at and time.monotonic() - at < KNOWN_SECONDS:
+        if at and time.monotonic() - at < seconds:
             return account
         person = await session.who_is(mask.nick)
         # Another one has the nickname by now if the mask is another one: nothing is known of who wrote.
         account = person.account if person is not None and lower(person.mask) == lower(mask) else ""
         _keep(self._accounts, lower(mask), (account, time.monotonic()))
         return account
+
+    def _forget(self, nickname: str) -> None:
+        """Ask the server again who has a nickname."""
+        for mask in [mask for mask in self._accounts if NickMask(mask).nick == lower(nickname)]:
+            del self._accounts[mask]
+        for sender in [sender for sender, (known, _) in self._nicknames.items() if lower(known) == lower(nickname)]:
+            del self._nicknames[sender]
 
     async def _nickname_of(self, session: IrcSession, sender: str) -> str:
         """The nickname that a person has now, on the server's word; SendFailed if they cannot be found."""

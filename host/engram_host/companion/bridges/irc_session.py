@@ -1,27 +1,19 @@
-"""A connection to an IRC server: TLS, capabilities, signing in, and the answers to what was asked.
+"""A connection to an IRC server: what comes, what goes, and the answers to what was asked.
 
 The library's own asyncio client cannot sign in by SASL, ends in silence when a write fails, and has no bound for what it
 reads: its parts read the lines (irc_lines.py), asyncio's streams carry them.
 """
 
 import asyncio
-import base64
 import contextlib
 import itertools
 import ssl
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from engram_host.companion.bridges.errors import (
-    BridgeUnavailable,
-    NetworkAway,
-    SendFailed,
-    SendRefused,
-    SendUncertain,
-    SignInRefused,
-    SlowDown,
-)
+from engram_host.companion.bridges.errors import NetworkAway, SendFailed, SendRefused, SendUncertain, SlowDown
 from engram_host.companion.bridges.irc_lines import Line, NickMask, TokenBucket, lower, parse_line
+from engram_host.companion.bridges.irc_login import Login, SignIn
 
 CONNECT_SECONDS = 30.0
 """How long each step of signing in may take."""
@@ -47,42 +39,9 @@ BURST_LINES, LINE_SECONDS = 5, 2.0
 WAIT_WHEN_BUSY = 30.0
 """How long a server that wants a pause is left alone; it does not say how long."""
 
-MOST_NICKNAMES = 4
-"""How many nicknames are tried where others have the first."""
-
-WANTED = ("account-notify", "account-tag", "extended-join", "message-tags", "server-time")
-"""The capabilities that are asked for: who is signed in, ids and times of messages."""
-
-_SASL_CHUNK = 400
-_ACCEPTED = (
-    "now identified",
-    "password accepted",
-    "now recognized",
-    "now logged in",
-    "already logged in",
-    "already identified",
-)
-_REJECTED = ("incorrect", "invalid", "denied", "registered", "failed", "wrong")
-_NICKNAME_TAKEN = {"433", "436", "437"}
-_NICKNAME_WRONG = {"431", "432"}
-_SASL_REFUSED = {"902", "904", "905", "906", "908"}
-_BANNED = {"464", "465", "466"}
 _NOBODY_THERE = {"401", "403", "442"}
 _BUSY = {"263", "439", "707"}
 _NOT_TAKEN = {"404", "407", "408", "415", "477", "489", "531", "716", "718"} | _NOBODY_THERE | _BUSY
-
-
-@dataclass(frozen=True)
-class Login:
-    """Where to connect, under which nickname, and how to sign in: "sasl", "nickserv" or "none"."""
-
-    host: str
-    port: int
-    tls: ssl.SSLContext | None
-    nickname: str
-    kind: str
-    account: str
-    password: str
 
 
 @dataclass(frozen=True)
@@ -94,10 +53,14 @@ class Person:
 
 
 class IrcSession:
-    """One connection, signed in once open() has returned. listen() has to run for all that waits for an answer."""
+    """One connection, signed in once open() has returned. listen() has to run for all that waits for an answer.
 
-    def __init__(self, login: Login):
+    `on_gone` is called with a nickname that is perhaps somebody else's from now on, or not seen any more.
+    """
+
+    def __init__(self, login: Login, on_gone: Callable[[str], None]):
         self._login = login
+        self._on_gone = on_gone
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
         self._bucket = TokenBucket(BURST_LINES, LINE_SECONDS, asyncio.get_running_loop().time)
@@ -127,10 +90,8 @@ class IrcSession:
         except OSError as error:  # TimeoutError is one
             raise NetworkAway(f"{login.host} cannot be reached: {error.strerror or 'it does not answer'}.") from None
         async with self._within(CONNECT_SECONDS):
-            await self._register()
-        if login.kind == "nickserv":
-            async with self._within(CONNECT_SECONDS):
-                await self._identify()
+            signed_in = await SignIn(login, self._read, self._write).complete()
+        self.nickname, self.capabilities = signed_in.nickname, signed_in.capabilities
 
     async def close(self) -> None:
         """Say goodbye, and end the connection."""
@@ -155,82 +116,6 @@ class IrcSession:
         except TimeoutError:
             raise NetworkAway(f"{self._login.host} does not answer.") from None
 
-    async def _register(self) -> None:
-        """Negotiate capabilities, sign in by SASL where that is wanted, and get a nickname."""
-        self._write("CAP LS 302")
-        self._write(f"NICK {self.nickname}")
-        self._write("USER engram 0 * :Engram")
-        offered: dict[str, str] = {}
-        while True:
-            line = await self._read()
-            if line.command == "CAP":
-                self._negotiate(line, offered)
-            elif line.command == "AUTHENTICATE":
-                self._authenticate()
-            elif line.command in ("903", "907"):
-                self._write("CAP END")
-            elif line.command == "001":
-                if self._login.kind == "sasl" and "sasl" not in self.capabilities:
-                    raise BridgeUnavailable(f"{self._login.host} has no SASL: sign in by NickServ.")
-                self.nickname = line.parameter(0)
-                return
-            else:
-                self._take_refusal(line)
-
-    def _take_refusal(self, line: Line) -> None:
-        """Try another nickname if it is the nickname that the server refuses."""
-        if line.command in _SASL_REFUSED or line.command in _BANNED:
-            raise SignInRefused(f"{self._login.host} refuses the account: {line.parameter(-1)}")
-        if line.command in _NICKNAME_WRONG:
-            raise BridgeUnavailable(f"{self._login.host} does not take the nickname {self.nickname}.")
-        if line.command in _NICKNAME_TAKEN:
-            if len(self.nickname) - len(self._login.nickname) + 1 >= MOST_NICKNAMES:
-                raise NetworkAway(f"others have the nicknames {self._login.nickname} to {self.nickname}.")
-            self.nickname += "_"
-            self._write(f"NICK {self.nickname}")
-
-    def _negotiate(self, line: Line, offered: dict[str, str]) -> None:
-        """Take the server's capabilities, ask for those that are wanted, and go on."""
-        kind, names = line.parameter(1).upper(), line.parameter(-1).split()
-        if kind == "LS":
-            offered.update((name, value) for name, _, value in (word.partition("=") for word in names))
-            if line.parameter(2) == "*":
-                return  # more of them follow
-            wanted = [name for name in WANTED if name in offered]
-            if self._login.kind == "sasl":
-                if "sasl" not in offered or "PLAIN" not in (offered["sasl"] or "PLAIN").upper().split(","):
-                    raise BridgeUnavailable(f"{self._login.host} has no SASL with passwords: sign in by NickServ.")
-                wanted.append("sasl")
-            self._write(f"CAP REQ :{' '.join(wanted)}" if wanted else "CAP END")
-        elif kind == "ACK":
-            self.capabilities.update(names)
-            self._write("AUTHENTICATE PLAIN" if "sasl" in names else "CAP END")
-        elif kind == "NAK":
-            self._write("CAP END")
-
-    def _authenticate(self) -> None:
-        account = self._login.account or self._login.nickname
-        secret = base64.b64encode(f"\0{account}\0{self._login.password}".encode()).decode()
-        for start in range(0, len(secret) + 1, _SASL_CHUNK):
-            self._write(f"AUTHENTICATE {secret[start : start + _SASL_CHUNK] or '+'}")
-
-    async def _identify(self) -> None:
-        """Sign in by NickServ, which answers in sentences of its own."""
-        account = f"{self._login.account} " if self._login.account else ""
-        self._write(f"PRIVMSG NickServ :IDENTIFY {account}{self._login.password}")
-        while True:
-            line = await self._read()
-            if line.command == "900":
-                return
-            if line.command == "401" and lower(line.parameter(1)) == "nickserv":
-                raise BridgeUnavailable(f"{self._login.host} has no NickServ: sign in by SASL, or not at all.")
-            if line.command == "NOTICE" and lower(line.source.nick) == "nickserv":
-                words = line.parameter(-1).lower()
-                if any(phrase in words for phrase in _ACCEPTED):
-                    return
-                if any(word in words for word in _REJECTED) and "this nickname is registered" not in words:
-                    raise SignInRefused("NickServ refuses the account or its password.")
-
     # --- what comes
 
     async def listen(self) -> None:
@@ -243,7 +128,6 @@ class IrcSession:
                 self._note(line)
 
     def _note(self, line: Line) -> None:
-        is_own = lower(line.source.nick) == lower(self.nickname)
         if line.command == "PONG":
             self._settle(self._pongs.get(line.parameter(-1)))
         elif (
@@ -254,13 +138,23 @@ class IrcSession:
                 self._settle(self._whois[2])
         if line.command in _NOT_TAKEN:
             self._refusals[lower(line.parameter(1))] = line.command
-        elif line.command == "NICK" and is_own:
+        elif line.command in ("NICK", "JOIN", "PART", "QUIT", "KICK"):
+            self._note_move(line)
+
+    def _note_move(self, line: Line) -> None:
+        """Keep where the account is, and under which nickname, and who is gone."""
+        nickname = line.parameter(1) if line.command == "KICK" else line.source.nick
+        is_own = lower(nickname) == lower(self.nickname)
+        if line.command == "JOIN":
+            if is_own:
+                self.channels.add(lower(line.parameter(0)))
+            return
+        self._on_gone(nickname)
+        if is_own and line.command == "NICK":
             self.nickname = line.parameter(0)
-        elif line.command == "JOIN" and is_own:
-            self.channels.add(lower(line.parameter(0)))
-        elif line.command == "KICK" and lower(line.parameter(1)) == lower(self.nickname):
+        elif is_own:
             raise NetworkAway(f"the account was removed from {line.parameter(0)}.")
-        if line.command in ("NICK", "QUIT") and lower(line.source.nick) == lower(self._login.nickname) and not is_own:
+        elif line.command in ("NICK", "QUIT") and lower(nickname) == lower(self._login.nickname):
             self._write(f"NICK {self._login.nickname}")  # whoever had it, such as a former connection, has it no more
 
     @staticmethod

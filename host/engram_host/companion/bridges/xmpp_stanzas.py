@@ -1,5 +1,6 @@
 """XMPP's stanzas as messages of the engine, and back. Knows the formats of XMPP, and nothing of connections."""
 
+import hashlib
 import re
 import uuid
 from collections.abc import Callable, Mapping
@@ -16,6 +17,9 @@ from engram_host.companion.bridges.network import Attachment, Chat, Incoming
 
 STYLING = Marks(bold="*", italic="_", struck="~")
 """XEP-0393's marks, which most clients show, and which read well in those that do not."""
+
+MOST_ID = 256
+"""Characters of a message's id."""
 
 UNSTYLED = "urn:xmpp:styling:0"
 NO_STORE = "urn:xmpp:hints"
@@ -170,15 +174,19 @@ def _bare(address: str) -> str:
 def _private_id(message: ElementTree.Element, account: str) -> str:
     """The id of a message in a chat of two: the sender's, which stays when a server sends it again or keeps it meanwhile."""
     origin = message.find(f"{{{UNIQUE_IDS}}}origin-id")
-    if origin is not None and origin.get("id"):
-        return origin.get("id", "")
-    return _stanza_id(message, account) or message.get("id", "") or _unknown_id()
+    origin_id = origin.get("id", "") if origin is not None else ""
+    return _bounded(origin_id or _stanza_id(message, account) or message.get("id", "") or _unknown_id())
 
 
 def _room_id(message: ElementTree.Element, room: str) -> str:
     """The id of a message in a room: the room's own, or the sender's, of which two senders may have the same."""
     own = message.get("id", "")
-    return _stanza_id(message, room) or (f"{message.get('from')} {own}" if own else _unknown_id())
+    return _bounded(_stanza_id(message, room) or (f"{message.get('from')} {own}" if own else _unknown_id()))
+
+
+def _bounded(message_id: str) -> str:
+    """An id as it is, or what stands for one that a sender made long."""
+    return message_id if len(message_id) <= MOST_ID else hashlib.sha256(message_id.encode(errors="replace")).hexdigest()
 
 
 def _stanza_id(message: ElementTree.Element, by: str) -> str:
