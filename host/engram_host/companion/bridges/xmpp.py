@@ -122,7 +122,7 @@ class XmppNetwork:
 
     async def show_typing(self, chat: Chat, is_typing: bool) -> None:
         """Say that the account is composing, or has stopped."""
-        if self._client is None or not self._client.is_connected():
+        if self._client is None or not self._client.is_up:
             return
         message = self._message(self._client, chat, "")
         message.xml.append(stanzas.element(stanzas.CHAT_STATES, "composing" if is_typing else "paused"))
@@ -164,8 +164,11 @@ class XmppNetwork:
         host.connected(self._address)
         while True:
             await run_until_one_ends(client.wait_for_cut(), self._watch(client))
-            await client.wait_for_cut()
+            reason = await client.wait_for_cut()
+            if not client.can_resume:
+                raise NetworkAway(f"the connection to {client.boundjid.host} has ended: {reason}")
             await client.resume()
+            host.connected(self._address)  # for what was to be sent in between
 
     @staticmethod
     async def _watch(client: XmppClient) -> None:

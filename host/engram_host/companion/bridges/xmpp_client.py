@@ -97,10 +97,13 @@ class XmppClient(ClientXMPP):
         self._started = asyncio.Event()
         self._resumed = asyncio.Event()
         self._cut = asyncio.Event()
+        self._is_up = False
         self._reason = ""
         self._problem: Exception | None = None
         self._outcomes: dict[str, asyncio.Future[None]] = {}
+        self._written: set[str] = set()
         self._listen()
+        self.add_filter("out_sync", self._note_written)
 
     # --- the connection
 
@@ -110,6 +113,11 @@ class XmppClient(ClientXMPP):
         self.enable_direct_tls = "starttls" not in self.features  # if it is resumed, by the way that was found
 
     @property
+    def is_up(self) -> bool:
+        """Whether stanzas can be sent now."""
+        return self._is_up
+
+    @property
     def can_resume(self) -> bool:
         """Whether the server keeps the session of a broken connection for a while."""
         return bool(self._acks.sm_id)
@@ -117,6 +125,8 @@ class XmppClient(ClientXMPP):
     async def resume(self) -> None:
         """Take up the session of a broken connection; NetworkAway if that cannot be done at once."""
         self._resumed.clear()
+        if self._run_out_filters is not None:
+            await asyncio.gather(self._run_out_filters, return_exceptions=True)
         await self._connect_until(self._resumed, RESUME_SECONDS)
 
     async def wait_for_cut(self) -> str:
@@ -127,6 +137,7 @@ class XmppClient(ClientXMPP):
 
     async def _connect_until(self, sign: asyncio.Event, seconds: float) -> None:
         self._cut.clear()
+        self._reason = ""
         host, port = self._server or (None, None)
         self.connect(host, port)
         waiting = [asyncio.create_task(event.wait()) for event in (sign, self._cut)]
@@ -201,7 +212,7 @@ class XmppClient(ClientXMPP):
         return any(owner is self or getattr(owner, "xmpp", None) is self for owner in owners)
 
     def _listen(self) -> None:
-        self.add_event_handler("session_start", lambda _: self._started.set())
+        self.add_event_handler("session_start", self._on_started)
         self.add_event_handler("session_resumed", self._on_resumed)
         # slixmpp looks for an element of rooms in a room's refusal, which prosody leaves out.
         refusal = Callback("Refused presence", StanzaPath("presence@type=error"), self._on_presence_error)
@@ -216,9 +227,14 @@ class XmppClient(ClientXMPP):
         self.add_event_handler("message_error", self._on_error)
         self.add_event_handler("stanza_acked", self._on_acked)
 
+    def _on_started(self, _: object) -> None:
+        self._is_up = True
+        self._started.set()
+
     def _on_resumed(self, _: object) -> None:
         # slixmpp has sent again what the server has not; nothing else would let the server confirm it.
         self.send(RequestAck(self))
+        self._is_up = True
         self._resumed.set()
 
     def _on_presence_error(self, presence: StanzaBase) -> None:
@@ -230,7 +246,24 @@ class XmppClient(ClientXMPP):
         self._acks.handled = self._confirmed()
         self._arrived.clear()
         self._unkept.clear()
+        self._is_up = False
+        self._drop_unsent()
         self._cut.set()
+
+    def _drop_unsent(self) -> None:
+        """Empty the library's queue, which it would send over the next connection, before that one is secure."""
+        if self._run_out_filters is not None:
+            self._run_out_filters.cancel()  # it may be at one of them; connect() starts it again
+        while not self.waiting_queue.empty():
+            self.waiting_queue.get_nowait()
+        for key in self._outcomes.keys() - self._written:
+            self._settle(key, SendFailed("the connection broke before the message was sent."))
+
+    def _note_written(self, stanza: StanzaBase) -> StanzaBase:
+        """As a filter after the one that numbers stanzas: from here on a message is sent, and sent again after a break."""
+        if isinstance(stanza, Message) and stanza["id"] in self._outcomes:
+            self._written.add(stanza["id"])
+        return stanza
 
     def _on_connection_failed(self, problem: object) -> None:
         if isinstance(problem, ssl.SSLCertVerificationError):
@@ -302,7 +335,7 @@ class XmppClient(ClientXMPP):
 
     async def deliver(self, message: Message) -> None:
         """Send a message, and wait until the server, or the room, has it; SendFailed and its subclasses."""
-        if not self._started.is_set() or self._cut.is_set():
+        if not self._is_up:
             raise SendFailed("XMPP is not connected now.")
         key = message["id"]
         outcome = self._outcomes[key] = asyncio.get_running_loop().create_future()
@@ -318,6 +351,7 @@ class XmppClient(ClientXMPP):
             raise SendUncertain("the server has not confirmed the message.") from None
         finally:
             del self._outcomes[key]
+            self._written.discard(key)
 
     def reflected(self, key: str) -> None:
         """Note that a room has sent a message of this account to all who are in it."""
