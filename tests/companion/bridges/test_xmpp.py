@@ -480,8 +480,9 @@ async def test_no_message_is_lost_or_doubled_over_many_breaks(server: ProsodySer
                 if number % every == every // 2:
                     proxy.fall_silent()
                 if number % every == every - 1:
+                    connections = len(host.accounts)
                     await proxy.cut()
-                    await asyncio.wait(going)  # over the connection that is resumed
+                    await host.wait_until(lambda before=connections: len(host.accounts) > before)
                 await asyncio.sleep(0)
             outcomes = await asyncio.gather(*going, return_exceptions=True)
             await host.next(f"question {messages - 1}")
