@@ -295,14 +295,19 @@ def test_a_setting_that_cannot_be_meant_is_named(server: ProsodyServer, wrong: M
 @asynchronous
 async def test_a_cancelled_bridge_leaves_no_task_behind(server: ProsodyServer, host: RecordingHost):
     before = asyncio.all_tasks()
-    for pause in range(12):  # from the first steps of signing in to long after
-        task = asyncio.create_task(network_of(server).run(host))
-        for _ in range(pause * 4):
-            await asyncio.sleep(0.001)
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        assert task.cancelled()
+    for steps in range(0, 100, 3):  # of signing in
+        async with CutProxy(server.port) as proxy:
+            network = network_of(server, server=f"127.0.0.1:{proxy.port}")
+            task = asyncio.create_task(network.run(host))
+            await wait_until_async("a step", lambda steps=steps, proxy=proxy: proxy.steps >= steps or host.accounts)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            assert task.cancelled()
+        await wait_until_async("the end of the proxy's own tasks", lambda: len(asyncio.all_tasks()) <= len(before), 5)
         assert asyncio.all_tasks() == before
+        if host.accounts:
+            break
+    assert host.accounts
 
 
 @asynchronous

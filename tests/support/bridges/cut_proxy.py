@@ -12,6 +12,7 @@ class CutProxy:
         self._target = target
         self._secret = secret
         self.leaks = 0
+        self.steps = 0
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
         self._speaks = asyncio.Event()
@@ -72,6 +73,7 @@ class CutProxy:
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(65536):
             self.leaks += self._secret in data
+            self.steps += 1
             if not self._speaks.is_set():
                 self._holds.set()
                 await asyncio.Event().wait()  # until the connection is cut: this is lost
