@@ -228,6 +228,9 @@ class XmppClient(ClientXMPP):
         self.add_event_handler("stanza_acked", self._on_acked)
 
     def _on_started(self, _: object) -> None:
+        if self._started.is_set():  # rooms and presence of the former session are gone
+            self.fail(NetworkAway(f"{self.default_domain} has not kept the session of the connection that broke."))
+            return
         self._is_up = True
         self._started.set()
 
