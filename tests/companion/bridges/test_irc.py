@@ -434,7 +434,7 @@ async def test_a_line_that_the_server_has_not_confirmed_is_uncertain(server: Ngi
         async with running(network, host) as task:
             proxy.fall_silent()
             going = asyncio.create_task(network.send(HOME, "hello", "uncertain-1"))
-            await proxy.wait_until_held()
+            await proxy.wait_until_lost()
             await proxy.cut()
             with pytest.raises(SendUncertain):
                 await going

@@ -363,7 +363,7 @@ async def test_a_connection_that_breaks_is_resumed_and_nothing_is_lost_or_double
             proxy.fall_silent()
             await cleo.say("meanwhile")
             going = asyncio.create_task(network.send(Chat(cleo.id), "an answer across the break", "break-1"))
-            await proxy.wait_until_held()
+            await proxy.wait_until_lost(200)  # more than a confirmation has
             await proxy.cut()
             await host.next("meanwhile")
             assert await going == "break-1"

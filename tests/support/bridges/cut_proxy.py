@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 from typing import Self
 
+from waiting import wait_until_async
+
 
 class CutProxy:
     """Passes on what comes at a port of its own, and counts what has `secret` in it unencrypted; for `async with`."""
@@ -17,7 +19,7 @@ class CutProxy:
         self._connections: set[asyncio.Task[None]] = set()
         self._speaks = asyncio.Event()
         self._speaks.set()
-        self._holds = asyncio.Event()
+        self._lost_of_client = 0
         self.accepted = 0
 
     async def __aenter__(self) -> Self:
@@ -49,12 +51,11 @@ class CutProxy:
     def fall_silent(self) -> None:
         """Pass on nothing more, and end no connection."""
         self._speaks.clear()
-        self._holds.clear()
+        self._lost_of_client = 0
 
-    async def wait_until_held(self) -> None:
-        """Wait until a silent proxy has got what it does not pass on."""
-        async with asyncio.timeout(15):
-            await self._holds.wait()
+    async def wait_until_lost(self, least: int = 1) -> None:
+        """Wait until a silent proxy has not passed on so many bytes of the client's."""
+        await wait_until_async("nothing is lost", lambda: self._lost_of_client >= least, 15)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.accepted += 1
@@ -64,19 +65,19 @@ class CutProxy:
         there = None
         with contextlib.suppress(OSError, asyncio.CancelledError):
             answers, there = await asyncio.open_connection("127.0.0.1", self._target)
-            await asyncio.gather(self._pass(reader, there), self._pass(answers, writer))
+            await asyncio.gather(self._pass(reader, there, True), self._pass(answers, writer, False))
         for end in (writer, there):
             if end is not None:
                 end.transport.abort()
         self._connections.discard(task)
 
-    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_client: bool) -> None:
         while data := await reader.read(65536):
             self.leaks += self._secret in data
             self.steps += 1
             if not self._speaks.is_set():
-                self._holds.set()
-                await asyncio.Event().wait()  # until the connection is cut: this is lost
+                self._lost_of_client += len(data) if is_client else 0
+                continue
             writer.write(data)
             await writer.drain()
         raise ConnectionResetError
