@@ -14,7 +14,7 @@ FOREIGN = {"time.py", "discord.py", "src/main.py", "engram.pack", "notes.Positio
 """Names of things that are not the project's code: MicroPython's modules, examples, files on the flash, columns."""
 FORMER = {"text.py"}
 """Files of the founders' design, which docs/design/README.md compares with what is built."""
-PROPER = {"CoClaw", "LoCoMo", "MicroPython", "MicroPythons", "PyTorch", "UsageError", "WebSockets"}
+PROPER = {"CoClaw", "LoCoMo", "MicroPython", "MicroPythons", "NickServ", "PyTorch", "UsageError", "WebSockets"}
 """Words written like classes that are none of the project's."""
 PLACEHOLDER = re.compile(r"NAME|N{2,}")
 """Stands in a name for what the reader or the firmware chooses."""

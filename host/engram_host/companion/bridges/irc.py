@@ -1,0 +1,246 @@
+"""IRC: channels and private messages, on any network.
+
+Who somebody is. A nickname proves nothing: whoever is first has it. Where the server says which account a person is signed in
+to, that account is their id ("account:ann"). Elsewhere their id is the whole mask ("ann!~ann@host.example"): whoever wants
+to pass for them has to come from the same host, too. A person whose host changes has to pair again, which is the safe way
+to be wrong; networks with accounts spare them that. A private answer is sent to a nickname only after the server has said,
+within the last minute, that it still is that person's.
+
+Why a message does not come twice. A server sends each line once, over a connection that loses what it loses: there is no
+history, and nothing is sent again. So a message without an id of the server's (`msgid`) gets a number of this connection.
+Bouncers are the exception: they play back what was said while nobody was there, with the time at which it was said
+(`server-time`); with such a time the id is made of what was said, by whom, where and when, and is the same in each playback.
+"""
+
+import asyncio
+import hashlib
+import itertools
+import logging
+import re
+import time
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+from engram_host.companion.bridges.connections import host_and_port, run_until_one_ends, tls_context
+from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway, SendFailed
+from engram_host.companion.bridges.irc_lines import CODES, Line, NickMask, lines_of, lower, room_for, said
+from engram_host.companion.bridges.irc_login import Login
+from engram_host.companion.bridges.irc_session import IrcSession
+from engram_host.companion.bridges.marks import with_marks
+from engram_host.companion.bridges.mentions import without_mention
+from engram_host.companion.bridges.network import BridgeHost, Chat, Features, Incoming, utf8_bytes
+
+log = logging.getLogger(__name__)
+
+MOST_CHANNELS = 50
+MOST_BYTES = 1500
+"""Of one message: four lines, which go at once."""
+
+KNOWN_SECONDS = 60.0
+"""How long the server's word on who has a nickname counts."""
+
+SEEN_SECONDS = 3600.0
+"""How long it counts for people of a channel: who leaves is seen to leave, and asked about again."""
+
+MOST_KNOWN = 500
+"""Of how many people the nickname is kept, and of how many messages who asked."""
+
+_NICKNAME = re.compile(r"[A-Za-z\[\]\\`_^{|}][A-Za-z0-9\[\]\\`_^{|}-]*")
+_CHANNEL = re.compile(r"[#&+!][^\s,\x00-\x1f:]+")
+_STATUS_SIGNS = "~&@%+"
+_LOGINS = ("sasl", "nickserv", "none")
+_ACCOUNT = "account:"
+
+Value = TypeVar("Value")
+
+
+def connect(values: Mapping[str, str]) -> "IrcNetwork":
+    """The connection of a nickname; BridgeUnavailable for a value that cannot be meant."""
+    is_tls = values["tls"] != "off"
+    channels = values["channels"].split()
+    if not _NICKNAME.fullmatch(values["nickname"]):
+        raise BridgeUnavailable(f'"{values["nickname"]}" is no nickname of IRC.')
+    for channel in channels:
+        if not _CHANNEL.fullmatch(channel):
+            raise BridgeUnavailable(f'"{channel}" is no channel: write "#name".')
+    if len(channels) > MOST_CHANNELS:
+        raise BridgeUnavailable(f"at most {MOST_CHANNELS} channels can be joined.")
+    if values["login"] not in _LOGINS:
+        raise BridgeUnavailable(f'"{values["login"]}" is no way to sign in: write one of {", ".join(_LOGINS)}.')
+    if values["login"] != "none" and not (values["password"] and is_tls):
+        raise BridgeUnavailable("signing in needs a password, and TLS to send it over.")
+    if any(sign in values["account"] + values["password"] for sign in "\r\n\0"):
+        raise BridgeUnavailable("an account or a password has signs that IRC cannot send.")
+    host, port = host_and_port(values["server"], 6697 if is_tls else 6667)
+    context = tls_context(values["authority"]) if is_tls else None
+    login = Login(host, port, context, values["nickname"], values["login"], values["account"], values["password"])
+    return IrcNetwork(login, channels)
+
+
+class IrcNetwork:
+    """One nickname on one network."""
+
+    features = Features(MOST_BYTES, utf8_bytes, has_typing=False, command_signs="/!")
+
+    def __init__(self, login: Login, channels: Sequence[str]):
+        self._login = login
+        self._channels = channels
+        self._session: IrcSession | None = None
+        self._nicknames: OrderedDict[str, tuple[str, float]] = OrderedDict()
+        self._accounts: OrderedDict[str, tuple[str, float]] = OrderedDict()
+        self._askers: OrderedDict[str, str] = OrderedDict()
+        self._numbers = itertools.count(1)
+        self._begin = f"{time.time_ns():x}"
+
+    async def run(self, host: BridgeHost) -> None:
+        """Sign in, join the channels, and pass on messages until cancelled."""
+        session = IrcSession(self._login, self._forget)
+        try:
+            await session.open()
+            self._session = session
+            await run_until_one_ends(session.listen(), self._pass_on(session, host), self._stay(session, host))
+        finally:
+            self._session = None
+            await session.close()
+
+    async def check(self) -> str:
+        """Sign in and out again; the nickname that the account got."""
+        session = IrcSession(self._login, self._forget)
+        try:
+            await session.open()
+            return session.nickname
+        finally:
+            await session.close()
+
+    async def send(self, chat: Chat, text: str, key: str, reply_to: str = "", is_plain: bool = False) -> str:
+        """Send a message as one or more lines, in a channel to who asked; the key, as IRC has no ids."""
+        session = self._session
+        if session is None:
+            raise SendFailed("IRC is not connected now.")
+        target = chat.id if chat.is_group else await self._nickname_of(session, chat.id)
+        asker = self._askers.get(f"{chat.id} {reply_to}", "") if chat.is_group and reply_to else ""
+        body = text if is_plain else with_marks(text, CODES)
+        lines = lines_of(f"{asker}: {body}" if asker else body, room_for(session.nickname, target))
+        await session.say(target, lines)
+        return key
+
+    async def edit(self, chat: Chat, message: str, text: str, is_plain: bool = False) -> None:
+        """Nothing that was said on IRC can be changed."""
+        raise SendFailed("IRC has no edits.")
+
+    async def show_typing(self, chat: Chat, is_typing: bool) -> None:
+        """IRC does not show it."""
+
+    async def _stay(self, session: IrcSession, host: BridgeHost) -> None:
+        try:
+            closed = await session.join(self._channels)
+        except TimeoutError:
+            raise NetworkAway(f"{self._login.host} does not answer.") from None
+        for channel in closed:
+            log.warning("The channel %s cannot be joined.", channel)
+        host.connected(session.nickname)
+        await asyncio.Event().wait()
+
+    async def _pass_on(self, session: IrcSession, host: BridgeHost) -> None:
+        while True:
+            line = await session.messages.get()
+            message = await self._incoming(session, line)
+            if message is not None:
+                await host.receive(message)
+
+    async def _incoming(self, session: IrcSession, line: Line) -> Incoming | None:
+        """A line as a message of a person; None for what servers, bots and the account itself say, and for CTCP."""
+        mask, target = line.source, line.parameter(0)
+        text = said(line.parameter(-1))
+        is_bot = "bot" in line.tags or "draft/bot" in line.tags
+        if not text or not mask.userhost or is_bot or lower(mask.nick) == lower(session.nickname):
+            return None
+        channel = target.lstrip(_STATUS_SIGNS) if target.lstrip(_STATUS_SIGNS).startswith("#") else target
+        is_group = lower(target) != lower(session.nickname)
+        sender = await self._sender(session, line)
+        chat = Chat(lower(channel), is_group=True) if is_group else Chat(sender)
+        is_mentioned = True
+        if is_group:
+            text, is_mentioned = without_mention(text, session.nickname)
+        message_id = self._id_of(line)
+        if is_mentioned and is_group:
+            _keep(self._askers, f"{chat.id} {message_id}", mask.nick)
+        return Incoming(message_id, chat, sender, mask.nick, text, is_mentioned, at=_seconds(line.tags.get("time", "")))
+
+    # --- who is who
+
+    async def _sender(self, session: IrcSession, line: Line) -> str:
+        """Who wrote a line, for good (see above)."""
+        if "account-tag" in session.capabilities:
+            account = line.tags.get("account", "")
+        else:
+            is_private = lower(line.parameter(0)) == lower(session.nickname)
+            account = await self._account(session, line.source, KNOWN_SECONDS if is_private else SEEN_SECONDS)
+        sender = _id(line.source, account)
+        _keep(self._nicknames, sender, (line.source.nick, time.monotonic()))
+        return sender
+
+    async def _account(self, session: IrcSession, mask: NickMask, seconds: float) -> str:
+        """Which account a person is signed in to, where the server says so only when it is asked."""
+        account, at = self._accounts.get(lower(mask), ("", 0.0))
+        if at and time.monotonic() - at < seconds:
+            return account
+        person = await session.who_is(mask.nick)
+        # Another one has the nickname by now if the mask is another one: nothing is known of who wrote.
+        account = person.account if person is not None and lower(person.mask) == lower(mask) else ""
+        _keep(self._accounts, lower(mask), (account, time.monotonic()))
+        return account
+
+    def _forget(self, nickname: str) -> None:
+        """Ask the server again who has a nickname."""
+        for mask in [mask for mask in self._accounts if NickMask(mask).nick == lower(nickname)]:
+            del self._accounts[mask]
+        for sender in [sender for sender, (known, _) in self._nicknames.items() if lower(known) == lower(nickname)]:
+            del self._nicknames[sender]
+
+    async def _nickname_of(self, session: IrcSession, sender: str) -> str:
+        """The nickname that a person has now, on the server's word; SendFailed if they cannot be found."""
+        guess = sender.removeprefix(_ACCOUNT) if sender.startswith(_ACCOUNT) else NickMask(sender).nick
+        nickname, at = self._nicknames.get(sender, (guess, 0.0))
+        if at and time.monotonic() - at < KNOWN_SECONDS:
+            return nickname
+        if not _NICKNAME.fullmatch(nickname):
+            raise SendFailed(f'"{sender}" is nobody on IRC.')
+        try:
+            person = await session.who_is(nickname)
+        except NetworkAway as error:
+            raise SendFailed(str(error)) from None
+        if person is None or sender not in (_id(person.mask, person.account), _id(person.mask, "")):
+            raise SendFailed(f"{sender} is not on IRC now.")
+        _keep(self._nicknames, sender, (nickname, time.monotonic()))
+        return nickname
+
+    def _id_of(self, line: Line) -> str:
+        """The id of a message (see above)."""
+        if line.tags.get("msgid"):
+            return line.tags["msgid"]
+        if line.tags.get("time"):
+            parts = (line.tags["time"], lower(line.source), lower(line.parameter(0)), line.parameter(-1))
+            return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+        return f"{self._begin}-{next(self._numbers)}"
+
+
+def _id(mask: NickMask, account: str) -> str:
+    return _ACCOUNT + lower(account) if account else str(lower(mask))
+
+
+def _seconds(stamp: str) -> int:
+    """A time of server-time in Unix seconds, 0 for none."""
+    try:
+        return int(datetime.fromisoformat(stamp).timestamp())
+    except (ValueError, OverflowError):
+        return 0
+
+
+def _keep(kept: OrderedDict[str, Value], key: str, value: Value) -> None:
+    kept[key] = value
+    kept.move_to_end(key)
+    if len(kept) > MOST_KNOWN:
+        kept.popitem(last=False)

@@ -1,0 +1,260 @@
+"""A connection to an IRC server: what comes, what goes, and the answers to what was asked.
+
+The library's own asyncio client cannot sign in by SASL, ends in silence when a write fails, and has no bound for what it
+reads: its parts read the lines (irc_lines.py), asyncio's streams carry them.
+"""
+
+import asyncio
+import contextlib
+import itertools
+import ssl
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from engram_host.companion.bridges.errors import NetworkAway, SendFailed, SendRefused, SendUncertain, SlowDown
+from engram_host.companion.bridges.irc_lines import Line, NickMask, TokenBucket, lower, parse_line
+from engram_host.companion.bridges.irc_login import Login, SignIn
+
+CONNECT_SECONDS = 30.0
+"""How long each step of signing in may take."""
+
+SILENCE_SECONDS = 120.0
+"""How long the server may be silent before it is asked whether it is there."""
+
+ANSWER_SECONDS = 30.0
+"""How long an answer of the server may take."""
+
+CLOSE_SECONDS = 1.0
+"""How long saying goodbye may take."""
+
+LINE_BYTES = 16384
+"""Of one line of the server's, its tags included; the protocol allows 8,703."""
+
+MOST_WAITING = 500
+"""How many messages wait for the engine before no more are read from the connection."""
+
+BURST_LINES, LINE_SECONDS = 5, 2.0
+"""How many lines may go at once, and how often one afterwards: RFC 1459's flood control."""
+
+WAIT_WHEN_BUSY = 30.0
+"""How long a server that wants a pause is left alone; it does not say how long."""
+
+_NOBODY_THERE = {"401", "403", "442"}
+_BUSY = {"263", "439", "707"}
+_NOT_TAKEN = {"404", "407", "408", "415", "477", "489", "531", "716", "718"} | _NOBODY_THERE | _BUSY
+
+
+@dataclass(frozen=True)
+class Person:
+    """Who has a nickname: the mask, and the account that the server vouches for ("" for none)."""
+
+    mask: NickMask
+    account: str
+
+
+class IrcSession:
+    """One connection, signed in once open() has returned. listen() has to run for all that waits for an answer.
+
+    `on_gone` is called with a nickname that is perhaps somebody else's from now on, or not seen any more.
+    """
+
+    def __init__(self, login: Login, on_gone: Callable[[str], None]):
+        self._login = login
+        self._on_gone = on_gone
+        self._reader: asyncio.StreamReader | None = None
+        self._writer: asyncio.StreamWriter | None = None
+        self._bucket = TokenBucket(BURST_LINES, LINE_SECONDS, asyncio.get_running_loop().time)
+        self._sending = asyncio.Lock()
+        self._asking = asyncio.Lock()
+        self._numbers = itertools.count(1)
+        self._pongs: dict[str, asyncio.Future[None]] = {}
+        self._whois: tuple[str, list[Line], asyncio.Future[None]] | None = None
+        self._refusals: dict[str, str] = {}
+        self.nickname = login.nickname
+        self.capabilities: set[str] = set()
+        self.channels: set[str] = set()
+        self.messages: asyncio.Queue[Line] = asyncio.Queue(MOST_WAITING)
+
+    # --- beginning and end
+
+    async def open(self) -> None:
+        """Connect and sign in; SignInRefused, BridgeUnavailable, NetworkAway."""
+        login = self._login
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                self._reader, self._writer = await asyncio.open_connection(
+                    login.host, login.port, ssl=login.tls, limit=LINE_BYTES
+                )
+        except ssl.SSLCertVerificationError as error:
+            raise NetworkAway(f"the certificate of {login.host} cannot be trusted: {error.verify_message}.") from None
+        except OSError as error:  # TimeoutError is one
+            raise NetworkAway(f"{login.host} cannot be reached: {error.strerror or 'it does not answer'}.") from None
+        async with self._within(CONNECT_SECONDS):
+            signed_in = await SignIn(login, self._read, self._write).complete()
+        self.nickname, self.capabilities = signed_in.nickname, signed_in.capabilities
+
+    async def close(self) -> None:
+        """Say goodbye, and end the connection."""
+        for future in [*self._pongs.values(), *([self._whois[2]] if self._whois else [])]:
+            if not future.done():
+                future.set_exception(NetworkAway("the connection has ended."))
+                future.exception()  # whoever waited may be gone
+        if self._writer is None:
+            return
+        with contextlib.suppress(OSError, TimeoutError):
+            async with asyncio.timeout(CLOSE_SECONDS):
+                self._writer.write(b"QUIT\r\n")
+                self._writer.close()
+                await self._writer.wait_closed()
+        self._writer.transport.abort()
+
+    @contextlib.asynccontextmanager
+    async def _within(self, seconds: float):
+        try:
+            async with asyncio.timeout(seconds):
+                yield
+        except TimeoutError:
+            raise NetworkAway(f"{self._login.host} does not answer.") from None
+
+    # --- what comes
+
+    async def listen(self) -> None:
+        """Read lines for ever: answers go to who waits for them, messages into the queue. NetworkAway at the end."""
+        while True:
+            line = await self._read()
+            if line.command == "PRIVMSG":
+                await self.messages.put(line)
+            else:
+                self._note(line)
+
+    def _note(self, line: Line) -> None:
+        if line.command == "PONG":
+            self._settle(self._pongs.get(line.parameter(-1)))
+        elif (
+            line.command in ("311", "330", "318", "401") and self._whois and lower(line.parameter(1)) == self._whois[0]
+        ):
+            self._whois[1].append(line)
+            if line.command == "318":
+                self._settle(self._whois[2])
+        if line.command in _NOT_TAKEN:
+            self._refusals[lower(line.parameter(1))] = line.command
+        elif line.command in ("NICK", "JOIN", "PART", "QUIT", "KICK"):
+            self._note_move(line)
+
+    def _note_move(self, line: Line) -> None:
+        """Keep where the account is, and under which nickname, and who is gone."""
+        nickname = line.parameter(1) if line.command == "KICK" else line.source.nick
+        is_own = lower(nickname) == lower(self.nickname)
+        if line.command == "JOIN":
+            if is_own:
+                self.channels.add(lower(line.parameter(0)))
+            return
+        self._on_gone(nickname)
+        if is_own and line.command == "NICK":
+            self.nickname = line.parameter(0)
+        elif is_own:
+            raise NetworkAway(f"the account was removed from {line.parameter(0)}.")
+        elif line.command in ("NICK", "QUIT") and lower(nickname) == lower(self._login.nickname):
+            self._write(f"NICK {self._login.nickname}")  # whoever had it, such as a former connection, has it no more
+
+    @staticmethod
+    def _settle(future: asyncio.Future[None] | None) -> None:
+        if future is not None and not future.done():
+            future.set_result(None)
+
+    async def _read(self) -> Line:
+        """The next line that is no PING; NetworkAway once the connection has ended, or is silent for too long."""
+        while True:
+            line = parse_line(await self._read_bytes())
+            if line is None:
+                continue
+            if line.command == "PING":
+                self._write(f"PONG :{line.parameter(-1)}")
+            elif line.command == "ERROR":
+                raise NetworkAway(f"{self._login.host} has ended the connection: {line.parameter(-1)}")
+            else:
+                return line
+
+    async def _read_bytes(self) -> bytes:
+        assert self._reader is not None
+        try:
+            try:
+                async with asyncio.timeout(SILENCE_SECONDS):
+                    return await self._reader.readuntil(b"\n")
+            except TimeoutError:
+                self._write("PING :engram")
+                async with asyncio.timeout(ANSWER_SECONDS):
+                    return await self._reader.readuntil(b"\n")
+        except asyncio.LimitOverrunError:
+            raise NetworkAway(f"{self._login.host} sends lines of more than {LINE_BYTES} bytes.") from None
+        except (EOFError, OSError):  # TimeoutError is an OSError
+            raise NetworkAway(f"the connection to {self._login.host} broke.") from None
+
+    # --- what goes
+
+    def _write(self, line: str) -> None:
+        assert self._writer is not None
+        self._writer.write(line.encode() + b"\r\n")
+
+    async def _send_line(self, line: str) -> None:
+        await self._bucket.wait()
+        self._write(line)
+        assert self._writer is not None
+        with contextlib.suppress(OSError):  # listen() ends then
+            await self._writer.drain()
+
+    async def join(self, channels: Sequence[str]) -> list[str]:
+        """Join channels; those that did not let the account in."""
+        async with self._sending:
+            for channel in channels:
+                await self._send_line(f"JOIN {channel}")
+            await self._synchronise()
+        return [channel for channel in channels if lower(channel) not in self.channels]
+
+    async def say(self, target: str, lines: Sequence[str]) -> None:
+        """Send lines to a nickname or a channel, and wait until the server has taken them; SendFailed and its subclasses."""
+        async with self._sending:
+            self._refusals.clear()
+            try:
+                for line in lines:
+                    await self._send_line(f"PRIVMSG {target} :{line}")
+                await self._synchronise()
+            except (NetworkAway, TimeoutError):
+                raise SendUncertain("the connection broke before the server had confirmed the message.") from None
+        refused = self._refusals.get(lower(target))
+        if refused in _BUSY:
+            raise SlowDown(WAIT_WHEN_BUSY)
+        if refused in _NOBODY_THERE:
+            raise SendFailed(f"{target} is not on IRC now, or the account is not in it.")
+        if refused:
+            raise SendRefused(f"{target} does not take messages of the account (answer {refused}).")
+
+    async def _synchronise(self) -> None:
+        """Wait until the server has dealt with all that was sent: it does so in order, so that refusals come before this."""
+        token = f"engram-{next(self._numbers)}"
+        future = self._pongs[token] = asyncio.get_running_loop().create_future()
+        try:
+            await self._send_line(f"PING :{token}")
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await future
+        finally:
+            del self._pongs[token]
+
+    async def who_is(self, nickname: str) -> Person | None:
+        """Who has a nickname now; None if nobody has. NetworkAway."""
+        async with self._asking:
+            future = asyncio.get_running_loop().create_future()
+            answers: list[Line] = []
+            self._whois = (lower(nickname), answers, future)
+            try:
+                await self._send_line(f"WHOIS {nickname}")
+                async with self._within(ANSWER_SECONDS):
+                    await future
+            finally:
+                self._whois = None
+        told = {line.command: line for line in answers}
+        if "311" not in told:
+            return None
+        user = told["311"]
+        account = told["330"].parameter(2) if "330" in told else ""
+        return Person(NickMask.from_params(user.parameter(1), user.parameter(2), user.parameter(3)), account)

@@ -1,0 +1,81 @@
+"""A reply's Markdown in the marks of networks that have simpler ones of their own: bold, italic, struck out, code.
+
+Written for what models write, not for all of Markdown: headings, lists, quotes, fences, links, and the marks in a line.
+"""
+
+import re
+from dataclasses import dataclass
+
+MOST_MARKED = 1000
+"""How many characters a mark may span: bounds the work for a text full of stray asterisks."""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What a network writes before and after a marked text ("" where it has no such mark), and whether it knows fences."""
+
+    bold: str = ""
+    italic: str = ""
+    struck: str = ""
+    code: str = "`"
+    has_fences: bool = True
+
+
+_INLINE = re.compile(
+    r"\\(?P<escaped>[\\`*_{}\[\]()#+.!~>|-])"
+    rf"|(?P<ticks>`+)(?P<code>[^\n]{{1,{MOST_MARKED}}}?)(?P=ticks)(?!`)"
+    rf"|!?\[(?P<label>[^\]\n]{{0,{MOST_MARKED}}})\]\((?P<target>[^)\s]{{1,{MOST_MARKED}}})\)"
+    rf"|\*\*(?=\S)(?P<bold>[^\n]{{1,{MOST_MARKED}}}?)(?<=\S)\*\*"
+    rf"|(?<!\w)__(?=\S)(?P<bold2>[^\n]{{1,{MOST_MARKED}}}?)(?<=\S)__(?!\w)"
+    rf"|~~(?=\S)(?P<struck>[^\n]{{1,{MOST_MARKED}}}?)(?<=\S)~~"
+    rf"|(?<![\w*])\*(?=[^\s*])(?P<italic>[^\n*]{{1,{MOST_MARKED}}}?)(?<=\S)\*(?![\w*])"
+    rf"|(?<!\w)_(?=\S)(?P<italic2>[^\n_]{{1,{MOST_MARKED}}}?)(?<=\S)_(?!\w)"
+)
+_HEADING = re.compile(r" {0,3}#{1,6}\s+(?P<title>.*?)\s*#*\s*$")
+_BULLET = re.compile(r"^(?P<indent>\s*)[*+]\s+(?=\S)")
+_FENCE = re.compile(r" {0,3}(```|~~~)")
+
+
+def with_marks(text: str, marks: Marks) -> str:
+    """Markdown in a network's own marks."""
+    lines = []
+    is_code = False
+    for line in text.split("\n"):
+        if _FENCE.match(line):
+            is_code = not is_code
+            if marks.has_fences:
+                lines.append("```")
+        else:
+            lines.append(line if is_code else _line(line, marks))
+    return "\n".join(lines)
+
+
+def _line(line: str, marks: Marks) -> str:
+    heading = _HEADING.match(line)
+    if heading:
+        return _inside(heading["title"].replace("**", ""), marks.bold, marks)
+    return _marked(_BULLET.sub(r"\g<indent>- ", line, count=1), marks)
+
+
+def _marked(text: str, marks: Marks) -> str:
+    return _INLINE.sub(lambda found: _one(found, marks), text)
+
+
+def _one(found: re.Match[str], marks: Marks) -> str:
+    part = found.groupdict()
+    if part["escaped"]:
+        return part["escaped"]
+    if part["code"]:
+        return marks.code + part["code"].strip() + marks.code
+    if part["target"]:
+        label, target = _marked(part["label"], marks), part["target"]
+        return target if label in ("", target) else f"{label} ({target})"
+    for name, mark in (("bold", marks.bold), ("struck", marks.struck), ("italic", marks.italic)):
+        inner = part[name] or part.get(name + "2")
+        if inner:
+            return _inside(inner, mark, marks)
+    return found[0]
+
+
+def _inside(text: str, mark: str, marks: Marks) -> str:
+    return mark + _marked(text, marks) + mark

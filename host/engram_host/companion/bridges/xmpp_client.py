@@ -1,0 +1,380 @@
+"""slixmpp's client as the bridge wants it: one that confirms what was kept, knows what was sent, and ends as a whole.
+
+slixmpp counts a message as handled when it has read it; here it is confirmed (XEP-0198) once the engine has it, so that the
+server keeps it for a companion that ends in between.
+"""
+
+import asyncio
+import contextlib
+import logging
+import ssl
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from slixmpp import JID
+from slixmpp.clientxmpp import ClientXMPP
+from slixmpp.plugins.xep_0198 import XEP_0198
+from slixmpp.plugins.xep_0198.stanza import RequestAck
+from slixmpp.stanza import Message
+from slixmpp.xmlstream.handler import Callback
+from slixmpp.xmlstream.matcher import StanzaPath
+from slixmpp.xmlstream.stanzabase import StanzaBase
+
+from engram_host.companion.bridges.errors import (
+    BridgeUnavailable,
+    NetworkAway,
+    SendFailed,
+    SendRefused,
+    SendUncertain,
+    SignInRefused,
+    SlowDown,
+)
+from engram_host.companion.bridges.xmpp_stanzas import Room
+
+CONNECT_SECONDS = 30.0
+"""How long signing in may take."""
+
+RESUME_SECONDS = 10.0
+"""How long a broken connection is tried to be resumed before the bridge counts as away."""
+
+CONFIRM_SECONDS = 30.0
+"""How long a message that was sent waits for the server's or the room's word."""
+
+CLOSE_SECONDS = 1.0
+"""How long the server may take to close a stream."""
+
+MOST_WAITING = 200
+"""How many messages wait for the engine before no more are read from the connection."""
+
+WAIT_WHEN_BUSY = 30.0
+"""How long a server that is too busy for a message is left alone; XMPP does not say."""
+
+# It writes of every broken connection, and at its lowest level the password: the bridge's errors say what a person needs.
+logging.getLogger("slixmpp").setLevel(logging.CRITICAL + 1)
+
+
+@dataclass(eq=False)
+class Arrived:
+    """A message stanza, its number in the stream, and the room that it came from, as it was then."""
+
+    stanza: Message
+    number: int
+    room: Room | None
+
+
+class XmppClient(ClientXMPP):
+    """One account's connection. A direct TLS connection is tried where the port is not the one of STARTTLS."""
+
+    def __init__(
+        self,
+        address: str,
+        password: str,
+        context: ssl.SSLContext,
+        server: tuple[str, int] | None,
+        room_of: Callable[[str], Room | None],
+    ):
+        super().__init__(address, password, ssl_context=context)
+        self._server = server
+        self._room_of = room_of
+        if server and server[1] == 5222:
+            self.enable_direct_tls = False
+        self.roster.auto_authorize = True
+        self.roster.auto_subscribe = True
+        for plugin in ("xep_0030", "xep_0045", "xep_0198", "xep_0199"):
+            self.register_plugin(plugin)
+        identities = cast(Any, self.plugin["xep_0030"])
+        identities.add_identity(category="client", itype="bot", name="Engram")
+        for feature in ("urn:xmpp:receipts", "urn:xmpp:message-correct:0", "http://jabber.org/protocol/chatstates"):
+            identities.add_feature(feature)
+        self._acks = cast(XEP_0198, self.plugin["xep_0198"])
+        self._acks.send_ack = self._confirm
+        self._arrived: deque[Arrived] = deque()
+        self._unkept: deque[Arrived] = deque()
+        self._has_arrived = asyncio.Event()
+        self._is_asked = False
+        self._started = asyncio.Event()
+        self._resumed = asyncio.Event()
+        self._cut = asyncio.Event()
+        self._is_up = False
+        self._reason = ""
+        self._problem: Exception | None = None
+        self._outcomes: dict[str, asyncio.Future[None]] = {}
+        self._written: set[str] = set()
+        self._listen()
+        self.add_filter("out_sync", self._note_written)
+
+    # --- the connection
+
+    async def sign_in(self) -> None:
+        """Connect, and sign in; SignInRefused, BridgeUnavailable, NetworkAway."""
+        await self._connect_until(self._started, CONNECT_SECONDS)
+        self.enable_direct_tls = "starttls" not in self.features  # if it is resumed, by the way that was found
+
+    @property
+    def is_up(self) -> bool:
+        """Whether stanzas can be sent now."""
+        return self._is_up
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether the server keeps the session of a broken connection for a while."""
+        return bool(self._acks.sm_id)
+
+    async def resume(self) -> None:
+        """Take up the session of a broken connection; NetworkAway if that cannot be done at once."""
+        self._resumed.clear()
+        if self._run_out_filters is not None:
+            await asyncio.gather(self._run_out_filters, return_exceptions=True)
+        await self._connect_until(self._resumed, RESUME_SECONDS)
+
+    async def wait_for_cut(self) -> str:
+        """Wait until the connection breaks; why."""
+        await self._cut.wait()
+        self._raise_problem()
+        return self._reason
+
+    async def _connect_until(self, sign: asyncio.Event, seconds: float) -> None:
+        self._cut.clear()
+        self._reason = ""
+        host, port = self._server or (None, None)
+        self.connect(host, port)
+        waiting = [asyncio.create_task(event.wait()) for event in (sign, self._cut)]
+        try:
+            await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+        self._raise_problem()
+        if not sign.is_set() or self._cut.is_set():
+            raise NetworkAway(f"{self.default_domain} cannot be reached: {self._reason or 'it does not answer.'}")
+
+    def _raise_problem(self) -> None:
+        if self._problem is not None:
+            raise self._problem
+
+    def reschedule_connection_attempt(self) -> None:
+        """Give up: the one who runs the bridge waits, and tries again."""
+        self._current_connection_attempt = None
+        self._cut.set()
+
+    def exception(self, exception: Exception) -> None:
+        """End with whatever a handler of the library raised."""
+        self.fail(exception)
+
+    def fail(self, problem: Exception) -> None:
+        """End with a problem."""
+        self._problem = self._problem or problem
+        self._cut.set()
+
+    async def end(self) -> None:
+        """Close the stream, and end all that the library has running."""
+        try:
+            if self.transport is not None and not self._cut.is_set():
+                if self._acks.enabled_in:
+                    self._confirm()
+                self.send_raw(self.stream_footer)
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(CLOSE_SECONDS):
+                        await self._cut.wait()
+        finally:
+            self._end_at_once()
+            tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task() and self._owns(task)]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _end_at_once(self) -> None:
+        self.cancel_connection_attempt()
+        if self.transport is not None:
+            self.transport.abort()
+        if self._run_out_filters is not None:
+            self._run_out_filters.cancel()
+        for name in list(self.scheduled_events):
+            self.cancel_schedule(name)
+        for outcome in self._outcomes.values():
+            if not outcome.done():
+                outcome.set_exception(SendUncertain("the connection ended before the server confirmed the message."))
+
+    def _owns(self, task: asyncio.Task[Any]) -> bool:
+        """Whether slixmpp has started a task for this client. It keeps no list of them: they are known by what they run."""
+        frame = getattr(task.get_coro(), "cr_frame", None)
+        if frame is None or not frame.f_globals.get("__name__", "").startswith("slixmpp."):
+            return False
+        names = frame.f_locals
+        owners = [
+            names.get("self"),
+            getattr(names.get("pointer"), "__self__", None),
+            getattr(names.get("cb"), "__self__", None),
+        ]
+        return any(owner is self or getattr(owner, "xmpp", None) is self for owner in owners)
+
+    def _listen(self) -> None:
+        self.add_event_handler("session_start", self._on_started)
+        self.add_event_handler("session_resumed", self._on_resumed)
+        # slixmpp looks for an element of rooms in a room's refusal, which prosody leaves out.
+        refusal = Callback("Refused presence", StanzaPath("presence@type=error"), self._on_presence_error)
+        self.register_handler(refusal)
+        self.add_event_handler("disconnected", self._on_disconnected)
+        self.add_event_handler("connection_failed", self._on_connection_failed)
+        self.add_event_handler("ssl_invalid_chain", self._on_connection_failed)
+        self.add_event_handler("failed_auth", self._on_failed_auth)
+        self.add_event_handler("failed_all_auth", self._on_no_method)
+        self.add_event_handler("stream_error", self._on_stream_error)
+        self.add_event_handler("message", self._on_message)
+        self.add_event_handler("message_error", self._on_error)
+        self.add_event_handler("stanza_acked", self._on_acked)
+
+    def _on_started(self, _: object) -> None:
+        if self._started.is_set():  # rooms and presence of the former session are gone
+            self.fail(NetworkAway(f"{self.default_domain} has not kept the session of the connection that broke."))
+            return
+        self._is_up = True
+        self._started.set()
+
+    def _on_resumed(self, _: object) -> None:
+        # slixmpp has sent again what the server has not; nothing else would let the server confirm it.
+        self.send(RequestAck(self))
+        self._is_up = True
+        self._resumed.set()
+
+    def _on_presence_error(self, presence: StanzaBase) -> None:
+        self.event(f"muc::{presence['from'].bare}::presence-error", presence)
+
+    def _on_disconnected(self, reason: object) -> None:
+        self._reason = self._reason or (f"{reason}." if reason else "the connection broke.")
+        # What was not kept yet comes again when the session is resumed, or is kept by the server.
+        self._acks.handled = self._confirmed()
+        self._arrived.clear()
+        self._unkept.clear()
+        self._is_up = False
+        self._drop_unsent()
+        self._cut.set()
+
+    def _drop_unsent(self) -> None:
+        """Empty the library's queue, which it would send over the next connection, before that one is secure."""
+        if self._run_out_filters is not None:
+            self._run_out_filters.cancel()  # it may be at one of them; connect() starts it again
+        while not self.waiting_queue.empty():
+            self.waiting_queue.get_nowait()
+        for key in self._outcomes.keys() - self._written:
+            self._settle(key, SendFailed("the connection broke before the message was sent."))
+
+    def _note_written(self, stanza: StanzaBase) -> StanzaBase:
+        """As a filter after the one that numbers stanzas: from here on a message is sent, and sent again after a break."""
+        if isinstance(stanza, Message) and stanza["id"] in self._outcomes:
+            self._written.add(stanza["id"])
+        return stanza
+
+    def _on_connection_failed(self, problem: object) -> None:
+        if isinstance(problem, ssl.SSLCertVerificationError):
+            self.fail(
+                NetworkAway(f"the certificate of {self.default_domain} cannot be trusted: {problem.verify_message}.")
+            )
+        else:
+            self._reason = f"{getattr(problem, 'strerror', None) or problem}."
+
+    def _on_failed_auth(self, failure: Any) -> None:
+        if failure["condition"] == "temporary-auth-failure":
+            self.fail(NetworkAway(f"{self.default_domain} cannot check passwords now."))
+        elif failure["condition"] not in ("invalid-mechanism", "mechanism-too-weak"):
+            self.fail(
+                SignInRefused(f"{self.default_domain} does not know {self.requested_jid.bare} with this password.")
+            )
+
+    def _on_no_method(self, _: object) -> None:
+        if "starttls" not in self.features and self.socket is not None and not isinstance(self.socket, ssl.SSLObject):
+            self.fail(
+                BridgeUnavailable(f"{self.default_domain} offers no TLS, without which the password is not sent.")
+            )
+        self.fail(SignInRefused(f"{self.default_domain} takes no kind of password that this bridge can send."))
+
+    def _on_stream_error(self, error: Any) -> None:
+        if error["condition"] == "conflict":
+            self.fail(NetworkAway("another companion has signed in with this account: give each one of its own."))
+        self._reason = f"the server says: {error['condition']}."
+
+    # --- what comes
+
+    def _on_message(self, stanza: Message) -> None:
+        if not stanza["body"]:
+            return
+        arrived = Arrived(stanza, self._acks.handled, self._room_of(stanza["from"].bare))
+        self._arrived.append(arrived)
+        self._unkept.append(arrived)
+        self._has_arrived.set()
+        if len(self._arrived) >= MOST_WAITING and self.transport is not None:
+            self.transport.pause_reading()
+
+    async def next_message(self) -> Arrived:
+        """The next message that came."""
+        while not self._arrived:
+            self._has_arrived.clear()
+            await self._has_arrived.wait()
+        if self.transport is not None and len(self._arrived) < MOST_WAITING:
+            self.transport.resume_reading()
+        return self._arrived.popleft()
+
+    def kept(self, arrived: Arrived) -> None:
+        """Confirm a message to the server, after all before it."""
+        # After a break it is no more there, and comes again.
+        if self._unkept and self._unkept[0] is arrived:
+            self._unkept.popleft()
+            if self._is_asked:
+                self._confirm()
+
+    def _confirmed(self) -> int:
+        return self._unkept[0].number - 1 if self._unkept else self._acks.handled
+
+    def _confirm(self) -> None:
+        """Tell the server up to which stanza all was kept."""
+        self._is_asked = bool(self._unkept)
+        if self.transport is not None:
+            self.send_raw(f"<a xmlns='urn:xmpp:sm:3' h='{self._confirmed()}'/>")
+
+    # --- what goes
+
+    async def deliver(self, message: Message) -> None:
+        """Send a message, and wait until the server, or the room, has it; SendFailed and its subclasses."""
+        if not self._is_up:
+            raise SendFailed("XMPP is not connected now.")
+        key = message["id"]
+        outcome = self._outcomes[key] = asyncio.get_running_loop().create_future()
+        try:
+            self.send(message)
+            if self._acks.enabled_out:
+                self.send(RequestAck(self))
+            elif message["type"] != "groupchat":
+                return
+            async with asyncio.timeout(CONFIRM_SECONDS):
+                await outcome
+        except TimeoutError:
+            raise SendUncertain("the server has not confirmed the message.") from None
+        finally:
+            del self._outcomes[key]
+            self._written.discard(key)
+
+    def reflected(self, key: str) -> None:
+        """Note that a room has sent a message of this account to all who are in it."""
+        self._settle(key, None)
+
+    def _on_acked(self, stanza: object) -> None:
+        # A room refuses a message after the server has taken it, and confirms it by sending it to all.
+        if isinstance(stanza, Message) and stanza["type"] != "groupchat":
+            self._settle(stanza["id"], None)
+
+    def _on_error(self, stanza: Message) -> None:
+        error = stanza["error"]
+        words = f"{JID(stanza['from']).bare} refuses the message: {error['text'] or error['condition']}"
+        self._settle(stanza["id"], SlowDown(WAIT_WHEN_BUSY) if error["type"] == "wait" else SendRefused(words))
+
+    def _settle(self, key: str, problem: SendFailed | None) -> None:
+        outcome = self._outcomes.get(key)
+        if outcome is None or outcome.done():
+            return
+        if problem is None:
+            outcome.set_result(None)
+        else:
+            outcome.set_exception(problem)

@@ -1,0 +1,250 @@
+"""XMPP's stanzas as messages of the engine, and back. Knows the formats of XMPP, and nothing of connections."""
+
+import hashlib
+import re
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Literal, cast
+from urllib.parse import unquote, urlsplit
+from xml.etree import ElementTree
+
+from engram_host.companion.bridges.marks import Marks, with_marks
+from engram_host.companion.bridges.mentions import without_mention
+from engram_host.companion.bridges.network import Attachment, Chat, Incoming
+
+STYLING = Marks(bold="*", italic="_", struck="~")
+"""XEP-0393's marks, which most clients show, and which read well in those that do not."""
+
+MOST_ID = 256
+"""Characters of a message's id."""
+
+UNSTYLED = "urn:xmpp:styling:0"
+NO_STORE = "urn:xmpp:hints"
+CHAT_STATES = "http://jabber.org/protocol/chatstates"
+CORRECTION = "urn:xmpp:message-correct:0"
+UNIQUE_IDS = "urn:xmpp:sid:0"
+RECEIPTS = "urn:xmpp:receipts"
+
+_DELAY = "{urn:xmpp:delay}delay"
+_OCCUPANT = "{urn:xmpp:occupant-id:0}occupant-id"
+_REPLY = "{urn:xmpp:reply:0}reply"
+_FALLBACK = "{urn:xmpp:fallback:0}fallback"
+_REFERENCE = "{urn:xmpp:reference:0}reference"
+_OUT_OF_BAND = "{jabber:x:oob}x/{jabber:x:oob}url"
+_ENCRYPTED = ("{eu.siacs.conversations.axolotl}encrypted", "{urn:xmpp:omemo:2}encrypted", "{urn:xmpp:openpgp:0}openpgp")
+_MUC_USER = "{http://jabber.org/protocol/muc#user}x"
+_BODY = "{jabber:client}body"
+
+_ENCRYPTED_LINK = "aesgcm://"
+_KINDS = {
+    "photo": {"jpg", "jpeg", "png", "gif", "webp", "heic", "avif"},
+    "video": {"mp4", "webm", "mov", "mkv"},
+    "audio": {"ogg", "oga", "opus", "mp3", "m4a", "wav", "flac", "aac"},
+}
+_FORBIDDEN_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True)
+class Occupant:
+    """Who has a nickname in a room now: the address, if the room tells it, and the id that the room gives them for good."""
+
+    address: str = ""
+    id: str = ""
+
+
+@dataclass(frozen=True)
+class Room:
+    """A room that the account is in: its nickname there, and who has which nickname."""
+
+    nickname: str
+    occupants: Mapping[str, Occupant] = field(default_factory=dict)
+
+    def with_occupant(self, nickname: str, occupant: Occupant | None, is_own: bool) -> "Room":
+        """The room once a nickname is somebody's, or nobody's."""
+        others = {name: former for name, former in self.occupants.items() if name != nickname}
+        if occupant is None:
+            return Room(self.nickname, others)
+        return Room(nickname if is_own else self.nickname, {**others, nickname: occupant})
+
+    def has_sent(self, nickname: str, message: ElementTree.Element) -> bool:
+        """Whether a message of the room is the account's own."""
+        own = self.occupants.get(self.nickname, Occupant())
+        return nickname == self.nickname or bool(own.id and own.id == occupant_id(message))
+
+
+def private_message(message: ElementTree.Element, account: str) -> Incoming | None:
+    """A message that was sent to the account alone; None for what is no message of a person."""
+    sender = _bare(message.get("from", ""))
+    # An address without a part before the @ is a server; the account's own address is another client of it.
+    if message.get("type", "normal") not in ("chat", "normal") or "@" not in sender or sender == account:
+        return None
+    if message.find(_MUC_USER) is not None:
+        return None  # an invitation, or a message through a room, where a nickname is all that is known of the sender
+    return _incoming(
+        message,
+        Chat(sender),
+        sender,
+        sender.partition("@")[0],
+        _private_id(message, account),
+        lambda text: (text, True),
+    )
+
+
+def room_message(message: ElementTree.Element, room: Room) -> Incoming | None:
+    """A message to a room that the account is in; None for the account's own, and for what the room itself says."""
+    address, _, nickname = message.get("from", "").partition("/")
+    if not nickname or room.has_sent(nickname, message):
+        return None
+
+    def mention(text: str) -> tuple[str, bool]:
+        text, is_named = without_mention(text, room.nickname)
+        return text, is_named or _is_reply_to(message, f"{address}/{room.nickname}")
+
+    sender = _room_sender(message, address, nickname, room)
+    return _incoming(message, Chat(address, is_group=True), sender, nickname, _room_id(message, address), mention)
+
+
+def _incoming(
+    message: ElementTree.Element,
+    chat: Chat,
+    sender: str,
+    name: str,
+    message_id: str,
+    mention: Callable[[str], tuple[str, bool]],
+) -> Incoming | None:
+    if message.find(f"{{{CORRECTION}}}replace") is not None:
+        return None  # a person's correction of what was answered already, or will be
+    body = message.findtext(_BODY, "")
+    if any(message.find(tag) is not None for tag in _ENCRYPTED):
+        # Its body says, in the sender's language, that it cannot be read.
+        text, attachments = "", (Attachment("file", "an encrypted message"),)
+    else:
+        text, attachments = _text_and_files(message, _without_quote(message, body))
+    text, is_mentioned = mention(text)
+    if not text.strip() and not attachments:
+        return None
+    return Incoming(message_id, chat, sender, name, text.strip(), is_mentioned, attachments, stamp_of(message))
+
+
+def stamp_of(message: ElementTree.Element) -> int:
+    """When a message was sent, in Unix seconds; 0 for one that comes at once."""
+    delay = message.find(_DELAY)
+    if delay is None:
+        return 0
+    try:
+        return int(datetime.fromisoformat(delay.get("stamp", "")).timestamp())
+    except (ValueError, OverflowError):
+        return 0
+
+
+def occupant_id(stanza: ElementTree.Element) -> str:
+    """The id that a room gives the sender of a stanza for good, "" where it gives none."""
+    element = stanza.find(_OCCUPANT)
+    return element.get("id", "") if element is not None else ""
+
+
+def occupant_of(presence: ElementTree.Element) -> Occupant:
+    """Who sent a presence from a room."""
+    item = presence.find(f"{_MUC_USER}/{{http://jabber.org/protocol/muc#user}}item")
+    return Occupant(_bare(item.get("jid", "")) if item is not None else "", occupant_id(presence))
+
+
+def wants_receipt(message: ElementTree.Element) -> bool:
+    """Whether a message's sender asks to be told when it has arrived (XEP-0184)."""
+    return message.find(f"{{{RECEIPTS}}}request") is not None and bool(message.get("id"))
+
+
+def body_of(text: str, *, is_plain: bool) -> str:
+    """A reply as the body of a message, without what XML cannot have."""
+    return _FORBIDDEN_IN_XML.sub("", text if is_plain else with_marks(text, STYLING))
+
+
+def element(namespace: str, name: str, attributes: Mapping[str, str] | None = None) -> ElementTree.Element:
+    """An empty element, to be appended to a stanza."""
+    return ElementTree.Element(f"{{{namespace}}}{name}", dict(attributes or {}))
+
+
+def _bare(address: str) -> str:
+    return address.partition("/")[0].lower()
+
+
+def _private_id(message: ElementTree.Element, account: str) -> str:
+    """The id of a message in a chat of two: the sender's, which stays when a server sends it again or keeps it meanwhile."""
+    origin = message.find(f"{{{UNIQUE_IDS}}}origin-id")
+    origin_id = origin.get("id", "") if origin is not None else ""
+    return _bounded(origin_id or _stanza_id(message, account) or message.get("id", "") or _unknown_id())
+
+
+def _room_id(message: ElementTree.Element, room: str) -> str:
+    """The id of a message in a room: the room's own, or the sender's, of which two senders may have the same."""
+    own = message.get("id", "")
+    return _bounded(_stanza_id(message, room) or (f"{message.get('from')} {own}" if own else _unknown_id()))
+
+
+def _bounded(message_id: str) -> str:
+    """An id as it is, or what stands for one that a sender made long."""
+    return message_id if len(message_id) <= MOST_ID else hashlib.sha256(message_id.encode(errors="replace")).hexdigest()
+
+
+def _stanza_id(message: ElementTree.Element, by: str) -> str:
+    for found in message.iterfind(f"{{{UNIQUE_IDS}}}stanza-id"):
+        if found.get("by", "").lower() == by:
+            return found.get("id", "")
+    return ""
+
+
+def _unknown_id() -> str:
+    # Old clients give no id. Such a message may be answered twice, if it comes twice; with an id made of its text, a second
+    # "yes" would never be answered.
+    return uuid.uuid4().hex
+
+
+def _room_sender(message: ElementTree.Element, room: str, nickname: str, in_room: Room) -> str:
+    """Who wrote to a room: their address if the room tells it, else the room's id of them, else no more than the nickname.
+
+    What comes from the room's history was perhaps written by another one than who has that nickname now.
+    """
+    occupant = in_room.occupants.get(nickname, Occupant())
+    own_id = occupant_id(message)
+    is_now = message.find(_DELAY) is None
+    if occupant.address and (occupant.id == own_id if own_id else is_now):
+        return occupant.address
+    return f"{room}#{own_id}" if own_id else f"{room}/{nickname}"
+
+
+def _is_reply_to(message: ElementTree.Element, address: str) -> bool:
+    """Whether a message replies to one of an address (XEP-0461), or refers to it (XEP-0372)."""
+    reply = message.find(_REPLY)
+    if reply is not None and reply.get("to", "") == address:
+        return True
+    return any(found.get("uri", "") == f"xmpp:{address}" for found in message.iterfind(_REFERENCE))
+
+
+def _without_quote(message: ElementTree.Element, body: str) -> str:
+    """A body without the quote that stands in it for clients that do not know replies (XEP-0428)."""
+    for fallback in message.iterfind(_FALLBACK):
+        part = fallback.find("{urn:xmpp:fallback:0}body")
+        if fallback.get("for") == "urn:xmpp:reply:0" and part is not None:
+            start, end = part.get("start", "0"), part.get("end", "")
+            if start.isdecimal() and end.isdecimal():
+                return body[: int(start)] + body[int(end) :]
+    return body
+
+
+def _text_and_files(message: ElementTree.Element, body: str) -> tuple[str, tuple[Attachment, ...]]:
+    """The text of a message, and the files that it links: those sent beside it (XEP-0066), and encrypted ones (XEP-0454)."""
+    links = [url.text or "" for url in message.iterfind(_OUT_OF_BAND)]
+    links += [word for word in body.split() if word.startswith(_ENCRYPTED_LINK) and word not in links]
+    for link in filter(None, links):
+        body = body.replace(link, "")
+    return body.strip(), tuple(_attachment(link) for link in links if link)
+
+
+def _attachment(link: str) -> Attachment:
+    name = PurePosixPath(unquote(urlsplit(link).path)).name
+    ending = name.rpartition(".")[2].lower()
+    kind = next((kind for kind, endings in _KINDS.items() if ending in endings), "file")
+    return Attachment(cast(Literal["photo", "audio", "video", "file"], kind), name)

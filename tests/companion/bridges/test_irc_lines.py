@@ -1,0 +1,82 @@
+"""IRC's lines, read and written."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engram_host.companion.bridges.irc_lines import TokenBucket, lines_of, parse_line, room_for, said
+from extent import HEALTH_CHECKS
+
+
+def test_a_line_has_tags_a_source_a_command_and_parameters():
+    line = parse_line(b"@time=2026-11-26T11:00:00.000Z;account=ann;bot :Ann!~a@host PRIVMSG #home :hello: you\r\n")
+    assert line is not None
+    assert line.tags == {"time": "2026-11-26T11:00:00.000Z", "account": "ann", "bot": ""}
+    assert (line.source, line.source.nick, line.source.userhost) == ("Ann!~a@host", "Ann", "~a@host")
+    assert (line.command, line.parameters) == ("PRIVMSG", ("#home", "hello: you"))
+    assert (line.parameter(-1), line.parameter(5), line.parameter(-5)) == ("hello: you", "", "")
+
+
+@pytest.mark.parametrize(
+    ("raw", "command", "parameters"),
+    [
+        (b"PING :irc.example\r\n", "PING", ("irc.example",)),
+        (b"ping irc.example\n", "PING", ("irc.example",)),
+        (b":irc.example 376\r\n", "376", ()),
+        (b":a!b@c PRIVMSG #home :\r\n", "PRIVMSG", ("#home", "")),
+        ("PRIVMSG #home :caf\u00e9".encode("latin-1"), "PRIVMSG", ("#home", "caf\u00e9")),
+    ],
+)
+def test_short_and_old_lines_are_read(raw: bytes, command: str, parameters: tuple[str, ...]):
+    line = parse_line(raw)
+    assert line is not None
+    assert (line.command, line.parameters) == (command, parameters)
+
+
+@given(st.binary(max_size=200))
+@settings(suppress_health_check=HEALTH_CHECKS)
+def test_no_line_raises(raw: bytes):
+    line = parse_line(raw)
+    if line is not None:
+        said(line.parameter(-1))
+
+
+@given(st.text(max_size=300), st.integers(8, 80))
+@settings(max_examples=40, suppress_health_check=HEALTH_CHECKS)
+def test_lines_are_short_enough_and_have_all_words(text: str, most: int):
+    lines = lines_of(text, most)
+    assert all(len(line.encode()) <= most and line and "\n" not in line and "\r" not in line for line in lines)
+    kept = text.replace("\r", "").replace("\0", "").replace("\x01", "")
+    assert "".join("".join(lines).split()) == "".join(kept.split())
+
+
+def test_lines_are_parted_between_words():
+    assert lines_of("one two three four", 9) == ["one two", "three", "four"]
+    assert lines_of("one two", 3) == ["one", "two"]
+    assert lines_of("abcdefgh", 3) == ["abc", "def", "gh"]
+    assert lines_of("\u6f22\u6f22\u6f22", 7) == ["\u6f22\u6f22", "\u6f22"]
+
+
+def test_a_long_nickname_and_channel_leave_less_room_for_text():
+    assert room_for("engram", "#home") == 400
+    nickname, channel = "n" * 30, "#" + "c" * 63
+    line = f":{nickname}!{'u' * 10}@{'h' * 63} PRIVMSG {channel} :{'x' * room_for(nickname, channel)}\r\n"
+    assert len(line) == 512
+
+
+def test_formatting_is_taken_off_what_was_said():
+    assert said("\x0312,4a\x03b\x02c\x1dd\x1fe\x1ef\x16g\x11h\x04ff0000i\x0f") == "abcdefghi"
+    assert said("\x031") == ""
+    assert said("\x01ACTION waves \x01") == "waves"
+    assert said("\x01PING 123\x01") == ""
+    assert said("\x01DCC SEND a 1 2 3\x01") == ""
+
+
+def test_five_lines_go_at_once_and_then_one_each_two_seconds():
+    now = [100.0]
+    bucket = TokenBucket(5, 2.0, lambda: now[0])
+    assert [bucket.delay() for _ in range(8)] == [0, 0, 0, 0, 0, 2, 4, 6]
+    now[0] += 6
+    assert bucket.delay() == 2
+    now[0] += 1000
+    assert [bucket.delay() for _ in range(6)] == [0, 0, 0, 0, 0, 2]

@@ -1,0 +1,88 @@
+"""Markdown in the simpler marks of some networks, and mentions that are nothing but a name."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engram_host.companion.bridges.irc_lines import CODES
+from engram_host.companion.bridges.marks import Marks, with_marks
+from engram_host.companion.bridges.mentions import without_mention
+from engram_host.companion.bridges.xmpp_stanzas import STYLING
+from extent import HEALTH_CHECKS
+
+
+@pytest.mark.parametrize(
+    ("markdown", "xmpp", "irc"),
+    [
+        ("**bold** and *italic*", "*bold* and _italic_", "\x02bold\x02 and \x1ditalic\x1d"),
+        ("__bold__ and _italic_", "*bold* and _italic_", "\x02bold\x02 and \x1ditalic\x1d"),
+        ("**bold with *italic* in it**", "*bold with _italic_ in it*", "\x02bold with \x1ditalic\x1d in it\x02"),
+        ("~~gone~~", "~gone~", "\x1egone\x1e"),
+        ("run `ls *.py *.md` now", "run `ls *.py *.md` now", "run ls *.py *.md now"),
+        ("## A heading ##", "*A heading*", "\x02A heading\x02"),
+        ("#hashtag is none", "#hashtag is none", "#hashtag is none"),
+        ("* one\n+ two\n  - three", "- one\n- two\n  - three", "- one\n- two\n  - three"),
+        (
+            "[the page](https://a.example/b_c_d)",
+            "the page (https://a.example/b_c_d)",
+            "the page (https://a.example/b_c_d)",
+        ),
+        ("[https://a.example](https://a.example)", "https://a.example", "https://a.example"),
+        (
+            "![a cat](https://a.example/cat.jpg)",
+            "a cat (https://a.example/cat.jpg)",
+            "a cat (https://a.example/cat.jpg)",
+        ),
+        ("2 * 3 * 4 and snake_case_name", "2 * 3 * 4 and snake_case_name", "2 * 3 * 4 and snake_case_name"),
+        (r"\*not italic\*", "*not italic*", "*not italic*"),
+        ("**never closed", "**never closed", "**never closed"),
+        ("```python\na = b ** c ** d\n```\nafter", "```\na = b ** c ** d\n```\nafter", "a = b ** c ** d\nafter"),
+        ("> quoted", "> quoted", "> quoted"),
+        ("", "", ""),
+    ],
+)
+def test_markdown_becomes_a_networks_own_marks(markdown: str, xmpp: str, irc: str):
+    assert with_marks(markdown, STYLING) == xmpp
+    assert with_marks(markdown, CODES) == irc
+
+
+@given(st.text(alphabet="ab *_~`[]()#\\!\n", max_size=120))
+@settings(suppress_health_check=HEALTH_CHECKS)
+def test_no_letter_is_lost(text: str):
+    shown = with_marks(text, Marks(code=""))
+    letters = [sign for sign in text if sign in "ab"]
+    is_fenced = "```" in text or "~~~" in text  # what stands behind a fence's sign is the name of a language
+    assert is_fenced or [sign for sign in shown if sign in "ab"] == letters
+
+
+def test_a_text_full_of_marks_that_are_never_closed_takes_no_time():
+    began = time.process_time()
+    with_marks("**a __b ~~c *d _e [f](" * 400, STYLING)
+    assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize(
+    ("text", "rest", "is_mentioned"),
+    [
+        ("engram: hello", "hello", True),
+        ("Engram, hello", "hello", True),
+        ("@engram hello", "hello", True),
+        ("engram hello", "hello", True),
+        ("engram", "", True),
+        ("hello engram", "hello engram", True),
+        ("hello (engram)!", "hello (engram)!", True),
+        ("engrams are memories", "engrams are memories", False),
+        ("my-engram is mine", "my-engram is mine", False),
+        ("engram_ is another", "engram_ is another", False),
+        ("hello", "hello", False),
+    ],
+)
+def test_a_nickname_is_a_mention_at_the_beginning_and_as_a_word(text: str, rest: str, is_mentioned: bool):
+    assert without_mention(text, "engram") == (rest, is_mentioned)
+
+
+def test_a_nickname_of_odd_signs_is_taken_as_it_is():
+    assert without_mention("hello [x]^_", "[x]^_") == ("hello [x]^_", True)
+    assert without_mention("hello x", "[x]^_") == ("hello x", False)

@@ -1,0 +1,164 @@
+"""XMPP's messages as the engine gets them, from XML as clients and servers write it."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from engram_host.companion.bridges.network import Attachment, Incoming
+from engram_host.companion.bridges.xmpp_stanzas import Occupant, Room, body_of, private_message, room_message
+
+ACCOUNT = "kitchen@engram.test"
+HOME = "home@rooms.engram.test"
+
+
+def message(
+    inside: str, sender: str = "ann@engram.test/phone", kind: str = "chat", own_id: str = "m1"
+) -> ElementTree.Element:
+    """A message stanza."""
+    name = f" id='{own_id}'" if own_id else ""
+    return ElementTree.fromstring(
+        f"<message xmlns='jabber:client' from='{sender}' type='{kind}'{name}>{inside}</message>"
+    )
+
+
+def private(inside: str, **others: str) -> Incoming | None:
+    """A message to the account."""
+    return private_message(message(inside, **others), ACCOUNT)
+
+
+def in_room(inside: str, room: Room, nickname: str = "ann") -> Incoming | None:
+    """A message to the room."""
+    return room_message(message(inside, sender=f"{HOME}/{nickname}", kind="groupchat"), room)
+
+
+# --- ids
+
+
+def test_the_senders_lasting_id_goes_before_the_servers_and_the_streams():
+    origin = "<origin-id xmlns='urn:xmpp:sid:0' id='o1'/>"
+    archived = f"<stanza-id xmlns='urn:xmpp:sid:0' by='{ACCOUNT}' id='s1'/>"
+    forged = "<stanza-id xmlns='urn:xmpp:sid:0' by='ann@engram.test' id='f1'/>"
+    assert [
+        found.id
+        for inside in (forged + archived + origin, forged + archived, forged, "")
+        if (found := private(f"<body>hi</body>{inside}"))
+    ] == ["o1", "s1", "m1", "m1"]
+
+
+def test_a_long_id_is_shortened_and_stays_the_same():
+    first, again = private("<body>hi</body>", own_id="x" * 9000), private("<body>hi</body>", own_id="x" * 9000)
+    assert first is not None
+    assert again is not None
+    assert first.id == again.id
+    assert len(first.id) <= 256
+
+
+def test_messages_without_any_id_are_two():
+    first, second = private("<body>yes</body>", own_id=""), private("<body>yes</body>", own_id="")
+    assert first is not None
+    assert second is not None
+    assert first.id != second.id
+
+
+def test_two_people_of_a_room_may_give_the_same_id():
+    room = Room("engram")
+    first, second = in_room("<body>hi</body>", room), in_room("<body>hi</body>", room, nickname="ben")
+    assert first is not None
+    assert second is not None
+    assert first.id != second.id
+
+
+# --- who wrote
+
+
+def test_a_rooms_person_is_the_address_that_the_room_tells():
+    room = Room("engram", {"ann": Occupant("ann@engram.test", "o-ann")})
+    occupant = "<occupant-id xmlns='urn:xmpp:occupant-id:0' id='o-ann'/>"
+    for inside in ("", occupant):
+        found = in_room(f"<body>hi</body>{inside}", room)
+        assert found is not None
+        assert found.sender == "ann@engram.test"
+
+
+@pytest.mark.parametrize("inside", ["", "<occupant-id xmlns='urn:xmpp:occupant-id:0' id='o-mallory'/>"])
+def test_history_of_a_nickname_is_not_that_of_who_has_it_now(inside: str):
+    room = Room("engram", {"ann": Occupant("ann@engram.test", "o-ann")})
+    delay = f"<delay xmlns='urn:xmpp:delay' from='{HOME}' stamp='2026-11-26T11:00:00Z'/>"
+    found = in_room(f"<body>I am ann</body>{delay}{inside}", room)
+    assert found is not None
+    assert found.sender in (f"{HOME}/ann", f"{HOME}#o-mallory")
+    assert found.at == 1795690800
+
+
+def test_own_messages_are_known_by_the_nickname_and_by_the_rooms_id():
+    room = Room("engram", {"engram": Occupant("", "o-own")})
+    assert in_room("<body>hi</body>", room, nickname="engram") is None
+    former = "<body>hi</body><occupant-id xmlns='urn:xmpp:occupant-id:0' id='o-own'/>"
+    assert in_room(former, room, nickname="engram_") is None
+    assert room_message(message("<body>locked</body>", sender=HOME, kind="groupchat"), room) is None
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"sender": "engram.test"},
+        {"sender": "kitchen@engram.test/laptop"},
+        {"kind": "headline"},
+        {"kind": "error"},
+    ],
+    ids=str,
+)
+def test_what_no_person_says_is_ignored(others: dict[str, str]):
+    assert private("<body>hi</body>", **others) is None
+
+
+def test_invitations_and_messages_through_rooms_are_ignored():
+    assert private("<body>hi</body><x xmlns='http://jabber.org/protocol/muc#user'/>", sender=f"{HOME}/ann") is None
+
+
+# --- what was written
+
+
+def test_files_are_attachments_of_their_kind():
+    def link(url: str) -> str:
+        return f"<x xmlns='jabber:x:oob'><url>{url}</url></x>"
+
+    found = private(f"<body>https://a.test/v/cat%20one.JPG</body>{link('https://a.test/v/cat%20one.JPG')}")
+    assert found is not None
+    assert (found.text, found.attachments) == ("", (Attachment("photo", "cat one.JPG"),))
+    for ending, kind in (("mp4", "video"), ("opus", "audio"), ("jsonl", "file"), ("", "file")):
+        found = private(f"<body>look</body>{link(f'https://a.test/x.{ending}')}")
+        assert found is not None
+        assert (found.text, found.attachments[0].kind) == ("look", kind)
+
+
+def test_a_plain_link_stays_text():
+    found = private("<body>see https://a.test/cat.jpg</body>")
+    assert found is not None
+    assert (found.text, found.attachments) == ("see https://a.test/cat.jpg", ())
+
+
+def test_a_quote_that_the_sender_marks_wrongly_stays():
+    bad = "<fallback xmlns='urn:xmpp:fallback:0' for='urn:xmpp:reply:0'><body start='x' end='-4'/></fallback>"
+    found = private(f"<body>hello</body>{bad}")
+    assert found is not None
+    assert found.text == "hello"
+
+
+@pytest.mark.parametrize("inside", ["", "<body> </body>", "<subject>news</subject>", "<body></body>"])
+def test_nothing_said_is_no_message(inside: str):
+    assert private(inside) is None
+
+
+@pytest.mark.parametrize("stamp", ["yesterday", "", "99999-01-01T00:00:00Z"])
+def test_a_time_that_is_none_is_left_out(stamp: str):
+    found = private(f"<body>hi</body><delay xmlns='urn:xmpp:delay' stamp='{stamp}'/>")
+    assert found is not None
+    assert found.at == 0
+
+
+def test_a_body_has_no_sign_that_xml_cannot_have():
+    text = "".join(map(chr, range(0x20))) + "\ud800\ufffe\uffff\U0001f600"
+    body = body_of(text, is_plain=True)
+    ElementTree.fromstring(f"<body>{body}</body>")
+    assert body == "\t\n\r\U0001f600"

@@ -1,0 +1,118 @@
+"""prosody, an XMPP server, for the tests: accounts, a room, TLS by an authority of its own, messages kept offline."""
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import trustme
+
+import get_chat_servers
+from bridge_peers import Server
+from server_process import ServerProcess, listens
+from xmpp_peer import XmppPeer
+
+DOMAIN = "engram.test"
+ROOM = f"home@rooms.{DOMAIN}"
+PASSWORDS = {"kitchen": "Tea-at-4", "ann": "Ann's own", "ben": "Ben's own", "cleo": "Cleo's own"}
+
+_CONFIGURATION = """
+run_as_root = true
+pidfile = "{home}/prosody.pid"
+data_path = "{home}/data"
+log = {{ warn = "*console" }}
+certificates = "{home}"
+modules_enabled = {{
+    "roster", "saslauth", "tls", "disco", "posix", "offline", "smacks", "carbons", "ping", "presence", "message", "iq", "c2s",
+}}
+modules_disabled = {{ "s2s" }}
+authentication = "internal_plain"
+storage = "internal"
+interfaces = {{ "127.0.0.1" }}
+c2s_ports = {{ {starttls} }}
+c2s_direct_tls_ports = {{ {direct} }}
+s2s_ports = {{}}
+c2s_require_encryption = true
+allow_registration = false
+ssl = {{ key = "{home}/server.pem", certificate = "{home}/server.pem" }}
+VirtualHost "{domain}"
+Component "rooms.{domain}" "muc"
+    modules_enabled = {{ {room_modules} }}
+    muc_room_locking = false
+    muc_room_default_persistent = true
+    muc_room_default_public_jids = {public}
+"""
+
+
+def is_usable() -> bool:
+    """Whether this machine has a prosody that runs."""
+    return get_chat_servers.usable(get_chat_servers.PROSODY)
+
+
+class _Process(ServerProcess):
+    name = "prosody"
+
+    def __init__(self, home: Path, port: int):
+        super().__init__()
+        self._home = home
+        self._port = port
+
+    def command(self) -> tuple[list[str], dict[str, str]]:
+        return [str(get_chat_servers.PROSODY), "--no-daemonize", "--config", str(self._home / "prosody.cfg.lua")], {}
+
+    def is_ready(self) -> bool:
+        return listens(self._port)
+
+
+class ProsodyServer(Server):
+    """A prosody of its own. `is_archived`: its rooms number their messages; `has_public_jids`: they tell who is who."""
+
+    def __init__(self, ports: tuple[int, int], *, is_archived: bool = True, has_public_jids: bool = True):
+        self.port, self.direct_port = ports
+        self.home = Path(tempfile.mkdtemp(prefix="engram-prosody-"))
+        self.authority = self.home / "authority.pem"
+        authority = trustme.CA()
+        authority.cert_pem.write_to_path(self.authority)
+        authority.issue_cert(DOMAIN, f"rooms.{DOMAIN}").private_key_and_cert_chain_pem.write_to_path(
+            self.home / "server.pem"
+        )
+        accounts = self.home / "data" / DOMAIN.replace(".", "%2e") / "accounts"
+        accounts.mkdir(parents=True)
+        for name, password in PASSWORDS.items():
+            (accounts / f"{name}.dat").write_text(f'return {{ ["password"] = "{password}"; }};\n')
+        configuration = _CONFIGURATION.format(
+            home=self.home,
+            domain=DOMAIN,
+            starttls=self.port,
+            direct=self.direct_port,
+            room_modules='"muc_mam"' if is_archived else "",
+            public="true" if has_public_jids else "false",
+        )
+        (self.home / "prosody.cfg.lua").write_text(configuration)
+        self._process = _Process(self.home, self.port)
+
+    def start(self) -> None:
+        self._process.start()
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def stop(self) -> None:
+        self._process.kill()
+        shutil.rmtree(self.home)
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        return {
+            "address": f"kitchen@{DOMAIN}",
+            "password": PASSWORDS["kitchen"],
+            "server": f"127.0.0.1:{self.port}",
+            "rooms": ROOM,
+            "nickname": "engram",
+            "authority": str(self.authority),
+        }
+
+    async def peer(self, name: str) -> XmppPeer:
+        peer = XmppPeer(f"{name}@{DOMAIN}", PASSWORDS[name], self.port, self.authority, f"kitchen@{DOMAIN}", ROOM)
+        await peer.sign_in()
+        return peer

@@ -1,0 +1,141 @@
+"""A person's XMPP account for tests, by slixmpp's own plugins: nothing of the bridge."""
+
+import asyncio
+import ssl
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from slixmpp import JID, ClientXMPP
+from slixmpp.stanza import Message
+
+from bridge_peers import Peer, Shown
+from waiting import wait_until_async
+
+PLUGINS = ("xep_0030", "xep_0045", "xep_0066", "xep_0085", "xep_0184", "xep_0199", "xep_0308", "xep_0359")
+
+
+class XmppPeer(Peer):
+    """An account that is in the room, and talks to the bridge's account."""
+
+    def __init__(self, address: str, password: str, port: int, authority: Path, bridge: str, room: str):
+        self._client = ClientXMPP(
+            f"{address}/phone", password, ssl_context=ssl.create_default_context(cafile=authority)
+        )
+        self._client.enable_direct_tls = False
+        for plugin in PLUGINS:
+            self._client.register_plugin(plugin)
+        self._address = address
+        self._nickname = address.partition("@")[0]
+        self._port = port
+        self._bridge = JID(bridge)
+        self._room = JID(room)
+        self._shown: dict[bool, list[Shown]] = {False: [], True: []}
+        self.receipts: list[str] = []
+        self.errors: list[str] = []
+        self._typing_signs = 0
+        self._client.add_event_handler("message", self._on_message)
+        self._client.add_event_handler("message_error", lambda stanza: self.errors.append(stanza["error"]["condition"]))
+        self._client.add_event_handler("chatstate_composing", self._on_composing)
+        self._client.add_event_handler("receipt_received", lambda stanza: self.receipts.append(stanza["receipt"]))
+
+    async def sign_in(self) -> None:
+        started = asyncio.Event()
+        self._client.add_event_handler("session_start", lambda _: started.set())
+        self._client.connect("127.0.0.1", self._port)
+        async with asyncio.timeout(15):
+            await started.wait()
+        await self._client.get_roster()
+        self._client.send_presence()
+        await self._muc.join_muc_wait(self._room, self.name, maxstanzas=0, timeout=15)
+
+    @property
+    def _muc(self) -> Any:
+        return cast(Any, self._client.plugin["xep_0045"])
+
+    @property
+    def id(self) -> str:
+        return self._address
+
+    @property
+    def name(self) -> str:
+        """The account's nickname in the room."""
+        return self._nickname
+
+    async def say(self, text: str, *, group: bool = False, mention: bool = False, thread: str = "") -> str:
+        message = self.message(f"engram: {text}" if mention else text, group=group)
+        message.send()
+        return message["id"]
+
+    def message(self, text: str, *, group: bool = False) -> Message:
+        """A message that is not sent yet."""
+        to, kind = (self._room, "groupchat") if group else (self._bridge, "chat")
+        message = self._client.make_message(to, text, mtype=kind)
+        message["origin_id"]["id"] = message["id"]
+        if not group:
+            message["request_receipt"] = True
+        return message
+
+    async def send_photo(self, caption: str) -> str:
+        message = self.message(f"{caption}\nhttps://files.engram.test/a1/cat.jpg")
+        message["oob"]["url"] = "https://files.engram.test/a1/cat.jpg"
+        message.send()
+        return message["id"]
+
+    async def rename(self, nickname: str) -> None:
+        """Take another nickname in the room."""
+        self._nickname = await self._muc.set_self_nick(self._room, nickname)
+
+    def subscribe(self) -> None:
+        """Ask to see when the bridge's account is there."""
+        self._client.send_presence_subscription(self._bridge)
+
+    @property
+    def sees_bridge(self) -> bool:
+        """Whether the bridge's account has said that it is there."""
+        return bool(self._client.client_roster[self._bridge.bare].resources)
+
+    def shown(self, *, group: bool = False) -> Sequence[Shown]:
+        return tuple(self._shown[group])
+
+    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 15) -> Shown:
+        def found() -> Shown | None:
+            return next((shown for shown in reversed(self._shown[group]) if text in shown.text), None)
+
+        shown = await wait_until_async(lambda: f"{text!r} is not shown: {self._shown[group]}", found, seconds)
+        assert shown is not None
+        return shown
+
+    @property
+    def typing_signs(self) -> int:
+        return self._typing_signs
+
+    async def close(self) -> None:
+        lost = asyncio.Event()
+        self._client.add_event_handler("disconnected", lambda _: lost.set())
+        if self._client.transport is not None:
+            self._client.abort()
+            async with asyncio.timeout(15):
+                await lost.wait()
+        filters = self._client._run_out_filters
+        assert filters is not None
+        filters.cancel()
+        await asyncio.gather(filters, return_exceptions=True)
+        for name in list(self._client.scheduled_events):
+            self._client.cancel_schedule(name)
+
+    def _on_composing(self, _: Message) -> None:
+        self._typing_signs += 1
+
+    def _on_message(self, stanza: Message) -> None:
+        is_group = stanza["type"] == "groupchat"
+        sender = stanza["from"].resource if is_group else stanza["from"].bare
+        if is_group and sender == self.name:
+            return
+        shown = self._shown[is_group]
+        replaced = stanza["replace"]["id"] if stanza.get_plugin("replace", check=True) else ""
+        for number, former in enumerate(shown):
+            if replaced and (former.id, former.sender) == (replaced, sender):
+                shown[number] = Shown(former.id, sender, stanza["body"], former.edits + 1)
+                return
+        shown.append(Shown(stanza["id"], sender, stanza["body"]))
