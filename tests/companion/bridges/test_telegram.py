@@ -5,10 +5,8 @@ from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 import pytest
-from bridge_run import made, running
-from recording_host import MENU, RecordingHost
-from telegram_server import TelegramServer
 
+from bridge_run import made, running
 from engram_host.companion.bridges.errors import (
     BridgeUnavailable,
     MarksRefused,
@@ -21,6 +19,8 @@ from engram_host.companion.bridges.errors import (
 )
 from engram_host.companion.bridges.network import Attachment, Chat, Network
 from engram_host.companion.errors import StoreUnavailable
+from recording_host import MENU, RecordingHost
+from telegram_server import TelegramServer
 
 Talk = Callable[[Network, RecordingHost], Coroutine[Any, Any, None]]
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from engram_host.fake_telegram import Chat, User
 from bridge_peers import Shown
+from engram_host.fake_telegram import Chat, User
 
 if TYPE_CHECKING:
     from telegram_server import TelegramServer

@@ -1,0 +1,460 @@
+"""Discord, over its gateway and REST API: private chats, channels of guilds, their threads, and slash commands.
+
+The gateway is resumed after a short break. After a longer one, the messages since the mark are fetched, a number of them in each
+channel; the mark is the newest message taken, and the private chats, of which Discord gives a bot no list.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+import time
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Any
+
+import aiohttp
+import discord
+import yarl
+from discord.gateway import DiscordWebSocket
+from discord.http import Route
+
+from engram_host.companion.bridges.discord_marks import escaped, rendered
+from engram_host.companion.bridges.errors import (
+    BridgeUnavailable,
+    NetworkAway,
+    SendFailed,
+    SendRefused,
+    SendUncertain,
+    SignInRefused,
+    SlowDown,
+)
+from engram_host.companion.bridges.network import Attachment, BridgeHost, Chat, Features, Incoming
+
+_URL = "https://discord.com/api"
+_MOST_UNITS = 1900
+"""Less than a message may have: marks that Discord does not know become longer ones."""
+_WAITING = 1000
+"""Messages that wait for the engine; protects the memory, and beyond it the bridge begins again from its mark."""
+_CAUGHT_UP_CHANNELS = 50
+_CAUGHT_UP_MESSAGES = 100
+"""How much is fetched after a break: channels, and messages of each."""
+_PRIVATE_CHATS = 60
+"""Private chats in the mark, the newest: 60 ids of 20 digits fit into it."""
+_OPEN_COMMANDS = 100
+_COMMAND_SECONDS = 14 * 60
+"""A slash command's token is good for 15 minutes."""
+_ACKNOWLEDGE_SECONDS = 2.0
+"""Discord wants a sign of life within 3."""
+_BREAKS, _BREAK_SECONDS = 5, 60.0
+"""More breaks within that time are an outage: the library tries again without a pause."""
+_READY_SECONDS = 1.0
+_MOST_COMMANDS = 100
+_TAKEN_TYPES = (discord.MessageType.default, discord.MessageType.reply)
+_NO_INTENT = (
+    "Discord refuses to give the bot messages: switch on its message content intent in the developer portal, under Bot, "
+    "Privileged Gateway Intents."
+)
+
+logging.getLogger("discord").addHandler(logging.NullHandler())
+logging.getLogger("discord").propagate = False  # what matters of it comes as an error
+_log = logging.getLogger(__name__)
+
+
+def connect(values: Mapping[str, str]) -> "Discord":
+    """The connection of a bridge to Discord."""
+    token, url = values["token"].strip(), values["url"].rstrip("/")
+    if not url.startswith(("https://", "http://")):
+        raise BridgeUnavailable("the address of Discord's API begins with https://.")
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise BridgeUnavailable("a token of Discord has letters, digits, dots, - and _ only: copy all of it.")
+    return Discord(token, url)
+
+
+class _Client(discord.Client):
+    """The library's client; what it gives goes into a queue of events."""
+
+    def __init__(self) -> None:
+        intents = discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=True)
+        super().__init__(
+            intents=intents,
+            max_messages=None,
+            member_cache_flags=discord.MemberCacheFlags.none(),
+            chunk_guilds_at_startup=False,
+            guild_ready_timeout=_READY_SECONDS,
+            allowed_mentions=discord.AllowedMentions.none(),
+            max_ratelimit_timeout=30.0,
+        )
+        self.events: asyncio.Queue[tuple[str, Any]] = asyncio.Queue(_WAITING)
+        self.failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._breaks: deque[float] = deque(maxlen=_BREAKS)
+
+    def put(self, kind: str, value: Any = None) -> None:
+        try:
+            self.events.put_nowait((kind, value))
+        except asyncio.QueueFull:
+            self.fail("more messages came than could be taken.")
+
+    def fail(self, problem: str) -> None:
+        if not self.failure.done():
+            self.failure.set_exception(NetworkAway(problem))
+
+    async def on_connect(self) -> None:
+        self.put("connect")
+
+    async def on_resumed(self) -> None:
+        self.put("connect")
+
+    async def on_ready(self) -> None:
+        self.put("ready")
+
+    async def on_message(self, message: discord.Message) -> None:
+        self.put("message", message)
+
+    async def on_interaction(self, interaction: discord.Interaction) -> None:
+        if interaction.type is discord.InteractionType.application_command:
+            self.put("command", interaction)
+
+    async def on_disconnect(self) -> None:
+        now = time.monotonic()
+        self._breaks.append(now)
+        if len(self._breaks) == _BREAKS and now - self._breaks[0] < _BREAK_SECONDS:
+            self.fail("Discord ends the connection again and again.")
+
+
+class Discord:
+    """One bot."""
+
+    def __init__(self, token: str, url: str):
+        self._token = token
+        self._url = url
+        self._client: _Client | None = None
+        self._commands: OrderedDict[str, tuple[float, Chat, discord.Interaction]] = OrderedDict()
+        """Slash commands whose answer is not sent yet, by their id."""
+
+    @property
+    def features(self) -> Features:
+        return Features(_MOST_UNITS, edit_seconds=1.5, command_signs="/!")
+
+    async def check(self) -> str:
+        async with self._signed_in() as client:
+            return str(client.user)
+
+    async def run(self, host: BridgeHost) -> None:
+        async with self._signed_in() as client:
+            self._client = client
+            mark = _Mark(await host.load_mark())
+            work = [
+                asyncio.create_task(client.connect(reconnect=False)),
+                asyncio.create_task(self._take_events(client, host, mark)),
+                asyncio.ensure_future(client.failure),
+            ]
+            try:
+                with _errors():
+                    await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
+                    for task in work:
+                        if task.done():
+                            task.result()
+                raise NetworkAway("Discord has ended the connection.")
+            finally:
+                self._client = None
+                await _end(work)
+
+    async def send(self, chat: Chat, text: str, key: str, reply_to: str = "", is_plain: bool = False) -> str:
+        client = self._open_client()
+        content = escaped(text) if is_plain else rendered(text)
+        with _send_errors():
+            interaction = self._take_command(chat, reply_to)
+            if interaction is not None:
+                with contextlib.suppress(discord.NotFound):  # its time is over: the answer is a message like any other
+                    return str((await interaction.edit_original_response(content=content)).id)
+                reply_to = ""
+            target = client.get_partial_messageable(int(chat.thread or chat.id))
+            more: dict[str, Any] = {}
+            if reply_to and not self._is_command(reply_to):
+                more["reference"] = discord.MessageReference(
+                    message_id=int(reply_to), channel_id=target.id, fail_if_not_exists=False
+                )
+            # Discord shows a nonce once "in the past few minutes": good for the library's own repeats, not for one after a restart.
+            nonce = hashlib.blake2s(key.encode(), digest_size=12).hexdigest()
+            sent = await target.send(content, nonce=nonce, suppress_embeds=True, **more)
+        return str(sent.id)
+
+    async def edit(self, chat: Chat, message: str, text: str, is_plain: bool = False) -> None:
+        client = self._open_client()
+        with _send_errors():
+            target = client.get_partial_messageable(int(chat.thread or chat.id))
+            content = escaped(text) if is_plain else rendered(text)
+            await target.get_partial_message(int(message)).edit(content=content)
+
+    async def show_typing(self, chat: Chat, is_typing: bool) -> None:
+        if not is_typing or self._client is None:
+            return  # the sign goes by itself, with the next message or after ten seconds
+        with contextlib.suppress(discord.DiscordException, aiohttp.ClientError, OSError):
+            await self._client.get_partial_messageable(int(chat.thread or chat.id)).typing()
+
+    # --- the connection
+
+    @contextlib.asynccontextmanager
+    async def _signed_in(self) -> AsyncIterator[_Client]:
+        Route.BASE = (
+            f"{self._url}/v{discord.http.INTERNAL_API_VERSION}"  # the library has one address for all its clients
+        )
+        client = _Client()
+        try:
+            with _errors():
+                async with client:
+                    await client.login(self._token)
+                    if self._url != _URL:
+                        _shards, gateway, _limit = await client.http.get_bot_gateway()
+                        DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(gateway)
+                    yield client
+        finally:
+            client.failure.cancel()
+            # The library waits on for guilds when it is closed.
+            await _end([task for task in (getattr(client._connection, "_ready_task", None),) if task is not None])
+
+    def _open_client(self) -> _Client:
+        if self._client is None:
+            raise SendFailed("the bridge is not connected to Discord now.")
+        return self._client
+
+    async def _take_events(self, client: _Client, host: BridgeHost, mark: "_Mark") -> None:
+        menu = asyncio.create_task(self._set_menu(client, host))
+        try:
+            while True:
+                kind, value = await client.events.get()
+                if kind == "connect":
+                    host.connected(str(client.user))
+                elif kind == "ready":
+                    await self._catch_up(client, host, mark)
+                elif kind == "command":
+                    await self._take_command_of_person(value, host)
+                else:
+                    await self._take(value, client, host, mark)
+                    await mark.save(host)
+        finally:
+            await _end([menu])
+
+    async def _take(self, message: discord.Message, client: _Client, host: BridgeHost, mark: "_Mark") -> None:
+        incoming = _incoming(message, client)
+        if incoming is not None:
+            await host.receive(incoming)
+        mark.add(message)
+
+    async def _catch_up(self, client: _Client, host: BridgeHost, mark: "_Mark") -> None:
+        """Take what came since the mark: Discord gives it to nobody who was not there."""
+        since = mark.at_start
+        if since:
+            for place in self._places_since(client, since, mark):
+                try:
+                    after = discord.Object(since)
+                    async for message in place.history(limit=_CAUGHT_UP_MESSAGES, after=after, oldest_first=True):
+                        await self._take(message, client, host, mark)
+                except (discord.Forbidden, discord.NotFound):
+                    continue  # a channel that the bot may not read, or that has gone
+        mark.is_caught_up = True
+        await mark.save(host)
+
+    def _places_since(self, client: _Client, since: int, mark: "_Mark") -> list[Any]:
+        """Where something may have been said since, the latest first: channels, threads and private chats."""
+        found = [
+            place
+            for guild in client.guilds
+            for place in (*guild.text_channels, *guild.threads)
+            if (place.last_message_id or 0) > since
+        ]
+        found.sort(key=lambda place: place.last_message_id or 0, reverse=True)
+        private = [client.get_partial_messageable(number) for number in mark.private_chats]
+        return [*private, *found[:_CAUGHT_UP_CHANNELS]]
+
+    # --- slash commands
+
+    async def _set_menu(self, client: _Client, host: BridgeHost) -> None:
+        """Register the commands, if they are not what is registered: Discord counts what is new."""
+        said = {"type": 3, "name": "text", "description": "what to give the command", "required": False}
+        wanted = [
+            {"name": one.name, "description": one.description[:100] or one.name, "type": 1, "options": [said]}
+            for one in host.menu[:_MOST_COMMANDS]
+        ]
+        try:
+            number = client.application_id or 0
+            present = await client.http.get_global_commands(number)
+            known = [(one.get("name"), one.get("description")) for one in present]
+            if sorted(known) != sorted((one["name"], one["description"]) for one in wanted):
+                await client.http.bulk_upsert_global_commands(number, wanted)  # pyright: ignore[reportArgumentType]
+        except (discord.DiscordException, aiohttp.ClientError, OSError) as error:
+            _log.info("Discord did not take the menu of commands: %s", error)
+
+    async def _take_command_of_person(self, interaction: discord.Interaction, host: BridgeHost) -> None:
+        """Take a slash command, and say within three seconds that an answer comes."""
+        data: Any = interaction.data or {}
+        options = [str(one.get("value", "")) for one in data.get("options", []) if one.get("name") == "text"]
+        chat = _chat_of(interaction.channel, interaction.channel_id, is_group=interaction.guild_id is not None)
+        message = Incoming(
+            id=str(interaction.id),
+            chat=chat,
+            sender=str(interaction.user.id),
+            sender_name=interaction.user.display_name,
+            text=" ".join([f"/{data.get('name', '')}", *options]).strip(),
+            at=int(interaction.created_at.timestamp()),
+        )
+        self._commands[message.id] = (time.monotonic(), chat, interaction)
+        while len(self._commands) > _OPEN_COMMANDS:
+            self._commands.popitem(last=False)
+        keeping = asyncio.ensure_future(host.receive(message))
+        try:
+            await asyncio.wait((keeping,), timeout=_ACKNOWLEDGE_SECONDS)
+            if keeping.done():
+                keeping.result()
+            with contextlib.suppress(discord.DiscordException, aiohttp.ClientError, OSError):
+                await interaction.response.defer(thinking=True)
+            await keeping
+        finally:
+            keeping.cancel()
+
+    def _is_command(self, message: str) -> bool:
+        return message in self._commands
+
+    def _take_command(self, chat: Chat, reply_to: str) -> discord.Interaction | None:
+        """The slash command that a message answers: the one of its id, or the oldest of its chat if it names none."""
+        now = time.monotonic()
+        for number, (since, _chat, _interaction) in list(self._commands.items()):
+            if now - since > _COMMAND_SECONDS:
+                del self._commands[number]
+        found = [
+            number
+            for number, (_since, place, _) in self._commands.items()
+            if place == chat and reply_to in ("", number)
+        ]
+        return self._commands.pop(found[0])[2] if found else None
+
+
+class _Mark:
+    """Up to which message all were taken, and the private chats: NEWEST CHAT CHAT ..."""
+
+    def __init__(self, saved: str):
+        numbers = [int(part) for part in saved.split() if part.isdigit()]
+        self.at_start = self._newest = numbers[0] if numbers else 0
+        self.private_chats: deque[int] = deque(numbers[1:], _PRIVATE_CHATS)
+        self.is_caught_up = False
+        """Whether all that came before is taken, too: before, the mark stays."""
+        self._saved = saved
+
+    def add(self, message: discord.Message) -> None:
+        self._newest = max(self._newest, message.id)
+        if message.guild is None and not message.author.bot:
+            with contextlib.suppress(ValueError):
+                self.private_chats.remove(message.channel.id)
+            self.private_chats.append(message.channel.id)
+
+    async def save(self, host: BridgeHost) -> None:
+        newest = self._newest if self.is_caught_up else self.at_start
+        mark = " ".join(map(str, (newest, *self.private_chats)))
+        if mark != self._saved and newest:
+            await host.save_mark(mark)
+            self._saved = mark
+
+
+# --- what comes in
+
+
+def _incoming(message: discord.Message, client: discord.Client) -> Incoming | None:
+    """The message of a person; None for what is none."""
+    me = client.user
+    if me is None or message.author.bot or message.webhook_id or message.type not in _TAKEN_TYPES:
+        return None
+    attachments = tuple(_attachment(one) for one in message.attachments)
+    if not (message.content or attachments):
+        return None
+    is_group = message.guild is not None
+    return Incoming(
+        id=str(message.id),
+        chat=_chat_of(message.channel, message.channel.id, is_group=is_group),
+        sender=str(message.author.id),
+        sender_name=message.author.display_name,
+        text=_text(message, me.id),
+        is_mentioned=not is_group or me.id in message.raw_mentions or _replies_to(message, me.id),
+        attachments=attachments,
+        at=int(message.created_at.timestamp()),
+    )
+
+
+def _chat_of(channel: Any, number: int | None, *, is_group: bool) -> Chat:
+    if isinstance(channel, discord.Thread):
+        return Chat(str(channel.parent_id), str(channel.id), is_group)
+    return Chat(str(number), "", is_group)
+
+
+def _text(message: discord.Message, me: int) -> str:
+    """The text without the bot's name at its beginning, and with the names of others in place of their ids."""
+    text = message.content
+    for own in (f"<@{me}>", f"<@!{me}>"):
+        if text.startswith(own):
+            text = text[len(own) :].lstrip(" ,:\n") or f"@{message.guild.me.name if message.guild else ''}"
+    for user in message.mentions:
+        text = text.replace(f"<@{user.id}>", f"@{user.display_name}").replace(f"<@!{user.id}>", f"@{user.display_name}")
+    return text
+
+
+def _replies_to(message: discord.Message, me: int) -> bool:
+    replied = message.reference.resolved if message.reference else None
+    return isinstance(replied, discord.Message) and replied.author.id == me
+
+
+def _attachment(file: discord.Attachment) -> Attachment:
+    kinds = {"image": "photo", "audio": "audio", "video": "video"}
+    kind: Any = kinds.get((file.content_type or "").partition("/")[0], "file")
+    return Attachment(kind, file.filename, file.size)
+
+
+# --- what goes wrong
+
+
+async def _end(tasks: list[Any]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@contextlib.contextmanager
+def _errors() -> Iterator[None]:
+    """Signing in and listening: the library's errors as ours."""
+    try:
+        yield
+    except discord.LoginFailure:
+        raise SignInRefused("Discord does not know the bot: set its token again.") from None
+    except discord.PrivilegedIntentsRequired:
+        raise BridgeUnavailable(_NO_INTENT) from None
+    except discord.ConnectionClosed as error:
+        if error.code == 4004:
+            raise SignInRefused("Discord does not know the bot: set its token again.") from None
+        if error.code in (4013, 4014):
+            raise BridgeUnavailable(_NO_INTENT) from None
+        raise NetworkAway(f"Discord has ended the connection (code {error.code}).") from None
+    except discord.HTTPException as error:
+        raise NetworkAway(f"Discord answers {error.status}.") from None
+    except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
+        raise NetworkAway(f"Discord cannot be reached: {type(error).__name__}.") from None
+
+
+@contextlib.contextmanager
+def _send_errors() -> Iterator[None]:
+    """Sending: the library's errors as ours."""
+    try:
+        yield
+    except discord.RateLimited as error:
+        raise SlowDown(error.retry_after) from None
+    except discord.HTTPException as error:
+        said = f"Discord refuses the message: {error.text or error.status}."
+        if error.status == 429:
+            raise SlowDown(float(error.response.headers.get("Retry-After", 60))) from None
+        if error.status == 401:
+            raise SendFailed("Discord does not know the bot any more.") from None
+        if error.status >= 500:
+            raise SendUncertain("nobody knows whether the message arrived: Discord is in trouble.") from None
+        raise SendRefused(said) from None
+    except aiohttp.ClientConnectorError:
+        raise SendFailed("Discord cannot be reached.") from None
+    except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
+        raise SendUncertain(f"nobody knows whether the message arrived: {type(error).__name__}.") from None
