@@ -134,9 +134,9 @@ def test_a_photo_comes_with_its_caption(server):
 def test_the_menu_is_registered_once(server):
     async def run():
         network, host = made("discord", server.settings), RecordingHost()
-        for _time in range(2):
+        for time in (1, 2):
             async with running(network, host):
-                await server.wait_until(lambda: server.answers["GET applications commands", 200] == _time + 1)
+                await server.wait_until(lambda time=time: server.answers["GET applications commands", 200] == time)
                 await server.wait_until(lambda: server.commands)
         assert [(one["name"], one["description"]) for one in server.commands] == [(c.name, c.description) for c in MENU]
         assert server.calls["PUT applications commands"] == 1

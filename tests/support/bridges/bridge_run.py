@@ -20,8 +20,8 @@ async def running(network: Network, host: RecordingHost) -> AsyncIterator[asynci
     before = asyncio.all_tasks()
     connected = len(host.accounts)
     task = asyncio.create_task(network.run(host))
+    waiting = asyncio.create_task(host.wait_until(lambda: len(host.accounts) > connected))
     try:
-        waiting = asyncio.create_task(host.wait_until(lambda: len(host.accounts) > connected))
         await asyncio.wait((task, waiting), return_when=asyncio.FIRST_COMPLETED)
         waiting.cancel()
         if task.done():

@@ -237,19 +237,27 @@ class FakeDiscord(FakeService):
                 return 200, self.commands
             case "PUT", ["applications", number, "commands"] if number == str(self.application_id):
                 return 200, self._set_commands(body)
-            case "GET", ["channels", number, "messages"]:
-                return 200, self._history(self._channel(number), dict(request.query))
-            case "POST", ["channels", number, "messages"]:
-                return 200, self._create(self._channel(number), body).as_json(self.users)
-            case "PATCH", ["channels", number, "messages", message]:
-                return 200, self._edit(self._message(self._channel(number), message), body).as_json(self.users)
-            case "POST", ["channels", number, "typing"]:
-                self.typing.append(self._channel(number).id)
-                return 204, None
+            case _, ["channels", number, *rest]:
+                return self._call_channel(request, self._channel(number), rest, body)
             case "POST", ["interactions", number, token, "callback"]:
                 return 200, self._callback(number, token, body)
             case "PATCH", ["webhooks", _number, token, "messages", "@original"]:
                 return 200, self._answer_interaction(token, body).as_json(self.users)
+        raise Refused(404, 0, "404: Not Found")
+
+    def _call_channel(
+        self, request: web.BaseRequest, channel: Channel, path: list[str], body: Any
+    ) -> tuple[int, object]:
+        match request.method, path:
+            case "GET", ["messages"]:
+                return 200, self._history(channel, dict(request.query))
+            case "POST", ["messages"]:
+                return 200, self._create(channel, body).as_json(self.users)
+            case "PATCH", ["messages", message]:
+                return 200, self._edit(self._message(channel, message), body).as_json(self.users)
+            case "POST", ["typing"]:
+                self.typing.append(channel.id)
+                return 204, None
         raise Refused(404, 0, "404: Not Found")
 
     def _application(self) -> Json:

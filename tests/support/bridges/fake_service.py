@@ -16,7 +16,7 @@ FAULTS = ("status", "flood", "cut_before", "cut_after")
 
 @dataclass
 class Fault:
-    """What happens to the next `count` calls of a name: a status, a rate limit, or a cut before or after the call is handled."""
+    """What happens to the next `count` calls of a name: a status, a rate limit, or a cut before or after it is handled."""
 
     kind: str
     name: str

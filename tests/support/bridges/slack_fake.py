@@ -1,7 +1,7 @@
 """A strict fake of Slack: the Web API, for one app in one workspace. slack_socket_fake.py has Socket Mode.
 
-It refuses what the documentation does not know: unknown arguments and wrong types, texts beyond 4,000 characters, empty ones, edits
-of other people's messages, a wrong token; and it counts calls.
+It refuses what the documentation does not know: unknown arguments and wrong types, texts beyond 4,000 characters, empty ones,
+edits of other people's messages, a wrong token; and it counts calls.
 """
 
 import json
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
+
 from fake_service import FakeService, checked
 from slack_socket_fake import SocketMode
 
@@ -123,7 +124,9 @@ class FakeSlack(FakeService):
         if place.kind != "im" and f"<@{self.bot.id}>" in text:
             names = ("user", "text", "ts", "channel", "event_ts", "team", "bot_id", "files")
             mention = {name: event[name] for name in names if name in event}
-            self.socket.give_event({**mention, "type": "app_mention", **({"thread_ts": thread_ts} if thread_ts else {})})
+            self.socket.give_event(
+                {**mention, "type": "app_mention", **({"thread_ts": thread_ts} if thread_ts else {})}
+            )
         self.changed()
         return message
 
@@ -224,8 +227,13 @@ class FakeSlack(FakeService):
         message.edits += 1
         self.socket.give_event(
             {
-                **{"type": "message", "subtype": "message_changed", "hidden": True, "channel": place.id},
-                **{"message": message.as_json(), "ts": f"{time.time():.6f}", "channel_type": place.kind},
+                "type": "message",
+                "subtype": "message_changed",
+                "hidden": True,
+                "channel": place.id,
+                "message": message.as_json(),
+                "ts": f"{time.time():.6f}",
+                "channel_type": place.kind,
             }
         )
         self.changed()
@@ -260,7 +268,9 @@ class FakeSlack(FakeService):
         root = place.messages.get(given["ts"])
         if root is None:
             raise Refused("thread_not_found")
-        replies = [one for one in place.messages.values() if one.thread_ts == root.ts and one.ts > given.get("oldest", "0")]
+        replies = [
+            one for one in place.messages.values() if one.thread_ts == root.ts and one.ts > given.get("oldest", "0")
+        ]
         found = [{**one.as_json(), "parent_user_id": root.user.id} for one in replies[: self._limit(given)]]
         return {"messages": [_with_replies(place, root), *found], "has_more": False}
 

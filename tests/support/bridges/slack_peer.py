@@ -49,10 +49,19 @@ class SlackPeer:
         def use() -> str:
             place = self._place(group)
             payload = {
-                **{"token": "x", "team_id": "T1", "team_domain": "house", "command": "/engram", "text": text},
-                **{"channel_id": place.id, "channel_name": place.name or "directmessage", "api_app_id": "A1"},
-                **{"user_id": self.user.id, "user_name": self.user.name, "is_enterprise_install": "false"},
-                **{"response_url": "https://hooks.example.org/x", "trigger_id": f"1.2.{uuid.uuid4().hex}"},
+                "token": "x",
+                "team_id": "T1",
+                "team_domain": "house",
+                "command": "/engram",
+                "text": text,
+                "channel_id": place.id,
+                "channel_name": place.name or "directmessage",
+                "api_app_id": "A1",
+                "user_id": self.user.id,
+                "user_name": self.user.name,
+                "is_enterprise_install": "false",
+                "response_url": "https://hooks.example.org/x",
+                "trigger_id": f"1.2.{uuid.uuid4().hex}",
             }
             self._server.socket.give("slash_commands", payload, accepts_response=True)
             return payload["trigger_id"]

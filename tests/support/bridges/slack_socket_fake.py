@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import WSMsgType, web
+
 from fake_service import checked
 
 if TYPE_CHECKING:
@@ -52,8 +53,13 @@ class SocketMode:
     def give_event(self, event: dict[str, Any]) -> None:
         """Send an event to the app."""
         payload = {
-            **{"type": "event_callback", "team_id": "T1", "api_app_id": "A1", "event_id": f"Ev{uuid.uuid4().hex[:9].upper()}"},
-            **{"event": event, "event_time": int(float(event["ts"])), "is_ext_shared_channel": False},
+            "type": "event_callback",
+            "team_id": "T1",
+            "api_app_id": "A1",
+            "event_id": f"Ev{uuid.uuid4().hex[:9].upper()}",
+            "event": event,
+            "event_time": int(float(event["ts"])),
+            "is_ext_shared_channel": False,
         }
         for _time in range(2 if self.doubles else 1):
             self.give("events_api", payload, accepts_response=False)
@@ -101,7 +107,9 @@ class SocketMode:
         self._slack.changed()
         hello = {"type": "hello", "num_connections": len(self._sockets), "connection_info": {"app_id": "A1"}}
         try:
-            await socket.send_str(json.dumps({**hello, "debug_info": {"host": "fake", "approximate_connection_time": 18060}}))
+            await socket.send_str(
+                json.dumps({**hello, "debug_info": {"host": "fake", "approximate_connection_time": 18060}})
+            )
             for envelope in list(self._open.values()):
                 await socket.send_str(json.dumps({**envelope, "retry_attempt": 1, "retry_reason": "timeout"}))
             async for message in socket:

@@ -1,7 +1,7 @@
 """Discord, over its gateway and REST API: private chats, channels of guilds, their threads, and slash commands.
 
-The gateway is resumed after a short break. After a longer one, the messages since the mark are fetched, a number of them in each
-channel; the mark is the newest message taken, and the private chats, of which Discord gives a bot no list.
+The gateway is resumed after a short break. After a longer one, the messages since the mark are fetched, up to a
+number in each channel. The mark is the newest message taken, and the private chats, of which Discord gives a bot no list.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import hashlib
 import logging
 import time
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import aiohttp
@@ -19,23 +19,14 @@ import yarl
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
+from engram_host.companion.bridges.discord_client import Client, chat_of, connect_errors, incoming_of, send_errors
 from engram_host.companion.bridges.discord_marks import escaped, rendered
-from engram_host.companion.bridges.errors import (
-    BridgeUnavailable,
-    NetworkAway,
-    SendFailed,
-    SendRefused,
-    SendUncertain,
-    SignInRefused,
-    SlowDown,
-)
-from engram_host.companion.bridges.network import Attachment, BridgeHost, Chat, Features, Incoming
+from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway, SendFailed
+from engram_host.companion.bridges.network import BridgeHost, Chat, Features, Incoming
 
 _URL = "https://discord.com/api"
 _MOST_UNITS = 1900
 """Less than a message may have: marks that Discord does not know become longer ones."""
-_WAITING = 1000
-"""Messages that wait for the engine; protects the memory, and beyond it the bridge begins again from its mark."""
 _CAUGHT_UP_CHANNELS = 50
 _CAUGHT_UP_MESSAGES = 100
 """How much is fetched after a break: channels, and messages of each."""
@@ -46,18 +37,8 @@ _COMMAND_SECONDS = 14 * 60
 """A slash command's token is good for 15 minutes."""
 _ACKNOWLEDGE_SECONDS = 2.0
 """Discord wants a sign of life within 3."""
-_BREAKS, _BREAK_SECONDS = 5, 60.0
-"""More breaks within that time are an outage: the library tries again without a pause."""
-_READY_SECONDS = 1.0
 _MOST_COMMANDS = 100
-_TAKEN_TYPES = (discord.MessageType.default, discord.MessageType.reply)
-_NO_INTENT = (
-    "Discord refuses to give the bot messages: switch on its message content intent in the developer portal, under Bot, "
-    "Privileged Gateway Intents."
-)
 
-logging.getLogger("discord").addHandler(logging.NullHandler())
-logging.getLogger("discord").propagate = False  # what matters of it comes as an error
 _log = logging.getLogger(__name__)
 
 
@@ -71,64 +52,13 @@ def connect(values: Mapping[str, str]) -> "Discord":
     return Discord(token, url)
 
 
-class _Client(discord.Client):
-    """The library's client; what it gives goes into a queue of events."""
-
-    def __init__(self) -> None:
-        intents = discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=True)
-        super().__init__(
-            intents=intents,
-            max_messages=None,
-            member_cache_flags=discord.MemberCacheFlags.none(),
-            chunk_guilds_at_startup=False,
-            guild_ready_timeout=_READY_SECONDS,
-            allowed_mentions=discord.AllowedMentions.none(),
-            max_ratelimit_timeout=30.0,
-        )
-        self.events: asyncio.Queue[tuple[str, Any]] = asyncio.Queue(_WAITING)
-        self.failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._breaks: deque[float] = deque(maxlen=_BREAKS)
-
-    def put(self, kind: str, value: Any = None) -> None:
-        try:
-            self.events.put_nowait((kind, value))
-        except asyncio.QueueFull:
-            self.fail("more messages came than could be taken.")
-
-    def fail(self, problem: str) -> None:
-        if not self.failure.done():
-            self.failure.set_exception(NetworkAway(problem))
-
-    async def on_connect(self) -> None:
-        self.put("connect")
-
-    async def on_resumed(self) -> None:
-        self.put("connect")
-
-    async def on_ready(self) -> None:
-        self.put("ready")
-
-    async def on_message(self, message: discord.Message) -> None:
-        self.put("message", message)
-
-    async def on_interaction(self, interaction: discord.Interaction) -> None:
-        if interaction.type is discord.InteractionType.application_command:
-            self.put("command", interaction)
-
-    async def on_disconnect(self) -> None:
-        now = time.monotonic()
-        self._breaks.append(now)
-        if len(self._breaks) == _BREAKS and now - self._breaks[0] < _BREAK_SECONDS:
-            self.fail("Discord ends the connection again and again.")
-
-
 class Discord:
     """One bot."""
 
     def __init__(self, token: str, url: str):
         self._token = token
         self._url = url
-        self._client: _Client | None = None
+        self._client: Client | None = None
         self._commands: OrderedDict[str, tuple[float, Chat, discord.Interaction]] = OrderedDict()
         """Slash commands whose answer is not sent yet, by their id."""
 
@@ -150,7 +80,7 @@ class Discord:
                 asyncio.ensure_future(client.failure),
             ]
             try:
-                with _errors():
+                with connect_errors():
                     await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
                     for task in work:
                         if task.done():
@@ -163,7 +93,7 @@ class Discord:
     async def send(self, chat: Chat, text: str, key: str, reply_to: str = "", is_plain: bool = False) -> str:
         client = self._open_client()
         content = escaped(text) if is_plain else rendered(text)
-        with _send_errors():
+        with send_errors():
             interaction = self._take_command(chat, reply_to)
             if interaction is not None:
                 with contextlib.suppress(discord.NotFound):  # its time is over: the answer is a message like any other
@@ -175,14 +105,14 @@ class Discord:
                 more["reference"] = discord.MessageReference(
                     message_id=int(reply_to), channel_id=target.id, fail_if_not_exists=False
                 )
-            # Discord shows a nonce once "in the past few minutes": good for the library's own repeats, not for one after a restart.
+            # Discord shows a nonce once "in the past few minutes": that is for the library's own repeats, not for a restart.
             nonce = hashlib.blake2s(key.encode(), digest_size=12).hexdigest()
             sent = await target.send(content, nonce=nonce, suppress_embeds=True, **more)
         return str(sent.id)
 
     async def edit(self, chat: Chat, message: str, text: str, is_plain: bool = False) -> None:
         client = self._open_client()
-        with _send_errors():
+        with send_errors():
             target = client.get_partial_messageable(int(chat.thread or chat.id))
             content = escaped(text) if is_plain else rendered(text)
             await target.get_partial_message(int(message)).edit(content=content)
@@ -196,13 +126,13 @@ class Discord:
     # --- the connection
 
     @contextlib.asynccontextmanager
-    async def _signed_in(self) -> AsyncIterator[_Client]:
+    async def _signed_in(self) -> AsyncIterator[Client]:
         Route.BASE = (
             f"{self._url}/v{discord.http.INTERNAL_API_VERSION}"  # the library has one address for all its clients
         )
-        client = _Client()
+        client = Client()
         try:
-            with _errors():
+            with connect_errors():
                 async with client:
                     await client.login(self._token)
                     if self._url != _URL:
@@ -214,12 +144,12 @@ class Discord:
             # The library waits on for guilds when it is closed.
             await _end([task for task in (getattr(client._connection, "_ready_task", None),) if task is not None])
 
-    def _open_client(self) -> _Client:
+    def _open_client(self) -> Client:
         if self._client is None:
             raise SendFailed("the bridge is not connected to Discord now.")
         return self._client
 
-    async def _take_events(self, client: _Client, host: BridgeHost, mark: "_Mark") -> None:
+    async def _take_events(self, client: Client, host: BridgeHost, mark: "_Mark") -> None:
         menu = asyncio.create_task(self._set_menu(client, host))
         try:
             while True:
@@ -236,13 +166,13 @@ class Discord:
         finally:
             await _end([menu])
 
-    async def _take(self, message: discord.Message, client: _Client, host: BridgeHost, mark: "_Mark") -> None:
-        incoming = _incoming(message, client)
+    async def _take(self, message: discord.Message, client: Client, host: BridgeHost, mark: "_Mark") -> None:
+        incoming = incoming_of(message, client)
         if incoming is not None:
             await host.receive(incoming)
         mark.add(message)
 
-    async def _catch_up(self, client: _Client, host: BridgeHost, mark: "_Mark") -> None:
+    async def _catch_up(self, client: Client, host: BridgeHost, mark: "_Mark") -> None:
         """Take what came since the mark: Discord gives it to nobody who was not there."""
         since = mark.at_start
         if since:
@@ -256,7 +186,7 @@ class Discord:
         mark.is_caught_up = True
         await mark.save(host)
 
-    def _places_since(self, client: _Client, since: int, mark: "_Mark") -> list[Any]:
+    def _places_since(self, client: Client, since: int, mark: "_Mark") -> list[Any]:
         """Where something may have been said since, the latest first: channels, threads and private chats."""
         found = [
             place
@@ -270,7 +200,7 @@ class Discord:
 
     # --- slash commands
 
-    async def _set_menu(self, client: _Client, host: BridgeHost) -> None:
+    async def _set_menu(self, client: Client, host: BridgeHost) -> None:
         """Register the commands, if they are not what is registered: Discord counts what is new."""
         said = {"type": 3, "name": "text", "description": "what to give the command", "required": False}
         wanted = [
@@ -290,7 +220,7 @@ class Discord:
         """Take a slash command, and say within three seconds that an answer comes."""
         data: Any = interaction.data or {}
         options = [str(one.get("value", "")) for one in data.get("options", []) if one.get("name") == "text"]
-        chat = _chat_of(interaction.channel, interaction.channel_id, is_group=interaction.guild_id is not None)
+        chat = chat_of(interaction.channel, interaction.channel_id, is_group=interaction.guild_id is not None)
         message = Incoming(
             id=str(interaction.id),
             chat=chat,
@@ -356,105 +286,7 @@ class _Mark:
             self._saved = mark
 
 
-# --- what comes in
-
-
-def _incoming(message: discord.Message, client: discord.Client) -> Incoming | None:
-    """The message of a person; None for what is none."""
-    me = client.user
-    if me is None or message.author.bot or message.webhook_id or message.type not in _TAKEN_TYPES:
-        return None
-    attachments = tuple(_attachment(one) for one in message.attachments)
-    if not (message.content or attachments):
-        return None
-    is_group = message.guild is not None
-    return Incoming(
-        id=str(message.id),
-        chat=_chat_of(message.channel, message.channel.id, is_group=is_group),
-        sender=str(message.author.id),
-        sender_name=message.author.display_name,
-        text=_text(message, me.id),
-        is_mentioned=not is_group or me.id in message.raw_mentions or _replies_to(message, me.id),
-        attachments=attachments,
-        at=int(message.created_at.timestamp()),
-    )
-
-
-def _chat_of(channel: Any, number: int | None, *, is_group: bool) -> Chat:
-    if isinstance(channel, discord.Thread):
-        return Chat(str(channel.parent_id), str(channel.id), is_group)
-    return Chat(str(number), "", is_group)
-
-
-def _text(message: discord.Message, me: int) -> str:
-    """The text without the bot's name at its beginning, and with the names of others in place of their ids."""
-    text = message.content
-    for own in (f"<@{me}>", f"<@!{me}>"):
-        if text.startswith(own):
-            text = text[len(own) :].lstrip(" ,:\n") or f"@{message.guild.me.name if message.guild else ''}"
-    for user in message.mentions:
-        text = text.replace(f"<@{user.id}>", f"@{user.display_name}").replace(f"<@!{user.id}>", f"@{user.display_name}")
-    return text
-
-
-def _replies_to(message: discord.Message, me: int) -> bool:
-    replied = message.reference.resolved if message.reference else None
-    return isinstance(replied, discord.Message) and replied.author.id == me
-
-
-def _attachment(file: discord.Attachment) -> Attachment:
-    kinds = {"image": "photo", "audio": "audio", "video": "video"}
-    kind: Any = kinds.get((file.content_type or "").partition("/")[0], "file")
-    return Attachment(kind, file.filename, file.size)
-
-
-# --- what goes wrong
-
-
 async def _end(tasks: list[Any]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-
-
-@contextlib.contextmanager
-def _errors() -> Iterator[None]:
-    """Signing in and listening: the library's errors as ours."""
-    try:
-        yield
-    except discord.LoginFailure:
-        raise SignInRefused("Discord does not know the bot: set its token again.") from None
-    except discord.PrivilegedIntentsRequired:
-        raise BridgeUnavailable(_NO_INTENT) from None
-    except discord.ConnectionClosed as error:
-        if error.code == 4004:
-            raise SignInRefused("Discord does not know the bot: set its token again.") from None
-        if error.code in (4013, 4014):
-            raise BridgeUnavailable(_NO_INTENT) from None
-        raise NetworkAway(f"Discord has ended the connection (code {error.code}).") from None
-    except discord.HTTPException as error:
-        raise NetworkAway(f"Discord answers {error.status}.") from None
-    except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
-        raise NetworkAway(f"Discord cannot be reached: {type(error).__name__}.") from None
-
-
-@contextlib.contextmanager
-def _send_errors() -> Iterator[None]:
-    """Sending: the library's errors as ours."""
-    try:
-        yield
-    except discord.RateLimited as error:
-        raise SlowDown(error.retry_after) from None
-    except discord.HTTPException as error:
-        said = f"Discord refuses the message: {error.text or error.status}."
-        if error.status == 429:
-            raise SlowDown(float(error.response.headers.get("Retry-After", 60))) from None
-        if error.status == 401:
-            raise SendFailed("Discord does not know the bot any more.") from None
-        if error.status >= 500:
-            raise SendUncertain("nobody knows whether the message arrived: Discord is in trouble.") from None
-        raise SendRefused(said) from None
-    except aiohttp.ClientConnectorError:
-        raise SendFailed("Discord cannot be reached.") from None
-    except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
-        raise SendUncertain(f"nobody knows whether the message arrived: {type(error).__name__}.") from None

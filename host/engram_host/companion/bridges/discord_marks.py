@@ -1,5 +1,7 @@
 """A reply's Markdown as Discord shows it: nearly all of it is Discord's own."""
 
+from collections.abc import Iterator
+
 import discord
 
 from engram.channels.telegram.split import closes, fence_of
@@ -22,7 +24,7 @@ def rendered(markdown: str) -> str:
     return shown if len(shown) <= LONGEST_TEXT else markdown
 
 
-def _lines(lines: list[str]):
+def _lines(lines: list[str]) -> Iterator[str]:
     fence = b""
     is_table = False
     for line in lines:
@@ -31,10 +33,10 @@ def _lines(lines: list[str]):
         if is_row != is_table:
             yield "```"
             is_table = is_row
-        if fence:
-            fence = b"" if closes(data, fence) else fence
-        else:
+        if not fence:
             fence = fence_of(data)
+        elif closes(data, fence):
+            fence = b""
         bare = line.lstrip("#")
         level = len(line) - len(bare)
         is_deep = not fence and not is_row and level > _HEADING_LEVELS and bare.startswith(" ") and bare.strip()

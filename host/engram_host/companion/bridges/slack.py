@@ -1,8 +1,8 @@
 """Slack, over Socket Mode and the Web API: private chats, channels, threads, and one slash command.
 
-Slack sends an event again, up to three times, until it is acknowledged: that is done once the engine has it. What came while the
-bridge was away longer than that is fetched, a number of messages in each conversation, and in the threads of the mark. The mark
-is the newest message taken, and the newest threads: TS CHANNEL/THREAD CHANNEL/THREAD ... Slack shows no typing of bots.
+Slack sends an event again, up to three times, until it is acknowledged: that is done once the engine has it. What came while
+the bridge was away longer than that is fetched, up to a number in each conversation, and in the threads of the mark. The mark is
+the newest message taken, and the newest threads: TS CHANNEL/THREAD CHANNEL/THREAD ... Slack shows no typing of bots.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
-from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway, SendFailed
+from engram_host.companion.bridges.errors import BridgeUnavailable, SendFailed
 from engram_host.companion.bridges.network import Attachment, BridgeHost, Chat, Features, Incoming
 from engram_host.companion.bridges.slack_marks import escaped, escaped_length, readable, rendered
 from engram_host.companion.bridges.slack_socket import QUIET, Socket, connect_errors, error_code, send_errors
@@ -164,7 +164,9 @@ class Slack:
             with contextlib.suppress(SlackClientError, aiohttp.ClientError, OSError, TimeoutError):
                 async with asyncio.timeout(_NAME_SECONDS):
                     found = (await web.users_info(user=user))["user"]
-                name = str(found.get("profile", {}).get("display_name") or found.get("real_name") or found.get("name") or "")
+                name = str(
+                    found.get("profile", {}).get("display_name") or found.get("real_name") or found.get("name") or ""
+                )
             self._names[user] = name  # also where the app may not ask: it is not asked again
             while len(self._names) > _NAMES:
                 self._names.popitem(last=False)

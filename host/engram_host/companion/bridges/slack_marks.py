@@ -8,7 +8,15 @@ LONGEST_TEXT = 4000
 """Characters of a message that may be edited, with what stands for &, < and >."""
 _ESCAPES = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"))
 _TAGS = {
-    **{"b": "*", "/b": "*", "i": "_", "/i": "_", "s": "~", "/s": "~", "pre": "```\n", "/pre": "\n```", "/a": ">"},
+    "b": "*",
+    "/b": "*",
+    "i": "_",
+    "/i": "_",
+    "s": "~",
+    "/s": "~",
+    "pre": "```\n",
+    "/pre": "\n```",
+    "/a": ">",
     "/blockquote": "",
 }
 _LINK = re.compile(r"<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>")

@@ -37,7 +37,14 @@ _WAITING = 500
 """Envelopes that wait to be taken; more are not acknowledged, and come again. Protects the memory."""
 _BREAKS, _BREAK_SECONDS = 5, 60.0
 """More sockets within that time are an outage."""
-_NO_ACCOUNT = ("invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "not_allowed_token_type")
+_NO_ACCOUNT = (
+    "invalid_auth",
+    "not_authed",
+    "account_inactive",
+    "token_revoked",
+    "token_expired",
+    "not_allowed_token_type",
+)
 _IN_TROUBLE = ("internal_error", "fatal_error", "request_timeout", "service_unavailable", "")
 
 
@@ -169,7 +176,9 @@ def _connect_error(error: SlackApiError) -> BridgeError:
     if code in _NO_ACCOUNT:
         return SignInRefused(f"Slack does not take a token ({code}): set token and app_token again.")
     if code == "missing_scope":
-        return BridgeUnavailable(f"Slack's app needs the scope {error.response.get('needed')}: add it, and install it again.")
+        return BridgeUnavailable(
+            f"Slack's app needs the scope {error.response.get('needed')}: add it, and install it again."
+        )
     return NetworkAway(f"Slack answers {code or getattr(error.response, 'status_code', 'nothing')}.")
 
 

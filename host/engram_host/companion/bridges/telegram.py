@@ -9,7 +9,7 @@ import contextlib
 import logging
 import time
 from collections.abc import AsyncIterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from aiogram import Bot
 from aiogram.client.session.aiohttp import AiohttpSession
@@ -278,11 +278,12 @@ def _replies_to(message: Message, me: User) -> bool:
 def _attachments(message: Message) -> tuple[Attachment, ...]:
     if message.photo:
         return (Attachment("photo", "", message.photo[-1].file_size or 0),)
-    for kind, held in (
+    held_kinds: tuple[tuple[Literal["video", "audio", "file"], Any], ...] = (
         ("video", message.video or message.animation or message.video_note),
         ("audio", message.audio or message.voice),
         ("file", message.document),
-    ):
+    )
+    for kind, held in held_kinds:
         if held is not None:
             return (Attachment(kind, getattr(held, "file_name", None) or "", held.file_size or 0),)
     for name in ("sticker", "location", "contact", "poll", "dice", "game", "story", "checklist"):
@@ -294,7 +295,7 @@ def _attachments(message: Message) -> tuple[Attachment, ...]:
 # --- what goes out, and what goes wrong
 
 
-def _marked(text: str, *, is_plain: bool) -> dict[str, str]:
+def _marked(text: str, *, is_plain: bool) -> dict[str, Any]:
     return {"text": text} if is_plain else {"text": to_html(text), "parse_mode": "HTML"}
 
 
