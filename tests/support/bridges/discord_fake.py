@@ -225,6 +225,8 @@ class FakeDiscord(FakeService):
         if not is_interaction and not self.is_bots_token(request.headers.get("Authorization", "").removeprefix("Bot ")):
             raise Refused(401, 0, "401: Unauthorized")
         body: Any = json.loads(data) if data else {}
+        if path[2] == "channels" and len(path) > 3:
+            return self._call_channel(request, self._channel(path[3]), path[4:], body)
         match request.method, path[2:]:
             case "GET", ["users", "@me"]:
                 return 200, {**self.bot.as_json(), "verified": True, "mfa_enabled": False, "email": None}
@@ -237,8 +239,6 @@ class FakeDiscord(FakeService):
                 return 200, self.commands
             case "PUT", ["applications", number, "commands"] if number == str(self.application_id):
                 return 200, self._set_commands(body)
-            case _, ["channels", number, *rest]:
-                return self._call_channel(request, self._channel(number), rest, body)
             case "POST", ["interactions", number, token, "callback"]:
                 return 200, self._callback(number, token, body)
             case "PATCH", ["webhooks", _number, token, "messages", "@original"]:

@@ -17,7 +17,7 @@ import aiohttp
 import discord
 import yarl
 from discord.gateway import DiscordWebSocket
-from discord.http import Route
+from discord.http import INTERNAL_API_VERSION, Route
 
 from engram_host.companion.bridges.discord_client import Client, chat_of, connect_errors, incoming_of, send_errors
 from engram_host.companion.bridges.discord_marks import escaped, rendered
@@ -127,9 +127,7 @@ class Discord:
 
     @contextlib.asynccontextmanager
     async def _signed_in(self) -> AsyncIterator[Client]:
-        Route.BASE = (
-            f"{self._url}/v{discord.http.INTERNAL_API_VERSION}"  # the library has one address for all its clients
-        )
+        Route.BASE = f"{self._url}/v{INTERNAL_API_VERSION}"  # the library has one address for all its clients
         client = Client()
         try:
             with connect_errors():

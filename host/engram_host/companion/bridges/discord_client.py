@@ -175,7 +175,7 @@ def send_errors() -> Iterator[None]:
     except discord.HTTPException as error:
         said = f"Discord refuses the message: {error.text or error.status}."
         if error.status == 429:
-            raise SlowDown(float(error.response.headers.get("Retry-After", 60))) from None
+            raise SlowDown(float(getattr(error.response, "headers", {}).get("Retry-After", 60))) from None
         if error.status == 401:
             raise SendFailed("Discord does not know the bot any more.") from None
         if error.status >= 500:

@@ -1,8 +1,8 @@
 """Slack, over Socket Mode and the Web API: private chats, channels, threads, and one slash command.
 
 Slack sends an event again, up to three times, until it is acknowledged: that is done once the engine has it. What came while
-the bridge was away longer than that is fetched, up to a number in each conversation, and in the threads of the mark. The mark is
-the newest message taken, and the newest threads: TS CHANNEL/THREAD CHANNEL/THREAD ... Slack shows no typing of bots.
+the bridge was away longer than that is fetched, up to a number in each conversation, and in the threads of the mark. The mark
+is the newest message taken, and the newest threads: TS CHANNEL/THREAD CHANNEL/THREAD ... Slack shows no typing of bots.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from engram_host.companion.bridges.errors import BridgeUnavailable, SendFailed
 from engram_host.companion.bridges.network import Attachment, BridgeHost, Chat, Features, Incoming
@@ -163,7 +164,7 @@ class Slack:
             name = ""
             with contextlib.suppress(SlackClientError, aiohttp.ClientError, OSError, TimeoutError):
                 async with asyncio.timeout(_NAME_SECONDS):
-                    found = (await web.users_info(user=user))["user"]
+                    found = (await web.users_info(user=user)).get("user") or {}
                 name = str(
                     found.get("profile", {}).get("display_name") or found.get("real_name") or found.get("name") or ""
                 )
@@ -235,15 +236,16 @@ class _Inbox:
 
     async def _places(self) -> list[str]:
         found = await self._web.users_conversations(types=_PLACES, exclude_archived=True, limit=200)
-        places = [str(one["id"]) for one in found["channels"]]
+        places = [str(one["id"]) for one in _objects(found, "channels")]
         return sorted(places, key=lambda place: not place.startswith("D"))[:_CAUGHT_UP_PLACES]
 
     async def _take_history(self, channel: str) -> list[str]:
         """Take what was said in a conversation since the mark; the threads that began then."""
         found = await self._web.conversations_history(channel=channel, oldest=self._since, limit=_CAUGHT_UP_MESSAGES)
-        for message in sorted(found["messages"], key=lambda one: one["ts"]):
+        messages = sorted(_objects(found, "messages"), key=lambda one: one["ts"])
+        for message in messages:
             await self._take_event({**message, "channel": channel})
-        return [f"{channel}/{one['ts']}" for one in found["messages"] if one.get("reply_count")]
+        return [f"{channel}/{one['ts']}" for one in messages if one.get("reply_count")]
 
     async def _take_replies(self, channel: str, ts: str) -> None:
         try:
@@ -254,9 +256,13 @@ class _Inbox:
             if error_code(error) not in ("thread_not_found", "channel_not_found", "not_in_channel"):
                 raise
             return
-        for message in found["messages"]:
+        for message in _objects(found, "messages"):
             if message["ts"] > self._since and message["ts"] != ts:
                 await self._take_event({**message, "channel": channel})
+
+
+def _objects(found: AsyncSlackResponse, name: str) -> list[dict[str, Any]]:
+    return list(found.get(name) or ())
 
 
 def _attachment(file: dict[str, Any]) -> Attachment:
