@@ -221,8 +221,9 @@ class FakeDiscord(FakeService):
     def _call(self, request: web.BaseRequest, path: list[str], data: bytes) -> tuple[int, object]:
         if path[:2] != ["api", "v10"]:
             raise Refused(404, 0, "404: Not Found")
-        is_interaction = path[2] in ("interactions", "webhooks")  # whose token is in the path
-        if not is_interaction and not self.is_bots_token(request.headers.get("Authorization", "").removeprefix("Bot ")):
+        if path[2] in ("interactions", "webhooks"):  # whose token is in the path
+            return self._call_interaction(request, path[2:], json.loads(data) if data else {})
+        if not self.is_bots_token(request.headers.get("Authorization", "").removeprefix("Bot ")):
             raise Refused(401, 0, "401: Unauthorized")
         body: Any = json.loads(data) if data else {}
         if path[2] == "channels" and len(path) > 3:
@@ -239,6 +240,10 @@ class FakeDiscord(FakeService):
                 return 200, self.commands
             case "PUT", ["applications", number, "commands"] if number == str(self.application_id):
                 return 200, self._set_commands(body)
+        raise Refused(404, 0, "404: Not Found")
+
+    def _call_interaction(self, request: web.BaseRequest, path: list[str], body: Any) -> tuple[int, object]:
+        match request.method, path:
             case "POST", ["interactions", number, token, "callback"]:
                 return 200, self._callback(number, token, body)
             case "PATCH", ["webhooks", _number, token, "messages", "@original"]:
