@@ -1,4 +1,4 @@
-"""Telegram's bridge with aiogram, against the strict fake of the Bot API."""
+"""Telegram's bridge, against the strict fake of the Bot API."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
@@ -176,12 +176,54 @@ def test_after_a_restart_a_confirmed_message_does_not_come_again_and_has_the_sam
     asyncio.run(run())
 
 
-def test_an_update_that_the_library_cannot_read_is_passed_over(server):
+def test_what_is_known_after_a_restart_is_confirmed_at_once(server):
+    async def run():
+        network, host = made("telegram", server.settings), RecordingHost()
+        ann = await server.peer("ann")
+        await ann.say("one")
+        host.mark = str(server.fake.people.last_update_id + 1)
+        async with running(network, host):
+            await server.thread.join(server.fake.wait_until(lambda: not server.fake.state.updates.pending))
+        assert not host.received and server.fake.ledger.by_method["getUpdates"] == 2
+
+    asyncio.run(run())
+
+
+def test_a_forwarded_command_is_none_and_a_message_in_the_name_of_a_chat_is_nobodys(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        person = {"id": ann.user.id, "is_bot": False, "first_name": "Ann"}
+        message = {"chat": {"id": ann.user.id, "type": "private"}, "from": person, "date": 1}
+
+        def put() -> None:
+            for number, more in enumerate(
+                ({"forward_origin": {"type": "hidden_user"}}, {"sender_chat": {"id": -1}}), 900
+            ):
+                server.fake.state.updates.put("message", {**message, "message_id": number, "text": "/new", **more})
+
+        on_fake(server, put)
+        await ann.say("after it")
+        await host.next("after it")
+        assert [one.text for one in host.received] == ["[forwarded] /new", "after it"]
+
+    with_bridge(server, talk)
+
+
+def test_a_topic_that_has_gone_is_left_out(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await network.send(Chat(str(server.forum.id), "4711", is_group=True), "late answer", "k1")
+        assert (await ann.wait_for("late answer", group=True)).thread == ""
+
+    with_bridge(server, talk)
+
+
+def test_an_update_that_cannot_be_read_is_passed_over(server):
     async def talk(network, host):
         ann = await server.peer("ann")
 
         def break_one() -> None:
-            server.fake.state.updates.put("message", {"message_id": "no number"})
+            server.fake.state.updates.put("message", {"message_id": "no number", "chat": [], "from": {"id": 1}})
 
         on_fake(server, break_one)
         await ann.say("after it")

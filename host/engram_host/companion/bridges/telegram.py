@@ -8,31 +8,14 @@ talk it is a new group.
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Mapping
-from typing import Any, Literal
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Any, Literal, cast
 
-from aiogram import Bot
-from aiogram.client.session.aiohttp import AiohttpSession
-from aiogram.client.telegram import TelegramAPIServer
-from aiogram.exceptions import (
-    AiogramError,
-    ClientDecodeError,
-    TelegramAPIError,
-    TelegramBadRequest,
-    TelegramConflictError,
-    TelegramForbiddenError,
-    TelegramMigrateToChat,
-    TelegramNetworkError,
-    TelegramNotFound,
-    TelegramRetryAfter,
-    TelegramUnauthorizedError,
-)
-from aiogram.types import BotCommand, LinkPreviewOptions, Message, MessageEntity, ReplyParameters, Update, User
-from aiogram.utils.token import TokenValidationError
-from aiohttp import ClientConnectorError
-from pydantic import ValidationError
-
+from engram.channels.telegram.bot_api import BotError
 from engram.channels.telegram.markup import to_html
+from engram.channels.telegram.sender import is_final
+from engram.channels.telegram.updates import part
 from engram_host.companion.bridges.errors import (
     BridgeError,
     BridgeUnavailable,
@@ -45,30 +28,44 @@ from engram_host.companion.bridges.errors import (
     SlowDown,
 )
 from engram_host.companion.bridges.network import Attachment, BridgeHost, Chat, Features, Incoming, utf16_units
+from engram_host.companion.bridges.telegram_api import ApiError, BotApi
 
 LONGEST_TEXT = 4096
 """UTF-16 units of a message."""
-POLL_SECONDS = 50
-_PATIENCE_SECONDS = 20
-"""The longest silence of Telegram, besides the wait of a long poll."""
+_POLL_SECONDS = 50
+_AT_ONCE = 50
 _RECENT = 1000
 """Updates before the mark that count as known; numbers that are further back are new ones."""
 _FORGOTTEN_SECONDS = 6 * 86_400
 """After a week without an update Telegram chooses other numbers."""
+_MOVED = 100
+_HOPS = 3
+"""Times that a message is sent as a refusal asks: to another chat, to no topic."""
 _MOST_COMMANDS = 100
 _COMMAND_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
 _DESCRIPTION = 256
-_NO_LINK_PREVIEW = LinkPreviewOptions(is_disabled=True)
-_MARKS_REFUSED = ("can't parse entities", "is empty", "must be non-empty")
+_NO_TOPIC = ("thread not found", "topic_deleted")
+_BAD_MARKS = ("parse entities", "is empty", "must be non-empty")
+_NOT_THE_MARKS = ("message to edit not found", "message can't be edited", "is too long", "upgraded to a supergroup")
+_FORWARDED = "[forwarded] "
+_HELD: tuple[tuple[str, Literal["photo", "audio", "video", "file"]], ...] = (
+    *(("photo", "photo"), ("animation", "video"), ("video", "video"), ("video_note", "video")),
+    *(("audio", "audio"), ("voice", "audio"), ("document", "file")),
+)
+_NAMED = ("sticker", "location", "contact", "poll", "dice", "game", "story", "checklist")
 
 _log = logging.getLogger(__name__)
 
 
 def connect(values: Mapping[str, str]) -> "Telegram":
     """The connection of a bridge to Telegram."""
-    if not values["url"].startswith(("https://", "http://")):
+    token, url = values["token"].strip(), values["url"].rstrip("/")
+    if not url.startswith(("https://", "http://")):
         raise BridgeUnavailable("the address of Telegram's Bot API begins with https://.")
-    return Telegram(values["token"], values["url"])
+    number, _, secret = token.partition(":")
+    if not number.isdecimal() or not secret.replace("-", "").replace("_", "").isalnum() or not token.isascii():
+        raise BridgeUnavailable("a token of Telegram is a number, a colon and a secret: copy all of it.")
+    return Telegram(token, url)
 
 
 class Telegram:
@@ -76,9 +73,11 @@ class Telegram:
 
     def __init__(self, token: str, url: str):
         self._token = token
-        self._api = TelegramAPIServer.from_base(url)
-        self._bot: Bot | None = None
-        self._me = User(id=0, is_bot=True, first_name="")
+        self._url = url
+        self._api: BotApi | None = None
+        self._me: dict[str, Any] = {}
+        self._moved: OrderedDict[str, str] = OrderedDict()
+        """The supergroups that groups became."""
 
     @property
     def features(self) -> Features:
@@ -86,267 +85,256 @@ class Telegram:
 
     async def check(self) -> str:
         async with self._signed_in():
-            return f"@{self._me.username}"
+            return self._account
 
     async def run(self, host: BridgeHost) -> None:
-        async with self._signed_in() as bot:
-            await self._set_menu(bot, host)
-            host.connected(f"@{self._me.username}")
+        async with self._signed_in() as api:
+            self._api = api
+            await self._set_menu(api, host)
+            host.connected(self._account)
             mark = await host.load_mark()
-            known = int(mark) if mark.isdigit() else 0
-            offset, newest_at = 0, time.monotonic()
+            known = int(mark) if mark.isdecimal() else 0
+            following, newest_at = 0, time.monotonic()
             while True:
                 if time.monotonic() - newest_at > _FORGOTTEN_SECONDS:
-                    offset = 0
-                updates, following = await self._poll(bot, offset)
-                for update in updates:
-                    is_known = known - _RECENT <= update.update_id < known or update.update_id < offset
-                    incoming = None if is_known else _incoming(update.message, self._me)
-                    if incoming is not None:
-                        await host.receive(incoming)
-                if following:
-                    offset, newest_at = following, time.monotonic()
-                    await host.save_mark(str(offset))
+                    following = 0
+                for update in await self._poll(api, following):
+                    number = part(update, "update_id", int)
+                    if number < following:
+                        continue
+                    if not known - _RECENT <= number < known:
+                        await self._take(update, host)
+                    following, newest_at = number + 1, time.monotonic()
+                if following and following != known:
+                    await host.save_mark(str(following))
+                    known = following
 
     async def send(self, chat: Chat, text: str, key: str, reply_to: str = "", is_plain: bool = False) -> str:
-        bot = self._open_bot()
-        replied = ReplyParameters(message_id=int(reply_to), allow_sending_without_reply=True) if reply_to else None
-        with _send_errors():
-            sent = await self._following_migration(
-                chat,
-                lambda chat_id: bot.send_message(
-                    chat_id,
-                    message_thread_id=int(chat.thread) if chat.thread else None,
-                    reply_parameters=replied,
-                    link_preview_options=_NO_LINK_PREVIEW,
-                    request_timeout=_PATIENCE_SECONDS,
-                    **_marked(text, is_plain=is_plain),
-                ),
-            )
-        return str(sent.message_id)
+        fields: dict[str, Any] = {"message_thread_id": int(chat.thread)} if chat.thread else {}
+        if reply_to:
+            fields["reply_parameters"] = {"message_id": int(reply_to), "allow_sending_without_reply": True}
+        with _send_errors(is_plain):
+            sent = await self._call("sendMessage", chat, fields | _text(text, is_plain))
+        return str(part(sent, "message_id", int))
 
     async def edit(self, chat: Chat, message: str, text: str, is_plain: bool = False) -> None:
-        bot = self._open_bot()
-        with _send_errors():
+        with _send_errors(is_plain):
             try:
-                await bot.edit_message_text(
-                    chat_id=int(chat.id),
-                    message_id=int(message),
-                    link_preview_options=_NO_LINK_PREVIEW,
-                    request_timeout=_PATIENCE_SECONDS,
-                    **_marked(text, is_plain=is_plain),
-                )
-            except TelegramBadRequest as error:
-                if "not modified" not in error.message:
+                await self._call("editMessageText", chat, {"message_id": int(message)} | _text(text, is_plain))
+            except ApiError as error:
+                if not error.says("message is not modified"):
                     raise
 
     async def show_typing(self, chat: Chat, is_typing: bool) -> None:
-        if not is_typing or self._bot is None:
+        if not is_typing or self._api is None:
             return  # the sign goes by itself, with the next message or after five seconds
-        topic = int(chat.thread) if chat.thread else None
-        with contextlib.suppress(AiogramError):
-            await self._bot.send_chat_action(
-                int(chat.id), "typing", message_thread_id=topic, request_timeout=_PATIENCE_SECONDS
-            )
+        fields: dict[str, Any] = {"message_thread_id": int(chat.thread)} if chat.thread else {}
+        with contextlib.suppress(ApiError):
+            await self._api.call("sendChatAction", chat_id=self._chat_id(chat), action="typing", **fields)
+
+    # --- the connection
+
+    @property
+    def _account(self) -> str:
+        return "@" + part(self._me, "username", str)
 
     @contextlib.asynccontextmanager
-    async def _signed_in(self) -> AsyncIterator[Bot]:
+    async def _signed_in(self) -> AsyncIterator[BotApi]:
+        api = BotApi(self._url, self._token)
         try:
-            bot = Bot(self._token, session=AiohttpSession(api=self._api))
-        except TokenValidationError:
-            raise BridgeUnavailable("a token of Telegram is a number, a colon and a secret: copy all of it.") from None
-        try:
-            with _poll_errors(self._api):
-                self._me = await bot.get_me(request_timeout=_PATIENCE_SECONDS)
-            self._bot = bot
-            yield bot
+            with _poll_errors():
+                self._me = await api.call("getMe")
+            if not part(self._me, "id", int):
+                raise NetworkAway("what answers is not Telegram's Bot API: check the bridge's url.")
+            yield api
         finally:
-            self._bot = None
-            await bot.session.close()
+            self._api = None
+            await api.close()
 
-    def _open_bot(self) -> Bot:
-        if self._bot is None:
-            raise SendFailed("the bridge is not connected to Telegram now.")
-        return self._bot
-
-    async def _set_menu(self, bot: Bot, host: BridgeHost) -> None:
+    async def _set_menu(self, api: BotApi, host: BridgeHost) -> None:
         menu = [
-            BotCommand(command=command.name, description=command.description[:_DESCRIPTION])
+            {"command": command.name, "description": command.description[:_DESCRIPTION]}
             for command in host.menu
             if set(command.name) <= _COMMAND_CHARACTERS
         ]
         try:
-            await bot.set_my_commands(menu[:_MOST_COMMANDS], request_timeout=_PATIENCE_SECONDS)
-        except AiogramError as error:
-            _log.info("Telegram did not take the menu of commands: %s", _reason(error))
+            await api.call("setMyCommands", commands=menu[:_MOST_COMMANDS])
+        except ApiError as error:
+            _log.info("Telegram did not take the menu of commands: %s", error)
 
-    async def _poll(self, bot: Bot, offset: int) -> tuple[list[Update], int]:
-        """The next updates, and the number after them, 0 if there are none."""
-        with _poll_errors(self._api):
+    async def _poll(self, api: BotApi, offset: int) -> list[Any]:
+        with _poll_errors():
+            found = await api.call(
+                *("getUpdates", _POLL_SECONDS),
+                offset=offset,
+                limit=_AT_ONCE,
+                timeout=_POLL_SECONDS,
+                allowed_updates=["message"],
+            )
+        if not isinstance(found, list) or not all(part(update, "update_id", int) > 0 for update in found):
+            raise NetworkAway("what answers is not Telegram's Bot API: check the bridge's url.")
+        return found
+
+    async def _take(self, update: Any, host: BridgeHost) -> None:
+        message = part(update, "message", dict)
+        if new := part(message, "migrate_to_chat_id", int):
+            self._move(str(part(part(message, "chat", dict), "id", int)), str(new))
+        incoming = _incoming(message, self._me)
+        if incoming is not None:
+            await host.receive(incoming)
+
+    async def _call(self, method: str, chat: Chat, fields: dict[str, Any]) -> Any:
+        """Call a method for a chat, and follow it to where a refusal says that it is now."""
+        if self._api is None:
+            raise SendFailed("the bridge is not connected to Telegram now.")
+        for hop in range(_HOPS):
+            if chat.id in self._moved:
+                fields.pop("reply_parameters", None)  # there another message has that number
             try:
-                updates = await bot.get_updates(
-                    offset=offset,
-                    timeout=POLL_SECONDS,
-                    allowed_updates=["message"],
-                    request_timeout=POLL_SECONDS + _PATIENCE_SECONDS,
-                )
-            except ClientDecodeError as error:
-                return _readable(error)
-        return updates, updates[-1].update_id + 1 if updates else 0
+                return await self._api.call(method, chat_id=self._chat_id(chat), **fields)
+            except ApiError as error:
+                has_no_topic = "message_thread_id" in fields and any(error.says(words) for words in _NO_TOPIC)
+                if error.moved_to:
+                    self._move(chat.id, str(error.moved_to))
+                is_mended = has_no_topic or (error.moved_to and method == "sendMessage")
+                if hop == _HOPS - 1 or not is_mended:
+                    raise
+                if has_no_topic:
+                    del fields["message_thread_id"]
+        raise AssertionError("the last try returns or raises")
 
-    async def _following_migration(self, chat: Chat, send: Any) -> Message:
-        try:
-            return await send(int(chat.id))
-        except TelegramMigrateToChat as moved:
-            return await send(moved.migrate_to_chat_id)
+    def _move(self, group: str, supergroup: str) -> None:
+        self._moved[group] = supergroup
+        if len(self._moved) > _MOVED:
+            self._moved.popitem(last=False)
 
-
-# --- what comes in
-
-
-def _readable(error: ClientDecodeError) -> tuple[list[Update], int]:
-    """Those updates of an answer that the library can read: one that it cannot would else come again for ever."""
-    answer = error.data
-    result = answer.get("result") if isinstance(answer, dict) else None
-    if not isinstance(result, list):
-        raise NetworkAway("what answers is not Telegram's Bot API: check the bridge's url.")
-    updates, numbers = [], [0]
-    for one in result:
-        number = one.get("update_id") if isinstance(one, dict) else None
-        numbers.append(number + 1 if isinstance(number, int) else 0)
-        try:
-            updates.append(Update.model_validate(one))
-        except ValidationError:
-            _log.warning("update %s of Telegram cannot be read, and is passed over", number)
-    if max(numbers) == 0:
-        raise NetworkAway("Telegram's updates have no numbers: check the bridge's url.")
-    return updates, max(numbers)
+    def _chat_id(self, chat: Chat) -> int:
+        return int(self._moved.get(chat.id, chat.id))
 
 
-def _incoming(message: Message | None, me: User) -> Incoming | None:
-    """The message of a person; None for what is none, or is for another bot."""
-    if message is None or message.from_user is None or message.from_user.is_bot:
+# --- what comes in: nothing in it is trusted, each field has its kind or counts as absent
+
+
+def _incoming(message: dict[str, Any], me: dict[str, Any]) -> Incoming | None:
+    """The message of a person; None for what is none, is for another bot, or is said in the name of a chat."""
+    chat, sender = part(message, "chat", dict), part(message, "from", dict)
+    kind, number = part(chat, "type", str), part(message, "message_id", int)
+    if kind not in ("private", "group", "supergroup") or not part(sender, "id", int) or number <= 0:
         return None
-    is_group = message.chat.type in ("group", "supergroup")
+    if part(sender, "is_bot", bool) or message.get("sender_chat"):
+        return None
     attachments = _attachments(message)
-    written = message.text or message.caption or ""
-    if not (is_group or message.chat.type == "private") or not (written or attachments):
+    written = part(message, "text", str) or part(message, "caption", str)
+    text, is_named = _addressed(written, message, me)
+    if text is None or not (text or attachments):
         return None
-    topic = str(message.message_thread_id) if message.is_topic_message and message.message_thread_id else ""
-    text, is_named = _addressed(written, message.entities or message.caption_entities or [], me)
-    if text is None:
-        return None
+    if text.startswith("/") and (message.get("forward_origin") or message.get("forward_date")):
+        text = _FORWARDED + text  # others have written it: it is no command of who forwards it
+    thread = part(message, "message_thread_id", int) if part(message, "is_topic_message", bool) else 0
+    is_group = kind != "private"
     return Incoming(
-        id=str(message.message_id),
-        chat=Chat(str(message.chat.id), topic, is_group),
-        sender=str(message.from_user.id),
-        sender_name=message.from_user.full_name,
+        id=str(number),
+        chat=Chat(str(part(chat, "id", int)), str(thread or ""), is_group),
+        sender=str(part(sender, "id", int)),
+        sender_name=" ".join(f"{part(sender, 'first_name', str)} {part(sender, 'last_name', str)}".split()),
         text=text,
-        is_mentioned=not is_group or is_named or _replies_to(message, me),
+        is_mentioned=not is_group or is_named or _replies_to(message, thread, me),
         attachments=attachments,
-        at=int(message.date.timestamp()),
+        at=part(message, "date", int),
     )
 
 
-def _addressed(written: str, entities: list[MessageEntity], me: User) -> tuple[str | None, bool]:
+def _addressed(written: str, message: dict[str, Any], me: dict[str, Any]) -> tuple[str | None, bool]:
     """The text without the bot's name at its beginning, None if it is a command for another bot; whether it names this one."""
-    name = f"@{(me.username or '').lower()}"
+    name = "@" + part(me, "username", str).lower()
     text, is_named = written, False
-    for entity in entities:
-        part = entity.extract_from(written)
-        if entity.type == "bot_command" and "@" in part:
-            command, _at, to = part.partition("@")
+    for entity in part(message, "entities", list) or part(message, "caption_entities", list):
+        kind, at = part(entity, "type", str), part(entity, "offset", int)
+        said = _utf16_slice(written, at, part(entity, "length", int))
+        if kind == "bot_command" and "@" in said:
+            command, _, to = said.partition("@")
             is_own = f"@{to.lower()}" == name
-            if entity.offset == 0:
-                text = command + written[len(part) :] if is_own else None
+            if at == 0:
+                text = command + written[len(said) :] if is_own else None
             is_named |= is_own
-        elif (entity.type == "mention" and part.lower() == name) or (entity.user and entity.user.id == me.id):
+        elif (kind == "mention" and said.lower() == name) or part(part(entity, "user", dict), "id", int) == me["id"]:
             is_named = True
-            if entity.offset == 0:
-                text = written[len(part) :].lstrip(" ,:\n") or written
+            if at == 0:
+                text = written[len(said) :].lstrip(" ,:\n") or written
     return text, is_named
 
 
-def _replies_to(message: Message, me: User) -> bool:
+def _utf16_slice(text: str, at: int, length: int) -> str:
+    data = text.encode("utf-16-le", "surrogatepass")
+    return data[2 * at : 2 * (at + length)].decode("utf-16-le", "replace")
+
+
+def _replies_to(message: dict[str, Any], thread: int, me: dict[str, Any]) -> bool:
     """Whether a message replies to one of the bot. In a topic each one replies to what began the topic."""
-    replied = message.reply_to_message
-    if replied is None or (message.is_topic_message and replied.message_id == message.message_thread_id):
+    replied = part(message, "reply_to_message", dict)
+    if thread and part(replied, "message_id", int) == thread:
         return False
-    return replied.from_user is not None and replied.from_user.id == me.id
+    return part(part(replied, "from", dict), "id", int) == me["id"]
 
 
-def _attachments(message: Message) -> tuple[Attachment, ...]:
-    if message.photo:
-        return (Attachment("photo", "", message.photo[-1].file_size or 0),)
-    held_kinds: tuple[tuple[Literal["video", "audio", "file"], Any], ...] = (
-        ("video", message.video or message.animation or message.video_note),
-        ("audio", message.audio or message.voice),
-        ("file", message.document),
-    )
-    for kind, held in held_kinds:
-        if held is not None:
-            return (Attachment(kind, getattr(held, "file_name", None) or "", held.file_size or 0),)
-    for name in ("sticker", "location", "contact", "poll", "dice", "game", "story", "checklist"):
-        if getattr(message, name, None) is not None:
-            return (Attachment("file", name),)
-    return ()
+def _attachments(message: dict[str, Any]) -> tuple[Attachment, ...]:
+    for field, kind in _HELD:
+        if message.get(field):
+            sizes = part(message, field, list)  # of a photo, the largest is the last
+            held = sizes[-1] if sizes else part(message, field, dict)
+            return (Attachment(kind, part(held, "file_name", str), part(held, "file_size", int)),)
+    return tuple(Attachment("file", name) for name in _NAMED if message.get(name))
 
 
 # --- what goes out, and what goes wrong
 
 
-def _marked(text: str, *, is_plain: bool) -> dict[str, Any]:
-    return {"text": text} if is_plain else {"text": to_html(text), "parse_mode": "HTML"}
-
-
-def _reason(error: AiogramError) -> str:
-    """What a library's error says; it never has the token, which stands in the address."""
-    return error.message if isinstance(error, TelegramAPIError | ClientDecodeError) else type(error).__name__
+def _text(text: str, is_plain: bool) -> dict[str, Any]:
+    marked = {"text": text} if is_plain else {"text": to_html(text), "parse_mode": "HTML"}
+    return {**marked, "link_preview_options": {"is_disabled": True}}
 
 
 @contextlib.contextmanager
-def _poll_errors(api: TelegramAPIServer) -> Any:
-    """Signing in and polling: the library's errors as ours."""
+def _poll_errors() -> Iterator[None]:
+    """Signing in and polling: the API's errors as ours."""
     try:
         yield
-    except (TelegramUnauthorizedError, TelegramNotFound):
-        raise SignInRefused("Telegram does not know the bot: set its token again.") from None
-    except TelegramConflictError as error:
-        if "webhook" in error.message:
+    except ApiError as error:
+        if error.code in (401, 404):
+            raise SignInRefused("Telegram does not know the bot: set its token again.") from None
+        if error.code == 409 and error.says("webhook"):
             raise BridgeUnavailable(
                 "a webhook is set for this bot, so Telegram gives no messages: remove it with the Bot API's deleteWebhook, "
                 "or take another bot."
             ) from None
-        raise NetworkAway("another program polls this bot: stop it, or give the bridge a bot of its own.") from None
-    except TelegramRetryAfter as error:
-        raise NetworkAway(f"Telegram asks to wait {error.retry_after} seconds.") from None
-    except ClientDecodeError:
-        raise NetworkAway("what answers is not Telegram's Bot API, or it is in trouble.") from None
-    except AiogramError as error:
-        raise NetworkAway(f"Telegram cannot be reached: {_reason(error)}.") from None
+        if error.code == 409:
+            raise NetworkAway("another program polls this bot: stop it, or give the bridge a bot of its own.") from None
+        raise NetworkAway(f"{error}.") from None
 
 
 @contextlib.contextmanager
-def _send_errors() -> Any:
-    """Sending: the library's errors as ours."""
+def _send_errors(is_plain: bool) -> Iterator[None]:
+    """Sending: the API's errors as ours."""
     try:
         yield
-    except AiogramError as error:
-        raise _send_error(error) from None
+    except ApiError as error:
+        raise _send_error(error, is_plain=is_plain) from None
 
 
-def _send_error(error: AiogramError) -> BridgeError:
-    if isinstance(error, TelegramRetryAfter):
-        return SlowDown(error.retry_after)
-    if isinstance(error, TelegramBadRequest):
-        said = error.message.lower()
-        if any(words in said for words in _MARKS_REFUSED):
-            return MarksRefused(f"Telegram does not take the marks: {error.message}.")
-        return SendRefused(f"Telegram refuses the message: {error.message}.")
-    if isinstance(error, TelegramForbiddenError | TelegramMigrateToChat):
-        return SendRefused(f"Telegram refuses the message: {_reason(error)}.")
-    if isinstance(error, TelegramUnauthorizedError | TelegramNotFound):
-        return SendFailed("Telegram does not know the bot any more.")
-    if isinstance(error, TelegramNetworkError) and isinstance(error.__cause__, ClientConnectorError):
-        return SendFailed("Telegram cannot be reached.")
-    return SendUncertain(f"nobody knows whether the message arrived: {_reason(error)}.")
+def _send_error(error: ApiError, *, is_plain: bool) -> BridgeError:
+    if error.code == 429:
+        return SlowDown(max(1, error.retry_after))
+    if error.code == 400 and not is_plain and _is_about_marks(error):
+        return MarksRefused(f"{error}.")
+    if error.code in (400, 403):
+        return SendRefused(f"{error}.")
+    if error.is_unknown:
+        return SendUncertain(f"nobody knows whether the message arrived: {error}.")
+    return SendFailed(f"{error}.")
+
+
+def _is_about_marks(error: ApiError) -> bool:
+    """Whether the same text may be taken without marks. What is final is so for the board's own channel, too."""
+    if any(error.says(words) for words in _BAD_MARKS):
+        return True
+    return not is_final(cast(BotError, error)) and not any(error.says(words) for words in _NOT_THE_MARKS)
