@@ -179,6 +179,36 @@ def test_a_slash_command_that_could_not_be_kept_is_not_acknowledged(server):
     asyncio.run(run())
 
 
+def test_an_answer_to_a_slash_command_that_failed_takes_its_place_when_it_is_sent_again(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await server.wait_until(lambda: server.commands)
+        await ann.use_command("new")
+        chat = (await host.next("/new")).chat
+        await server.wait_until(lambda: server.interactions and next(iter(server.interactions.values())).answer)
+        server.fail("cut_after", "PATCH webhooks messages @original")
+        with pytest.raises(SendUncertain):
+            await network.send(chat, "done", "k1")
+        await network.send(chat, "done", "k1")
+        assert [shown.text for shown in ann.shown()] == ["done"]
+
+    with_bridge(server, talk)
+
+
+def test_a_slash_command_whose_time_is_over_is_answered_by_a_message(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await server.wait_until(lambda: server.commands)
+        await ann.use_command("new")
+        chat = (await host.next("/new")).chat
+        await server.wait_until(lambda: server.calls["POST interactions callback"])
+        await server.do(server.interactions.clear)
+        await network.send(chat, "done", "k1")
+        assert [shown.text for shown in ann.shown()] == ["done"]
+
+    with_bridge(server, talk)
+
+
 # --- once
 
 
@@ -392,6 +422,18 @@ def test_a_token_that_discord_does_not_know_is_refused(server):
         with pytest.raises(SignInRefused) as refused:
             asyncio.run(work())
         assert server.settings["token"] not in str(refused.value)
+
+
+def test_a_token_that_is_revoked_meanwhile_ends_the_bridge_for_good(server):
+    async def run():
+        network, host = made("discord", server.settings), RecordingHost()
+        with pytest.raises(SignInRefused):
+            async with running(network, host) as task:
+                server.is_token_refused = True
+                server.cut_connections()
+                await task
+
+    asyncio.run(run())
 
 
 def test_without_the_message_content_intent_the_person_is_told_what_to_switch_on(server):

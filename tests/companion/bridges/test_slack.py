@@ -350,6 +350,18 @@ def test_tokens_that_slack_does_not_know_are_refused(server):
         assert server.settings["token"] not in str(refused.value)
 
 
+def test_a_token_that_is_revoked_meanwhile_ends_the_bridge_for_good(server):
+    async def run():
+        network, host = made("slack", server.settings), RecordingHost()
+        with pytest.raises(SignInRefused):
+            async with running(network, host) as task:
+                server.is_token_refused = True
+                await server.thread.join(server.socket.refresh())
+                await task
+
+    asyncio.run(run())
+
+
 def test_a_scope_that_the_app_lacks_is_named(server):
     server.missing_scopes["apps.connections.open"] = "connections:write"
     with pytest.raises(BridgeUnavailable, match="connections:write"):

@@ -31,5 +31,5 @@ async def running(network: Network, host: RecordingHost) -> AsyncIterator[asynci
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.gather(task, waiting, return_exceptions=True)
-    left = asyncio.all_tasks() - before
+    left = asyncio.all_tasks() - before - {asyncio.current_task()}
     assert not left, f"run() has ended, and these go on: {left}"

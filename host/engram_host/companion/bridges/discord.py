@@ -61,6 +61,8 @@ class Discord:
         self._client: Client | None = None
         self._commands: OrderedDict[str, tuple[float, Chat, discord.Interaction]] = OrderedDict()
         """Slash commands whose answer is not sent yet, by their id."""
+        self._asked: deque[str] = deque(maxlen=_OPEN_COMMANDS)
+        """The newest commands, answered or not: an id of one is that of no message, and cannot be replied to."""
 
     @property
     def features(self) -> Features:
@@ -77,6 +79,7 @@ class Discord:
             work = [
                 asyncio.create_task(client.connect(reconnect=False)),
                 asyncio.create_task(self._take_events(client, host, mark)),
+                asyncio.create_task(self._take_commands(client, host)),
                 asyncio.ensure_future(client.failure),
             ]
             try:
@@ -94,14 +97,13 @@ class Discord:
         client = self._open_client()
         content = escaped(text) if is_plain else rendered(text)
         with send_errors():
-            interaction = self._take_command(chat, reply_to)
-            if interaction is not None:
-                with contextlib.suppress(discord.NotFound):  # its time is over: the answer is a message like any other
-                    return str((await interaction.edit_original_response(content=content)).id)
-                reply_to = ""
+            if (command := self._open_command(chat, reply_to)) is not None:
+                sent = await self._answer_command(command, content)
+                if sent:
+                    return sent
             target = client.get_partial_messageable(int(chat.thread or chat.id))
             more: dict[str, Any] = {}
-            if reply_to and not self._is_command(reply_to):
+            if reply_to and reply_to not in self._asked:
                 more["reference"] = discord.MessageReference(
                     message_id=int(reply_to), channel_id=target.id, fail_if_not_exists=False
                 )
@@ -156,8 +158,6 @@ class Discord:
                     host.connected(str(client.user))
                 elif kind == "ready":
                     await self._catch_up(client, host, mark)
-                elif kind == "command":
-                    await self._take_command_of_person(value, host)
                 else:
                     await self._take(value, client, host, mark)
                     await mark.save(host)
@@ -214,7 +214,11 @@ class Discord:
         except (discord.DiscordException, aiohttp.ClientError, OSError) as error:
             _log.info("Discord did not take the menu of commands: %s", error)
 
-    async def _take_command_of_person(self, interaction: discord.Interaction, host: BridgeHost) -> None:
+    async def _take_commands(self, client: Client, host: BridgeHost) -> None:
+        while True:
+            await self._take_command(await client.commands.get(), host)
+
+    async def _take_command(self, interaction: discord.Interaction, host: BridgeHost) -> None:
         """Take a slash command, and say within three seconds that an answer comes."""
         data: Any = interaction.data or {}
         options = [str(one.get("value", "")) for one in data.get("options", []) if one.get("name") == "text"]
@@ -228,6 +232,7 @@ class Discord:
             at=int(interaction.created_at.timestamp()),
         )
         self._commands[message.id] = (time.monotonic(), chat, interaction)
+        self._asked.append(message.id)
         while len(self._commands) > _OPEN_COMMANDS:
             self._commands.popitem(last=False)
         keeping = asyncio.ensure_future(host.receive(message))
@@ -241,21 +246,22 @@ class Discord:
         finally:
             keeping.cancel()
 
-    def _is_command(self, message: str) -> bool:
-        return message in self._commands
-
-    def _take_command(self, chat: Chat, reply_to: str) -> discord.Interaction | None:
+    def _open_command(self, chat: Chat, reply_to: str) -> str | None:
         """The slash command that a message answers: the one of its id, or the oldest of its chat if it names none."""
         now = time.monotonic()
         for number, (since, _chat, _interaction) in list(self._commands.items()):
             if now - since > _COMMAND_SECONDS:
                 del self._commands[number]
-        found = [
-            number
-            for number, (_since, place, _) in self._commands.items()
-            if place == chat and reply_to in ("", number)
-        ]
-        return self._commands.pop(found[0])[2] if found else None
+        found = [number for number, (_since, place, _) in self._commands.items() if place == chat]
+        return next((number for number in found if reply_to in ("", number)), None)
+
+    async def _answer_command(self, command: str, content: str) -> str:
+        """Show a text as the answer of a slash command, which may be repeated; its id, "" if the command's time is over."""
+        sent = ""
+        with contextlib.suppress(discord.NotFound):
+            sent = str((await self._commands[command][2].edit_original_response(content=content)).id)
+        self._commands.pop(command, None)
+        return sent
 
 
 class _Mark:

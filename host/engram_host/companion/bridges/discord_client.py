@@ -24,6 +24,8 @@ from engram_host.companion.bridges.network import Attachment, Chat, Incoming
 
 _WAITING = 1000
 """Messages that wait for the engine; protects the memory, and beyond it the bridge begins again from its mark."""
+_WAITING_COMMANDS = 100
+"""Slash commands that wait likewise: Discord says of one more that the bot does not answer."""
 _BREAKS, _BREAK_SECONDS = 5, 60.0
 """More breaks within that time are an outage: the library tries again without a pause."""
 _READY_SECONDS = 1.0
@@ -38,7 +40,7 @@ logging.getLogger("discord").propagate = False  # what matters of it comes as an
 
 
 class Client(discord.Client):
-    """The library's client; what it gives goes into a queue of events."""
+    """The library's client; what it gives goes into queues, commands into their own: they may not wait for three seconds."""
 
     def __init__(self) -> None:
         intents = discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=True)
@@ -52,6 +54,7 @@ class Client(discord.Client):
             max_ratelimit_timeout=30.0,
         )
         self.events: asyncio.Queue[tuple[str, Any]] = asyncio.Queue(_WAITING)
+        self.commands: asyncio.Queue[discord.Interaction] = asyncio.Queue(_WAITING_COMMANDS)
         self.failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._breaks: deque[float] = deque(maxlen=_BREAKS)
 
@@ -79,7 +82,8 @@ class Client(discord.Client):
 
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         if interaction.type is discord.InteractionType.application_command:
-            self.put("command", interaction)
+            with contextlib.suppress(asyncio.QueueFull):
+                self.commands.put_nowait(interaction)
 
     async def on_disconnect(self) -> None:
         now = time.monotonic()
