@@ -238,6 +238,23 @@ def test_after_a_cut_the_session_is_resumed_with_what_was_missed(server):
     with_bridge(server, talk)
 
 
+@pytest.mark.soak  # the library waits for five seconds before it begins a session anew
+def test_a_session_that_discord_has_forgotten_is_begun_anew_and_what_was_missed_is_fetched(server):
+    async def run():
+        network, host = made("discord", server.settings), RecordingHost()
+        ann = await server.peer("ann")
+        async with running(network, host):
+            await ann.say("one")
+            await caught_up(server, host)
+            await server.do(server.gateway.forget)
+            await ann.say("missed")
+            server.cut_connections()
+            await host.next("missed")
+            assert server.gateway.identified == 2 and [one.text for one in host.received] == ["one", "missed"]
+
+    asyncio.run(run())
+
+
 def test_when_discord_asks_for_it_the_session_is_resumed(server):
     async def talk(network, host):
         await server.do(server.gateway.ask_to_reconnect)

@@ -313,14 +313,16 @@ def test_a_message_for_a_group_that_became_a_supergroup_goes_there(server):
     async def talk(network, host):
         ann = await server.peer("ann")
 
-        def make():
-            people = server.fake.people
-            group = people.group("Old", [ann.user])
-            return group, people.upgrade(group, ann.user)
-
-        group, upgraded = on_fake(server, make)
-        await network.send(Chat(str(group.id), is_group=True), "late answer", "k1")
-        assert [message.text for message in server.fake.people.from_bot(upgraded)] == ["late answer"]
+        people = server.fake.people
+        group = on_fake(server, lambda: people.group("Old", [ann.user]))
+        place = Chat(str(group.id), is_group=True)
+        early = await network.send(place, "early answer", "k1")
+        upgraded = on_fake(server, lambda: people.upgrade(group, ann.user))
+        late = await network.send(place, "late answer", "k2")
+        await network.edit(place, late, "late answer, and more")
+        with pytest.raises(SendRefused):
+            await network.edit(place, early, "early answer, and more")
+        assert [message.text for message in people.from_bot(upgraded)] == ["late answer, and more"]
 
     with_bridge(server, talk)
 

@@ -154,8 +154,10 @@ class Discord:
         try:
             while True:
                 kind, value = await client.events.get()
-                if kind == "connect":
+                if kind in ("connect", "resumed"):
                     host.connected(str(client.user))
+                    if kind == "connect":
+                        mark.begin_session()
                 elif kind == "ready":
                     await self._catch_up(client, host, mark)
                 else:
@@ -173,14 +175,17 @@ class Discord:
     async def _catch_up(self, client: Client, host: BridgeHost, mark: "_Mark") -> None:
         """Take what came since the mark: Discord gives it to nobody who was not there."""
         since = mark.at_start
-        if since:
-            for place in self._places_since(client, since, mark):
-                try:
-                    after = discord.Object(since)
-                    async for message in place.history(limit=_CAUGHT_UP_MESSAGES, after=after, oldest_first=True):
-                        await self._take(message, client, host, mark)
-                except (discord.Forbidden, discord.NotFound):
-                    continue  # a channel that the bot may not read, or that has gone
+        for place in self._places_since(client, since, mark) if since else ():
+            count = 0
+            try:
+                after = discord.Object(since)
+                async for message in place.history(limit=_CAUGHT_UP_MESSAGES, after=after, oldest_first=True):
+                    await self._take(message, client, host, mark)
+                    count += 1
+            except (discord.Forbidden, discord.NotFound):
+                continue  # a channel that the bot may not read, or that has gone
+            if count == _CAUGHT_UP_MESSAGES:
+                _log.warning("%d messages or more came while the bridge was away: later ones are left", count)
         mark.is_caught_up = True
         await mark.save(host)
 
@@ -274,6 +279,11 @@ class _Mark:
         self.is_caught_up = False
         """Whether all that came before is taken, too: before, the mark stays."""
         self._saved = saved
+
+    def begin_session(self) -> None:
+        """What is said from now on comes; what was said since the newest message is to be fetched."""
+        if self.is_caught_up:
+            self.at_start, self.is_caught_up = self._newest, False
 
     def add(self, message: discord.Message) -> None:
         self._newest = max(self._newest, message.id)

@@ -72,7 +72,7 @@ class Client(discord.Client):
         self.put("connect")
 
     async def on_resumed(self) -> None:
-        self.put("connect")
+        self.put("resumed")
 
     async def on_ready(self) -> None:
         self.put("ready")

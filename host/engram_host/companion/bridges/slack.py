@@ -7,6 +7,7 @@ is the newest message taken, and the newest threads: TS CHANNEL/THREAD CHANNEL/T
 
 import asyncio
 import contextlib
+import logging
 import time
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Mapping
@@ -37,6 +38,8 @@ _THREADS = 30
 """Threads in the mark: each has some 30 characters of its 2,000."""
 _TAKEN_SUBTYPES = (None, "file_share", "thread_broadcast")
 _PLACES = "im,mpim,public_channel,private_channel"
+
+_log = logging.getLogger(__name__)
 
 
 def connect(values: Mapping[str, str]) -> "Slack":
@@ -214,8 +217,8 @@ class _Inbox:
             self._threads.append(thread)
 
     async def _save(self) -> None:
-        mark = " ".join((self._newest if self._is_caught_up else self._since or "0", *self._threads))
-        if mark != self._saved and self._newest:
+        mark = " ".join((self._newest, *self._threads))
+        if mark != self._saved and self._newest and self._is_caught_up:
             await self._host.save_mark(mark)
             self._saved = mark
 
@@ -230,7 +233,7 @@ class _Inbox:
                     channel, _, ts = thread.partition("/")
                     await self._take_replies(channel, ts)
             except SlackApiError as error:
-                QUIET.info("what Slack had while the bridge was away is not fetched: %s", error_code(error))
+                _log.warning("what came while the bridge was away is not fetched: Slack answers %s", error_code(error))
         self._is_caught_up = True
         await self._save()
 
@@ -242,6 +245,10 @@ class _Inbox:
     async def _take_history(self, channel: str) -> list[str]:
         """Take what was said in a conversation since the mark; the threads that began then."""
         found = await self._web.conversations_history(channel=channel, oldest=self._since, limit=_CAUGHT_UP_MESSAGES)
+        if found.get("has_more"):
+            _log.warning(
+                "more than %d messages came while the bridge was away: older ones are left", _CAUGHT_UP_MESSAGES
+            )
         messages = sorted(_objects(found, "messages"), key=lambda one: one["ts"])
         for message in messages:
             await self._take_event({**message, "channel": channel})

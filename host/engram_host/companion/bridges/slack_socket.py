@@ -83,7 +83,9 @@ class Socket(SocketModeClient):
                     self.wss_uri = await self.issue_new_wss_url()
                     await self.connect()
             self._lost = asyncio.get_running_loop().create_future()
-            if not await self._lost:
+            with connect_errors():
+                is_wanted = await self._lost
+            if not is_wanted:
                 raise NetworkAway("Slack has ended the connection.")
 
     async def end(self) -> None:

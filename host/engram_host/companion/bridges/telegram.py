@@ -115,12 +115,19 @@ class Telegram:
             fields["reply_parameters"] = {"message_id": int(reply_to), "allow_sending_without_reply": True}
         with _send_errors(is_plain):
             sent = await self._call("sendMessage", chat, fields | _text(text, is_plain))
-        return str(part(sent, "message_id", int))
+        number = str(part(sent, "message_id", int))
+        # A supergroup counts its messages anew: those that are sent to where a group went to have it in their id.
+        return f"{self._moved[chat.id]}:{number}" if chat.id in self._moved else number
 
     async def edit(self, chat: Chat, message: str, text: str, is_plain: bool = False) -> None:
+        moved_to, _, number = message.rpartition(":")
+        if moved_to:
+            chat = Chat(moved_to, chat.thread, chat.is_group)
+        elif chat.id in self._moved:
+            raise SendRefused("the message stayed behind in a group that has become a supergroup.")
         with _send_errors(is_plain):
             try:
-                await self._call("editMessageText", chat, {"message_id": int(message)} | _text(text, is_plain))
+                await self._call("editMessageText", chat, {"message_id": int(number)} | _text(text, is_plain))
             except ApiError as error:
                 if not error.says("message is not modified"):
                     raise
