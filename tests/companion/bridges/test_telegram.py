@@ -413,7 +413,7 @@ def test_a_token_that_telegram_does_not_know_is_refused(server):
         assert server.fake.token not in str(refused.value)
 
 
-@pytest.mark.parametrize("change", [{"token": "no token"}, {"url": "api.telegram.org"}])
+@pytest.mark.parametrize("change", [{"token": "no token"}, {"url": "api.telegram.org"}, {"url": "https://a:b"}])
 def test_a_setting_that_cannot_be_meant_is_told(server, change):
     with pytest.raises(BridgeUnavailable):
         asyncio.run(made("telegram", {**server.settings, **change}).check())

@@ -28,7 +28,7 @@ from engram_host.companion.bridges.errors import (
     SlowDown,
 )
 from engram_host.companion.bridges.network import Attachment, BridgeHost, Chat, Features, Incoming, utf16_units
-from engram_host.companion.bridges.telegram_api import ApiError, BotApi
+from engram_host.companion.bridges.telegram_api import ApiError, BotApi, is_address
 
 LONGEST_TEXT = 4096
 """UTF-16 units of a message."""
@@ -60,8 +60,8 @@ _log = logging.getLogger(__name__)
 def connect(values: Mapping[str, str]) -> "Telegram":
     """The connection of a bridge to Telegram."""
     token, url = values["token"].strip(), values["url"].rstrip("/")
-    if not url.startswith(("https://", "http://")):
-        raise BridgeUnavailable("the address of Telegram's Bot API begins with https://.")
+    if not is_address(url):
+        raise BridgeUnavailable("the address of Telegram's Bot API is https:// and a host.")
     number, _, secret = token.partition(":")
     if not number.isdecimal() or not secret.replace("-", "").replace("_", "").isalnum() or not token.isascii():
         raise BridgeUnavailable("a token of Telegram is a number, a colon and a secret: copy all of it.")

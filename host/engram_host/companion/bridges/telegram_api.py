@@ -21,6 +21,14 @@ for _name in ("httpx", "httpcore"):  # they log each call with its address
     logging.getLogger(_name).setLevel(logging.WARNING)
 
 
+def is_address(url: str) -> bool:
+    """Whether a Bot API can be asked at an address."""
+    try:
+        return httpx.URL(url).scheme in ("https", "http") and bool(httpx.URL(url).host)
+    except httpx.InvalidURL:
+        return False
+
+
 class ApiError(Exception):
     """A call that failed, as firmware's BotError: `code` is Telegram's, 0 if the link failed; `retry_after` is in seconds.
 
