@@ -1,0 +1,191 @@
+"""What Discord's bridge takes of its library: the client, what comes in, and the library's errors as ours."""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+import aiohttp
+import discord
+
+from engram_host.companion.bridges.errors import (
+    BridgeUnavailable,
+    NetworkAway,
+    SendFailed,
+    SendRefused,
+    SendUncertain,
+    SignInRefused,
+    SlowDown,
+)
+from engram_host.companion.bridges.network import Attachment, Chat, Incoming
+
+_WAITING = 1000
+"""Messages that wait for the engine; protects the memory, and beyond it the bridge begins again from its mark."""
+_WAITING_COMMANDS = 100
+"""Slash commands that wait likewise: Discord says of one more that the bot does not answer."""
+_BREAKS, _BREAK_SECONDS = 5, 60.0
+"""More breaks within that time are an outage: the library tries again without a pause."""
+_READY_SECONDS = 1.0
+_TAKEN_TYPES = (discord.MessageType.default, discord.MessageType.reply)
+_NO_INTENT = (
+    "Discord refuses to give the bot messages: switch on its message content intent in the developer portal, under Bot, "
+    "Privileged Gateway Intents."
+)
+
+logging.getLogger("discord").addHandler(logging.NullHandler())
+logging.getLogger("discord").propagate = False  # what matters of it comes as an error
+
+
+class Client(discord.Client):
+    """The library's client; what it gives goes into queues, commands into their own: they may not wait for three seconds."""
+
+    def __init__(self) -> None:
+        intents = discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=True)
+        super().__init__(
+            intents=intents,
+            max_messages=None,
+            member_cache_flags=discord.MemberCacheFlags.none(),
+            chunk_guilds_at_startup=False,
+            guild_ready_timeout=_READY_SECONDS,
+            allowed_mentions=discord.AllowedMentions.none(),
+            max_ratelimit_timeout=30.0,
+        )
+        self.events: asyncio.Queue[tuple[str, Any]] = asyncio.Queue(_WAITING)
+        self.commands: asyncio.Queue[discord.Interaction] = asyncio.Queue(_WAITING_COMMANDS)
+        self.failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._breaks: deque[float] = deque(maxlen=_BREAKS)
+
+    def put(self, kind: str, value: Any = None) -> None:
+        try:
+            self.events.put_nowait((kind, value))
+        except asyncio.QueueFull:
+            self.fail("more messages came than could be taken.")
+
+    def fail(self, problem: str) -> None:
+        if not self.failure.done():
+            self.failure.set_exception(NetworkAway(problem))
+
+    async def on_connect(self) -> None:
+        self.put("connect")
+
+    async def on_resumed(self) -> None:
+        self.put("resumed")
+
+    async def on_ready(self) -> None:
+        self.put("ready")
+
+    async def on_message(self, message: discord.Message) -> None:
+        self.put("message", message)
+
+    async def on_interaction(self, interaction: discord.Interaction) -> None:
+        if interaction.type is discord.InteractionType.application_command:
+            with contextlib.suppress(asyncio.QueueFull):
+                self.commands.put_nowait(interaction)
+
+    async def on_disconnect(self) -> None:
+        now = time.monotonic()
+        self._breaks.append(now)
+        if len(self._breaks) == _BREAKS and now - self._breaks[0] < _BREAK_SECONDS:
+            self.fail("Discord ends the connection again and again.")
+
+
+# --- what comes in
+
+
+def incoming_of(message: discord.Message, client: discord.Client) -> Incoming | None:
+    """The message of a person; None for what is none."""
+    me = client.user
+    if me is None or message.author.bot or message.webhook_id or message.type not in _TAKEN_TYPES:
+        return None
+    attachments = tuple(_attachment(one) for one in message.attachments)
+    if not (message.content or attachments):
+        return None
+    is_group = message.guild is not None
+    return Incoming(
+        id=str(message.id),
+        chat=chat_of(message.channel, message.channel.id, is_group=is_group),
+        sender=str(message.author.id),
+        sender_name=message.author.display_name,
+        text=_text(message, me.id),
+        is_mentioned=not is_group or me.id in message.raw_mentions or _replies_to(message, me.id),
+        attachments=attachments,
+        at=int(message.created_at.timestamp()),
+    )
+
+
+def chat_of(channel: Any, number: int | None, *, is_group: bool) -> Chat:
+    """The place of a message in a channel; a thread has that of its channel."""
+    if isinstance(channel, discord.Thread):
+        return Chat(str(channel.parent_id), str(channel.id), is_group)
+    return Chat(str(number), "", is_group)
+
+
+def _text(message: discord.Message, me: int) -> str:
+    """The text without the bot's name at its beginning, and with the names of others in place of their ids."""
+    text = message.content
+    for own in (f"<@{me}>", f"<@!{me}>"):
+        if text.startswith(own):
+            text = text[len(own) :].lstrip(" ,:\n") or f"@{message.guild.me.name if message.guild else ''}"
+    for user in message.mentions:
+        text = text.replace(f"<@{user.id}>", f"@{user.display_name}").replace(f"<@!{user.id}>", f"@{user.display_name}")
+    return text
+
+
+def _replies_to(message: discord.Message, me: int) -> bool:
+    replied = message.reference.resolved if message.reference else None
+    return isinstance(replied, discord.Message) and replied.author.id == me
+
+
+def _attachment(file: discord.Attachment) -> Attachment:
+    kinds = {"image": "photo", "audio": "audio", "video": "video"}
+    kind: Any = kinds.get((file.content_type or "").partition("/")[0], "file")
+    return Attachment(kind, file.filename, file.size)
+
+
+# --- what goes wrong
+
+
+@contextlib.contextmanager
+def connect_errors() -> Iterator[None]:
+    """Signing in and listening: the library's errors as ours."""
+    try:
+        yield
+    except discord.LoginFailure:
+        raise SignInRefused("Discord does not know the bot: set its token again.") from None
+    except discord.PrivilegedIntentsRequired:
+        raise BridgeUnavailable(_NO_INTENT) from None
+    except discord.ConnectionClosed as error:
+        if error.code == 4004:
+            raise SignInRefused("Discord does not know the bot: set its token again.") from None
+        if error.code in (4013, 4014):
+            raise BridgeUnavailable(_NO_INTENT) from None
+        raise NetworkAway(f"Discord has ended the connection (code {error.code}).") from None
+    except discord.HTTPException as error:
+        raise NetworkAway(f"Discord answers {error.status}.") from None
+    except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
+        raise NetworkAway(f"Discord cannot be reached: {type(error).__name__}.") from None
+
+
+@contextlib.contextmanager
+def send_errors() -> Iterator[None]:
+    """Sending: the library's errors as ours."""
+    try:
+        yield
+    except discord.RateLimited as error:
+        raise SlowDown(error.retry_after) from None
+    except discord.HTTPException as error:
+        said = f"Discord refuses the message: {error.text or error.status}."
+        if error.status == 429:
+            raise SlowDown(float(getattr(error.response, "headers", {}).get("Retry-After", 60))) from None
+        if error.status == 401:
+            raise SendFailed("Discord does not know the bot any more.") from None
+        if error.status >= 500:
+            raise SendUncertain("nobody knows whether the message arrived: Discord is in trouble.") from None
+        raise SendRefused(said) from None
+    except aiohttp.ClientConnectorError:
+        raise SendFailed("Discord cannot be reached.") from None
+    except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
+        raise SendUncertain(f"nobody knows whether the message arrived: {type(error).__name__}.") from None

@@ -1,0 +1,279 @@
+"""Slack, over Socket Mode and the Web API: private chats, channels, threads, and one slash command.
+
+Slack sends an event again, up to three times, until it is acknowledged: that is done once the engine has it. What came while
+the bridge was away longer than that is fetched, up to a number in each conversation, and in the threads of the mark. The mark
+is the newest message taken, and the newest threads: TS CHANNEL/THREAD CHANNEL/THREAD ... Slack shows no typing of bots.
+"""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+import aiohttp
+from slack_sdk.errors import SlackApiError, SlackClientError
+from slack_sdk.socket_mode.request import SocketModeRequest
+from slack_sdk.socket_mode.response import SocketModeResponse
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from engram_host.companion.bridges.errors import BridgeUnavailable, SendFailed
+from engram_host.companion.bridges.network import Attachment, BridgeHost, Chat, Features, Incoming
+from engram_host.companion.bridges.slack_marks import escaped, escaped_length, readable, rendered
+from engram_host.companion.bridges.slack_socket import QUIET, Socket, connect_errors, error_code, send_errors
+
+_MOST_UNITS = 3900
+"""Less than a message may have: a table becomes code, whose signs are more."""
+_CALL_SECONDS = 20
+_NAME_SECONDS = 1.5
+"""Slack wants an acknowledgement within 3 seconds: the name of a person is not worth more."""
+_NAMES = 200
+_CAUGHT_UP_PLACES = 40
+_CAUGHT_UP_MESSAGES = 100
+"""How much is fetched after an outage: conversations, and messages of each."""
+_THREADS = 30
+"""Threads in the mark: each has some 30 characters of its 2,000."""
+_TAKEN_SUBTYPES = (None, "file_share", "thread_broadcast")
+_PLACES = "im,mpim,public_channel,private_channel"
+
+_log = logging.getLogger(__name__)
+
+
+def connect(values: Mapping[str, str]) -> "Slack":
+    """The connection of a bridge to Slack."""
+    url = values["url"]
+    if not url.startswith(("https://", "http://")):
+        raise BridgeUnavailable("the address of Slack's Web API begins with https://.")
+    for name, prefix in (("token", "xoxb-"), ("app_token", "xapp-")):
+        if not values[name].startswith(prefix) or not values[name].isascii() or not values[name].isprintable():
+            raise BridgeUnavailable(f"Slack's {name} begins with {prefix}: see the app's settings.")
+    return Slack(values["token"], values["app_token"], url.rstrip("/") + "/")
+
+
+class Slack:
+    """One app in one workspace."""
+
+    def __init__(self, token: str, app_token: str, url: str):
+        self._token = token
+        self._app_token = app_token
+        self._url = url
+        self._web: AsyncWebClient | None = None
+        self._me = self._account = ""
+        self._names: OrderedDict[str, str] = OrderedDict()
+
+    @property
+    def features(self) -> Features:
+        return Features(_MOST_UNITS, escaped_length, edit_seconds=1.5, has_typing=False, command_signs="/!")
+
+    async def check(self) -> str:
+        async with self._signed_in() as web:
+            with connect_errors():
+                await web.apps_connections_open(app_token=self._app_token)
+            return self._account
+
+    async def run(self, host: BridgeHost) -> None:
+        async with self._signed_in() as web:
+            self._web = web
+            inbox = _Inbox(self, web, host, await host.load_mark())
+            socket = Socket(self._app_token, web, inbox.take, inbox.greet)
+            try:
+                await socket.stay_connected()
+            finally:
+                self._web = None
+                await socket.end()
+
+    async def send(self, chat: Chat, text: str, key: str, reply_to: str = "", is_plain: bool = False) -> str:
+        more: dict[str, Any] = {"thread_ts": chat.thread} if chat.thread else {}
+        with send_errors():
+            sent = await self._open_web().chat_postMessage(
+                channel=chat.id,
+                text=escaped(text) if is_plain else rendered(text),
+                mrkdwn=not is_plain,
+                unfurl_links=False,
+                unfurl_media=False,
+                **more,
+            )
+        return str(sent["ts"])
+
+    async def edit(self, chat: Chat, message: str, text: str, is_plain: bool = False) -> None:
+        with send_errors():
+            await self._open_web().chat_update(
+                channel=chat.id, ts=message, text=escaped(text) if is_plain else rendered(text)
+            )
+
+    async def show_typing(self, chat: Chat, is_typing: bool) -> None:
+        """Slack has no such sign for bots."""
+
+    @contextlib.asynccontextmanager
+    async def _signed_in(self) -> AsyncIterator[AsyncWebClient]:
+        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=_CALL_SECONDS)) as session:
+            # Without its handlers of retries, which would send a message twice.
+            web = AsyncWebClient(self._token, base_url=self._url, session=session, retry_handlers=[], logger=QUIET)
+            with connect_errors():
+                found = await web.auth_test()
+            self._me, self._account = str(found["user_id"]), f"@{found['user']} in {found['team']}"
+            yield web
+
+    def _open_web(self) -> AsyncWebClient:
+        if self._web is None:
+            raise SendFailed("the bridge is not connected to Slack now.")
+        return self._web
+
+    # --- what comes in
+
+    async def incoming(self, web: AsyncWebClient, event: dict[str, Any]) -> Incoming | None:
+        """The message of a person; None for what is none."""
+        text, sender, ts, channel = (str(event.get(name) or "") for name in ("text", "user", "ts", "channel"))
+        is_message = event.get("type") in ("message", "app_mention") and event.get("subtype") in _TAKEN_SUBTYPES
+        is_bots = bool(event.get("bot_id")) or sender == self._me
+        attachments = tuple(_attachment(file) for file in event.get("files") or () if isinstance(file, dict))
+        if not is_message or is_bots or not (sender and ts and channel) or not (text or attachments):
+            return None
+        is_group = not channel.startswith("D")
+        thread = str(event.get("thread_ts") or "")
+        own = f"<@{self._me}>"
+        said = text.removeprefix(own).lstrip(" ,:\n") or text
+        return Incoming(
+            id=ts,
+            chat=Chat(channel, thread if thread != ts else "", is_group),
+            sender=sender,
+            sender_name=await self._name(web, sender),
+            text=readable(said, {self._me: self._account.partition(" ")[0].removeprefix("@"), **self._names}),
+            is_mentioned=not is_group or own in text or event.get("parent_user_id") == self._me,
+            attachments=attachments,
+            at=int(ts.partition(".")[0]) if ts.partition(".")[0].isdigit() else 0,
+        )
+
+    def command(self, payload: dict[str, Any], host: BridgeHost) -> Incoming:
+        """A slash command: `/engram recall bike` is the command /recall, `/engram hello` a message."""
+        text = str(payload.get("text") or "").strip() or "/help"
+        if text.split()[0] in [command.name for command in host.menu]:
+            text = f"/{text}"
+        channel = str(payload["channel_id"])
+        return Incoming(
+            id=f"command {payload['trigger_id']}",
+            chat=Chat(channel, "", not channel.startswith("D")),
+            sender=str(payload["user_id"]),
+            sender_name=str(payload.get("user_name") or ""),
+            text=readable(text, self._names),
+            at=int(time.time()),
+        )
+
+    async def _name(self, web: AsyncWebClient, user: str) -> str:
+        if user not in self._names:
+            name = ""
+            with contextlib.suppress(SlackClientError, aiohttp.ClientError, OSError, TimeoutError):
+                async with asyncio.timeout(_NAME_SECONDS):
+                    found = (await web.users_info(user=user)).get("user") or {}
+                name = str(
+                    found.get("profile", {}).get("display_name") or found.get("real_name") or found.get("name") or ""
+                )
+            self._names[user] = name  # also where the app may not ask: it is not asked again
+            while len(self._names) > _NAMES:
+                self._names.popitem(last=False)
+        return self._names[user]
+
+
+class _Inbox:
+    """Takes what the socket gives, one after the other, and keeps the mark."""
+
+    def __init__(self, slack: Slack, web: AsyncWebClient, host: BridgeHost, mark: str):
+        self._slack, self._web, self._host = slack, web, host
+        self._since, *threads = mark.split() or [""]
+        self._newest = self._since
+        self._threads: deque[str] = deque(threads, _THREADS)
+        self._saved = mark
+        self._is_caught_up = False
+
+    async def greet(self) -> None:
+        """The socket is there."""
+        self._host.connected(self._slack._account)
+        if not self._is_caught_up:
+            await self._catch_up()
+
+    async def take(self, request: SocketModeRequest) -> SocketModeResponse:
+        """Take an envelope; the acknowledgement that it may be given now."""
+        if request.type == "slash_commands":
+            await self._host.receive(self._slack.command(request.payload, self._host))
+            return SocketModeResponse(request.envelope_id, {"response_type": "in_channel"})  # others see what was asked
+        if request.type == "events_api" and isinstance(request.payload.get("event"), dict):
+            await self._take_event(request.payload["event"])
+            await self._save()
+        return SocketModeResponse(request.envelope_id)
+
+    async def _take_event(self, event: dict[str, Any]) -> None:
+        message = await self._slack.incoming(self._web, event)
+        if message is None:
+            return
+        await self._host.receive(message)
+        self._newest = max(self._newest, message.id)
+        if message.chat.thread:  # the history of a channel does not have what is said in its older threads
+            thread = f"{message.chat.id}/{message.chat.thread}"
+            with contextlib.suppress(ValueError):
+                self._threads.remove(thread)
+            self._threads.append(thread)
+
+    async def _save(self) -> None:
+        mark = " ".join((self._newest, *self._threads))
+        if mark != self._saved and self._newest and self._is_caught_up:
+            await self._host.save_mark(mark)
+            self._saved = mark
+
+    async def _catch_up(self) -> None:
+        """Take what came since the mark, and was given up by Slack meanwhile."""
+        if self._since:
+            threads = dict.fromkeys(self._threads)
+            try:
+                for channel in await self._places():
+                    threads |= dict.fromkeys(await self._take_history(channel))
+                for thread in threads:
+                    channel, _, ts = thread.partition("/")
+                    await self._take_replies(channel, ts)
+            except SlackApiError as error:
+                _log.warning("what came while the bridge was away is not fetched: Slack answers %s", error_code(error))
+        self._is_caught_up = True
+        await self._save()
+
+    async def _places(self) -> list[str]:
+        found = await self._web.users_conversations(types=_PLACES, exclude_archived=True, limit=200)
+        places = [str(one["id"]) for one in _objects(found, "channels")]
+        return sorted(places, key=lambda place: not place.startswith("D"))[:_CAUGHT_UP_PLACES]
+
+    async def _take_history(self, channel: str) -> list[str]:
+        """Take what was said in a conversation since the mark; the threads that began then."""
+        found = await self._web.conversations_history(channel=channel, oldest=self._since, limit=_CAUGHT_UP_MESSAGES)
+        if found.get("has_more"):
+            _log.warning(
+                "more than %d messages came while the bridge was away: older ones are left", _CAUGHT_UP_MESSAGES
+            )
+        messages = sorted(_objects(found, "messages"), key=lambda one: one["ts"])
+        for message in messages:
+            await self._take_event({**message, "channel": channel})
+        return [f"{channel}/{one['ts']}" for one in messages if one.get("reply_count")]
+
+    async def _take_replies(self, channel: str, ts: str) -> None:
+        try:
+            found = await self._web.conversations_replies(
+                channel=channel, ts=ts, oldest=self._since, limit=_CAUGHT_UP_MESSAGES
+            )
+        except SlackApiError as error:
+            if error_code(error) not in ("thread_not_found", "channel_not_found", "not_in_channel"):
+                raise
+            return
+        for message in _objects(found, "messages"):
+            if message["ts"] > self._since and message["ts"] != ts:
+                await self._take_event({**message, "channel": channel})
+
+
+def _objects(found: AsyncSlackResponse, name: str) -> list[dict[str, Any]]:
+    return list(found.get(name) or ())
+
+
+def _attachment(file: dict[str, Any]) -> Attachment:
+    kinds = {"image": "photo", "audio": "audio", "video": "video"}
+    kind: Any = kinds.get(str(file.get("mimetype") or "").partition("/")[0], "file")
+    size = file.get("size")
+    return Attachment(kind, str(file.get("name") or ""), size if isinstance(size, int) else 0)

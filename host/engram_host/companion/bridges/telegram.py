@@ -1,0 +1,347 @@
+"""Telegram, over its Bot API: long polls for messages, in private chats, groups and topics.
+
+Telegram forgets an update when a later one is asked for: that is done once the engine has it. The mark is the number of the
+next update. A group that becomes a supergroup gets another id: what is still to be sent goes there, and as a place where people
+talk it is a new group.
+"""
+
+import contextlib
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Any, Literal, cast
+
+from engram.channels.telegram.bot_api import BotError
+from engram.channels.telegram.markup import to_html
+from engram.channels.telegram.sender import is_final
+from engram.channels.telegram.updates import part
+from engram_host.companion.bridges.errors import (
+    BridgeError,
+    BridgeUnavailable,
+    MarksRefused,
+    NetworkAway,
+    SendFailed,
+    SendRefused,
+    SendUncertain,
+    SignInRefused,
+    SlowDown,
+)
+from engram_host.companion.bridges.network import Attachment, BridgeHost, Chat, Features, Incoming, utf16_units
+from engram_host.companion.bridges.telegram_api import ApiError, BotApi, is_address
+
+LONGEST_TEXT = 4096
+"""UTF-16 units of a message."""
+_POLL_SECONDS = 50
+_AT_ONCE = 50
+_RECENT = 1000
+"""Updates before the mark that count as known; numbers that are further back are new ones."""
+_FORGOTTEN_SECONDS = 6 * 86_400
+"""After a week without an update Telegram chooses other numbers."""
+_MOVED = 100
+_HOPS = 3
+"""Times that a message is sent as a refusal asks: to another chat, to no topic."""
+_MOST_COMMANDS = 100
+_COMMAND_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
+_DESCRIPTION = 256
+_NO_TOPIC = ("thread not found", "topic_deleted")
+_BAD_MARKS = ("parse entities", "is empty", "must be non-empty")
+_NOT_THE_MARKS = ("message to edit not found", "message can't be edited", "is too long", "upgraded to a supergroup")
+_FORWARDED = "[forwarded] "
+_HELD: tuple[tuple[str, Literal["photo", "audio", "video", "file"]], ...] = (
+    *(("photo", "photo"), ("animation", "video"), ("video", "video"), ("video_note", "video")),
+    *(("audio", "audio"), ("voice", "audio"), ("document", "file")),
+)
+_NAMED = ("sticker", "location", "contact", "poll", "dice", "game", "story", "checklist")
+
+_log = logging.getLogger(__name__)
+
+
+def connect(values: Mapping[str, str]) -> "Telegram":
+    """The connection of a bridge to Telegram."""
+    token, url = values["token"].strip(), values["url"].rstrip("/")
+    if not is_address(url):
+        raise BridgeUnavailable("the address of Telegram's Bot API is https:// and a host.")
+    number, _, secret = token.partition(":")
+    if not number.isdecimal() or not secret.replace("-", "").replace("_", "").isalnum() or not token.isascii():
+        raise BridgeUnavailable("a token of Telegram is a number, a colon and a secret: copy all of it.")
+    return Telegram(token, url)
+
+
+class Telegram:
+    """One bot."""
+
+    def __init__(self, token: str, url: str):
+        self._token = token
+        self._url = url
+        self._api: BotApi | None = None
+        self._me: dict[str, Any] = {}
+        self._moved: OrderedDict[str, str] = OrderedDict()
+        """The supergroups that groups became."""
+
+    @property
+    def features(self) -> Features:
+        return Features(LONGEST_TEXT, utf16_units, edit_seconds=1.5)
+
+    async def check(self) -> str:
+        async with self._signed_in():
+            return self._account
+
+    async def run(self, host: BridgeHost) -> None:
+        async with self._signed_in() as api:
+            self._api = api
+            await self._set_menu(api, host)
+            host.connected(self._account)
+            mark = await host.load_mark()
+            known = int(mark) if mark.isdecimal() else 0
+            following, newest_at = 0, time.monotonic()
+            while True:
+                if time.monotonic() - newest_at > _FORGOTTEN_SECONDS:
+                    following = 0
+                for update in await self._poll(api, following):
+                    number = part(update, "update_id", int)
+                    if number < following:
+                        continue
+                    if not known - _RECENT <= number < known:
+                        await self._take(update, host)
+                    following, newest_at = number + 1, time.monotonic()
+                if following and following != known:
+                    await host.save_mark(str(following))
+                    known = following
+
+    async def send(self, chat: Chat, text: str, key: str, reply_to: str = "", is_plain: bool = False) -> str:
+        fields: dict[str, Any] = {"message_thread_id": int(chat.thread)} if chat.thread else {}
+        if reply_to:
+            fields["reply_parameters"] = {"message_id": int(reply_to), "allow_sending_without_reply": True}
+        with _send_errors(is_plain):
+            sent = await self._call("sendMessage", chat, fields | _text(text, is_plain))
+        number = str(part(sent, "message_id", int))
+        # A supergroup counts its messages anew: those that are sent to where a group went to have it in their id.
+        return f"{self._moved[chat.id]}:{number}" if chat.id in self._moved else number
+
+    async def edit(self, chat: Chat, message: str, text: str, is_plain: bool = False) -> None:
+        moved_to, _, number = message.rpartition(":")
+        if moved_to:
+            chat = Chat(moved_to, chat.thread, chat.is_group)
+        elif chat.id in self._moved:
+            raise SendRefused("the message stayed behind in a group that has become a supergroup.")
+        with _send_errors(is_plain):
+            try:
+                await self._call("editMessageText", chat, {"message_id": int(number)} | _text(text, is_plain))
+            except ApiError as error:
+                if not error.says("message is not modified"):
+                    raise
+
+    async def show_typing(self, chat: Chat, is_typing: bool) -> None:
+        if not is_typing or self._api is None:
+            return  # the sign goes by itself, with the next message or after five seconds
+        fields: dict[str, Any] = {"message_thread_id": int(chat.thread)} if chat.thread else {}
+        with contextlib.suppress(ApiError):
+            await self._api.call("sendChatAction", chat_id=self._chat_id(chat), action="typing", **fields)
+
+    # --- the connection
+
+    @property
+    def _account(self) -> str:
+        return "@" + part(self._me, "username", str)
+
+    @contextlib.asynccontextmanager
+    async def _signed_in(self) -> AsyncIterator[BotApi]:
+        api = BotApi(self._url, self._token)
+        try:
+            with _poll_errors():
+                self._me = await api.call("getMe")
+            if not part(self._me, "id", int):
+                raise NetworkAway("what answers is not Telegram's Bot API: check the bridge's url.")
+            yield api
+        finally:
+            self._api = None
+            await api.close()
+
+    async def _set_menu(self, api: BotApi, host: BridgeHost) -> None:
+        menu = [
+            {"command": command.name, "description": command.description[:_DESCRIPTION]}
+            for command in host.menu
+            if set(command.name) <= _COMMAND_CHARACTERS
+        ]
+        try:
+            await api.call("setMyCommands", commands=menu[:_MOST_COMMANDS])
+        except ApiError as error:
+            _log.info("Telegram did not take the menu of commands: %s", error)
+
+    async def _poll(self, api: BotApi, offset: int) -> list[Any]:
+        with _poll_errors():
+            found = await api.call(
+                *("getUpdates", _POLL_SECONDS),
+                offset=offset,
+                limit=_AT_ONCE,
+                timeout=_POLL_SECONDS,
+                allowed_updates=["message"],
+            )
+        if not isinstance(found, list) or not all(part(update, "update_id", int) > 0 for update in found):
+            raise NetworkAway("what answers is not Telegram's Bot API: check the bridge's url.")
+        return found
+
+    async def _take(self, update: Any, host: BridgeHost) -> None:
+        message = part(update, "message", dict)
+        if new := part(message, "migrate_to_chat_id", int):
+            self._move(str(part(part(message, "chat", dict), "id", int)), str(new))
+        incoming = _incoming(message, self._me)
+        if incoming is not None:
+            await host.receive(incoming)
+
+    async def _call(self, method: str, chat: Chat, fields: dict[str, Any]) -> Any:
+        """Call a method for a chat, and follow it to where a refusal says that it is now."""
+        if self._api is None:
+            raise SendFailed("the bridge is not connected to Telegram now.")
+        for hop in range(_HOPS):
+            if chat.id in self._moved:
+                fields.pop("reply_parameters", None)  # there another message has that number
+            try:
+                return await self._api.call(method, chat_id=self._chat_id(chat), **fields)
+            except ApiError as error:
+                has_no_topic = "message_thread_id" in fields and any(error.says(words) for words in _NO_TOPIC)
+                if error.moved_to:
+                    self._move(chat.id, str(error.moved_to))
+                is_mended = has_no_topic or (error.moved_to and method == "sendMessage")
+                if hop == _HOPS - 1 or not is_mended:
+                    raise
+                if has_no_topic:
+                    del fields["message_thread_id"]
+        raise AssertionError("the last try returns or raises")
+
+    def _move(self, group: str, supergroup: str) -> None:
+        self._moved[group] = supergroup
+        if len(self._moved) > _MOVED:
+            self._moved.popitem(last=False)
+
+    def _chat_id(self, chat: Chat) -> int:
+        return int(self._moved.get(chat.id, chat.id))
+
+
+# --- what comes in: nothing in it is trusted, each field has its kind or counts as absent
+
+
+def _incoming(message: dict[str, Any], me: dict[str, Any]) -> Incoming | None:
+    """The message of a person; None for what is none, is for another bot, or is said in the name of a chat."""
+    chat, sender = part(message, "chat", dict), part(message, "from", dict)
+    kind, number = part(chat, "type", str), part(message, "message_id", int)
+    if kind not in ("private", "group", "supergroup") or not part(sender, "id", int) or number <= 0:
+        return None
+    if part(sender, "is_bot", bool) or message.get("sender_chat"):
+        return None
+    attachments = _attachments(message)
+    written = part(message, "text", str) or part(message, "caption", str)
+    text, is_named = _addressed(written, message, me)
+    if text is None or not (text or attachments):
+        return None
+    if text.startswith("/") and (message.get("forward_origin") or message.get("forward_date")):
+        text = _FORWARDED + text  # others have written it: it is no command of who forwards it
+    thread = part(message, "message_thread_id", int) if part(message, "is_topic_message", bool) else 0
+    is_group = kind != "private"
+    return Incoming(
+        id=str(number),
+        chat=Chat(str(part(chat, "id", int)), str(thread or ""), is_group),
+        sender=str(part(sender, "id", int)),
+        sender_name=" ".join(f"{part(sender, 'first_name', str)} {part(sender, 'last_name', str)}".split()),
+        text=text,
+        is_mentioned=not is_group or is_named or _replies_to(message, thread, me),
+        attachments=attachments,
+        at=part(message, "date", int),
+    )
+
+
+def _addressed(written: str, message: dict[str, Any], me: dict[str, Any]) -> tuple[str | None, bool]:
+    """The text without the bot's name at its beginning, None if it is a command for another bot; whether it names this one."""
+    name = "@" + part(me, "username", str).lower()
+    text, is_named = written, False
+    for entity in part(message, "entities", list) or part(message, "caption_entities", list):
+        kind, at = part(entity, "type", str), part(entity, "offset", int)
+        said = _utf16_slice(written, at, part(entity, "length", int))
+        if kind == "bot_command" and "@" in said:
+            command, _, to = said.partition("@")
+            is_own = f"@{to.lower()}" == name
+            if at == 0:
+                text = command + written[len(said) :] if is_own else None
+            is_named |= is_own
+        elif (kind == "mention" and said.lower() == name) or part(part(entity, "user", dict), "id", int) == me["id"]:
+            is_named = True
+            if at == 0:
+                text = written[len(said) :].lstrip(" ,:\n") or written
+    return text, is_named
+
+
+def _utf16_slice(text: str, at: int, length: int) -> str:
+    data = text.encode("utf-16-le", "surrogatepass")
+    return data[2 * at : 2 * (at + length)].decode("utf-16-le", "replace")
+
+
+def _replies_to(message: dict[str, Any], thread: int, me: dict[str, Any]) -> bool:
+    """Whether a message replies to one of the bot. In a topic each one replies to what began the topic."""
+    replied = part(message, "reply_to_message", dict)
+    if thread and part(replied, "message_id", int) == thread:
+        return False
+    return part(part(replied, "from", dict), "id", int) == me["id"]
+
+
+def _attachments(message: dict[str, Any]) -> tuple[Attachment, ...]:
+    for field, kind in _HELD:
+        if message.get(field):
+            sizes = part(message, field, list)  # of a photo, the largest is the last
+            held = sizes[-1] if sizes else part(message, field, dict)
+            return (Attachment(kind, part(held, "file_name", str), part(held, "file_size", int)),)
+    return tuple(Attachment("file", name) for name in _NAMED if message.get(name))
+
+
+# --- what goes out, and what goes wrong
+
+
+def _text(text: str, is_plain: bool) -> dict[str, Any]:
+    marked = {"text": text} if is_plain else {"text": to_html(text), "parse_mode": "HTML"}
+    return {**marked, "link_preview_options": {"is_disabled": True}}
+
+
+@contextlib.contextmanager
+def _poll_errors() -> Iterator[None]:
+    """Signing in and polling: the API's errors as ours."""
+    try:
+        yield
+    except ApiError as error:
+        if error.code in (401, 404):
+            raise SignInRefused("Telegram does not know the bot: set its token again.") from None
+        if error.code == 409 and error.says("webhook"):
+            raise BridgeUnavailable(
+                "a webhook is set for this bot, so Telegram gives no messages: remove it with the Bot API's deleteWebhook, "
+                "or take another bot."
+            ) from None
+        if error.code == 409:
+            raise NetworkAway("another program polls this bot: stop it, or give the bridge a bot of its own.") from None
+        raise NetworkAway(f"{error}.") from None
+
+
+@contextlib.contextmanager
+def _send_errors(is_plain: bool) -> Iterator[None]:
+    """Sending: the API's errors as ours."""
+    try:
+        yield
+    except ApiError as error:
+        raise _send_error(error, is_plain=is_plain) from None
+
+
+def _send_error(error: ApiError, *, is_plain: bool) -> BridgeError:
+    if error.code == 429:
+        return SlowDown(max(1, error.retry_after))
+    if error.code == 400 and not is_plain and _is_about_marks(error):
+        return MarksRefused(f"{error}.")
+    if error.code in (400, 403):
+        return SendRefused(f"{error}.")
+    if error.is_unknown:
+        return SendUncertain(f"nobody knows whether the message arrived: {error}.")
+    return SendFailed(f"{error}.")
+
+
+def _is_about_marks(error: ApiError) -> bool:
+    """Whether the same text may be taken without marks. What is final is so for the board's own channel, too."""
+    if any(error.says(words) for words in _BAD_MARKS):
+        return True
+    return not is_final(cast(BotError, error)) and not any(error.says(words) for words in _NOT_THE_MARKS)

@@ -1,0 +1,416 @@
+"""Slack's bridge with slack_sdk, against a strict fake of the Web API and Socket Mode."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any
+
+import pytest
+
+from bridge_run import made, running
+from engram_host.companion.bridges.errors import (
+    BridgeUnavailable,
+    NetworkAway,
+    SendFailed,
+    SendRefused,
+    SendUncertain,
+    SignInRefused,
+    SlowDown,
+)
+from engram_host.companion.bridges.network import Attachment, Chat, Network
+from engram_host.companion.bridges.slack_marks import escaped_length, readable, rendered
+from engram_host.companion.errors import StoreUnavailable
+from recording_host import RecordingHost
+from slack_server import SlackServer
+
+Talk = Callable[[Network, RecordingHost], Coroutine[Any, Any, None]]
+POST = "chat.postMessage"
+
+
+@pytest.fixture
+def server() -> Iterator[SlackServer]:
+    server = SlackServer()
+    server.start()
+    yield server
+    server.stop()
+
+
+def with_bridge(server: SlackServer, talk: Talk) -> None:
+    """Talk while a bridge runs."""
+
+    async def run() -> None:
+        network, host = made("slack", server.settings), RecordingHost()
+        async with running(network, host):
+            await talk(network, host)
+
+    asyncio.run(run())
+
+
+# --- what comes in
+
+
+def test_a_private_message_comes_in_with_its_sender(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        said = await ann.say("hello 😀 &amp; &lt;hi&gt;")
+        message = await host.next("hello")
+        assert (message.id, message.sender, message.text) == (said, ann.id, "hello 😀 & <hi>")
+        assert message.chat == Chat(ann.direct.id) and message.is_mentioned
+        assert message.sender_name == "Ann" and message.at > 1_000_000_000
+
+    with_bridge(server, talk)
+
+
+def test_in_a_channel_the_mention_is_taken_off_and_both_events_have_one_id(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await ann.say("just talk", group=True)
+        assert not (await host.next("just talk")).is_mentioned
+        said = await ann.say("what is on the list?", group=True, mention=True)
+        await host.wait_until(lambda: len(host.received) == 3)
+        for message in host.received[1:]:
+            assert (message.id, message.text, message.is_mentioned) == (said, "what is on the list?", True)
+            assert message.chat == Chat(server.house.id, "", is_group=True)
+
+    with_bridge(server, talk)
+
+
+def test_a_thread_is_a_place_and_in_one_of_the_app_it_is_meant(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await ann.say("in the garden", group=True, thread="Garden")
+        message = await host.next("in the garden")
+        assert message.chat.id == server.house.id and message.chat.thread and not message.is_mentioned
+        await network.send(message.chat, "there", "k1", reply_to=message.id)
+        assert (await ann.wait_for("there", group=True)).thread == "Garden"
+        sent = await network.send(Chat(server.house.id, "", is_group=True), "here", "k2")
+        await ann.answer_in_thread("and then?", sent)
+        assert (await host.next("and then?")).is_mentioned
+
+    with_bridge(server, talk)
+
+
+def test_own_messages_edits_and_other_bots_are_ignored(server):
+    async def talk(network, host):
+        ann, other = await server.peer("ann"), await server.peer("other")
+        sent = await network.send(Chat(server.house.id, "", is_group=True), "my own", "k1")
+        await network.edit(Chat(server.house.id, "", is_group=True), sent, "my own edit")
+        other.user.bot_id = "B0OTHER"
+        await other.say("I am a bot", group=True, mention=True)
+        await ann.say("the last")
+        await host.next("the last")
+        assert [message.text for message in host.received] == ["the last"]
+
+    with_bridge(server, talk)
+
+
+def test_a_photo_comes_with_its_caption(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await ann.send_photo("my bike")
+        message = await host.next("my bike")
+        assert message.attachments == (Attachment("photo", "photo.jpg", 5),)
+
+    with_bridge(server, talk)
+
+
+@pytest.mark.parametrize(
+    ("used", "expected"), [("recall bike", "/recall bike"), ("what is up?", "what is up?"), ("", "/help")]
+)
+def test_the_slash_command_is_a_command_or_a_message(server, used, expected):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await ann.use_command(used, group=True)
+        await host.wait_until(lambda: host.received)
+        message = host.received[0]
+        assert (message.text, message.sender, message.is_mentioned) == (expected, ann.id, True)
+        await server.wait_until(lambda: server.socket.acknowledged)
+        assert server.socket.acknowledged[0]["payload"] == {"response_type": "in_channel"}
+
+    with_bridge(server, talk)
+
+
+def test_a_person_whose_name_the_app_may_not_ask_has_none(server):
+    server.missing_scopes["users.info"] = "users:read"
+
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await ann.say("one")
+        await ann.say("two")
+        assert (await host.next("two")).sender_name == ""
+        assert server.calls["users.info"] == 1
+
+    with_bridge(server, talk)
+
+
+# --- once
+
+
+def test_an_event_is_acknowledged_only_after_it_was_kept(server):
+    async def run():
+        network, host = made("slack", server.settings), RecordingHost()
+        ann = await server.peer("ann")
+        with pytest.raises(StoreUnavailable):
+            async with running(network, host) as task:
+                host.refuses = StoreUnavailable("the disk is away")
+                await ann.say("keep me")
+                await task
+        assert server.socket.waiting == 1 and not server.socket.acknowledged
+        host.refuses = None
+        async with running(network, host):
+            await host.next("keep me")
+            await server.wait_until(lambda: server.socket.acknowledged)
+        assert server.socket.waiting == 0 and not server.socket.wrong
+
+    asyncio.run(run())
+
+
+def test_a_message_that_comes_twice_has_the_same_id(server):
+    server.socket.doubles = True
+
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await ann.say("one")
+        await host.wait_until(lambda: len(host.received) == 2)
+        assert host.received[0].id == host.received[1].id
+
+    with_bridge(server, talk)
+
+
+def test_when_slack_asks_for_it_the_connection_is_made_anew(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await server.thread.join(server.socket.refresh())
+        await host.wait_until(lambda: len(host.accounts) == 2)
+        await ann.say("after it")
+        await host.next("after it")
+        assert server.socket.hellos == 2
+
+    with_bridge(server, talk)
+
+
+def test_what_was_not_acknowledged_when_the_connection_was_cut_comes_again(server):
+    async def run():
+        network, host = made("slack", server.settings), RecordingHost()
+        ann = await server.peer("ann")
+        with pytest.raises(NetworkAway):
+            async with running(network, host) as task:
+                server.cut_connections()
+                await task
+        said = await ann.say("meanwhile")
+        async with running(network, host):
+            assert (await host.next("meanwhile")).id == said
+
+    asyncio.run(run())
+
+
+def test_what_was_said_during_an_outage_is_fetched_in_all_places(server):
+    async def run():
+        network, host = made("slack", server.settings), RecordingHost()
+        ann = await server.peer("ann")
+        with pytest.raises(NetworkAway):
+            async with running(network, host) as task:
+                await ann.say("an old thread", group=True, thread="Garden")
+                await host.wait_until(lambda: "/" in host.mark)
+                server.kill()
+                await task
+        await ann.say("private")
+        await ann.say("in the channel", group=True, mention=True)
+        await ann.say("in the old thread", group=True, thread="Garden")
+        await ann.say("in a new thread", group=True, thread="Kitchen")
+        await server.do(server.socket.forget)
+        with pytest.raises(NetworkAway):
+            await network.run(host)
+        server.start()
+        async with running(network, host):
+            for text in ("private", "in the channel", "in the old thread", "in a new thread"):
+                message = await host.next(text)
+            await host.wait_until(lambda: host.mark.startswith(message.id))
+        texts = [message.text for message in host.received]
+        assert sorted(texts) == sorted({*texts}) and (await host.next("in the channel")).is_mentioned
+
+    asyncio.run(run())
+
+
+def test_without_the_scope_for_history_the_bridge_goes_on(server):
+    server.missing_scopes["conversations.history"] = "channels:history"
+
+    async def run():
+        network, host = made("slack", server.settings), RecordingHost()
+        host.mark = "1700000000.000000"
+        ann = await server.peer("ann")
+        async with running(network, host):
+            await ann.say("hello")
+            await host.next("hello")
+
+    asyncio.run(run())
+
+
+# --- what goes out
+
+
+def test_a_message_is_sent_and_edited(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        sent = await network.send(Chat(ann.direct.id), "**one**", "k1")
+        await network.edit(Chat(ann.direct.id), sent, "**one** & <two>")
+        shown = await ann.wait_for("two")
+        assert (shown.id, shown.text, shown.edits) == (sent, "*one* &amp; &lt;two&gt;", 1)
+
+    with_bridge(server, talk)
+
+
+def test_nobody_is_called_by_what_a_model_writes(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await network.send(Chat(ann.direct.id), "<!channel> <@U0001>", "k1")  # the fake refuses a call
+        await network.send(Chat(ann.direct.id), "<!channel> <@U0001>", "k2", is_plain=True)
+        assert [one.text for one in ann.shown()] == ["&lt;!channel&gt; &lt;@U0001&gt;"] * 2
+
+    with_bridge(server, talk)
+
+
+@pytest.mark.parametrize("sign", ["a", "&", "<", "*", "|a|\n"])
+def test_a_message_of_the_longest_length_is_taken_and_edited(server, sign):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        most = network.features.most_units
+        text = sign * (most // escaped_length(sign))
+        sent = await network.send(Chat(ann.direct.id), text, "k1")
+        await network.edit(Chat(ann.direct.id), sent, text)
+
+    with_bridge(server, talk)
+
+
+def test_markdown_becomes_mrkdwn():
+    written = (
+        '# Title\n**bold** *thin* ~~gone~~ `a*b`\n- item\n> quoted\n> "twice"\n[docs](https://example.org/a?b=1&c=2)\n'
+        "```python\nif a < b:\n```\n| a | b |\n|---|---|\n"
+    )
+    assert rendered(written) == (
+        '*Title*\n*bold* _thin_ ~gone~ `a*b`\n• item\n> quoted\n> "twice"\n<https://example.org/a?b=1&amp;c=2|docs>\n'
+        "```\nif a &lt; b:\n```\n```\n| a | b |\n|---|---|\n```"
+    )
+
+
+def test_what_people_write_is_readable():
+    written = "<@U1> see <https://a.org|a.org> and <https://b.org|B> in <#C1|house>, <!here> &lt;b&gt; &amp;lt;"
+    assert readable(written, {"U1": "Ann"}) == "@Ann see https://a.org and B (https://b.org) in #house, @here <b> &lt;"
+
+
+# --- what goes wrong
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"), [("flood", SlowDown), ("status", SendUncertain), ("cut_after", SendUncertain)]
+)
+def test_a_send_that_fails_says_what_is_known_and_is_not_repeated(server, fault, error):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        server.fail(fault, POST, retry_after=7)
+        with pytest.raises(error) as failed:
+            await network.send(Chat(ann.direct.id), "answer", "k1")
+        assert getattr(failed.value, "retry_after", 7) == 7 and server.calls[POST] == 1
+
+    with_bridge(server, talk)
+
+
+def test_a_send_to_where_nobody_is_is_refused_for_good(server):
+    async def talk(network, host):
+        server.house.is_archived = True
+        for place in (Chat("C0NOWHERE"), Chat(server.house.id, "", is_group=True)):
+            with pytest.raises(SendRefused):
+                await network.send(place, "answer", "k1")
+        with pytest.raises(SendRefused):
+            await network.edit(Chat(server.house.id, "", is_group=True), "1.2", "answer")
+
+    with_bridge(server, talk)
+
+
+def test_nothing_is_sent_while_the_bridge_does_not_run(server):
+    async def run():
+        network, host = made("slack", server.settings), RecordingHost()
+        with pytest.raises(NetworkAway):
+            async with running(network, host) as task:
+                server.kill()
+                await task
+        with pytest.raises(NetworkAway):
+            await network.run(host)
+        with pytest.raises(SendFailed):
+            await network.send(Chat("D1"), "answer", "k1")
+
+    asyncio.run(run())
+
+
+def test_tokens_that_slack_does_not_know_are_refused(server):
+    server.is_token_refused = True
+    network = made("slack", server.settings)
+    for work in (network.check, lambda: network.run(RecordingHost())):
+        with pytest.raises(SignInRefused) as refused:
+            asyncio.run(work())
+        assert server.settings["token"] not in str(refused.value)
+
+
+def test_a_token_that_is_revoked_meanwhile_ends_the_bridge_for_good(server):
+    async def run():
+        network, host = made("slack", server.settings), RecordingHost()
+        with pytest.raises(SignInRefused):
+            async with running(network, host) as task:
+                server.is_token_refused = True
+                await server.thread.join(server.socket.refresh())
+                await task
+
+    asyncio.run(run())
+
+
+def test_a_scope_that_the_app_lacks_is_named(server):
+    server.missing_scopes["apps.connections.open"] = "connections:write"
+    with pytest.raises(BridgeUnavailable, match="connections:write"):
+        asyncio.run(made("slack", server.settings).check())
+
+
+@pytest.mark.parametrize("change", [{"token": "xapp-1"}, {"app_token": "xoxb-1"}, {"url": "slack.com/api"}])
+def test_a_setting_that_cannot_be_meant_is_told(server, change):
+    with pytest.raises(BridgeUnavailable):
+        made("slack", {**server.settings, **change})
+
+
+def test_check_gives_the_apps_name_and_workspace(server):
+    assert asyncio.run(made("slack", server.settings).check()) == "@engram in House"
+
+
+def test_a_socket_that_slack_ends_each_time_is_an_outage(server):
+    async def run():
+        network, host = made("slack", server.settings), RecordingHost()
+        with pytest.raises(NetworkAway, match="again and again"):
+            async with running(network, host) as task:
+                while not task.done():
+                    before = server.socket.hellos
+                    await server.thread.join(server.socket.refresh())
+                    renewed = asyncio.ensure_future(server.wait_until(lambda seen=before: server.socket.hellos > seen))
+                    await asyncio.wait((task, renewed), return_when=asyncio.FIRST_COMPLETED)
+                    renewed.cancel()
+                await task
+
+    asyncio.run(run())
+
+
+def test_the_fake_refuses_what_the_documentation_does_not_know(server):
+    import aiohttp
+
+    async def run():
+        ann = await server.peer("ann")
+        headers = {"Authorization": f"Bearer {server.settings['token']}"}
+        async with aiohttp.ClientSession(headers=headers) as session:
+            for body, error in (
+                ({"text": "a", "colour": "red"}, "invalid_arguments"),
+                ({"text": 1}, "invalid_arguments"),
+                ({"text": "a" * 4001}, "msg_too_long"),
+                ({"text": " "}, "no_text"),
+                ({"text": "<!channel>"}, "strict_fake_this_calls_people"),
+            ):
+                answer = await session.post(server.url + POST, json={"channel": ann.direct.id, **body})
+                assert (await answer.json())["error"] == error
+            answer = await session.post(server.url + POST, json={}, headers={"Authorization": "Bearer x"})
+            assert (await answer.json())["error"] == "invalid_auth"
+
+    asyncio.run(run())

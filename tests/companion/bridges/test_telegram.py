@@ -1,0 +1,429 @@
+"""Telegram's bridge, against the strict fake of the Bot API."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any
+
+import pytest
+
+from bridge_run import made, running
+from engram_host.companion.bridges.errors import (
+    BridgeUnavailable,
+    MarksRefused,
+    NetworkAway,
+    SendFailed,
+    SendRefused,
+    SendUncertain,
+    SignInRefused,
+    SlowDown,
+)
+from engram_host.companion.bridges.network import Attachment, Chat, Network
+from engram_host.companion.errors import StoreUnavailable
+from recording_host import MENU, RecordingHost
+from telegram_server import TelegramServer
+
+Talk = Callable[[Network, RecordingHost], Coroutine[Any, Any, None]]
+
+
+@pytest.fixture
+def server() -> Iterator[TelegramServer]:
+    server = TelegramServer()
+    server.start()
+    yield server
+    server.stop()
+
+
+def with_bridge(server: TelegramServer, talk: Talk) -> None:
+    """Talk while a bridge runs."""
+
+    async def run() -> None:
+        network, host = made("telegram", server.settings), RecordingHost()
+        async with running(network, host):
+            await talk(network, host)
+
+    asyncio.run(run())
+
+
+def on_fake(server: TelegramServer, work: Callable[[], Any]) -> Any:
+    async def do() -> Any:
+        return work()
+
+    return server.thread.run(do())
+
+
+# --- what comes in
+
+
+def test_a_private_message_comes_in_with_its_sender(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        said = await ann.say("hello 😀")
+        message = await host.next("hello")
+        assert (message.id, message.sender, message.text, message.is_mentioned) == (said, ann.id, "hello 😀", True)
+        assert message.chat == Chat(ann.id) and message.sender_name == "Ann" and message.at > 1_000_000_000
+
+    with_bridge(server, talk)
+
+
+def test_in_a_group_the_mention_is_taken_off(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await ann.say("just talk", group=True)
+        assert not (await host.next("just talk")).is_mentioned
+        await ann.say("what is on the list?", group=True, mention=True)
+        message = await host.next("what is")
+        assert message.text == "what is on the list?" and message.is_mentioned
+        assert message.chat == Chat(str(server.forum.id), "", is_group=True)
+
+    with_bridge(server, talk)
+
+
+def test_a_topic_is_a_thread_and_replies_in_it_are_mentions(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await ann.say("in the garden", group=True, thread="Garden")
+        message = await host.next("in the garden")
+        assert message.chat.thread == str(server.topic("Garden")) and not message.is_mentioned
+        sent = await network.send(message.chat, "answer", "k1", reply_to=message.id)
+        assert (await ann.wait_for("answer", group=True)).thread == "Garden"
+        await ann.reply("and then?", sent)
+        assert (await host.next("and then?")).is_mentioned
+
+    with_bridge(server, talk)
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("/board@engram_fake_bot kitchen", ("/board kitchen", True)),
+        ("/board kitchen", ("/board kitchen", False)),
+        ("@Engram_Fake_Bot, hi", ("hi", True)),
+        ("@engram_fake_bot", ("@engram_fake_bot", True)),
+        ("ask @engram_fake_bot", ("ask @engram_fake_bot", True)),
+    ],
+)
+def test_names_and_commands_in_a_group(server, written, expected):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await ann.say(written, group=True)
+        await host.wait_until(lambda: host.received)
+        assert (host.received[0].text, host.received[0].is_mentioned) == expected
+
+    with_bridge(server, talk)
+
+
+def test_commands_for_other_bots_own_messages_and_bots_are_ignored(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await ann.say("/board@other_bot kitchen", group=True)
+        await network.send(Chat(str(server.forum.id), is_group=True), "my own", "k1")
+        server.fake.people.add_member(server.forum, server.fake.people.add_user("Other", is_bot=True))
+        await ann.say("the last")
+        await host.next("the last")
+        assert [message.text for message in host.received] == ["the last"]
+
+    with_bridge(server, talk)
+
+
+def test_a_photo_comes_with_its_caption(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await ann.send_photo("my bike")
+        message = await host.next("my bike")
+        assert message.attachments == (Attachment("photo", "", len(b"photo")),)
+
+    with_bridge(server, talk)
+
+
+# --- once
+
+
+def test_an_update_is_confirmed_only_after_it_was_kept(server):
+    async def run():
+        network, host = made("telegram", server.settings), RecordingHost()
+        ann = await server.peer("ann")
+        with pytest.raises(StoreUnavailable):
+            async with running(network, host) as task:
+                host.refuses = StoreUnavailable("the disk is away")
+                await ann.say("keep me")
+                await task
+        host.refuses = None
+        async with running(network, host):
+            await host.next("keep me")
+        assert len(host.received) == 1
+
+    asyncio.run(run())
+
+
+def test_after_a_restart_a_confirmed_message_does_not_come_again_and_has_the_same_id_if_it_does(server):
+    async def run():
+        network, host = made("telegram", server.settings), RecordingHost()
+        ann = await server.peer("ann")
+        async with running(network, host):
+            said = await ann.say("one")
+            await host.next("one")
+            await host.wait_until(lambda: host.mark)
+        update = server.fake.people.last_update_id
+        async with running(network, host):
+            on_fake(server, lambda: server.fake.people.repeat_update(update))
+            await ann.say("two")
+            await host.next("two")
+            assert [message.text for message in host.received] == ["one", "two"]
+            on_fake(server, lambda: server.fake.people.repeat_update(update, same_id=False))
+            await host.wait_until(lambda: len(host.received) == 3)
+        assert host.received[2].id == said
+
+    asyncio.run(run())
+
+
+def test_what_is_known_after_a_restart_is_confirmed_at_once(server):
+    async def run():
+        network, host = made("telegram", server.settings), RecordingHost()
+        ann = await server.peer("ann")
+        await ann.say("one")
+        host.mark = str(server.fake.people.last_update_id + 1)
+        async with running(network, host):
+            await server.thread.join(server.fake.wait_until(lambda: not server.fake.state.updates.pending))
+        assert not host.received and server.fake.ledger.by_method["getUpdates"] == 2
+
+    asyncio.run(run())
+
+
+def test_a_forwarded_command_is_none_and_a_message_in_the_name_of_a_chat_is_nobodys(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        person = {"id": ann.user.id, "is_bot": False, "first_name": "Ann"}
+        message = {"chat": {"id": ann.user.id, "type": "private"}, "from": person, "date": 1}
+
+        def put() -> None:
+            for number, more in enumerate(
+                ({"forward_origin": {"type": "hidden_user"}}, {"sender_chat": {"id": -1}}), 900
+            ):
+                server.fake.state.updates.put("message", {**message, "message_id": number, "text": "/new", **more})
+
+        on_fake(server, put)
+        await ann.say("after it")
+        await host.next("after it")
+        assert [one.text for one in host.received] == ["[forwarded] /new", "after it"]
+
+    with_bridge(server, talk)
+
+
+def test_a_topic_that_has_gone_is_left_out(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await network.send(Chat(str(server.forum.id), "4711", is_group=True), "late answer", "k1")
+        assert (await ann.wait_for("late answer", group=True)).thread == ""
+
+    with_bridge(server, talk)
+
+
+def test_an_update_that_cannot_be_read_is_passed_over(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+
+        def break_one() -> None:
+            server.fake.state.updates.put("message", {"message_id": "no number", "chat": [], "from": {"id": 1}})
+
+        on_fake(server, break_one)
+        await ann.say("after it")
+        await host.next("after it")
+
+    with_bridge(server, talk)
+
+
+def test_what_was_said_while_telegram_was_away_comes_afterwards(server):
+    async def run():
+        network, host = made("telegram", server.settings), RecordingHost()
+        ann = await server.peer("ann")
+        with pytest.raises(NetworkAway):
+            async with running(network, host) as task:
+                server.kill()
+                await task
+        await ann.say("meanwhile")
+        with pytest.raises(NetworkAway):
+            await network.run(host)
+        server.start()
+        async with running(network, host):
+            await host.next("meanwhile")
+        assert len(host.received) == 1
+
+    asyncio.run(run())
+
+
+# --- what goes out
+
+
+def test_markdown_is_shown_as_marks_and_plain_text_as_it_is(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await ann.say("hi")
+        chat = (await host.next("hi")).chat
+        await network.send(chat, "**milk** & <bread>", "k1")
+        await network.send(chat, "**milk** is plain", "k2", is_plain=True)
+        shown = [one.text for one in ann.shown()]
+        assert shown == ["milk & <bread>", "**milk** is plain"]
+        entities = server.fake.people.from_bot(server.fake.people.private_chat(ann.user))[0].entities
+        assert [entity.type for entity in entities] == ["bold"]
+
+    with_bridge(server, talk)
+
+
+def test_a_message_is_edited_and_an_edit_that_changes_nothing_is_none(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await ann.say("hi")
+        chat = (await host.next("hi")).chat
+        sent = await network.send(chat, "one", "k1")
+        await network.edit(chat, sent, "one two")
+        await network.edit(chat, sent, "one two")
+        shown = await ann.wait_for("one two")
+        assert (shown.id, shown.edits) == (sent, 1)
+
+    with_bridge(server, talk)
+
+
+def test_a_message_of_the_longest_length_is_taken_and_a_longer_one_refused(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await ann.say("hi")
+        chat = (await host.next("hi")).chat
+        most = network.features.most_units
+        await network.send(chat, "😀" * (most // 2), "k1")
+        with pytest.raises(SendRefused):
+            await network.send(chat, "a" * (most + 1), "k2")
+
+    with_bridge(server, talk)
+
+
+def test_typing_is_shown(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await ann.say("hi")
+        chat = (await host.next("hi")).chat
+        await network.show_typing(chat, True)
+        await network.show_typing(chat, False)
+        await network.show_typing(Chat("1"), True)
+        assert ann.typing_signs == 1
+
+    with_bridge(server, talk)
+
+
+def test_a_message_for_a_group_that_became_a_supergroup_goes_there(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+
+        people = server.fake.people
+        group = on_fake(server, lambda: people.group("Old", [ann.user]))
+        place = Chat(str(group.id), is_group=True)
+        early = await network.send(place, "early answer", "k1")
+        upgraded = on_fake(server, lambda: people.upgrade(group, ann.user))
+        late = await network.send(place, "late answer", "k2")
+        await network.edit(place, late, "late answer, and more")
+        with pytest.raises(SendRefused):
+            await network.edit(place, early, "early answer, and more")
+        assert [message.text for message in people.from_bot(upgraded)] == ["late answer, and more"]
+
+    with_bridge(server, talk)
+
+
+def test_the_menu_of_commands_is_set(server):
+    async def talk(network, host):
+        shown = [(entry["command"], entry["description"]) for entry in server.fake.people.menu()]
+        assert shown == [(command.name, command.description) for command in MENU]
+
+    with_bridge(server, talk)
+
+
+# --- what goes wrong
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        (lambda faults: faults.flood(7, method="sendMessage"), SlowDown),
+        (lambda faults: faults.fail(502, method="sendMessage"), SendUncertain),
+        (lambda faults: faults.cut_after(method="sendMessage"), SendUncertain),
+        (lambda faults: faults.cut_within(method="sendMessage"), SendUncertain),
+    ],
+)
+def test_a_send_that_fails_says_what_is_known(server, fault, error):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await ann.say("hi")
+        chat = (await host.next("hi")).chat
+        fault(server.fake.faults)
+        with pytest.raises(error) as failed:
+            await network.send(chat, "answer", "k1")
+        assert server.fake.token not in str(failed.value)
+        assert getattr(failed.value, "retry_after", 7) == 7
+
+    with_bridge(server, talk)
+
+
+def test_a_send_to_who_has_blocked_the_bot_is_refused_for_good(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await ann.say("hi")
+        chat = (await host.next("hi")).chat
+        on_fake(server, lambda: server.fake.people.block_bot(ann.user))
+        with pytest.raises(SendRefused):
+            await network.send(chat, "answer", "k1")
+
+    with_bridge(server, talk)
+
+
+def test_marks_that_telegram_refuses_are_told(server, monkeypatch):
+    monkeypatch.setattr("engram_host.companion.bridges.telegram.to_html", lambda text: f"<b>{text}")
+
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await ann.say("hi")
+        with pytest.raises(MarksRefused):
+            await network.send((await host.next("hi")).chat, "answer", "k1")
+
+    with_bridge(server, talk)
+
+
+def test_nothing_is_sent_while_the_bridge_does_not_run(server):
+    with pytest.raises(SendFailed):
+        asyncio.run(made("telegram", server.settings).send(Chat("1"), "answer", "k1"))
+
+
+def test_a_send_while_telegram_is_away_certainly_did_not_arrive(server):
+    async def run():
+        network, host = made("telegram", server.settings), RecordingHost()
+        with pytest.raises(NetworkAway):
+            async with running(network, host) as task:
+                server.kill()
+                with pytest.raises(SendFailed) as failed:
+                    await network.send(Chat("1"), "answer", "k1")
+                assert not isinstance(failed.value, SendUncertain)
+                await task
+
+    asyncio.run(run())
+
+
+def test_a_token_that_telegram_does_not_know_is_refused(server):
+    server.fake.faults.is_token_refused = True
+    network = made("telegram", server.settings)
+    for work in (network.check, lambda: network.run(RecordingHost())):
+        with pytest.raises(SignInRefused) as refused:
+            asyncio.run(work())
+        assert server.fake.token not in str(refused.value)
+
+
+@pytest.mark.parametrize("change", [{"token": "no token"}, {"url": "api.telegram.org"}, {"url": "https://a:b"}])
+def test_a_setting_that_cannot_be_meant_is_told(server, change):
+    with pytest.raises(BridgeUnavailable):
+        asyncio.run(made("telegram", {**server.settings, **change}).check())
+
+
+def test_check_gives_the_bots_name(server):
+    assert asyncio.run(made("telegram", server.settings).check()) == "@engram_fake_bot"
+
+
+def test_another_program_that_polls_is_named(server):
+    server.fake.faults.conflict()
+    with pytest.raises(NetworkAway, match="another program"):
+        asyncio.run(made("telegram", server.settings).run(RecordingHost()))

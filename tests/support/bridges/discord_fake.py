@@ -1,0 +1,417 @@
+"""A strict fake of Discord: its REST API, version 10, for one bot in one guild. discord_gateway.py has the gateway.
+
+It refuses what the documentation does not know: unknown fields and wrong types, texts beyond 2,000 characters, empty ones,
+nonces beyond 25, edits of other people's messages, a missing or wrong token; and it counts calls.
+"""
+
+import json
+import time
+from typing import Any
+
+from aiohttp import web
+
+from discord_gateway import Gateway
+from discord_records import Channel, Interaction, Json, Message, User, snowflake, timestamp
+from fake_service import FakeService, checked
+
+TOKEN = "MTIzNDU2Nzg5MDEyMzQ1Njc4.Gfake0.engram-fake-of-discords-api"
+LONGEST_TEXT = 2000
+_NONCE_SECONDS = 300
+"""The documentation: checked for uniqueness in the past few minutes."""
+_ADMINISTRATOR = "2147483647"
+_FLAGS = 4 | 4096
+"""SUPPRESS_EMBEDS and SUPPRESS_NOTIFICATIONS: what a bot may set."""
+_CREATE = {
+    "content": str,
+    "nonce": (str, int),
+    "tts": bool,
+    "embeds": list,
+    "allowed_mentions": dict,
+    "components": list,
+    "message_reference": dict,
+    "sticker_ids": list,
+    "attachments": list,
+    "flags": int,
+    "enforce_nonce": bool,
+}
+_EDIT = {
+    "content": str,
+    "embeds": list,
+    "flags": int,
+    "allowed_mentions": dict,
+    "components": list,
+    "attachments": list,
+    "tts": bool,  # discord.py sends it always, and the service takes it
+}
+_REFERENCE = {
+    "type": int,
+    "message_id": (str, int),
+    "channel_id": (str, int),
+    "guild_id": (str, int),
+    "fail_if_not_exists": bool,
+}
+_COMMAND = {
+    "name": str,
+    "description": str,
+    "type": int,
+    "options": list,
+    "nsfw": bool,
+    "dm_permission": bool,
+    "contexts": list,
+    "integration_types": list,
+    "default_member_permissions": (str, type(None)),
+}
+
+
+class Refused(Exception):
+    """An answer that is an error: the HTTP status, and the code and words of the JSON."""
+
+    def __init__(self, status: int, code: int, problem: str):
+        super().__init__(problem)
+        self.status, self.code = status, code
+
+
+class FakeDiscord(FakeService):
+    """The service; `people` and the like are used in its own loop: with do(), or from handlers."""
+
+    def __init__(self) -> None:
+        super().__init__("discord")
+        self.bot = User("engram", is_bot=True)
+        self.application_id = snowflake()
+        self.guild_id = snowflake()
+        self.users: dict[int, User] = {self.bot.id: self.bot}
+        self.house = Channel("house", self.guild_id)
+        self.channels: dict[int, Channel] = {self.house.id: self.house}
+        self.interactions: dict[int, Interaction] = {}
+        self.commands: list[Json] = []
+        self.typing: list[int] = []
+        """The channels in which the bot was seen typing."""
+        self.has_message_content = True
+        self.is_token_refused = False
+        self.gateway = Gateway(self)
+        self._nonces: dict[str, tuple[float, Message]] = {}
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.address}/api"
+
+    async def killed(self) -> None:
+        self.gateway.forget()
+
+    # --- what the gateway and people need
+
+    def is_bots_token(self, token: str) -> bool:
+        return token == TOKEN and not self.is_token_refused
+
+    def guild_as_json(self) -> Json:
+        channels = [channel for channel in self.channels.values() if channel.guild_id]
+        role = {
+            "id": str(self.guild_id),
+            "name": "@everyone",
+            "permissions": _ADMINISTRATOR,
+            "position": 0,
+            "color": 0,
+            "hoist": False,
+            "managed": False,
+            "mentionable": False,
+            "flags": 0,
+        }
+        return {
+            "id": str(self.guild_id),
+            "name": "House",
+            "icon": None,
+            "splash": None,
+            "owner_id": "1",
+            "roles": [role],
+            "emojis": [],
+            "features": [],
+            "afk_timeout": 300,
+            "afk_channel_id": None,
+            "mfa_level": 0,
+            "stickers": [],
+            "verification_level": 0,
+            "default_message_notifications": 0,
+            "explicit_content_filter": 0,
+            "large": False,
+            "system_channel_id": None,
+            "system_channel_flags": 0,
+            "rules_channel_id": None,
+            "premium_tier": 0,
+            "preferred_locale": "en-US",
+            "nsfw_level": 0,
+            "premium_progress_bar_enabled": False,
+            "description": None,
+            "joined_at": timestamp(self.guild_id),
+            "unavailable": False,
+            "member_count": len(self.users),
+            "members": [{"user": self.bot.as_json(), **self.bot.as_member()}],
+            "channels": [channel.as_json(self.bot) for channel in channels if not channel.parent],
+            "threads": [channel.as_json(self.bot) for channel in channels if channel.parent],
+            "voice_states": [],
+            "presences": [],
+            "stage_instances": [],
+            "guild_scheduled_events": [],
+            "soundboard_sounds": [],
+        }
+
+    def add_message(self, message: Message) -> Message:
+        """Keep a message, and let the bot know of it."""
+        message.channel.messages[message.id] = message
+        self.gateway.dispatch("MESSAGE_CREATE", self.message_event(message))
+        self.changed()
+        return message
+
+    def message_event(self, message: Message) -> Json:
+        """The message as the gateway gives it."""
+        event = message.as_json(self.users)
+        if message.channel.guild_id:
+            event |= {"guild_id": str(message.channel.guild_id), "member": message.author.as_member()}
+        is_for_bot = (
+            message.author is self.bot or not message.channel.guild_id or f"<@{self.bot.id}>" in message.content
+        )
+        if not self.has_message_content and not is_for_bot:
+            event |= {"content": "", "attachments": []}
+        return event
+
+    # --- REST
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        path = request.path.strip("/").split("/")
+        if path == ["gateway"]:
+            return await self.gateway.serve(request)
+        name = f"{request.method} {_route(path[2:])}"
+        self.calls[name] += 1
+        fault = self.take_fault(name)
+        if fault is not None and fault.kind == "cut_before":
+            self.cut(request)
+        if fault is not None and fault.kind == "status":
+            self.answers[name, fault.status] += 1
+            return web.Response(status=fault.status, text="<html>upstream</html>", content_type="text/html")
+        if fault is not None and fault.kind == "flood":
+            self.answers[name, 429] += 1
+            body = {"message": "You are being rate limited.", "retry_after": fault.retry_after, "global": False}
+            return self._response(429, body, fault.retry_after)
+        try:
+            status, result = self._call(request, path, await request.read())
+        except Refused as refused:
+            status, result = refused.status, {"code": refused.code, "message": str(refused)}
+        self.answers[name, status] += 1
+        if fault is not None and fault.kind == "cut_after":
+            self.changed()
+            self.cut(request)
+        return self._response(status, result)
+
+    def _response(self, status: int, body: object, retry_after: float = 0) -> web.Response:
+        headers = {
+            "Via": "1.1 google",
+            "X-RateLimit-Limit": "50",
+            "X-RateLimit-Remaining": "0" if retry_after else "49",
+            "X-RateLimit-Reset": str(time.time() + (retry_after or 1)),
+            "X-RateLimit-Reset-After": str(retry_after or 1),
+            "X-RateLimit-Bucket": "fake",
+        }
+        if retry_after:
+            headers["Retry-After"] = str(retry_after)
+        if status == 204:
+            return web.Response(status=204, headers=headers)
+        return web.Response(
+            status=status, body=json.dumps(body).encode(), headers={**headers, "Content-Type": "application/json"}
+        )
+
+    def _call(self, request: web.BaseRequest, path: list[str], data: bytes) -> tuple[int, object]:
+        if path[:2] != ["api", "v10"]:
+            raise Refused(404, 0, "404: Not Found")
+        if path[2] in ("interactions", "webhooks"):  # whose token is in the path
+            return self._call_interaction(request, path[2:], json.loads(data) if data else {})
+        if not self.is_bots_token(request.headers.get("Authorization", "").removeprefix("Bot ")):
+            raise Refused(401, 0, "401: Unauthorized")
+        body: Any = json.loads(data) if data else {}
+        if path[2] == "channels" and len(path) > 3:
+            return self._call_channel(request, self._channel(path[3]), path[4:], body)
+        match request.method, path[2:]:
+            case "GET", ["users", "@me"]:
+                return 200, {**self.bot.as_json(), "verified": True, "mfa_enabled": False, "email": None}
+            case "GET", ["oauth2", "applications", "@me"]:
+                return 200, self._application()
+            case "GET", ["gateway", "bot"]:
+                limit = {"total": 1000, "remaining": 999, "reset_after": 14400000, "max_concurrency": 1}
+                return 200, {"url": self.gateway.url, "shards": 1, "session_start_limit": limit}
+            case "GET", ["applications", number, "commands"] if number == str(self.application_id):
+                return 200, self.commands
+            case "PUT", ["applications", number, "commands"] if number == str(self.application_id):
+                return 200, self._set_commands(body)
+        raise Refused(404, 0, "404: Not Found")
+
+    def _call_interaction(self, request: web.BaseRequest, path: list[str], body: Any) -> tuple[int, object]:
+        match request.method, path:
+            case "POST", ["interactions", number, token, "callback"]:
+                return 200, self._callback(number, token, body)
+            case "PATCH", ["webhooks", _number, token, "messages", "@original"]:
+                return 200, self._answer_interaction(token, body).as_json(self.users)
+        raise Refused(404, 0, "404: Not Found")
+
+    def _call_channel(
+        self, request: web.BaseRequest, channel: Channel, path: list[str], body: Any
+    ) -> tuple[int, object]:
+        match request.method, path:
+            case "GET", ["messages"]:
+                return 200, self._history(channel, dict(request.query))
+            case "POST", ["messages"]:
+                return 200, self._create(channel, body).as_json(self.users)
+            case "PATCH", ["messages", message]:
+                return 200, self._edit(self._message(channel, message), body).as_json(self.users)
+            case "POST", ["typing"]:
+                self.typing.append(channel.id)
+                return 204, None
+        raise Refused(404, 0, "404: Not Found")
+
+    def _application(self) -> Json:
+        return {
+            "id": str(self.application_id),
+            "name": "Engram",
+            "icon": None,
+            "description": "",
+            "bot_public": False,
+            "bot_require_code_grant": False,
+            "owner": User("owner").as_json(),
+            "verify_key": "00",
+            "team": None,
+            "flags": 1 << 19 if self.has_message_content else 0,
+            "interactions_endpoint_url": None,
+        }
+
+    def _set_commands(self, body: Any) -> list[Json]:
+        if not isinstance(body, list) or len(body) > 100:
+            raise Refused(400, 50035, "Invalid Form Body")
+        for command in body:
+            _check(command, _COMMAND, ("name",))
+            name, description = command["name"], command.get("description", "")
+            if not 1 <= len(name) <= 32 or name != name.lower() or not name.replace("-", "").replace("_", "").isalnum():
+                raise Refused(400, 50035, "Invalid Form Body: name")
+            if not 1 <= len(description) <= 100:
+                raise Refused(400, 50035, "Invalid Form Body: description")
+        self.commands = [
+            {**command, "id": str(snowflake()), "application_id": str(self.application_id), "version": str(snowflake())}
+            for command in body
+        ]
+        return self.commands
+
+    def _channel(self, number: str) -> Channel:
+        channel = self.channels.get(int(number)) if number.isdigit() else None
+        if channel is None:
+            raise Refused(404, 10003, "Unknown Channel")
+        if channel.is_forbidden:
+            code, problem = (
+                (50007, "Cannot send messages to this user") if channel.recipient else (50001, "Missing Access")
+            )
+            raise Refused(403, code, problem)
+        return channel
+
+    def _message(self, channel: Channel, number: str) -> Message:
+        message = channel.messages.get(int(number)) if number.isdigit() else None
+        if message is None:
+            raise Refused(404, 10008, "Unknown Message")
+        return message
+
+    def _history(self, channel: Channel, query: dict[str, str]) -> list[Json]:
+        """The newest first; with `after`, those nearest to it."""
+        if set(query) - {"limit", "after", "before", "around"} or not 1 <= int(query.get("limit", "50")) <= 100:
+            raise Refused(400, 50035, "Invalid Form Body")
+        limit, after = int(query.get("limit", "50")), int(query.get("after", "0"))
+        before = int(query.get("before", "0"))
+        found = [
+            one
+            for number, one in sorted(channel.messages.items())
+            if number > after and (not before or number < before)
+        ]
+        chosen = found[:limit] if after else found[-limit:]
+        return [message.as_json(self.users) for message in reversed(chosen)]
+
+    def _create(self, channel: Channel, body: Any) -> Message:
+        _check(body, _CREATE)
+        if len(str(body.get("nonce", ""))) > 25:
+            raise Refused(400, 50035, "Invalid Form Body: nonce")
+        content = _content(body)
+        nonce = str(body.get("nonce", ""))
+        if (
+            body.get("enforce_nonce")
+            and nonce in self._nonces
+            and time.time() - self._nonces[nonce][0] < _NONCE_SECONDS
+        ):
+            return self._nonces[nonce][1]
+        replied = self._reference(channel, body.get("message_reference"))
+        message = self.add_message(Message(channel, self.bot, content, replied, nonce))
+        if nonce:
+            self._nonces[nonce] = (time.time(), message)
+        return message
+
+    def _reference(self, channel: Channel, reference: Any) -> Message | None:
+        if reference is None:
+            return None
+        _check(reference, _REFERENCE, ("message_id",))
+        replied = channel.messages.get(int(reference["message_id"]))
+        if replied is None and reference.get("fail_if_not_exists", True):
+            raise Refused(400, 50035, "Invalid Form Body: message_reference: Unknown message")
+        return replied
+
+    def _edit(self, message: Message, body: Any) -> Message:
+        _check(body, _EDIT)
+        if message.author is not self.bot:
+            raise Refused(403, 50005, "Cannot edit a message authored by another user")
+        message.content = _content(body)
+        message.edits += 1
+        message.edited_at = timestamp(snowflake())
+        self.gateway.dispatch("MESSAGE_UPDATE", self.message_event(message))
+        self.changed()
+        return message
+
+    def _callback(self, number: str, token: str, body: Any) -> Json:
+        interaction = self.interactions.get(int(number))
+        if interaction is None or interaction.token != token:
+            raise Refused(404, 10062, "Unknown interaction")
+        if interaction.is_answered:
+            raise Refused(400, 40060, "Interaction has already been acknowledged.")
+        _check(body, {"type": int, "data": (dict, type(None))}, ("type",))
+        if body["type"] not in (4, 5):
+            raise Refused(400, 50035, "Invalid Form Body: type")
+        interaction.is_answered = True
+        content = _content(body["data"]) if body["type"] == 4 else ""
+        message = Message(interaction.channel, self.bot, content, type=20, is_waiting=body["type"] == 5)
+        interaction.answer = self.add_message(message)
+        about = {"id": number, "type": 2, "response_message_id": str(message.id)}
+        about |= {"response_message_loading": message.is_waiting, "response_message_ephemeral": False}
+        return {"interaction": about, "resource": {"type": body["type"], "message": message.as_json(self.users)}}
+
+    def _answer_interaction(self, token: str, body: Any) -> Message:
+        found = [one for one in self.interactions.values() if one.token == token and one.answer]
+        if not found or found[0].answer is None:
+            raise Refused(404, 10015, "Unknown Webhook")
+        found[0].answer.is_waiting = False
+        return self._edit(found[0].answer, body)
+
+
+def _route(path: list[str]) -> str:
+    """What a path is called, without its ids: "channels messages"."""
+    return " ".join(part for part in path if not part.isdigit() and len(part) < 20)
+
+
+def _check(given: Any, kinds: dict[str, Any], required: tuple[str, ...] = ()) -> None:
+    if problem := checked(given, kinds, required):
+        raise Refused(400, 50035, f"Invalid Form Body: {problem}")
+
+
+def _content(body: Any) -> str:
+    """The text of a message that is to be shown."""
+    content = body.get("content", "")
+    if not content.strip():
+        raise Refused(400, 50006, "Cannot send an empty message")
+    if len(content) > LONGEST_TEXT:
+        raise Refused(400, 50035, "Invalid Form Body: content: Must be 2000 or fewer in length.")
+    if body.get("flags", 0) & ~_FLAGS:
+        raise Refused(400, 50035, "Invalid Form Body: flags")
+    allowed = body.get("allowed_mentions")
+    if allowed is not None:
+        _check(allowed, {"parse": list, "users": list, "roles": list, "replied_user": bool})
+    if "@everyone" in content and (allowed is None or "everyone" in allowed.get("parse", [])):
+        raise Refused(400, 50035, "strict fake: this pings everyone")
+    return content

@@ -1,0 +1,225 @@
+"""The gateway of the fake of Discord: hello, identify, resume, heartbeats and events, in a stream of zlib or zstd.
+
+A session outlives its connection, and is resumed with what was missed; forget() ends all, as a long outage does.
+"""
+
+import asyncio
+import importlib
+import json
+import zlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import WSMsgType, web
+
+from discord_records import Json, snowflake
+from fake_service import checked
+
+if TYPE_CHECKING:
+    from discord_fake import FakeDiscord
+
+_HEARTBEAT_MS = 41_250
+_MESSAGE_CONTENT = 1 << 15
+_GUILD_MESSAGES = 1 << 9
+_DIRECT_MESSAGES = 1 << 12
+_KNOWN_INTENTS = (1 << 26) - 1
+_PRIVILEGED = 1 << 1 | 1 << 8 | _MESSAGE_CONTENT
+_MOST_EVENTS = 1000
+_IDENTIFY = {
+    "token": str,
+    "properties": dict,
+    "compress": bool,
+    "large_threshold": int,
+    "shard": list,
+    "presence": dict,
+    "intents": int,
+}
+
+
+class _Closed(Exception):
+    """The gateway ends the connection, with a code of the documentation."""
+
+    def __init__(self, code: int):
+        super().__init__(code)
+        self.code = code
+
+
+class Session:
+    """What a client has identified for: its intents, and its numbered events."""
+
+    def __init__(self, intents: int):
+        self.id = f"session-{snowflake()}"
+        self.intents = intents
+        self.events: list[Json] = []
+        self.connection: Connection | None = None
+
+    def add(self, name: str, data: Json) -> None:
+        event = {"op": 0, "t": name, "s": len(self.events) + 1, "d": data}
+        assert len(self.events) < _MOST_EVENTS
+        self.events.append(event)
+        if self.connection is not None:
+            self.connection.put(event)
+
+
+class Connection:
+    """A websocket; what it is to send waits in a queue."""
+
+    def __init__(self, socket: web.WebSocketResponse):
+        self.socket = socket
+        self.session: Session | None = None
+        self._queue: asyncio.Queue[Json] = asyncio.Queue()
+        self._compress: Callable[[bytes], bytes] = bytes
+
+    def compress_with(self, name: str) -> None:
+        """Compress what is sent, with zlib-stream or zstd-stream."""
+        if name == "zlib-stream":
+            zlib_stream = zlib.compressobj()
+            self._compress = lambda data: zlib_stream.compress(data) + zlib_stream.flush(zlib.Z_SYNC_FLUSH)
+        elif name == "zstd-stream":  # what the library takes on Python 3.14
+            zstd = importlib.import_module("compression.zstd").ZstdCompressor()
+            self._compress = lambda data: zstd.compress(data, zstd.FLUSH_BLOCK)
+        else:
+            raise _Closed(4012)
+
+    def put(self, payload: Json) -> None:
+        self._queue.put_nowait(payload)
+
+    async def send_all(self) -> None:
+        while True:
+            data = json.dumps(await self._queue.get()).encode()
+            await self.socket.send_bytes(self._compress(data))
+
+
+class Gateway:
+    """Serves websockets, and gives events to those that have identified."""
+
+    def __init__(self, discord: "FakeDiscord") -> None:
+        self._discord = discord
+        self._sessions: dict[str, Session] = {}
+        self.identified = 0
+        self.resumed = 0
+        self.heartbeats = 0
+        self.doubles = False
+        """Every event comes twice."""
+
+    @property
+    def url(self) -> str:
+        return f"ws://{self._discord.address}/gateway"
+
+    @property
+    def is_connected(self) -> bool:
+        return any(session.connection for session in self._sessions.values())
+
+    def forget(self) -> None:
+        self._sessions.clear()
+
+    def dispatch(self, name: str, data: Json) -> None:
+        """Give an event to all sessions that want it."""
+        is_message = name.startswith("MESSAGE_")
+        wanted = (_GUILD_MESSAGES if "guild_id" in data else _DIRECT_MESSAGES) if is_message else 0
+        for session in self._sessions.values():
+            if not wanted or session.intents & wanted:
+                for _time in range(2 if self.doubles else 1):
+                    session.add(name, data)
+
+    def ask_to_reconnect(self) -> None:
+        """Opcode 7, as before a restart of the service."""
+        for session in self._sessions.values():
+            if session.connection is not None:
+                session.connection.put({"op": 7, "d": None, "s": None, "t": None})
+
+    async def serve(self, request: web.BaseRequest) -> web.StreamResponse:
+        query = dict(request.query)
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        connection = Connection(socket)
+        sender = asyncio.ensure_future(connection.send_all())
+        try:
+            connection.compress_with(query.pop("compress", ""))
+            if query != {"v": "10", "encoding": "json"}:
+                raise _Closed(4012)
+            connection.put({"op": 10, "d": {"heartbeat_interval": _HEARTBEAT_MS}, "s": None, "t": None})
+            async for message in socket:
+                if message.type is WSMsgType.TEXT:
+                    self._take(connection, message.data)
+                    self._discord.changed()
+        except _Closed as closed:
+            await socket.close(code=closed.code)
+        except ConnectionError:
+            pass  # the client has gone
+        finally:
+            sender.cancel()
+            await asyncio.gather(sender, return_exceptions=True)
+            if connection.session is not None and connection.session.connection is connection:
+                connection.session.connection = None
+        return socket
+
+    def _take(self, connection: Connection, text: str) -> None:
+        try:
+            payload: Any = json.loads(text)
+        except ValueError:
+            raise _Closed(4002) from None
+        if checked(payload, {"op": int, "d": object, "s": object, "t": object}, ("op", "d")):
+            raise _Closed(4002)
+        operation, data = payload["op"], payload["d"]
+        if operation == 1:
+            self.heartbeats += 1
+            connection.put({"op": 11, "d": None, "s": None, "t": None})
+        elif operation == 2:
+            self._identify(connection, data)
+        elif operation == 6:
+            self._resume(connection, data)
+        elif operation in (3, 4, 8):
+            if connection.session is None:
+                raise _Closed(4003)
+        else:
+            raise _Closed(4001)
+
+    def _identify(self, connection: Connection, data: Any) -> None:
+        if connection.session is not None:
+            raise _Closed(4005)
+        if checked(data, _IDENTIFY, ("token", "properties", "intents")):
+            raise _Closed(4002)
+        if not self._discord.is_bots_token(data["token"]):
+            raise _Closed(4004)
+        intents = data["intents"]
+        if intents & ~_KNOWN_INTENTS:
+            raise _Closed(4013)
+        allowed = _MESSAGE_CONTENT if self._discord.has_message_content else 0
+        if intents & _PRIVILEGED & ~allowed:
+            raise _Closed(4014)
+        self.identified += 1
+        session = connection.session = Session(intents)
+        session.connection = connection
+        self._sessions[session.id] = session
+        discord = self._discord
+        application = {"id": str(discord.application_id), "flags": 0}
+        session.add(
+            "READY",
+            {
+                "v": 10,
+                "user": discord.bot.as_json(),
+                "session_id": session.id,
+                "application": application,
+                "guilds": [{"id": str(discord.guild_id), "unavailable": True}],
+                "resume_gateway_url": self.url,
+            },
+        )
+        session.add("GUILD_CREATE", discord.guild_as_json())
+
+    def _resume(self, connection: Connection, data: Any) -> None:
+        if checked(data, {"token": str, "session_id": str, "seq": int}, ("token", "session_id", "seq")):
+            raise _Closed(4002)
+        if not self._discord.is_bots_token(data["token"]):
+            raise _Closed(4004)
+        session = self._sessions.get(data["session_id"])
+        if session is None:
+            connection.put({"op": 9, "d": False, "s": None, "t": None})
+            return
+        if data["seq"] > len(session.events):
+            raise _Closed(4007)
+        self.resumed += 1
+        connection.session, session.connection = session, connection
+        for event in session.events[data["seq"] :]:
+            connection.put(event)
+        session.add("RESUMED", {})

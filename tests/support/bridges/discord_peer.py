@@ -1,0 +1,114 @@
+"""A person with Discord's app, played through the fake."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from bridge_peers import Shown
+from discord_records import Channel, Interaction, Json, Message, User, snowflake
+
+if TYPE_CHECKING:
+    from discord_server import DiscordServer
+
+
+class DiscordPeer:
+    """Implements bridge_peers.Peer. A thread is one of the guild's channel, by its name."""
+
+    def __init__(self, server: "DiscordServer", user: User, direct: Channel):
+        self._server = server
+        self.user = user
+        self.direct = direct
+
+    @property
+    def id(self) -> str:
+        return str(self.user.id)
+
+    def _place(self, group: bool, thread: str) -> Channel:
+        return self._server.thread_named(thread) if thread else self._server.house if group else self.direct
+
+    async def say(self, text: str, *, group: bool = False, mention: bool = False, thread: str = "") -> str:
+        text = f"<@{self._server.bot.id}> {text}" if mention else text
+        return await self._write(text, group=group, thread=thread)
+
+    async def reply(self, text: str, message: str) -> str:
+        """Reply, in the guild's channel, to a message of an id."""
+        return await self._write(text, group=True, reply_to=int(message))
+
+    async def _write(
+        self, text: str, *, group: bool, thread: str = "", reply_to: int = 0, files: Sequence[Json] = ()
+    ) -> str:
+        def write() -> str:
+            place = self._place(group, thread)
+            replied = place.messages[reply_to] if reply_to else None
+            message = Message(place, self.user, text, replied, attachments=list(files))
+            return str(self._server.add_message(message).id)
+
+        return await self._server.do(write)
+
+    async def send_photo(self, caption: str) -> str:
+        about = {"id": str(snowflake()), "filename": "photo.jpg", "size": 5, "content_type": "image/jpeg"}
+        address = "https://cdn.example.org/photo.jpg"
+        return await self._write(caption, group=False, files=[{**about, "url": address, "proxy_url": address}])
+
+    async def use_command(self, name: str, text: str = "", *, group: bool = False) -> str:
+        """Use a slash command of the menu; its id."""
+
+        def use() -> str:
+            place = self._place(group, "")
+            interaction = Interaction(place, self.user, f"interaction-token-{snowflake()}")
+            self._server.interactions[interaction.id] = interaction
+            command = next(command for command in self._server.commands if command["name"] == name)
+            options = [{"name": "text", "type": 3, "value": text}] if text else []
+            event: Json = {
+                "id": str(interaction.id),
+                "application_id": str(self._server.application_id),
+                "type": 2,
+                "token": interaction.token,
+                "version": 1,
+                "channel_id": str(place.id),
+                "locale": "en-US",
+                "channel": place.as_json(self._server.bot),
+                "attachment_size_limit": 10485760,
+                "entitlements": [],
+                "data": {"id": command["id"], "name": name, "type": 1, "options": options},
+            }
+            if place.guild_id:
+                member = {"user": self.user.as_json(), **self.user.as_member(), "permissions": "0"}
+                event |= {"guild_id": str(place.guild_id), "guild_locale": "en-US", "member": member}
+            else:
+                event["user"] = self.user.as_json()
+            self._server.gateway.dispatch("INTERACTION_CREATE", event)
+            return str(interaction.id)
+
+        return await self._server.do(use)
+
+    def _shown(self, group: bool) -> list[Shown]:
+        places = [self.direct]
+        if group:
+            places = [self._server.house, *(one for one in self._server.channels.values() if one.parent)]
+        messages = [message for place in places for message in list(place.messages.values())]
+        return [
+            Shown(str(one.id), one.author.name, one.content, one.edits, one.channel.name if one.channel.parent else "")
+            for one in sorted(messages, key=lambda one: one.id)
+            if one.author is not self.user and not one.is_waiting
+        ]
+
+    def shown(self, *, group: bool = False) -> Sequence[Shown]:
+        return self._shown(group)
+
+    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 15) -> Shown:
+        def find() -> Shown | None:
+            return next((shown for shown in reversed(self._shown(group)) if text in shown.text), None)
+
+        try:
+            found = await self._server.wait_until(find, seconds)
+        except TimeoutError:
+            found = None
+        assert found is not None, f"no message with {text!r}: {self._shown(group)}"
+        return found
+
+    @property
+    def typing_signs(self) -> int:
+        return self._server.typing.count(self.direct.id)
+
+    async def close(self) -> None:
+        """An app has nothing to close here."""

@@ -1,0 +1,165 @@
+"""What the fakes of web services share: an HTTP server that can be killed, faults on request, and a count of all calls."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from aiohttp import web
+
+from loop_thread import LoopThread
+
+_Found = TypeVar("_Found")
+FAULTS = ("status", "flood", "cut_before", "cut_after")
+
+
+@dataclass
+class Fault:
+    """What happens to the next `count` calls of a name: a status, a rate limit, or a cut before or after it is handled."""
+
+    kind: str
+    name: str
+    count: int = 1
+    status: int = 502
+    retry_after: float = 1
+
+
+class FakeService:
+    """An HTTP server of its own thread; `handle` is the subclass's. All else runs in that thread's loop."""
+
+    def __init__(self, name: str) -> None:
+        self.thread = LoopThread(name)
+        self.calls: Counter[str] = Counter()
+        """Calls by name, refused ones too."""
+        self.answers: Counter[tuple[str, object]] = Counter()
+        """How they were answered: (name, status or error)."""
+        self._faults: list[Fault] = []
+        self._port = 0
+        self._runner: web.ServerRunner | None = None
+        self._transports: set[asyncio.Transport] = set()
+        self._watchers: list[asyncio.Future[None]] = []
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        raise NotImplementedError
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self._port}"
+
+    # --- up and down
+
+    def start(self) -> None:
+        if self._runner is None:
+            self.thread.run(self._start())
+
+    def kill(self) -> None:
+        if self._runner is not None:
+            self.thread.run(self._kill())
+
+    def stop(self) -> None:
+        self.kill()
+        self.thread.close()
+
+    async def _start(self) -> None:
+        self._runner = web.ServerRunner(web.Server(self._answer, access_log=None), shutdown_timeout=0.01)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", self._port)
+        await site.start()
+        if not self._port:
+            self._port = self._runner.addresses[0][1]
+
+    async def _kill(self) -> None:
+        assert self._runner is not None
+        for transport in list(self._transports):
+            transport.abort()
+        await self._runner.cleanup()
+        self._runner = None
+        await self.killed()
+
+    async def killed(self) -> None:
+        """What does not outlive a power cut is forgotten."""
+
+    def cut_connections(self) -> None:
+        """Cut all connections; what is under way in the service goes on."""
+
+        async def cut() -> None:
+            for transport in list(self._transports):
+                transport.abort()
+
+        self.thread.run(cut())
+
+    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        transport = request.transport
+        if transport is not None:
+            self._transports.add(transport)
+        try:
+            return await self.handle(request)
+        finally:
+            if transport is not None and transport.is_closing():
+                self._transports.discard(transport)
+            self.changed()
+
+    # --- faults
+
+    def fail(self, kind: str, name: str, count: int = 1, status: int = 502, retry_after: float = 1) -> None:
+        assert kind in FAULTS
+        self._faults.append(Fault(kind, name, count, status, retry_after))
+
+    def take_fault(self, name: str) -> Fault | None:
+        """The fault for a call that has come, which counts as happened."""
+        for fault in self._faults:
+            if fault.name == name:
+                fault.count -= 1
+                if not fault.count:
+                    self._faults.remove(fault)
+                return fault
+        return None
+
+    @staticmethod
+    def cut(request: web.BaseRequest) -> None:
+        """End a request's connection without an answer."""
+        if request.transport is not None:
+            request.transport.abort()
+        raise ConnectionResetError
+
+    # --- changes
+
+    def changed(self) -> None:
+        watchers, self._watchers = self._watchers, []
+        for watcher in watchers:
+            if not watcher.done():
+                watcher.set_result(None)
+
+    async def wait_until(self, condition: Callable[[], _Found], seconds: float = 15) -> _Found:
+        """What a condition gives as soon as it is true; called from any loop. TimeoutError."""
+        return await self.thread.join(self._wait_until(condition, seconds))
+
+    async def _wait_until(self, condition: Callable[[], _Found], seconds: float) -> _Found:
+        async with asyncio.timeout(seconds):
+            while not (found := condition()):
+                watcher: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+                self._watchers.append(watcher)
+                await watcher
+        return found
+
+    async def do(self, work: Callable[[], _Found]) -> _Found:
+        """What a function gives that runs in the service's loop."""
+
+        async def run() -> _Found:
+            return work()
+
+        return await self.thread.join(run())
+
+
+def checked(given: object, kinds: dict[str, Any], required: tuple[str, ...] = ()) -> str:
+    """What is wrong with an object's fields, "" if nothing is: unknown ones, wrong types, missing ones."""
+    if not isinstance(given, dict):
+        return "the body is no object"
+    for name, value in given.items():
+        if name not in kinds:
+            return f"{name} is not known"
+        is_truth = isinstance(value, bool) and kinds[name] is int
+        if is_truth or not (isinstance(value, kinds[name])):
+            return f"{name} is of a wrong type"
+    return next((f"{name} is missing" for name in required if name not in given), "")

@@ -1,0 +1,310 @@
+"""A strict fake of Slack: the Web API, for one app in one workspace. slack_socket_fake.py has Socket Mode.
+
+It refuses what the documentation does not know: unknown arguments and wrong types, texts beyond 4,000 characters, empty ones,
+edits of other people's messages, a wrong token; and it counts calls.
+"""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+from fake_service import FakeService, checked
+from slack_socket_fake import SocketMode
+
+TOKEN = "xoxb-1111-2222-engramFakeOfSlack"
+APP_TOKEN = "xapp-1-A1-3333-engramFakeOfSlack"
+LONGEST_TEXT = 4000
+Json = dict[str, Any]
+_NUMBERS = ("limit",)
+_FLAGS = ("mrkdwn", "unfurl_links", "unfurl_media", "exclude_archived")
+_METHODS: dict[str, tuple[set[str], tuple[str, ...]]] = {
+    "auth.test": (set(), ()),
+    "apps.connections.open": (set(), ()),
+    "chat.postMessage": (
+        {"channel", "text", "thread_ts", "mrkdwn", "unfurl_links", "unfurl_media", "reply_broadcast"},
+        ("channel",),
+    ),
+    "chat.update": ({"channel", "ts", "text"}, ("channel", "ts")),
+    "users.info": ({"user"}, ("user",)),
+    "users.conversations": ({"types", "exclude_archived", "limit", "cursor"}, ()),
+    "conversations.info": ({"channel"}, ("channel",)),
+    "conversations.history": ({"channel", "oldest", "latest", "limit", "inclusive", "cursor"}, ("channel",)),
+    "conversations.replies": ({"channel", "ts", "oldest", "latest", "limit", "inclusive", "cursor"}, ("channel", "ts")),
+}
+"""The arguments of each method that this service has, and which it needs."""
+
+
+class Refused(Exception):
+    """An answer with ok: false."""
+
+
+@dataclass
+class User:
+    id: str
+    name: str
+    bot_id: str = ""
+
+
+@dataclass
+class Message:
+    ts: str
+    user: User
+    text: str
+    thread_ts: str = ""
+    files: list[Json] = field(default_factory=list)
+    edits: int = 0
+
+    def as_json(self) -> Json:
+        result: Json = {"type": "message", "user": self.user.id, "text": self.text, "ts": self.ts, "team": "T1"}
+        if self.user.bot_id:
+            result |= {"bot_id": self.user.bot_id}
+        if self.thread_ts:
+            result |= {"thread_ts": self.thread_ts}
+        if self.files:
+            result |= {"files": self.files, "subtype": "file_share"}
+        if self.edits:
+            result |= {"edited": {"user": self.user.id, "ts": self.ts}}
+        return result
+
+
+@dataclass
+class Conversation:
+    """A private chat of a person with the app, or a channel."""
+
+    id: str
+    kind: str
+    name: str = ""
+    user: User | None = None
+    is_archived: bool = False
+    messages: dict[str, Message] = field(default_factory=dict)
+
+    def as_json(self) -> Json:
+        result: Json = {"id": self.id, "is_archived": self.is_archived, "is_im": self.kind == "im", "is_member": True}
+        return {**result, "user": self.user.id} if self.user else {**result, "name": self.name, "is_channel": True}
+
+
+class FakeSlack(FakeService):
+    """The service; what changes it runs in its own loop: with do(), or from handlers."""
+
+    def __init__(self) -> None:
+        super().__init__("slack")
+        self.bot = User("U0BOT", "engram", "B0BOT")
+        self.users: dict[str, User] = {self.bot.id: self.bot}
+        self.house = Conversation("C0HOUSE", "channel", "house")
+        self.conversations: dict[str, Conversation] = {self.house.id: self.house}
+        self.is_token_refused = False
+        self.missing_scopes: dict[str, str] = {}
+        """Methods that the app may not call, with the scope that it lacks."""
+        self.socket = SocketMode(self)
+        self._last_ts = 0.0
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.address}/api/"
+
+    async def killed(self) -> None:
+        self.socket.forget()
+
+    # --- what happens
+
+    def add_message(self, place: Conversation, user: User, text: str, thread_ts: str = "", files: Any = ()) -> Message:
+        """Keep a message, and let the app know of it."""
+        self._last_ts = max(time.time(), self._last_ts + 0.000001)
+        message = Message(f"{self._last_ts:.6f}", user, text, thread_ts, list(files))
+        place.messages[message.ts] = message
+        event = {**message.as_json(), "channel": place.id, "channel_type": place.kind, "event_ts": message.ts}
+        parent = place.messages.get(thread_ts)
+        if parent is not None:
+            event["parent_user_id"] = parent.user.id
+        self.socket.give_event(event)
+        if place.kind != "im" and f"<@{self.bot.id}>" in text:
+            names = ("user", "text", "ts", "channel", "event_ts", "team", "bot_id", "files")
+            mention = {name: event[name] for name in names if name in event}
+            self.socket.give_event(
+                {**mention, "type": "app_mention", **({"thread_ts": thread_ts} if thread_ts else {})}
+            )
+        self.changed()
+        return message
+
+    # --- the Web API
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        if request.path == "/link":
+            return await self.socket.serve(request)
+        name = request.path.removeprefix("/api/")
+        self.calls[name] += 1
+        fault = self.take_fault(name)
+        if fault is not None and fault.kind == "cut_before":
+            self.cut(request)
+        if fault is not None and fault.kind == "status":
+            self.answers[name, fault.status] += 1
+            return web.Response(status=fault.status, text="<html>upstream</html>", content_type="text/html")
+        if fault is not None and fault.kind == "flood":
+            self.answers[name, "ratelimited"] += 1
+            headers = {"Retry-After": str(int(fault.retry_after))}
+            return web.json_response({"ok": False, "error": "ratelimited"}, status=429, headers=headers)
+        try:
+            given = await self._arguments(request)
+            result = {"ok": True, **self._call(name, given, request.headers.get("Authorization", ""))}
+        except Refused as refused:
+            code, _, needed = str(refused).partition(" ")
+            result = {"ok": False, "error": code, **({"needed": needed, "provided": ""} if needed else {})}
+        self.answers[name, result.get("error", "ok")] += 1
+        if fault is not None and fault.kind == "cut_after":
+            self.changed()
+            self.cut(request)
+        return web.json_response(result)
+
+    async def _arguments(self, request: web.BaseRequest) -> Json:
+        """Arguments of a query, a form or JSON; numbers and flags as such."""
+        given: Json = dict(request.query)
+        body = await request.read()
+        if body and request.content_type == "application/json":
+            return {**given, **json.loads(body)}
+        if body:
+            given |= dict(await request.post())
+        for name in given:
+            if name in _NUMBERS:
+                given[name] = int(given[name])
+            if name in _FLAGS:
+                given[name] = given[name] in ("1", "true")
+        return given
+
+    def _call(self, name: str, given: Json, authorization: str) -> Json:
+        if name not in _METHODS:
+            raise Refused("unknown_method")
+        expected = APP_TOKEN if name == "apps.connections.open" else TOKEN
+        if not authorization:
+            raise Refused("not_authed")
+        if authorization != f"Bearer {expected}" or self.is_token_refused:
+            raise Refused("invalid_auth")
+        if name in self.missing_scopes:
+            raise Refused(f"missing_scope {self.missing_scopes[name]}")
+        known, required = _METHODS[name]
+        kinds = {one: int if one in _NUMBERS else bool if one in _FLAGS else str for one in known}
+        if checked(given, kinds, required):
+            raise Refused("invalid_arguments")
+        methods: dict[str, Callable[[Json], Json]] = {
+            "auth.test": self._auth_test,
+            "apps.connections.open": lambda _given: {"url": self.socket.new_url()},
+            "chat.postMessage": self._post,
+            "chat.update": self._update,
+            "users.info": self._user,
+            "users.conversations": self._conversations,
+            "conversations.info": lambda given: {"channel": self._place(given).as_json()},
+            "conversations.history": self._history,
+            "conversations.replies": self._replies,
+        }
+        return methods[name](given)
+
+    def _auth_test(self, _given: Json) -> Json:
+        about = {"url": "https://house.slack.com/", "team": "House", "user": self.bot.name, "team_id": "T1"}
+        return {**about, "user_id": self.bot.id, "bot_id": self.bot.bot_id}
+
+    def _post(self, given: Json) -> Json:
+        place = self._place(given)
+        if place.is_archived:
+            raise Refused("is_archived")
+        text = _text(given)
+        thread = given.get("thread_ts", "")
+        if thread and thread not in place.messages:
+            raise Refused("thread_not_found")
+        message = self.add_message(place, self.bot, text, thread)
+        return {"channel": place.id, "ts": message.ts, "message": message.as_json()}
+
+    def _update(self, given: Json) -> Json:
+        place = self._place(given)
+        message = place.messages.get(given["ts"])
+        if message is None:
+            raise Refused("message_not_found")
+        if message.user is not self.bot:
+            raise Refused("cant_update_message")
+        message.text = _text(given)
+        message.edits += 1
+        self.socket.give_event(
+            {
+                "type": "message",
+                "subtype": "message_changed",
+                "hidden": True,
+                "channel": place.id,
+                "message": message.as_json(),
+                "ts": f"{time.time():.6f}",
+                "channel_type": place.kind,
+            }
+        )
+        self.changed()
+        return {"channel": place.id, "ts": message.ts, "text": message.text, "message": message.as_json()}
+
+    def _user(self, given: Json) -> Json:
+        user = self.users.get(given["user"])
+        if user is None:
+            raise Refused("user_not_found")
+        profile = {"display_name": user.name.capitalize(), "real_name": user.name.capitalize()}
+        return {"user": {"id": user.id, "name": user.name, "is_bot": bool(user.bot_id), "profile": profile}}
+
+    def _conversations(self, given: Json) -> Json:
+        kinds = {"public_channel": "channel", "private_channel": "group", "mpim": "mpim", "im": "im"}
+        asked = given.get("types", "public_channel").split(",")
+        if set(asked) - set(kinds) or not 1 <= given.get("limit", 100) <= 999:
+            raise Refused("invalid_arguments")
+        found = [one for one in self.conversations.values() if one.kind in [kinds[kind] for kind in asked]]
+        return {"channels": [one.as_json() for one in found], "response_metadata": {"next_cursor": ""}}
+
+    def _history(self, given: Json) -> Json:
+        """The newest first, without what was said in threads."""
+        place = self._place(given)
+        roots = [one for one in place.messages.values() if not one.thread_ts or one.thread_ts == one.ts]
+        found = [_with_replies(place, one) for one in roots if one.ts > given.get("oldest", "0")]
+        found = found[-self._limit(given) :]
+        return {"messages": found[::-1], "has_more": False}
+
+    def _replies(self, given: Json) -> Json:
+        """The root, and what was said in its thread, the oldest first."""
+        place = self._place(given)
+        root = place.messages.get(given["ts"])
+        if root is None:
+            raise Refused("thread_not_found")
+        replies = [
+            one for one in place.messages.values() if one.thread_ts == root.ts and one.ts > given.get("oldest", "0")
+        ]
+        found = [{**one.as_json(), "parent_user_id": root.user.id} for one in replies[: self._limit(given)]]
+        return {"messages": [_with_replies(place, root), *found], "has_more": False}
+
+    @staticmethod
+    def _limit(given: Json) -> int:
+        limit = given.get("limit", 100)
+        if not 1 <= limit <= 999:
+            raise Refused("invalid_limit")
+        return limit
+
+    def _place(self, given: Json) -> Conversation:
+        place = self.conversations.get(given["channel"])
+        if place is None:
+            raise Refused("channel_not_found")
+        return place
+
+
+def _with_replies(place: Conversation, root: Message) -> Json:
+    """A message with what its thread is about, if it has one."""
+    replies = [one.ts for one in place.messages.values() if one.thread_ts == root.ts]
+    if not replies:
+        return root.as_json()
+    return {**root.as_json(), "thread_ts": root.ts, "reply_count": len(replies), "latest_reply": max(replies)}
+
+
+def _text(given: Json) -> str:
+    """The text of a message that is to be shown."""
+    text = given.get("text", "")
+    if not text.strip():
+        raise Refused("no_text")
+    if len(text) > LONGEST_TEXT:
+        raise Refused("msg_too_long")
+    if "<!" in text or "<@" in text:
+        raise Refused("strict_fake_this_calls_people")
+    if any(part.partition(";")[0] not in ("amp", "lt", "gt") for part in text.split("&")[1:]):
+        raise Refused("strict_fake_this_is_not_escaped")
+    return text

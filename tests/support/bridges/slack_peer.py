@@ -1,0 +1,98 @@
+"""A person with Slack's app, played through the fake."""
+
+import uuid
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from bridge_peers import Shown
+from slack_fake import Conversation, User
+
+if TYPE_CHECKING:
+    from slack_server import SlackServer
+
+
+class SlackPeer:
+    """Implements bridge_peers.Peer. A thread begins with a message in the channel that has its name."""
+
+    def __init__(self, server: "SlackServer", user: User, direct: Conversation):
+        self._server = server
+        self.user = user
+        self.direct = direct
+
+    @property
+    def id(self) -> str:
+        return self.user.id
+
+    def _place(self, group: bool) -> Conversation:
+        return self._server.house if group else self.direct
+
+    async def say(self, text: str, *, group: bool = False, mention: bool = False, thread: str = "") -> str:
+        text = f"<@{self._server.bot.id}> {text}" if mention else text
+
+        def write() -> str:
+            root = self._server.thread_named(thread, self.user) if thread else ""
+            return self._server.add_message(self._place(group), self.user, text, root).ts
+
+        return await self._server.do(write)
+
+    async def answer_in_thread(self, text: str, root: str, *, group: bool = True) -> str:
+        """Say something in the thread of a message."""
+        return await self._server.do(lambda: self._server.add_message(self._place(group), self.user, text, root).ts)
+
+    async def send_photo(self, caption: str) -> str:
+        file = {"id": "F1", "name": "photo.jpg", "mimetype": "image/jpeg", "size": 5}
+        return await self._server.do(lambda: self._server.add_message(self.direct, self.user, caption, files=[file]).ts)
+
+    async def use_command(self, text: str, *, group: bool = False) -> str:
+        """Use the slash command /engram; its trigger's id."""
+
+        def use() -> str:
+            place = self._place(group)
+            payload = {
+                "token": "x",
+                "team_id": "T1",
+                "team_domain": "house",
+                "command": "/engram",
+                "text": text,
+                "channel_id": place.id,
+                "channel_name": place.name or "directmessage",
+                "api_app_id": "A1",
+                "user_id": self.user.id,
+                "user_name": self.user.name,
+                "is_enterprise_install": "false",
+                "response_url": "https://hooks.example.org/x",
+                "trigger_id": f"1.2.{uuid.uuid4().hex}",
+            }
+            self._server.socket.give("slash_commands", payload, accepts_response=True)
+            return payload["trigger_id"]
+
+        return await self._server.do(use)
+
+    def _shown(self, group: bool) -> list[Shown]:
+        return [
+            Shown(one.ts, one.user.name, one.text, one.edits, self._server.thread_name(one.thread_ts))
+            for one in list(self._place(group).messages.values())
+            if one.user is not self.user
+        ]
+
+    def shown(self, *, group: bool = False) -> Sequence[Shown]:
+        return self._shown(group)
+
+    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 15) -> Shown:
+        def find() -> Shown | None:
+            return next((shown for shown in reversed(self._shown(group)) if text in shown.text), None)
+
+        try:
+            found = await self._server.wait_until(find, seconds)
+        except TimeoutError:
+            found = None
+        assert found is not None, f"no message with {text!r}: {self._shown(group)}"
+        return found
+
+    @property
+    def typing_signs(self) -> int:
+        """Slack shows no typing of bots."""
+        return 0
+
+    async def close(self) -> None:
+        """An app has nothing to close here."""

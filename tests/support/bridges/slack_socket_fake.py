@@ -1,0 +1,137 @@
+"""Socket Mode of the fake of Slack: hello, envelopes, their acknowledgements, and what is sent again without one."""
+
+import asyncio
+import json
+import uuid
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import WSMsgType, web
+
+from fake_service import checked
+
+if TYPE_CHECKING:
+    from slack_fake import FakeSlack
+
+_MOST_TRIES = 4
+"""The first, and three more."""
+
+
+class SocketMode:
+    """Serves sockets of the app, and gives each event until it is acknowledged."""
+
+    def __init__(self, slack: "FakeSlack") -> None:
+        self._slack = slack
+        self._tickets: set[str] = set()
+        self._sockets: list[web.WebSocketResponse] = []
+        self._open: dict[str, dict[str, Any]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.acknowledge_seconds = 3.0
+        self.doubles = False
+        """Every event comes twice."""
+        self.hellos = 0
+        self.wrong: list[str] = []
+        """What the app sent that was no acknowledgement."""
+        self.acknowledged: list[Mapping[str, Any]] = []
+
+    @property
+    def waiting(self) -> int:
+        """Envelopes that are not acknowledged."""
+        return len(self._open)
+
+    def new_url(self) -> str:
+        """An address of a socket, good for one connection."""
+        ticket = str(uuid.uuid4())
+        self._tickets.add(ticket)
+        return f"ws://{self._slack.address}/link?ticket={ticket}&app_id=A1"
+
+    def forget(self) -> None:
+        """An outage that is longer than Slack tries."""
+        self._open.clear()
+        self._sockets.clear()
+
+    def give_event(self, event: dict[str, Any]) -> None:
+        """Send an event to the app."""
+        payload = {
+            "type": "event_callback",
+            "team_id": "T1",
+            "api_app_id": "A1",
+            "event_id": f"Ev{uuid.uuid4().hex[:9].upper()}",
+            "event": event,
+            "event_time": int(float(event["ts"])),
+            "is_ext_shared_channel": False,
+        }
+        for _time in range(2 if self.doubles else 1):
+            self.give("events_api", payload, accepts_response=False)
+
+    def give(self, kind: str, payload: dict[str, Any], *, accepts_response: bool) -> str:
+        """Send an envelope, and again if it is not acknowledged in time; its id."""
+        number = str(uuid.uuid4())
+        envelope: dict[str, Any] = {"envelope_id": number, "payload": payload, "type": kind}
+        envelope |= {"accepts_response_payload": accepts_response, "retry_attempt": 0, "retry_reason": ""}
+        self._open[number] = envelope
+        task = asyncio.get_running_loop().create_task(self._keep_giving(envelope))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return number
+
+    async def _keep_giving(self, envelope: dict[str, Any]) -> None:
+        for attempt in range(_MOST_TRIES):
+            if envelope["envelope_id"] not in self._open:
+                return
+            envelope |= {"retry_attempt": attempt, "retry_reason": "timeout" if attempt else ""}
+            await self._send(envelope)
+            await asyncio.sleep(self.acknowledge_seconds)
+        self._open.pop(envelope["envelope_id"], None)
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        if self._sockets and not self._sockets[-1].closed:
+            try:
+                await self._sockets[-1].send_str(json.dumps(message))
+            except ConnectionError:
+                return  # it goes over the next one
+
+    async def refresh(self) -> None:
+        """Ask the app for another connection, as Slack does every few hours."""
+        await self._send({"type": "disconnect", "reason": "refresh_requested", "debug_info": {"host": "fake"}})
+
+    async def serve(self, request: web.BaseRequest) -> web.StreamResponse:
+        ticket = request.query.get("ticket", "")
+        if ticket not in self._tickets:
+            return web.Response(status=408)
+        self._tickets.discard(ticket)
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        self._sockets.append(socket)
+        self.hellos += 1
+        self._slack.changed()
+        hello = {"type": "hello", "num_connections": len(self._sockets), "connection_info": {"app_id": "A1"}}
+        try:
+            await socket.send_str(
+                json.dumps({**hello, "debug_info": {"host": "fake", "approximate_connection_time": 18060}})
+            )
+            for envelope in list(self._open.values()):
+                await socket.send_str(json.dumps({**envelope, "retry_attempt": 1, "retry_reason": "timeout"}))
+            async for message in socket:
+                if message.type is WSMsgType.TEXT:
+                    self._take(message.data)
+                    self._slack.changed()
+        except ConnectionError:
+            pass  # the app has gone
+        finally:
+            if socket in self._sockets:
+                self._sockets.remove(socket)
+        return socket
+
+    def _take(self, text: str) -> None:
+        try:
+            given: Any = json.loads(text)
+        except ValueError:
+            given = None
+        if checked(given, {"envelope_id": str, "payload": dict}, ("envelope_id",)):
+            self.wrong.append(text)
+            return
+        envelope = self._open.pop(given["envelope_id"], None)
+        if envelope is not None and "payload" in given and not envelope["accepts_response_payload"]:
+            self.wrong.append(text)
+        self.acknowledged.append(given)

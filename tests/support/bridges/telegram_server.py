@@ -1,0 +1,57 @@
+"""Telegram for tests of bridges: the strict fake of the Bot API, with a forum that all people are in."""
+
+from collections.abc import Mapping
+
+from engram_host.fake_telegram import FakeTelegram, FloodLimits
+from loop_thread import LoopThread
+from telegram_peer import TelegramPeer
+
+
+class TelegramServer:
+    """Implements bridge_peers.Server. `fake` is used in its own loop only: with call() or join()."""
+
+    def __init__(self, limits: FloodLimits | None = None) -> None:
+        self.thread = LoopThread("telegram")
+        self.fake = FakeTelegram(limits=limits or FloodLimits(enabled=False), reads_all_group_messages=True)
+        self.thread.run(self._make_forum())
+        self._is_up = False
+        self._topics: dict[str, int] = {}
+
+    async def _make_forum(self) -> None:
+        self._owner = self.fake.people.add_user("Owner")
+        self.forum = self.fake.people.supergroup("House", [self._owner], is_forum=True)
+
+    def topic(self, name: str) -> int:
+        """The topic of a name, made when it is first asked for; in the fake's loop only."""
+        if name not in self._topics:
+            self._topics[name] = self.fake.people.topic(self.forum, name, self._owner)
+        return self._topics[name]
+
+    def topic_name(self, number: int) -> str:
+        return self.forum.topics.get(number, "")
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        return {"token": self.fake.token, "url": self.fake.url}
+
+    def start(self) -> None:
+        if not self._is_up:
+            self.thread.run(self.fake.start())
+            self._is_up = True
+
+    def kill(self) -> None:
+        if self._is_up:
+            self.thread.run(self.fake.close())
+            self._is_up = False
+
+    def stop(self) -> None:
+        self.kill()
+        self.thread.close()
+
+    async def peer(self, name: str) -> TelegramPeer:
+        return TelegramPeer(self, await self.thread.join(self._add(name)))
+
+    async def _add(self, name: str):
+        user = self.fake.people.add_user(name.capitalize(), username=name)
+        self.fake.people.add_member(self.forum, user)
+        return user
