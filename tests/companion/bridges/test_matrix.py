@@ -96,10 +96,26 @@ async def person(server: MatrixServer, name: str = "ann"):
         await peer.close()
 
 
+@contextlib.asynccontextmanager
+async def acting(server: MatrixServer):
+    """The bridge's account, for what its owner does with another client."""
+    peer = MatrixPeer(server.url, BRIDGE, server.register("kitchen"))
+    try:
+        yield peer
+    finally:
+        await peer.close()
+
+
 async def met(host: RecordingHost, ann: MatrixPeer) -> Chat:
     """The private chat, once something was said in it."""
     await ann.say("hello")
     return (await host.next("hello")).chat
+
+
+def has_left(ann: MatrixPeer) -> bool:
+    """Whether the bridge's account was seen leaving a room, or declining an invitation to it."""
+    changes = [event["content"] for event in ann.events if event.get("state_key") == BRIDGE]
+    return any(change["membership"] == "leave" for change in changes)
 
 
 # --- what comes in
@@ -233,12 +249,23 @@ def test_a_room_that_all_others_leave_is_left(talking, server):
         ann.room = await ann.make_room()
         chat = await met(host, ann)
         await ann.post(f"/rooms/{quote(chat.id)}/leave")
-        me = MatrixPeer(server.url, BRIDGE, server.register("kitchen"))
-        await me.begin()
-        await me.wait_until(lambda: True)
-        while chat.id in (await me.get("/joined_rooms"))["joined_rooms"]:
-            await asyncio.sleep(0)
-        await me.close()
+        async with acting(server) as me:
+            while chat.id in (await me.get("/joined_rooms"))["joined_rooms"]:
+                await asyncio.sleep(0)  # the request is the pause
+
+    talking.with_bridge(talk)
+
+
+def test_a_room_with_more_members_than_the_bound_is_left(talking, server, monkeypatch):
+    monkeypatch.setattr(matrix_rooms, "MOST_MEMBERS", 2)
+
+    async def talk(network, host, ann):
+        ann.room = await ann.make_room()
+        await met(host, ann)
+        async with person(server, "ben") as ben:
+            await ann.post(f"/rooms/{quote(ann.room)}/invite", user_id=ben.id)
+            await ben.post(f"/join/{quote(ann.room)}")
+            await ann.wait_until(lambda: has_left(ann))
 
     talking.with_bridge(talk)
 
@@ -248,11 +275,7 @@ def test_an_invitation_beyond_the_bound_is_declined(talking, monkeypatch):
 
     async def talk(network, host, ann):
         room = await ann.make_room()
-        await ann.wait_until(
-            lambda: any(
-                event.get("state_key") == BRIDGE and event["content"]["membership"] == "leave" for event in ann.events
-            )
-        )
+        await ann.wait_until(lambda: has_left(ann))
         assert await ann.members(room) == {ann.id}
 
     talking.with_bridge(talk)
@@ -420,10 +443,9 @@ def test_a_change_of_the_accounts_name_hides_no_message(talking, server):
             async with running(network, host):
                 await met(host, ann)
             await ann.say("before")
-            me = MatrixPeer(server.url, BRIDGE, server.register("kitchen"))
-            for name in ("Cellar", "Kitchen"):
-                await me.put(f"/profile/{quote(BRIDGE)}/displayname", displayname=name)
-            await me._http.aclose()
+            async with acting(server) as me:
+                for name in ("Cellar", "Kitchen"):
+                    await me.put(f"/profile/{quote(BRIDGE)}/displayname", displayname=name)
             await ann.say("after")
             async with running(network, host):
                 await host.next("after")
@@ -471,16 +493,18 @@ def test_a_wrong_password_and_a_wrong_token_are_refused(talking, server):
 
 def test_each_start_is_the_same_device_and_a_check_leaves_none(talking, server):
     async def run() -> None:
-        me = MatrixPeer(server.url, BRIDGE, server.register("kitchen"))
         host = RecordingHost()
         async with running(made("matrix", server.settings), host):
             pass
-        devices = await me.get("/devices")
-        async with running(made("matrix", server.settings), host):
-            # A check while the bridge runs does not end its token.
+        device = Mark.parse(host.mark, BRIDGE).device
+        async with acting(server) as me, running(made("matrix", server.settings), host) as task:
+            devices = (await me.get("/devices"))["devices"]
             assert await made("matrix", server.settings).check() == BRIDGE
-        await me._http.aclose()
-        assert {each["device_id"] for each in devices["devices"]} >= {Mark.parse(host.mark, BRIDGE).device}
+            after = (await me.get("/devices"))["devices"]
+            assert {each["device_id"] for each in devices} == {each["device_id"] for each in after}
+            assert device in {each["device_id"] for each in devices}
+            assert Mark.parse(host.mark, BRIDGE).device == device
+            assert not task.done()
 
     talking.alone(run())
 

@@ -38,6 +38,7 @@ FINE = {
     "whoami": {"user_id": "@kitchen:engram.test", "device_id": "DEVICE"},
     "displayname": {"displayname": "Kitchen"},
     "joined_rooms": {"joined_rooms": []},
+    "join": {"room_id": CHAT.id},
     "send": {"event_id": "$sent"},
     "logout": {},
 }
@@ -48,7 +49,7 @@ def refusal(code: str, **more: Any) -> str:
 
 
 class FailingServer:
-    """A homeserver that answers each request well, but for those in `answers`; a look waits until `cut` is called."""
+    """A homeserver that answers each request well, but for those in `answers`; a look waits until `show` or `cut` is called."""
 
     def __init__(self) -> None:
         self.answers: dict[str, tuple[int, str]] = {}
@@ -73,8 +74,13 @@ class FailingServer:
         """End the connections that wait."""
         self._thread.loop.call_soon_threadsafe(self._is_cut.set)
 
+    def show(self, answer: dict[str, Any]) -> None:
+        """Answer the look that waits, or the next one."""
+        self._thread.loop.call_soon_threadsafe(self._looks.put_nowait, answer)
+
     async def _begin(self) -> None:
         self._is_cut = asyncio.Event()
+        self._looks: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
 
     async def _end(self) -> None:
@@ -104,7 +110,14 @@ class FailingServer:
         if name == "sync" and "timeout=" not in path and name not in self.answers:
             return 200, json.dumps({"next_batch": "s1"})
         answer = self.answers.get(name) or (HANG if name == "sync" else (200, json.dumps(FINE[name])))
-        if name == "sync" or answer == HANG:
+        if name == "sync":
+            shown, cut = asyncio.create_task(self._looks.get()), asyncio.create_task(self._is_cut.wait())
+            await asyncio.wait((shown, cut), return_when=asyncio.FIRST_COMPLETED)
+            cut.cancel()
+            if shown.done():
+                return 200, json.dumps(shown.result())
+            shown.cancel()
+        elif answer == HANG:
             await self._is_cut.wait()
         return CUT if answer == HANG else answer
 
@@ -194,6 +207,22 @@ def test_after_an_outage_the_token_is_used_again_and_the_password_only_if_it_has
             pass
         assert server.asked.count("login") == 2
         assert "a-secret-token" not in host.mark
+
+    with_server(work)
+
+
+def test_an_invitation_that_a_limit_stops_is_accepted_after_the_next_look():
+    async def work(server: FailingServer) -> None:
+        network, host = made("matrix", server.settings), RecordingHost()
+        server.answers["join"] = (429, refusal("M_LIMIT_EXCEEDED"))
+        async with running(network, host):
+            server.show({"next_batch": "s2", "rooms": {"invite": {CHAT.id: {"invite_state": {"events": []}}}}})
+            await host.wait_until(lambda: '"s2"' in host.mark)
+            assert server.asked.count("join") == 1
+            del server.answers["join"]
+            server.show({"next_batch": "s3"})
+            await host.wait_until(lambda: '"s3"' in host.mark)
+            assert server.asked.count("join") == 2
 
     with_server(work)
 

@@ -46,9 +46,9 @@ class MatrixPeer:
         self._task = asyncio.create_task(self._listen(since))
 
     async def close(self) -> None:
-        assert self._task, "begin first"
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
+        if self._task:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
         await self._http.aclose()
 
     def forget(self) -> None:
