@@ -436,20 +436,23 @@ def test_a_sync_token_that_the_server_does_not_know_is_given_up(talking, server)
     talking.alone(run())
 
 
-def test_a_change_of_the_accounts_name_hides_no_message(talking, server):
+@pytest.mark.parametrize("limit", [1, 50])
+def test_a_change_of_the_accounts_name_hides_no_message_and_repeats_none(talking, server, monkeypatch, limit):
+    monkeypatch.setitem(matrix.FILTER["room"]["timeline"], "limit", limit)
+
     async def run() -> None:
         network, host = made("matrix", server.settings), RecordingHost()
         async with person(server) as ann:
             async with running(network, host):
                 await met(host, ann)
             await ann.say("before")
+            await ann.say("just before")
             async with acting(server) as me:
                 for name in ("Cellar", "Kitchen"):
                     await me.put(f"/profile/{quote(BRIDGE)}/displayname", displayname=name)
-            await ann.say("after")
             async with running(network, host):
-                await host.next("after")
-        assert [message.text for message in host.received] == ["hello", "before", "after"]
+                await host.next("just before")
+        assert [message.text for message in host.received] == ["hello", "before", "just before"]
 
     talking.alone(run())
 

@@ -43,7 +43,9 @@ def test_an_event_of_any_content_is_read_without_an_error(content, unsigned, kin
     assert all(isinstance(text, str) for text in texts)
     assert isinstance(matrix_events.names(event, ACCOUNT), bool)
     assert all(isinstance(each.name, str) and each.size >= 0 for each in matrix_events.attachments_of(event))
-    matrix_events.begins_membership({**event, "state_key": ACCOUNT.id}, ACCOUNT.id)
+    changed = {**event, "state_key": ACCOUNT.id}
+    assert not (matrix_events.begins_membership(changed, ACCOUNT.id) and kind != "m.room.member")
+    matrix_events.joins(changed, ACCOUNT.id)
 
 
 @pytest.mark.parametrize(
@@ -151,17 +153,17 @@ def test_a_name_within_a_text_stays(body):
 
 
 @pytest.mark.parametrize(
-    ("membership", "before", "begins"),
+    ("membership", "before", "begins", "joins"),
     [
-        ("invite", None, True),
-        ("join", None, True),
-        ("join", "leave", True),
-        ("join", "invite", False),
-        ("join", "join", False),
-        ("leave", "join", True),
+        ("invite", None, True, False),
+        ("join", None, True, True),
+        ("join", "leave", True, True),
+        ("join", "invite", False, True),
+        ("join", "join", False, False),
+        ("leave", "join", True, False),
     ],
 )
-def test_a_time_in_a_room_begins_with_the_invitation_or_with_joining_without_one(membership, before, begins):
+def test_a_time_in_a_room_begins_with_the_invitation_or_with_joining_without_one(membership, before, begins, joins):
     unsigned = {"prev_content": {"membership": before}} if before else {}
     event = {
         "type": "m.room.member",
@@ -170,4 +172,5 @@ def test_a_time_in_a_room_begins_with_the_invitation_or_with_joining_without_one
         "unsigned": unsigned,
     }
     assert matrix_events.begins_membership(event, ACCOUNT.id) is begins
+    assert matrix_events.joins(event, ACCOUNT.id) is joins
     assert not matrix_events.begins_membership({**event, "state_key": "@ann:engram.test"}, ACCOUNT.id)

@@ -183,6 +183,19 @@ def test_a_look_that_fails_ends_the_run(look):
     with_server(work)
 
 
+@pytest.mark.parametrize(("secret", "error"), [("password", NetworkAway), ("token", SignInRefused)])
+def test_a_session_that_the_homeserver_ends_is_begun_again_where_there_is_a_password(secret, error):
+    async def work(server: FailingServer) -> None:
+        network = made("matrix", {**server.settings, "password": "", secret: SECRET})
+        async with running(network, RecordingHost()) as task:
+            server.answers["sync"] = (401, refusal("M_UNKNOWN_TOKEN"))
+            server.cut()
+            with pytest.raises(error):
+                await task
+
+    with_server(work)
+
+
 def test_a_homeserver_that_never_answers_is_away(monkeypatch):
     monkeypatch.setattr(matrix_client, "FIRST_LOOK_SECONDS", 0.2)
 

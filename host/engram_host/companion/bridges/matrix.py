@@ -34,7 +34,7 @@ from engram_host.companion.bridges.matrix_client import MatrixClient, TokenRefus
 from engram_host.companion.bridges.matrix_events import Account
 from engram_host.companion.bridges.matrix_html import render
 from engram_host.companion.bridges.matrix_rooms import MatrixRooms
-from engram_host.companion.bridges.network import BridgeHost, Chat, Features, Incoming, utf8_bytes
+from engram_host.companion.bridges.network import BridgeHost, Chat, Features, utf8_bytes
 
 POLL_MS = 30_000
 """How long the homeserver keeps a look open while nothing comes."""
@@ -132,6 +132,11 @@ class Matrix:
             mark = replace(mark, device=client.device_id)
             await host.save_mark(mark.text)
             await self._listen(client, host, mark)
+        except TokenRefused as error:
+            if not self._password:
+                raise
+            self._token = ""
+            raise NetworkAway(f"the account has to sign in again: {error}") from None
         finally:
             self._client = self._rooms = None
             await client.close()
@@ -157,7 +162,10 @@ class Matrix:
         if chat.thread or reply_to:
             relation["m.in_reply_to"] = {"event_id": reply_to or chat.thread}
             content["m.relates_to"] = relation
-        return await self._send(chat, content, key)
+        event, rooms = await self._send(chat, content, key), self._rooms
+        if rooms is not None:
+            rooms.remember_own(event)
+        return event
 
     async def edit(self, chat: Chat, message: str, text: str, is_plain: bool = False) -> None:
         content = _message(text, is_plain)
@@ -175,12 +183,10 @@ class Matrix:
             _log.debug("Matrix: no typing sign: %s", error)
 
     async def _send(self, chat: Chat, content: dict[str, Any], key: str) -> str:
-        if self._client is None or self._rooms is None:
+        if self._client is None:
             raise SendFailed("the account is not signed in now.")
-        rooms = self._rooms
         response = await deliver(self._client.room_send(chat.id, matrix_events.MESSAGE, content, tx_id=key))
         assert isinstance(response, RoomSendResponse)
-        rooms.remember_own(response.event_id)
         return response.event_id
 
     # --- signing in
@@ -217,14 +223,11 @@ class Matrix:
         """Pass on what comes, until cancelled."""
         account = Account(client.user_id, await _shown_name(client))
 
-        async def receive(message: Incoming) -> None:
-            await host.receive(message)
-
         async def cannot_read(room: str) -> None:
             nonlocal mark
             mark = await self._say_unreadable(room, mark)
 
-        rooms = MatrixRooms(client, account, receive, cannot_read)
+        rooms = MatrixRooms(client, account, host.receive, cannot_read)
         await rooms.load()
         self._client, self._rooms = client, rooms
         response = await self._first_look(client, mark.since)

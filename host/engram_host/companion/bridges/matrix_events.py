@@ -131,14 +131,24 @@ def words_to(event: Event, account: Account) -> str:
     return re.sub(rf"\A\s*(?:{'|'.join(forms)})\s*", "", words_of(event), count=1, flags=re.I)
 
 
-def begins_membership(event: Event, account_id: str) -> bool:
-    """Whether an account's time in a room begins with an event: what stands before it was not said to the account.
-
-    It is the invitation if there was one, and not a change of the account's name.
-    """
+def _membership(event: Event, account_id: str) -> tuple[str, str]:
+    """What an event makes of an account's membership, and what it was before; ("", "") if it is about something else."""
     if event.get("type") != MEMBER or event.get("state_key") != account_id:
-        return False
-    if content_of(event).get("membership") != "join":
-        return True
-    before = _fields_at(_fields_at(event, "unsigned"), "prev_content").get("membership")
-    return before not in ("invite", "join")
+        return "", ""
+    before = _fields_at(_fields_at(event, "unsigned"), "prev_content")
+    return text_at(content_of(event), "membership") or "leave", text_at(before, "membership") or "leave"
+
+
+def joins(event: Event, account_id: str) -> bool:
+    """Whether an account comes into a room by an event, which no change of its name is."""
+    now, before = _membership(event, account_id)
+    return now == "join" != before
+
+
+def begins_membership(event: Event, account_id: str) -> bool:
+    """Whether an account's time in a room begins or ends with an event: what stands before it was not said to the account.
+
+    It begins with the invitation if there was one.
+    """
+    now, before = _membership(event, account_id)
+    return now != "" and (now != "join" or before not in ("invite", "join"))

@@ -116,7 +116,7 @@ class MatrixRooms:
         if not info.timeline.limited or not info.timeline.prev_batch:
             return events
         # What stood in the room between invitation and joining may be older than the token, and was said to the account.
-        has_just_joined = any(event.get("state_key") == self._account.id for event in events)
+        has_just_joined = any(matrix_events.joins(event, self._account.id) for event in events)
         return [*await self._missed(room, info.timeline.prev_batch, "" if has_just_joined else since), *events]
 
     async def _missed(self, room: str, newest: str, oldest: str) -> list[Event]:
@@ -144,7 +144,8 @@ class MatrixRooms:
     async def _take_event(self, room: str, event: Event, shown_names: dict[str, str]) -> None:
         sender, id_ = matrix_events.text_at(event, "sender"), matrix_events.text_at(event, "event_id")
         if sender == self._account.id:
-            self.remember_own(id_)
+            if matrix_events.is_spoken(event):
+                self.remember_own(id_)
         elif event.get("type") == matrix_events.ENCRYPTED:
             await self._cannot_read(room)
         elif sender and id_ and matrix_events.is_spoken(event):
