@@ -2,9 +2,8 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -23,51 +22,8 @@ from engram_host.companion.bridges.network import Attachment, Chat
 from engram_host.companion.errors import StoreUnavailable
 from matrix_peer import BRIDGE, MatrixPeer
 from matrix_server import MatrixServer
+from matrix_talking import Talking, person
 from recording_host import RecordingHost
-
-
-class Talking:
-    """A bridge that runs, and a person, for one test after the other. A test with a bridge of its own ends it first."""
-
-    def __init__(self, server: MatrixServer):
-        self.server = server
-        self._runner = asyncio.Runner()
-        self._stack: contextlib.AsyncExitStack | None = None
-
-    async def _begin(self) -> None:
-        self._stack = contextlib.AsyncExitStack()
-        self._ann = await self._stack.enter_async_context(person(self.server))
-        self._network, self._host = made("matrix", self.server.settings), RecordingHost()
-        await self._stack.enter_async_context(running(self._network, self._host))
-
-    async def _with_bridge(self, talk: Callable[..., Coroutine[Any, Any, None]]) -> None:
-        if self._stack is None:
-            await self._begin()
-        room = self._ann.room
-        try:
-            await talk(self._network, self._host, self._ann)
-        finally:
-            self._ann.room = room
-            self._ann.forget()
-            self._host.received.clear()
-
-    async def _end(self) -> None:
-        if self._stack is not None:
-            await self._stack.aclose()
-            self._stack = None
-
-    def with_bridge(self, talk: Callable[..., Coroutine[Any, Any, None]]) -> None:
-        """Talk while the bridge runs."""
-        self._runner.run(self._with_bridge(talk))
-
-    def alone(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do some work while the bridge does not run."""
-        self._runner.run(self._end())
-        self._runner.run(work)
-
-    def close(self) -> None:
-        self._runner.run(self._end())
-        self._runner.close()
 
 
 @pytest.fixture(scope="module")
@@ -75,25 +31,16 @@ def talking() -> Iterator[Talking]:
     if not get_synapse.usable():
         pytest.skip("Synapse is not installed for this machine")
     server = MatrixServer()
-    server.start()
-    talking = Talking(server)
-    yield talking
-    talking.close()
-    server.stop()
+    with contextlib.ExitStack() as stack:
+        stack.callback(server.stop)
+        talking = Talking(server.start())
+        stack.callback(talking.close)
+        yield talking
 
 
 @pytest.fixture
 def server(talking: Talking) -> MatrixServer:
     return talking.server
-
-
-@contextlib.asynccontextmanager
-async def person(server: MatrixServer, name: str = "ann"):
-    peer = await server.peer(name)
-    try:
-        yield peer
-    finally:
-        await peer.close()
 
 
 @contextlib.asynccontextmanager
