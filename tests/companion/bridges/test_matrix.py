@@ -331,26 +331,26 @@ def test_a_limit_of_the_server_asks_for_a_pause(talking, server):
 
 
 def test_what_came_while_it_was_away_comes_once_and_in_order(talking, server, monkeypatch):
-    monkeypatch.setattr(matrix_rooms, "_PAGE", 3)
-    monkeypatch.setitem(matrix.FILTER["room"]["timeline"], "limit", 5)
+    monkeypatch.setattr(matrix_rooms, "_PAGE", 2)
+    monkeypatch.setitem(matrix.FILTER["room"]["timeline"], "limit", 2)
 
     async def run() -> None:
         network, host = made("matrix", server.settings), RecordingHost()
         async with person(server) as ann:
             async with running(network, host):
                 await met(host, ann)
-            said = [await ann.say(f"number {number}") for number in range(14)]
+            said = [await ann.say(f"number {number}") for number in range(7)]
             async with running(made("matrix", server.settings), host):
-                await host.next("number 13")
+                await host.next("number 6")
                 assert [message.id for message in host.received[1:]] == said
                 await ann.say("the end")
                 await host.next("the end")
-            monkeypatch.setattr(matrix_rooms, "MOST_MISSED", 6)
+            monkeypatch.setattr(matrix_rooms, "MOST_MISSED", 2)
             host.received.clear()
-            said = [await ann.say(f"again {number}") for number in range(14)]
+            said = [await ann.say(f"again {number}") for number in range(7)]
             async with running(made("matrix", server.settings), host):
-                await host.next("again 13")
-            assert [message.id for message in host.received] == said[-11:]
+                await host.next("again 6")
+            assert [message.id for message in host.received] == said[-4:]
 
     talking.alone(run())
 
