@@ -68,10 +68,10 @@ backup: .venv  ## save a board's memory, journal, profile and settings (PORT=...
 restore: .venv  ## restore a backup to a board (PORT=... FILE=board.tar.gz; ERASE_MEMORY=1)
 	@$(BOARDS) restore --port "$(PORT)" $(if $(FILE),"$(FILE)") $(if $(ERASE_MEMORY),--erase-memory)
 
-test: .venv micropython mosquitto chat-servers  ## run all tests (ARGS="..." goes to pytest)
+test: .venv micropython mosquitto chat-servers synapse  ## run all tests (ARGS="..." goes to pytest)
 	@$(BIN)/pytest -n 5 --dist loadgroup --max-worker-restart 0 $(ARGS)
 
-soak: .venv micropython mosquitto chat-servers  ## run the long tests: power cuts at every change of the flash, and more (an hour and longer)
+soak: .venv micropython mosquitto chat-servers synapse  ## run the long tests: power cuts at every change of the flash, and more (an hour and longer)
 	@TEST_WHOLE=1 $(BIN)/pytest -n 3 --dist loadgroup -m "soak or shortened" -o faulthandler_timeout=0 $(ARGS)
 
 eval: .venv micropython  ## ask a board's memory the questions of a set and count the answers found (SETS=folder ENGINE=companion)
@@ -99,15 +99,17 @@ format: .venv  ## format all code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-lock: .venv  ## pin the newest compatible Python packages in requirements.lock (needs uv)
+lock: .venv  ## pin the newest compatible Python packages in requirements.lock and synapse.lock (needs uv)
 	@uv pip compile --upgrade --quiet --universal --python-version 3.11 --generate-hashes --extra board --extra companion --extra postgres --extra xmpp --extra irc --extra matrix --extra telegram --extra discord \
 	    --extra slack --extra alerts --group dev \
 	    pyproject.toml --output-file requirements.lock
+	@uv pip compile --upgrade --quiet --universal --python-version 3.11 --generate-hashes \
+	    tools/setup/synapse.in --output-file tools/setup/synapse.lock
 
 clean:  ## remove everything fetched or built (chats and memories are kept elsewhere)
 	rm -rf .venv build
 
-.PHONY: .venv micropython mosquitto chat-servers
+.PHONY: .venv micropython mosquitto chat-servers synapse
 .venv:
 	@$(PYTHON) tools/setup/bootstrap.py
 
@@ -119,3 +121,6 @@ mosquitto:
 
 chat-servers:
 	@$(PYTHON) tools/setup/get_chat_servers.py || echo "The tests that need them are skipped."
+
+synapse:
+	@$(PYTHON) tools/setup/get_synapse.py || echo "The tests that need it are skipped."

@@ -16,7 +16,7 @@ COMMANDS = [
     for path in MODULES
     if path.parent.name != "board" and '__name__ == "__main__"' in path.read_text(encoding="utf-8")
 ]
-BEFORE_A_VENV = ("bootstrap.py", "get_micropython.py", "get_mosquitto.py", "get_chat_servers.py")
+BEFORE_A_VENV = ("bootstrap.py", "get_micropython.py", "get_mosquitto.py", "get_chat_servers.py", "get_synapse.py")
 
 
 def _help(command: str, *options: str) -> subprocess.CompletedProcess[str]:

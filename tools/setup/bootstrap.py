@@ -33,9 +33,9 @@ main()
 """
 
 
-def pip_command() -> list[str]:
-    """How to run a pip that installs into .venv."""
-    python = str(VENV / "bin" / "python")
+def pip_command(venv: Path = VENV) -> list[str]:
+    """How to run a pip that installs into a virtual environment."""
+    python = str(venv / "bin" / "python")
     if subprocess.run([python, "-m", "pip", "--version"], capture_output=True).returncode == 0:
         return [python, "-m", "pip"]
     return [python, str(debian_pip())]
@@ -58,14 +58,14 @@ def debian_pip() -> Path:
     return next(iter(root.rglob("pip-*.whl"))) / "pip"
 
 
-def make_venv() -> None:
-    """Make an empty .venv, with pip where python3 can."""
-    shutil.rmtree(VENV, ignore_errors=True)
-    made = subprocess.run([sys.executable, "-m", "venv", str(VENV)], capture_output=True, text=True)
+def make_venv(venv: Path = VENV) -> None:
+    """Make an empty virtual environment, with pip where python3 can."""
+    shutil.rmtree(venv, ignore_errors=True)
+    made = subprocess.run([sys.executable, "-m", "venv", str(venv)], capture_output=True, text=True)
     if made.returncode == 0:
         return
-    shutil.rmtree(VENV, ignore_errors=True)
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(VENV)], check=True)
+    shutil.rmtree(venv, ignore_errors=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
 
 
 def write_command(folder: Path, python: Path) -> None:

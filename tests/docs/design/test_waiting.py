@@ -13,6 +13,7 @@ PAUSES = {
     ("support/waiting.py", "wait_until"): "between two looks",
     ("support/waiting.py", "wait_until_async"): "between two looks",
     ("support/companion/served_companion.py", "soon"): "between two requests to a companion",
+    ("support/bridges/matrix_peer.py", "_listen"): "between two requests to a homeserver that was killed",
     ("support/firmware/support.py", "wait_until"): "between two looks",
     ("support/firmware/fakes/links.py", "_ready"): "between two polls of a socket, as MicroPython's asyncio does it",
     # A peer that is slow, or late, or far away.

@@ -1,0 +1,159 @@
+"""Matrix' client library, asked so that each failure is an error of a bridge."""
+
+import logging
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import aiohttp
+from nio import AsyncClient, AsyncClientConfig, ErrorResponse, JoinedMembersResponse, LocalProtocolError, SyncResponse
+from nio.responses import Response
+
+from engram_host.companion.bridges.errors import (
+    NetworkAway,
+    SendFailed,
+    SendRefused,
+    SendUncertain,
+    SignInRefused,
+    SlowDown,
+)
+
+REQUEST_SECONDS = 30
+"""How long a request may take."""
+
+FIRST_LOOK_SECONDS = 120
+"""How long a look may take that does not wait for anything: the first one, at all rooms."""
+
+_PAUSE_SECONDS = 5.0
+"""How long to wait if the homeserver wants a pause and does not say how long."""
+
+_REASON_CHARACTERS = 200
+_TOKEN_PROBLEMS = ("M_UNKNOWN_TOKEN", "M_MISSING_TOKEN")
+_BROKEN = (aiohttp.ClientError, TimeoutError, OSError)
+_Answer = TypeVar("_Answer", bound=Response)
+
+# It warns of each event that is not as it should be, with what strangers wrote in it.
+logging.getLogger("nio").setLevel(logging.CRITICAL)
+
+
+class RateLimited(NetworkAway):
+    """The homeserver takes nothing more of the account for `retry_after` seconds."""
+
+    def __init__(self, retry_after: float):
+        super().__init__(f"the homeserver asks to wait {retry_after:.0f} seconds.")
+        self.retry_after = retry_after
+
+
+class TokenRefused(SignInRefused):
+    """The homeserver does not know the access token, or no more."""
+
+
+class MatrixClient(AsyncClient):
+    """The library's client, which tries nothing again by itself and keeps nothing of rooms and their members."""
+
+    def __init__(self, server: str, account: str, device: str):
+        config = AsyncClientConfig(
+            max_limit_exceeded=0, max_timeouts=0, request_timeout=REQUEST_SECONDS, encryption_enabled=False
+        )
+        super().__init__(server, account, device_id=device or None, config=config)
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        data: Any = None,
+        headers: dict[str, str] | None = None,
+        trace_context: Any = None,
+        timeout: float | None = None,
+    ) -> aiohttp.ClientResponse:
+        """Send a request; called by the library, which sets no end to a look that waits for nothing."""
+        seconds = FIRST_LOOK_SECONDS if timeout == 0 else timeout
+        return await super().send(method, path, data, headers, trace_context, seconds)
+
+    async def receive_response(self, response: Response) -> None:
+        """Take over what an answer says of the account; called by the library."""
+        if not isinstance(response, SyncResponse | JoinedMembersResponse | ErrorResponse):
+            await super().receive_response(response)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why the homeserver did not do what it was asked; `is_known` if it said so as Matrix does."""
+
+    status: int
+    code: str
+    reason: str
+    retry_after: float
+
+    @property
+    def is_known(self) -> bool:
+        return bool(self.code)
+
+    @property
+    def is_limit(self) -> bool:
+        return self.status == 429 or self.code == "M_LIMIT_EXCEEDED"
+
+
+def refusal_in(response: Response) -> Refusal | None:
+    """The refusal that an answer is, if it is one."""
+    if not isinstance(response, ErrorResponse):
+        return None
+    pause = response.retry_after_ms
+    return Refusal(
+        getattr(response.transport_response, "status", 0),
+        response.status_code or "",
+        " ".join(str(response.message).split())[:_REASON_CHARACTERS],
+        pause / 1000 if pause and pause > 0 else _PAUSE_SECONDS,
+    )
+
+
+async def ask(request: Awaitable[_Answer]) -> _Answer:
+    """The answer to a request that has to come through: an ErrorResponse only if the homeserver refuses just this.
+
+    NetworkAway, RateLimited, TokenRefused.
+    """
+    try:
+        response = await request
+    except aiohttp.ClientConnectorError as error:
+        raise NetworkAway(f"the homeserver cannot be reached: {error.__class__.__name__}, {_host(error)}.") from None
+    except _BROKEN as error:
+        raise NetworkAway(f"the connection to the homeserver broke: {error.__class__.__name__}.") from None
+    refusal = refusal_in(response)
+    if refusal is None:
+        return response
+    if refusal.is_limit:
+        raise RateLimited(refusal.retry_after)
+    if refusal.code in _TOKEN_PROBLEMS:
+        raise TokenRefused(f"the homeserver does not take the access token: {refusal.reason}")
+    if refusal.status >= 500 or not refusal.is_known:
+        raise NetworkAway(
+            f"the homeserver does not answer as Matrix does (status {refusal.status}). If it never did, its address is "
+            "another one: https://YOUR.DOMAIN/.well-known/matrix/client names it."
+        )
+    return response
+
+
+async def deliver(request: Awaitable[_Answer]) -> _Answer:
+    """The answer to a request that sends a message; SendFailed and its subclasses."""
+    try:
+        response = await request
+    except aiohttp.ClientConnectorError:
+        raise SendFailed("the homeserver cannot be reached now.") from None
+    except LocalProtocolError:
+        raise SendFailed("the account is not signed in now.") from None
+    except _BROKEN:
+        raise SendUncertain("the connection to the homeserver broke before it confirmed the message.") from None
+    refusal = refusal_in(response)
+    if refusal is None:
+        return response
+    if refusal.is_limit:
+        raise SlowDown(refusal.retry_after)
+    if refusal.status >= 500 or not refusal.is_known:
+        raise SendUncertain(f"the homeserver did not confirm the message (status {refusal.status}).")
+    if refusal.code in _TOKEN_PROBLEMS:
+        raise SendFailed("the homeserver does not know the access token any more.")
+    raise SendRefused(f"the homeserver refuses the message: {refusal.code}, {refusal.reason}")
+
+
+def _host(error: aiohttp.ClientConnectorError) -> str:
+    return f"{error.host}:{error.port}"

@@ -1,0 +1,236 @@
+"""The rooms of a bridge's account: which it is in, what is said there, and what was said while nobody looked.
+
+The account joins each room that it is invited to: who may talk is the engine's to judge. Against abuse it declines an
+invitation once it is in MOST_ROOMS rooms, and leaves a room that has more than MOST_MEMBERS members, or nobody else.
+
+What was said before the invitation is not answered, nor what the server had before a first start. Where more came than
+the server gives at once, the newest MOST_MISSED messages of a room are asked for.
+"""
+
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from nio import (
+    JoinedMembersResponse,
+    JoinedRoomsResponse,
+    JoinError,
+    RoomGetEventResponse,
+    RoomGetStateEventResponse,
+    RoomInfo,
+    RoomMessagesResponse,
+    SyncResponse,
+)
+
+from engram_host.companion.bridges import matrix_events
+from engram_host.companion.bridges.matrix_client import MatrixClient, RateLimited, ask
+from engram_host.companion.bridges.matrix_events import Account, Event
+from engram_host.companion.bridges.network import Chat, Incoming
+
+MOST_ROOMS = 200
+MOST_MEMBERS = 1000
+MOST_MISSED = 500
+"""How much was said in a room at most while the companion was away; older messages stay unanswered."""
+
+_PAGE = 100
+_MOST_INVITATIONS = 100
+"""How many invitations wait for the homeserver to let the account join."""
+
+_MOST_OWN = 500
+"""How many events of its own a bridge knows, for replies to them."""
+
+_log = logging.getLogger(__name__)
+
+
+class MatrixRooms:
+    """Passes on what is said in an account's rooms.
+
+    `receive` takes a message, and `cannot_read` a room's id when somebody wrote there what is encrypted.
+    """
+
+    def __init__(
+        self,
+        client: MatrixClient,
+        account: Account,
+        receive: Callable[[Incoming], Awaitable[None]],
+        cannot_read: Callable[[str], Awaitable[None]],
+    ):
+        self._client = client
+        self._account = account
+        self._receive = receive
+        self._cannot_read = cannot_read
+        self._joined: set[str] = set()
+        self._invitations: OrderedDict[str, None] = OrderedDict()
+        self._groups: dict[str, bool] = {}
+        self._own: OrderedDict[str, None] = OrderedDict()
+
+    async def load(self) -> None:
+        """Ask the homeserver which rooms the account is in."""
+        response = await ask(self._client.joined_rooms())
+        if isinstance(response, JoinedRoomsResponse):
+            self._joined = set(response.rooms)
+
+    def remember_own(self, event: str) -> None:
+        """Know an event as the account's own."""
+        self._own[event] = None
+        while len(self._own) > _MOST_OWN:
+            self._own.popitem(last=False)
+
+    async def take(self, response: SyncResponse, since: str) -> None:
+        """Pass on what has come since a token, "" for a first look, which passes on nothing; then join where invited."""
+        for room in response.rooms.leave:
+            self._drop(room)
+        for room, info in response.rooms.join.items():
+            self._joined.add(room)
+            self._invitations.pop(room, None)
+            await self._take_room(room, info, since)
+        for room in response.rooms.invite:
+            self._invitations[room] = None
+        while len(self._invitations) > _MOST_INVITATIONS:
+            self._invitations.popitem(last=False)
+        await self._accept_invitations()
+
+    async def _take_room(self, room: str, info: RoomInfo, since: str) -> None:
+        events = [event.source for event in info.timeline.events]
+        members = [event for event in events if event.get("type") == matrix_events.MEMBER]
+        if members or info.timeline.limited:
+            self._groups.pop(room, None)
+        if info.summary and (info.summary.joined_member_count or 0) > MOST_MEMBERS:
+            _log.warning("Matrix: the account leaves a room of more than %d members", MOST_MEMBERS)
+            await self._leave(room)
+            return
+        if since:
+            events = await self._since_begun(room, events, info, since)
+            shown_names = _names([*(event.source for event in info.state), *members])
+            for event in events:
+                await self._take_event(room, event, shown_names)
+        if any(matrix_events.content_of(event).get("membership") != "join" for event in members):
+            await self._leave_if_empty(room)
+
+    async def _since_begun(self, room: str, events: list[Event], info: RoomInfo, since: str) -> Sequence[Event]:
+        """The events since the account was invited or joined, and since the token; those before a gap are asked for."""
+        for place in range(len(events) - 1, -1, -1):
+            if matrix_events.begins_membership(events[place], self._account.id):
+                return events[place + 1 :]
+        if not info.timeline.limited or not info.timeline.prev_batch:
+            return events
+        # What stood in the room between invitation and joining may be older than the token, and was said to the account.
+        has_just_joined = any(matrix_events.joins(event, self._account.id) for event in events)
+        return [*await self._missed(room, info.timeline.prev_batch, "" if has_just_joined else since), *events]
+
+    async def _missed(self, room: str, newest: str, oldest: str) -> list[Event]:
+        """The events between two tokens, the newest MOST_MISSED of them, oldest first."""
+        found: list[Event] = []
+        token: str | None = newest
+        while token:
+            page = await ask(
+                self._client.room_messages(
+                    room, token, oldest or None, limit=_PAGE, message_filter={"types": [*matrix_events.TYPES]}
+                )
+            )
+            if not isinstance(page, RoomMessagesResponse) or not page.chunk:
+                break
+            for event in page.chunk:
+                if matrix_events.begins_membership(event.source, self._account.id):
+                    return found[::-1]
+                found.append(event.source)
+            if len(found) >= MOST_MISSED:
+                _log.warning("Matrix: a room has more than %d missed messages; older ones are passed over", MOST_MISSED)
+                break
+            token = page.end if page.end != token else None
+        return found[::-1]
+
+    async def _take_event(self, room: str, event: Event, shown_names: dict[str, str]) -> None:
+        sender, id_ = matrix_events.text_at(event, "sender"), matrix_events.text_at(event, "event_id")
+        if sender == self._account.id:
+            if matrix_events.is_spoken(event):
+                self.remember_own(id_)
+        elif event.get("type") == matrix_events.ENCRYPTED:
+            await self._cannot_read(room)
+        elif sender and id_ and matrix_events.is_spoken(event):
+            is_group = await self._is_group(room)
+            at = event.get("origin_server_ts")
+            await self._receive(
+                Incoming(
+                    id=id_,
+                    chat=Chat(room, matrix_events.thread_of(event), is_group),
+                    sender=sender,
+                    sender_name=shown_names.get(sender, ""),
+                    text=matrix_events.words_to(event, self._account),
+                    is_mentioned=not is_group or await self._is_meant(room, event),
+                    attachments=matrix_events.attachments_of(event),
+                    at=at // 1000 if type(at) is int and at > 0 else 0,
+                )
+            )
+
+    async def _is_meant(self, room: str, event: Event) -> bool:
+        """Whether a message of a group mentions the account, or replies to what it said."""
+        if matrix_events.names(event, self._account):
+            return True
+        original = matrix_events.replied_to(event)
+        if not original or original in self._own:
+            return bool(original)
+        response = await ask(self._client.room_get_event(room, original))
+        is_own = isinstance(response, RoomGetEventResponse) and response.event.sender == self._account.id
+        if is_own:
+            self.remember_own(original)
+        return is_own
+
+    async def _is_group(self, room: str) -> bool:
+        """Whether others read along, or may join by themselves. Asked for again after each change of the members."""
+        known = self._groups.get(room)
+        if known is None:
+            members = await self._members(room)
+            known = members is None or len(members) > 2 or await self._is_public(room)
+            self._groups[room] = known
+        return known
+
+    async def _members(self, room: str) -> list[str] | None:
+        """Who is in a room, None if the homeserver does not say so: the account was just removed from it."""
+        response = await ask(self._client.joined_members(room))
+        if isinstance(response, JoinedMembersResponse):
+            return [member.user_id for member in response.members]
+        return None
+
+    async def _is_public(self, room: str) -> bool:
+        response = await ask(self._client.room_get_state_event(room, "m.room.join_rules"))
+        return isinstance(response, RoomGetStateEventResponse) and response.content.get("join_rule") == "public"
+
+    async def _accept_invitations(self) -> None:
+        for room in list(self._invitations):
+            try:
+                if len(self._joined) >= MOST_ROOMS:
+                    _log.warning("Matrix: an invitation is declined, since the account is in %d rooms", MOST_ROOMS)
+                    await ask(self._client.room_leave(room))
+                elif isinstance(await ask(self._client.join(room)), JoinError):
+                    _log.info("Matrix: an invitation does not hold any more")
+                else:
+                    self._joined.add(room)
+            except RateLimited:
+                return  # those that are left are tried after the next look
+            self._invitations.pop(room, None)
+
+    async def _leave_if_empty(self, room: str) -> None:
+        if await self._members(room) == [self._account.id]:
+            await self._leave(room)
+
+    async def _leave(self, room: str) -> None:
+        await ask(self._client.room_leave(room))
+        await ask(self._client.room_forget(room))
+        self._drop(room)
+
+    def _drop(self, room: str) -> None:
+        self._joined.discard(room)
+        self._invitations.pop(room, None)
+        self._groups.pop(room, None)
+
+
+def _names(events: Sequence[Any]) -> dict[str, str]:
+    """The names that members show, by their ids."""
+    shown = {}
+    for event in events:
+        if event.get("type") == matrix_events.MEMBER:
+            name = matrix_events.text_at(matrix_events.content_of(event), "displayname")
+            shown[matrix_events.text_at(event, "state_key")] = name[:255]
+    return shown

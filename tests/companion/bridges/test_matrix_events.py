@@ -1,0 +1,176 @@
+"""What a bridge reads in events of Matrix' rooms, which are JSON of strangers."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engram_host.companion.bridges import matrix_events
+from engram_host.companion.bridges.matrix_events import Account
+from engram_host.companion.bridges.network import Attachment
+
+ACCOUNT = Account("@kitchen:engram.test", "Kitchen")
+
+_FIELDS = (
+    "body", "filename", "formatted_body", "info", "size", "m.mentions", "user_ids", "m.relates_to", "rel_type", "event_id",
+    "m.in_reply_to", "is_falling_back", "msgtype", "membership", "prev_content", "displayname",
+)  # fmt: skip
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
+    | st.sampled_from(["m.text", "m.image", "m.thread", "m.replace", "join", ACCOUNT.id, "> <@a:b> x", "Kitchen: hello"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(_FIELDS), inner, max_size=4),
+    max_leaves=12,
+)  # fmt: skip
+
+
+def message(body: str = "", **content: Any) -> dict[str, Any]:
+    return {"type": "m.room.message", "content": {"msgtype": "m.text", "body": body, **content}}
+
+
+def reply(body: str, to: str = "$said") -> dict[str, Any]:
+    return message(body, **{"m.relates_to": {"m.in_reply_to": {"event_id": to}}})
+
+
+@settings(max_examples=300, deadline=None)
+@given(content=_VALUES, unsigned=_VALUES, kind=st.sampled_from(matrix_events.TYPES))
+def test_an_event_of_any_content_is_read_without_an_error(content, unsigned, kind):
+    event = {"type": kind, "state_key": ACCOUNT.id, "content": content, "unsigned": unsigned}
+    assert matrix_events.is_spoken(event) is False
+    del event["state_key"]
+    matrix_events.is_spoken(event)
+    texts = (matrix_events.thread_of(event), matrix_events.replied_to(event), matrix_events.words_of(event))
+    assert all(isinstance(text, str) for text in texts)
+    assert isinstance(matrix_events.names(event, ACCOUNT), bool)
+    assert all(isinstance(each.name, str) and each.size >= 0 for each in matrix_events.attachments_of(event))
+    changed = {**event, "state_key": ACCOUNT.id}
+    assert not (matrix_events.begins_membership(changed, ACCOUNT.id) and kind != "m.room.member")
+    matrix_events.joins(changed, ACCOUNT.id)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("> <@ann:engram.test> one\n> two\n\nthree\n\n> four", "three\n\n> four"),
+        ("> * <@ann:engram.test> waves\n\nhello", "hello"),
+        ("> a quotation of my own\n\nhello", "> a quotation of my own\n\nhello"),
+        ("> <@ann:engram.test> only quoted", ""),
+    ],
+)
+def test_of_a_reply_only_the_quotation_that_a_client_put_before_it_is_left_out(body, words):
+    assert matrix_events.words_of(reply(body)) == words
+    assert matrix_events.words_of(message(body)) == body
+
+
+def test_in_a_thread_the_event_before_is_not_replied_to():
+    relation = {"rel_type": "m.thread", "event_id": "$root", "m.in_reply_to": {"event_id": "$last"}}
+    falling_back = message("hello", **{"m.relates_to": {**relation, "is_falling_back": True}})
+    assert (matrix_events.thread_of(falling_back), matrix_events.replied_to(falling_back)) == ("$root", "")
+    assert matrix_events.replied_to(message("hello", **{"m.relates_to": relation})) == "$last"
+
+
+@pytest.mark.parametrize("kind", ["m.notice", "m.key.verification.request", "m.unknown", None, ["m.text"]])
+def test_what_a_bot_or_a_client_says_by_itself_is_no_message(kind):
+    assert not matrix_events.is_spoken(message("hello", msgtype=kind))
+
+
+def test_an_edit_is_no_message():
+    assert not matrix_events.is_spoken(message("* hello", **{"m.relates_to": {"rel_type": "m.replace"}}))
+
+
+def test_of_a_redacted_message_nothing_is_left_to_answer():
+    assert not matrix_events.is_spoken({"type": "m.room.message", "content": {}})
+
+
+@pytest.mark.parametrize(
+    ("content", "caption", "name"),
+    [
+        ({"body": "my bike", "filename": "a.jpg"}, "my bike", "a.jpg"),
+        ({"body": "a.jpg", "filename": "a.jpg"}, "", "a.jpg"),
+        ({"body": "a.jpg"}, "", "a.jpg"),
+        ({"body": "my bike", "filename": ""}, "", "my bike"),
+    ],
+)
+def test_the_body_of_a_file_is_its_caption_only_beside_another_file_name(content, caption, name):
+    event = message(**{"msgtype": "m.image", **content, "info": {"size": 9}})
+    assert matrix_events.words_of(event) == caption
+    assert matrix_events.attachments_of(event) == (Attachment("photo", name, 9),)
+
+
+@pytest.mark.parametrize("size", [True, -1, 1.5, "9", None, 1 << 70])
+def test_a_size_that_is_none_is_not_known(size):
+    event = message(msgtype="m.file", info={"size": size})
+    assert matrix_events.attachments_of(event) == (Attachment("file"),)
+
+
+@pytest.mark.parametrize(
+    ("event", "is_named"),
+    [
+        (message("hello", **{"m.mentions": {"user_ids": [ACCOUNT.id]}}), True),
+        (message("kitchen, hello", **{"m.mentions": {}}), False),
+        (message("hello", **{"m.mentions": {"room": True}}), False),
+        (message("is KITCHEN there?"), True),
+        (message("kitchens are warm"), False),
+        (message(f"ask {ACCOUNT.id}"), True),
+        (reply(f"> <{ACCOUNT.id}> hello\n\nnot you"), False),
+    ],
+)
+def test_whom_a_message_mentions_is_what_its_client_says_else_what_its_words_say(event, is_named):
+    assert matrix_events.names(event, ACCOUNT) is is_named
+
+
+def test_an_account_without_a_name_is_not_found_in_every_text():
+    assert not matrix_events.names(message("hello"), Account(ACCOUNT.id))
+    assert matrix_events.words_to(message("hello"), Account(ACCOUNT.id)) == "hello"
+
+
+@pytest.mark.parametrize("is_marked", [True, False])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "hello",
+        "Kitchen: hello",
+        "kitchen, hello",
+        f"{ACCOUNT.id} hello",
+        f" {ACCOUNT.id}:\nhello",
+        f"[Kitchen](https://matrix.to/#/{ACCOUNT.id}): hello",
+    ],
+)
+def test_the_mention_at_the_beginning_is_taken_off(body, is_marked):
+    mentions = {"m.mentions": {"user_ids": [ACCOUNT.id]}} if is_marked else {}
+    assert matrix_events.words_to(message(body, **mentions), ACCOUNT) == "hello"
+
+
+@pytest.mark.parametrize("body", ["@kitchen hello", "Kitchen hello"])
+def test_a_bare_name_is_taken_off_only_where_the_client_marks_it_as_a_mention(body):
+    assert matrix_events.words_to(message(body, **{"m.mentions": {"user_ids": [ACCOUNT.id]}}), ACCOUNT) == "hello"
+    assert matrix_events.words_to(message(body), ACCOUNT) == body
+
+
+@pytest.mark.parametrize("body", ["kitchens are warm", "the Kitchen: hello", "@kitchenette hello"])
+def test_a_name_within_a_text_stays(body):
+    assert matrix_events.words_to(message(body, **{"m.mentions": {"user_ids": [ACCOUNT.id]}}), ACCOUNT) == body
+
+
+@pytest.mark.parametrize(
+    ("membership", "before", "begins", "joins"),
+    [
+        ("invite", None, True, False),
+        ("join", None, True, True),
+        ("join", "leave", True, True),
+        ("join", "invite", False, True),
+        ("join", "join", False, False),
+        ("leave", "join", True, False),
+    ],
+)
+def test_a_time_in_a_room_begins_with_the_invitation_or_with_joining_without_one(membership, before, begins, joins):
+    unsigned = {"prev_content": {"membership": before}} if before else {}
+    event = {
+        "type": "m.room.member",
+        "state_key": ACCOUNT.id,
+        "content": {"membership": membership},
+        "unsigned": unsigned,
+    }
+    assert matrix_events.begins_membership(event, ACCOUNT.id) is begins
+    assert matrix_events.joins(event, ACCOUNT.id) is joins
+    assert not matrix_events.begins_membership({**event, "state_key": "@ann:engram.test"}, ACCOUNT.id)

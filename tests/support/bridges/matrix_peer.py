@@ -1,0 +1,168 @@
+"""A person on Matrix, who speaks the client-server API by hand."""
+
+import asyncio
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from bridge_peers import Shown
+from server_process import PLAIN
+
+BRIDGE = "@kitchen:engram.test"
+BRIDGE_NAME = "Kitchen"
+_LOOK_MS = 20_000
+_PAUSE = 0.05
+_TRANSACTIONS = itertools.count()
+
+
+class MatrixPeer:
+    """Implements bridge_peers.Peer. A thread is the id of the event that it begins with."""
+
+    def __init__(self, url: str, account: str, token: str, room: str = "", group: str = ""):
+        transport = httpx.AsyncHTTPTransport(verify=PLAIN)
+        self._http = httpx.AsyncClient(
+            base_url=f"{url}/_matrix/client/v3",
+            headers={"Authorization": f"Bearer {token}"},
+            transport=transport,
+            timeout=60,
+        )
+        self.id = account
+        self.group = group
+        self.room = room
+        self.typing_signs = 0
+        self.events: list[dict[str, Any]] = []
+        self._shown: dict[str, dict[str, Shown]] = {}
+        self._typing: set[str] = set()
+        self._changed = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def begin(self) -> None:
+        """Begin to listen."""
+        since = (await self.get("/sync", timeout=0))["next_batch"]
+        self._task = asyncio.create_task(self._listen(since))
+
+    async def close(self) -> None:
+        if self._task:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        await self._http.aclose()
+
+    def forget(self) -> None:
+        """Forget what was seen so far."""
+        self.events.clear()
+        self._shown.clear()
+        self.typing_signs = 0
+
+    # --- requests
+
+    async def get(self, path: str, **parameters: Any) -> dict[str, Any]:
+        return (await self._http.get(path, params=parameters)).raise_for_status().json()
+
+    async def post(self, path: str, **body: Any) -> dict[str, Any]:
+        return (await self._http.post(path, json=body)).raise_for_status().json()
+
+    async def put(self, path: str, **body: Any) -> dict[str, Any]:
+        return (await self._http.put(path, json=body)).raise_for_status().json()
+
+    async def send(self, room: str, content: dict[str, Any], kind: str = "m.room.message") -> str:
+        """Send an event into a room; its id."""
+        path = f"/rooms/{quote(room)}/send/{kind}/{id(self)}-{next(_TRANSACTIONS)}"
+        return (await self.put(path, **content))["event_id"]
+
+    async def make_room(self, *others: str, **options: Any) -> str:
+        """A room with the bridge's account invited, as a private chat unless the options say otherwise; its id."""
+        body = {"preset": "trusted_private_chat", "is_direct": True, "invite": [BRIDGE, *others]}
+        return (await self.post("/createRoom", **body | options))["room_id"]
+
+    async def members(self, room: str) -> set[str]:
+        """Who is in a room."""
+        return set((await self.get(f"/rooms/{quote(room)}/joined_members"))["joined"])
+
+    # --- bridge_peers.Peer
+
+    async def say(self, text: str, *, group: bool = False, mention: bool = False, thread: str = "") -> str:
+        content: dict[str, Any] = {"msgtype": "m.text", "body": text, "m.mentions": {}}
+        if mention:
+            pill = f'<a href="https://matrix.to/#/{BRIDGE}">{BRIDGE_NAME}</a>: {text}'
+            content |= {"body": f"{BRIDGE_NAME}: {text}", "m.mentions": {"user_ids": [BRIDGE]}}
+            content |= {"format": "org.matrix.custom.html", "formatted_body": pill}
+        if thread:
+            last = {"event_id": thread}
+            content["m.relates_to"] = {"rel_type": "m.thread", **last, "is_falling_back": True, "m.in_reply_to": last}
+        return await self.send(self.group if group else self.room, content)
+
+    async def send_photo(self, caption: str) -> str:
+        uri = (
+            await self._http.post("/../../media/v3/upload", content=b"not looked at", params={"filename": "a.jpg"})
+        ).json()
+        content = {
+            "msgtype": "m.image",
+            "body": caption or "a.jpg",
+            "filename": "a.jpg",
+            "url": uri["content_uri"],
+            "info": {"mimetype": "image/jpeg", "size": 13},
+        }
+        return await self.send(self.room, content)
+
+    def shown(self, *, group: bool = False) -> Sequence[Shown]:
+        return [*self._shown.get(self.group if group else self.room, {}).values()]
+
+    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 15) -> Shown:
+        def found() -> Shown | None:
+            return next((each for each in reversed(self.shown(group=group)) if text in each.text), None)
+
+        await self.wait_until(found, seconds)
+        message = found()
+        assert message
+        return message
+
+    async def wait_until(self, is_so: Any, seconds: float = 15) -> None:
+        """Wait until what this account sees is so."""
+        try:
+            async with asyncio.timeout(seconds):
+                while not is_so():
+                    self._changed.clear()
+                    await self._changed.wait()
+        except TimeoutError:
+            raise AssertionError(f"not so within {seconds} s; shown: {str(self._shown)[-2000:]}") from None
+
+    # --- listening
+
+    async def _listen(self, since: str) -> None:
+        while True:
+            try:
+                response = await self.get("/sync", timeout=_LOOK_MS, since=since)
+            except (httpx.TransportError, httpx.HTTPStatusError):
+                await asyncio.sleep(_PAUSE)  # the server was killed
+                continue
+            since = response["next_batch"]
+            for room, info in response.get("rooms", {}).get("join", {}).items():
+                for event in info["timeline"]["events"]:
+                    self._see(room, event)
+                for event in info["ephemeral"]["events"]:
+                    if event["type"] == "m.typing":
+                        self._see_typing(room, BRIDGE in event["content"]["user_ids"])
+            self._changed.set()
+
+    def _see(self, room: str, event: dict[str, Any]) -> None:
+        self.events.append(event)
+        content = event["content"]
+        if event["type"] != "m.room.message" or event["sender"] == self.id:
+            return
+        messages = self._shown.setdefault(room, {})
+        relation = content.get("m.relates_to", {})
+        if relation.get("rel_type") == "m.replace":
+            old = messages.get(relation["event_id"], Shown(relation["event_id"], event["sender"], ""))
+            messages[old.id] = replace(old, text=content["m.new_content"]["body"], edits=old.edits + 1)
+        elif "body" in content:
+            thread = relation["event_id"] if relation.get("rel_type") == "m.thread" else ""
+            messages[event["event_id"]] = Shown(event["event_id"], event["sender"], content["body"], 0, thread)
+
+    def _see_typing(self, room: str, is_typing: bool) -> None:
+        if is_typing and room not in self._typing:
+            self.typing_signs += 1
+        (self._typing.add if is_typing else self._typing.discard)(room)
