@@ -34,16 +34,12 @@ if TYPE_CHECKING:
     from engram.store.log.reserve import Reserve
 
 
-def _wired(name: str):
-    """A method that makes what a function of build_turn.py wires for a board."""
+def _wired(board, name: str, *arguments):
+    """What a function of build_turn.py wires for a board."""
+    with lazy("build_turn"):
+        from engram import build_turn
 
-    def make(self, *arguments):
-        with lazy("build_turn"):
-            from engram import build_turn
-
-            return getattr(build_turn, name)(self, *arguments)
-
-    return make
+        return getattr(build_turn, name)(board, *arguments)
 
 
 class Board:
@@ -109,21 +105,44 @@ class Board:
 
     # What only a turn or a command needs is made when it is used: a small heap has neither the parts nor the code that wires
     # them before.
-    make_answerer = _wired("answerer")
-    make_recall = _wired("recall")
-    make_prompts = _wired("prompts")
-    make_tools = _wired("tools")
-    make_offline = _wired("offline")
-    make_post_turn = _wired("post_turn")
-    make_model = _wired("model")
-    make_deliveries = _wired("deliveries")
+    # Written out: methods made by a function take thrice the heap.
 
-    make_people = _wired("people")
+    def make_answerer(self):
+        """What answers one turn."""
+        return _wired(self, "answerer")
+
+    def make_recall(self):
+        """What searches records and turns."""
+        return _wired(self, "recall")
+
+    def make_prompts(self):
+        """What builds the prompts."""
+        return _wired(self, "prompts")
+
+    def make_tools(self):
+        """The tools that a model calls."""
+        return _wired(self, "tools")
+
+    def make_offline(self):
+        """What answers plain commands without a model."""
+        return _wired(self, "offline")
+
+    def make_post_turn(self):
+        """What follows a turn that a model answers."""
+        return _wired(self, "post_turn")
+
+    def make_model(self, tls, addresses):
+        """The model that the settings name."""
+        return _wired(self, "model", tls, addresses)
+
+    def make_deliveries(self, inbox):
+        """What answers messages that have their network's id."""
+        return _wired(self, "deliveries", inbox)
 
     def find_people(self):
         """Who may talk through networks: read once somebody does, or is asked about."""
         if self._people is None:
-            self._people = self.make_people()
+            self._people = _wired(self, "people")
         return self._people
 
     def make_handlers(self) -> dict:
