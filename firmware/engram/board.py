@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from engram.archive.index import ArchiveIndex
     from engram.channels.console.commands import Commands
     from engram.channels.inbox import Inbox
+    from engram.channels.people import People
     from engram.channels.telegram.channel import Telegram
     from engram.learning.cursor import LearningCursor
     from engram.learning.distill import Distillation
@@ -59,7 +60,6 @@ class Board:
     notes: "Notes"
     note_retention: "NoteRetention"
     reminders: "Reminders"
-    memory: "Memory"
     confirmations: "Confirmations"
     agent: "Agent"
     commands: "Commands"
@@ -74,6 +74,11 @@ class Board:
     telegram: "Telegram | None" = None
     telegram_refusal = ""
     """Why there is no Telegram although a token is set."""
+    tls: "object | None" = None
+    """The TLS context that the board's links share, None as long as none is over TLS."""
+    one_link: "OneLink | None" = None
+    """Where the memory has room for one link over TLS: lets the model's and Telegram's take turns."""
+    _people: "People | None" = None
 
     def __init__(self, config, folder: str, clock, network):
         self.config = config
@@ -81,13 +86,8 @@ class Board:
         self.clock = clock
         self.network = network
         self.gate = Gate()
-        self.tls: "object | None" = None
-        """The TLS context that the board's links share, None as long as none is over TLS."""
-        self.one_link: "OneLink | None" = None
-        """Where the memory has room for one link over TLS: lets the model's and Telegram's take turns."""
         self.tag_snapshots = {}
         """The catalog as each session's prompts show it."""
-        self._people = None
         self.seen_help = set()
         """The principals who have seen the list of the commands that are understood without a model."""
 
@@ -103,9 +103,12 @@ class Board:
         """Whether a turn waits for being read for facts."""
         return self.model is not None and seq > self.learning_cursor.until
 
-    # What only a turn or a command needs is made when it is used: a small heap has neither the parts nor the code that wires
-    # them before.
-    # Written out: methods made by a function take thrice the heap.
+    # What only a turn, a command or code on the board needs is made when it is used: a small heap has neither the parts nor the
+    # code that wires them before. Each method is written out: one that a function makes takes thrice the heap.
+
+    def make_memory(self) -> "Memory":
+        """What code on the board talks to."""
+        return _wired(self, "memory")
 
     def make_answerer(self):
         """What answers one turn."""
@@ -139,11 +142,12 @@ class Board:
         """What answers messages that have their network's id."""
         return _wired(self, "deliveries", inbox)
 
-    def find_people(self):
+    def find_people(self) -> "People":
         """Who may talk through networks: read once somebody does, or is asked about."""
-        if self._people is None:
-            self._people = _wired(self, "people")
-        return self._people
+        people = self._people
+        if people is None:
+            people = self._people = _wired(self, "people")
+        return people
 
     def make_handlers(self) -> dict:
         """What each command needs."""
