@@ -1,10 +1,17 @@
-"""Wires what only a turn needs: it is made for each turn, so that a small heap is free of it between them."""
+"""Wires what only a turn needs, or code on the board: it is made when it is used, so that a small heap is free of it before."""
 
 from engram import files
 from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
 
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
+
+
+def memory(board):
+    """The memory as code on the board uses it."""
+    from engram.api import Memory  # seldom needed
+
+    return Memory(board.records, board.make_recall, board.forgetting)
 
 
 def answerer(board):

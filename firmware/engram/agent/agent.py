@@ -119,7 +119,7 @@ class Agent:
 
     async def _turn(self, caller, content: str, sink: Sink, origin) -> Outcome:
         self.turns += 1
-        with lazy("build_turn", "agent", "store", "memory"):
+        with lazy("build_turn", "agent", "store", "memory", "llm.types"):
             outcome = await self._make_answerer().answer(caller, content, sink, origin)
         if outcome.problem:
             self.failed += 1
