@@ -3,17 +3,19 @@
 The id stands in the line of the person's turn. So a message that comes again, after a power cut, a reconnect or by another
 way, is found: its reply is given again from the journal, or it is answered now if the power went before that. A command that
 changes something leaves a line before it runs, and is never run twice. A channel whose sinks are confirming has an answer in
-the outbox from the flush of the message until the person has it.
+the outbox from the flush of the message until the person has it. A message that its network offers until it has the end of
+the answer is known by its id for as long.
 """
 
+from binascii import crc32
 from collections import namedtuple
 
 from engram.agent.agent import Outcome
-from engram.channels.inbox import MID_LONGEST, Message, tell_errors
+from engram.channels.inbox import MID_LONGEST, TAKEN, Message, tell_errors
 from engram.channels.mids import Mids
 from engram.channels.outbox import Outbox
 from engram.compat import const, sleep_ms
-from engram.errors import ArgumentError, NotFound
+from engram.errors import ArgumentError, NotFound, StoreError
 from engram.memory.access import Caller, is_shown, turn_principal
 from engram.text.utf8 import is_printable_ascii
 
@@ -27,6 +29,7 @@ _READS_ALONE = ("telegram", "session", "intents", "mode", "companion", "workspac
 """Those that read, and those that do so without an argument or with "list"."""
 
 _NOT_AGAIN = const("this came before and is not carried out again; it may have been: look with /memory or /stats.")
+_GONE = const("this message came before, and has left the journal; nobody knows whether it was answered: say it again.")
 _LATE = const("this answers a message from %s ago")
 _DROPPED = const("older answers that could not be delivered and are not kept any more: %d; ask again.")
 
@@ -83,6 +86,7 @@ class Deliveries:
         self._clock = clock
         self._mids = Mids(journal)
         self._outbox = Outbox(folder)
+        self._taken = Outbox(folder, TAKEN)
         # After a restart nobody knows which of these the network has.
         self._unsure = [entry[0] for entry in self._outbox.entries]
         self._busy = []
@@ -110,9 +114,11 @@ class Deliveries:
 
         def note_taken(seq: int) -> None:
             self._mids.note(mid, seq)
+            if sink.is_offered_again:
+                self._taken.note(seq, 0, crc32(mid.encode()))
             self._begin(seq, sink, seqs)
 
-        line = self._mids.find(mid)
+        line = self._find(mid, seqs)
         if line is not None:
             return await self._answer_again(message, sink, seqs, line)
         if message.is_command:
@@ -125,6 +131,22 @@ class Deliveries:
             return await self._inbox.answer(message, sink)
         return await self._inbox.answer(message, sink, _New(mid, note_taken))
 
+    def _find(self, mid: str, seqs: list):
+        """The line that a message made before, None if it is new."""
+        journal, mark = self._journal, crc32(mid.encode())
+        for seq, _, place in self._taken.entries:
+            if place == mark:
+                line = journal.entries.line(seq)
+                if line is not None and line.get("mid") == mid:
+                    return line
+                if line is None and seq <= journal.newest:
+                    seqs.append(seq)
+                    raise NotFound("turn", "t%d" % seq, _GONE)
+                # The power failed before the line was there.
+                self._taken.remove(seq)
+                break
+        return self._mids.find(mid)
+
     def _begin(self, seq: int, sink, seqs: list) -> None:
         seqs.append(seq)
         if seq in self._unsure:
@@ -136,6 +158,7 @@ class Deliveries:
         """What an answer's sink said at its end: see ChannelSink.end()."""
         if is_delivered:
             self._outbox.remove(seq)
+            self._taken.remove(seq)
         elif is_delivered is None and seq not in self._unsure:
             self._unsure.append(seq)
 
@@ -150,7 +173,7 @@ class Deliveries:
                 return None  # its outcome was delivered
             seqs.append(seq)
             raise ArgumentError(message.text.partition(" ")[0] or "command", _NOT_AGAIN)
-        reply = self._mids.reply_to(seq)
+        reply = self._reply_to(seq, seqs)
         for turn in (seq,) if reply is None else (seq, reply["seq"]):
             if self._journal.turn(turn) is None:
                 seqs.append(seq)
@@ -183,6 +206,13 @@ class Deliveries:
         await sink.kept(Kept(outcome.turn, text, self._age(reply), "cut" in reply, is_repeat, part, place))
         return outcome
 
+    def _reply_to(self, seq: int, seqs: list):
+        try:
+            return self._mids.reply_to(seq)
+        except StoreError:
+            seqs.append(seq)  # that is told once
+            raise
+
     def _age(self, line: dict) -> str:
         """How long ago a line was written, "" if less than a minute."""
         age = self._clock.now() - line["at"]
@@ -199,9 +229,11 @@ class Deliveries:
         open_sink = self._inbox.channels[name]
         for seq, _, _ in list(self._outbox.entries):
             line = self._journal.entries.line(seq)
+            if line is None and seq <= self._journal.newest:
+                self._outbox.drop(seq)
             address = line and (line.get("mid") or line.get("to"))
-            if not address:
-                self._outbox.remove(seq)  # it has left the journal, or the power failed before it was there
+            if not line or not address:
+                self._outbox.remove(seq)  # the power failed before its line was there
                 continue
             if channel_of(address) != name or address in self._busy or self._outbox.find(seq) is None:
                 continue

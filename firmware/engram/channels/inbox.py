@@ -19,6 +19,9 @@ MID_LONGEST = const(64)
 OUTBOX = const("/outbox.bin")
 """The file of answers that may not have been delivered, beside a board's memories: see outbox.py."""
 
+TAKEN = const("/taken.bin")
+"""The file of messages that their network offers until it has the end of the answer: of the same form."""
+
 OUTBOX_EMPTY = const(5)
 """Bytes of it when nothing waits in it."""
 
@@ -40,6 +43,9 @@ class ChannelSink(Sink):
 
     is_confirming = False
     """Whether end() knows that the person has the answer. Until then it is kept, and delivered with Inbox.redeliver()."""
+
+    is_offered_again = False
+    """Whether the network offers the message until end() gave true: it is known by its id until then, however old it is."""
 
     async def line(self, line: str) -> None:
         """A line of a command's answer."""

@@ -168,3 +168,22 @@ def test_a_damaged_file_is_told_and_counts_as_empty():
     for damaged in (data[:-1], b"x" + data[1:], data[1:], b"x", bytes(5)):
         files.write(place + "/outbox.bin", damaged)
         assert Outbox(place).entries == []
+
+
+async def test_an_answer_whose_turn_has_left_the_journal_is_told_with_the_next_one():
+    board = Board(segment_bytes=4096, journal_bytes=16384).serve(Script("Hello."))
+    network = await _undelivered(board)
+    network.is_up = False
+    for number in range(300):
+        board.journal.add(NET, "user", "ann", "number %d" % number)
+    assert board.journal.entries.line(3) is None
+    await network.offer(message("net:1:1", "hi", NET))
+    network.is_up = True
+    assert await board.inbox.redeliver("net") == 0
+    ((_, told),) = _given(network)
+    assert told[1:] == [
+        "notice older answers that could not be delivered and are not kept any more: 1; ask again.",
+        "kept",
+        "ok",
+        "end",
+    ]

@@ -225,11 +225,11 @@ async def test_what_the_board_says_by_itself_is_pushed_once():
 
 def test_the_sinks_have_all_that_a_channel_calls():
     for sink in (Conversation, Push):
-        for name in ("taken", "text", "notice", "line", "report", "problem", "refuse", "kept", "end", "is_confirming"):
+        for name in ("taken", "text", "notice", "line", "report", "problem", "refuse", "kept", "end"):
             assert hasattr(ChannelSink, name)
-            assert hasattr(sink, name) or (sink is Push and name not in ("kept", "end", "notice", "is_confirming")), (
-                name
-            )
+            assert hasattr(sink, name) or (sink is Push and name not in ("kept", "end", "notice")), name
+        assert hasattr(ChannelSink, "is_confirming") and hasattr(sink, "is_confirming")
+    assert hasattr(ChannelSink, "is_offered_again") and Conversation.is_offered_again
 
 
 async def test_an_older_companion_is_asked_for_nothing():
