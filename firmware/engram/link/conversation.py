@@ -38,7 +38,7 @@ class Conversation:
     """
 
     is_confirming = False
-    is_offered_again = True
+    is_offered_again = is_patient = True
 
     def __init__(self, sync, listening, head: dict):
         self._sync = sync

@@ -175,6 +175,8 @@ class ConversationService:
         silence = now - (await asyncio.to_thread(self._store.device, found.device)).heard
         if silence > HEARD_SECONDS:
             return f"{found.device} is away: the message is kept, and answered when it is back."
+        if found.offers:
+            return f"{found.device} has other messages to answer first; this one is kept until it is its turn."
         return (
             f"{found.device} is connected and has not taken the message yet: it is kept. Does it take any? Its setting"
             " companion.chat may be off, or its firmware older than that."
