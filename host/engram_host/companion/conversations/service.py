@@ -123,6 +123,11 @@ class ConversationService:
         """A message. UnknownConversation."""
         return await asyncio.to_thread(self._store.conversation, device, mid)
 
+    async def unfinished(self, prefix: str, seconds: int, limit: int) -> list[Conversation]:
+        """Messages of all boards whose ids begin so: the open ones, then those that ended within some seconds."""
+        since = int(time.time()) - seconds
+        return await asyncio.to_thread(self._store.unfinished_conversations, prefix, since, limit)
+
     async def list_messages(self, device: str, limit: int, before: int = 0, room: str = "") -> list[Conversation]:
         """Messages to a board, and what it said by itself, newest first. UnknownDevice."""
         await asyncio.to_thread(self._store.device, device)

@@ -108,6 +108,13 @@ class ConversationTable(DatabaseTable):
         return [as_conversation(row) for row in rows.run(sql, (*values, limit))]
 
     @reads
+    def unfinished_conversations(self, rows: Rows, prefix: str, ended_since: int, limit: int) -> list[Conversation]:
+        """Messages to all boards whose ids begin so: those that are open, then those that ended since a time, oldest first."""
+        where = f"substr(mid, 1, ?) = ? AND ({OPEN} OR changed >= ?)"
+        sql = f"SELECT {COLUMNS} FROM conversations WHERE {where} ORDER BY CASE WHEN {OPEN} THEN 0 ELSE 1 END, number LIMIT ?"
+        return [as_conversation(row) for row in rows.run(sql, (len(prefix), prefix, ended_since, limit))]
+
+    @reads
     def boards_with_messages(self, rows: Rows) -> set[str]:
         """The boards that have something to answer, or to stop answering."""
         return {name for (name,) in rows.run(f"SELECT DISTINCT device FROM conversations WHERE {OPEN}")}
