@@ -10,8 +10,8 @@ import pytest
 
 from engram_host.companion.conversations import mqtt_door
 from engram_host.companion.conversations import service as conversations
-from engram_host.companion.conversations.mqtt_door import MID, MqttDoor
-from engram_host.companion.conversations.service import ConversationService
+from engram_host.companion.conversations.mqtt_door import MqttDoor
+from engram_host.companion.conversations.service import DOOR_IDS, ConversationService
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.settings import ChatSettings
 from engram_host.companion.store import CompanionStore
@@ -137,11 +137,11 @@ def test_after_a_start_the_answer_to_what_is_open_is_published_without_being_ask
     async def work() -> None:
         program.send(id="7", text="hi", principal="ann", room="phone")
         await program.hears(id="7", state="waiting")
-        answer(program.store, MID + "7", 1, "one ")
+        answer(program.store, DOOR_IDS + "7", 1, "one ")
         await program.hears(id="7", n=1, kind="text", text="one ")
         await program.restart()
         await program.hears(id="7", n=1, kind="text", text="one ")
-        answer(program.store, MID + "7", 2, "two", is_end=True)
+        answer(program.store, DOOR_IDS + "7", 2, "two", is_end=True)
         await program.hears(id="7", n=2, kind="text", text="two")
         await program.hears(id="7", end="done")
 
@@ -150,7 +150,7 @@ def test_after_a_start_the_answer_to_what_is_open_is_published_without_being_ask
 
 def test_after_a_start_an_end_comes_again_only_if_it_may_not_have_gone_out(program: Program):
     long_ago = int(time.time()) - mqtt_door.RESUMED_SECONDS - 60
-    for mid, at in ((MID + "old", long_ago), (MID + "new", 0)):
+    for mid, at in ((DOOR_IDS + "old", long_ago), (DOOR_IDS + "new", 0)):
         say(program.store, mid, at)
         answer(program.store, mid, 1, "hello", at, is_end=True)
 
@@ -163,7 +163,7 @@ def test_after_a_start_an_end_comes_again_only_if_it_may_not_have_gone_out(progr
 
 
 def test_after_a_start_nothing_is_published_of_what_others_said(program: Program):
-    for mid in ("phone-1", "mqtt", MID + "mine"):
+    for mid in ("phone-1", "mqtt", DOOR_IDS + "mine"):
         say(program.store, mid)
 
     async def work() -> None:
@@ -177,7 +177,7 @@ def test_after_a_start_nothing_is_published_of_what_others_said(program: Program
 def test_after_a_start_with_a_database_that_cannot_be_used_the_answers_come_later(
     program: Program, monkeypatch: pytest.MonkeyPatch
 ):
-    say(program.store, MID + "7")
+    say(program.store, DOOR_IDS + "7")
     find, failures = program.store.unfinished_conversations, [StoreUnavailable("it is away.")]
 
     def fails_once(*arguments: Any) -> Any:

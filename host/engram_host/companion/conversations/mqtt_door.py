@@ -13,7 +13,7 @@ from typing import Any
 
 from engram.errors import EngramError
 from engram.link.messages import MID_CHARS
-from engram_host.companion.conversations.service import ConversationService, Progress
+from engram_host.companion.conversations.service import DOOR_IDS, ConversationService, Progress
 from engram_host.companion.errors import CompanionError, StoreUnavailable
 from engram_host.companion.types import Piece, Said
 
@@ -33,9 +33,6 @@ RESUMED_SECONDS = 120
 
 RETRY_SECONDS = 5.0
 """Between two attempts to read what is open from a database that cannot be used."""
-
-MID = "mqtt:"
-"""How the ids of these messages begin in the database, so that nobody takes those of others."""
 
 Publish = Callable[[str, bytes], Awaitable[None]]
 """Publishes a message on the topic `chat/out` of a board; waits for the broker while that is away."""
@@ -130,7 +127,7 @@ class MqttDoor:
 
     async def _cancel(self, device: str, own_id: str, publish: Publish) -> None:
         try:
-            await self._conversations.cancel(device, MID + own_id)
+            await self._conversations.cancel(device, DOOR_IDS + own_id)
         except (CompanionError, EngramError) as problem:
             await _publish(publish, device, {"id": own_id, "problem": str(problem)})
 
@@ -149,7 +146,7 @@ class MqttDoor:
             return  # a program that sends a message again hears of it once
         self._followed.add(followed)
         try:
-            async for event in self._conversations.follow(device, MID + own_id):
+            async for event in self._conversations.follow(device, DOOR_IDS + own_id):
                 if event:
                     await _publish(publish, device, {"id": own_id, **_shown(event)})
         finally:
@@ -158,13 +155,13 @@ class MqttDoor:
     async def _resume(self, publish: Publish) -> None:
         while True:
             try:
-                found = await self._conversations.unfinished(MID, RESUMED_SECONDS, MOST_AT_WORK)
+                found = await self._conversations.unfinished(DOOR_IDS, RESUMED_SECONDS, MOST_AT_WORK)
                 break
             except StoreUnavailable as problem:
                 _log.warning("answers to programs wait: %s", problem, extra={"repeat": "door"})
             await asyncio.sleep(RETRY_SECONDS)
         for each in found:
-            if not self._answers.begin(self._pass_on(each.device, each.said.mid.removeprefix(MID), publish)):
+            if not self._answers.begin(self._pass_on(each.device, each.said.mid.removeprefix(DOOR_IDS), publish)):
                 _log.warning("programs have to publish messages again to get answers: too many are open")
                 return
 
@@ -185,7 +182,7 @@ def parse(data: bytes) -> dict[str, Any]:
         if name not in _FIELDS or type(value) is not _FIELDS[name]:
             raise DoorRefused(f"there is no field {str(name)[:20]!r} of that kind; there are {', '.join(_FIELDS)}.")
     if not _is_id(fields.get("id", "x")) or not _is_id(fields.get("cancel", "x")):
-        raise DoorRefused(f"an id has 1 to {MID_CHARS - len(MID)} printable ASCII signs without spaces.")
+        raise DoorRefused(f"an id has 1 to {MID_CHARS - len(DOOR_IDS)} printable ASCII signs without spaces.")
     if "cancel" not in fields and bool(fields.get("text")) == bool(fields.get("command")):
         raise DoorRefused("a message has either text or command, or it cancels another one.")
     if "cancel" not in fields and not fields.get("principal"):
@@ -194,13 +191,13 @@ def parse(data: bytes) -> dict[str, Any]:
 
 
 def _is_id(value: str) -> bool:
-    return 0 < len(value) <= MID_CHARS - len(MID) and all("!" <= sign <= "~" for sign in value)
+    return 0 < len(value) <= MID_CHARS - len(DOOR_IDS) and all("!" <= sign <= "~" for sign in value)
 
 
 def _said(own_id: str, fields: dict[str, Any]) -> Said:
     content = fields.get("text") or fields["command"]
     where = fields.get("room", ""), fields.get("group", False), fields.get("workspace", "")
-    return Said(MID + own_id, fields["principal"], content, *where, bool(fields.get("command")))
+    return Said(DOOR_IDS + own_id, fields["principal"], content, *where, bool(fields.get("command")))
 
 
 def _shown(event: Progress | Piece) -> dict[str, Any]:

@@ -43,6 +43,12 @@ MOST_CHARACTERS = 8000
 MOST_FOLLOWERS = 256
 """Who follow answers at the same time: each may hold a request."""
 
+DOOR_IDS = "mqtt:"
+"""How the ids of messages begin that programs publish at the broker."""
+
+PUSH_IDS = "push:"
+"""How those begin of what a board says by itself."""
+
 ROOM = "companion"
 """The room of who names none."""
 
