@@ -107,12 +107,13 @@ class Inbox:
             return 0  # nothing waits: what would deliver it is not loaded for that
         return await self.deliveries().redeliver(name)
 
-    async def push(self, caller, content: str) -> bool:
-        """Say something to a caller by the board's own initiative, in their room; whether it was delivered.
+    def push(self, caller, content: str):
+        """Say something to a caller by the board's own initiative, in their room: a turn of its session, on flash then.
 
-        It is a turn of the room's session. What is not delivered now is kept; it is lost if no channel has such rooms.
+        Returns the task that delivers it, which gives whether that succeeded: what fails is kept. None if no channel has such
+        rooms.
         """
-        return await self.deliveries().push(caller, content)
+        return self.deliveries().push(caller, content)
 
     def delivered(self, turn: str) -> None:
         """The person has the answer to a turn: for a channel that knows it only after end()."""

@@ -37,7 +37,7 @@ class Outbox:
         end = len(data) - 4
         if end < 1 or (end - 1) % _SIZE or crc32(data[:end]) != struct.unpack("<I", data[end:])[0]:
             if data:
-                diag.error("outbox", self._path + " is damaged: it is lost which answers were not delivered")
+                diag.error("outbox", self._path + " is damaged: what was not delivered is lost")
             return
         for at in range(0, end - 1, _SIZE):
             self.entries.append(list(struct.unpack(_FORM, data[at : at + _SIZE])))
@@ -55,7 +55,7 @@ class Outbox:
         entry = self.find(seq)
         if entry is None:
             if len(self.entries) >= _MOST:
-                self._drop(self.entries[0], "gave way to newer ones")
+                self.remove(self.entries[0][0], "gave way to newer ones")
             self.entries.append([seq, part, place])
         elif entry[1:] == [part, place]:
             return
@@ -63,29 +63,20 @@ class Outbox:
             entry[1:] = [part, place]
         self._write()
 
-    def remove(self, seq: int) -> None:
-        """The answer to a turn is delivered."""
+    def remove(self, seq: int, why: str = "") -> None:
+        """The answer to a turn is delivered, or never will be: people are told so, and the log has the reason."""
         entry = self.find(seq)
         if entry is not None:
             self.entries.remove(entry)
-            self._write()
-
-    def drop(self, seq: int) -> None:
-        """The turn has left the journal: people are told that its answer was not delivered."""
-        entry = self.find(seq)
-        if entry is not None:
-            self._drop(entry, "has left the journal")
+            if why:
+                self.dropped = min(255, self.dropped + 1)
+                diag.warning("outbox", "t%d was not delivered, and %s" % (seq, why))
             self._write()
 
     def clear_dropped(self) -> None:
         """People were told how many had no room."""
         self.dropped = 0
         self._write()
-
-    def _drop(self, entry: list, why: str) -> None:
-        self.entries.remove(entry)
-        self.dropped = min(255, self.dropped + 1)
-        diag.warning("outbox", "t%d: its answer was not delivered, and %s" % (entry[0], why))
 
     def _write(self) -> None:
         data = b"".join([struct.pack(_FORM, *entry) for entry in self.entries]) + bytes((self.dropped,))
