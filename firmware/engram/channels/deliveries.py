@@ -225,8 +225,7 @@ class Deliveries:
             address = line and (line.get("mid") or line.get("to"))
             if not line or not address:
                 # It has left the journal; or the power failed before it was there, and its place is free or another's.
-                is_lost = line is None and seq <= self._journal.newest
-                self._outbox.remove(seq, "has left the journal" if is_lost else "")
+                self._outbox.remove(seq, line is None and seq <= self._journal.newest)
                 continue
             if channel_of(address) != name or self._outbox.find(seq) is None:
                 continue

@@ -26,6 +26,7 @@ class Outbox:
 
     def __init__(self, folder: str, name: str = OUTBOX):
         self._path = folder + name
+        self._is_missed = name == OUTBOX  # whether somebody waits for what gives way
         self.entries = []
         """[seq, part, place] of each, the oldest first."""
         self.dropped = 0
@@ -55,7 +56,7 @@ class Outbox:
         entry = self.find(seq)
         if entry is None:
             if len(self.entries) >= _MOST:
-                self.remove(self.entries[0][0], "gave way to newer ones")
+                self.remove(self.entries[0][0], self._is_missed)
             self.entries.append([seq, part, place])
         elif entry[1:] == [part, place]:
             return
@@ -63,14 +64,14 @@ class Outbox:
             entry[1:] = [part, place]
         self._write()
 
-    def remove(self, seq: int, why: str = "") -> None:
-        """The answer to a turn is delivered, or never will be: people are told so, and the log has the reason."""
+    def remove(self, seq: int, is_lost: bool = False) -> None:
+        """The answer to a turn is delivered, or never will be if it `is_lost`: that is told."""
         entry = self.find(seq)
         if entry is not None:
             self.entries.remove(entry)
-            if why:
+            if is_lost:
                 self.dropped = min(255, self.dropped + 1)
-                diag.warning("outbox", "t%d was not delivered, and %s" % (seq, why))
+                diag.warning("outbox", "t%d was not delivered, and there is no room to keep it" % seq)
             self._write()
 
     def clear_dropped(self) -> None:

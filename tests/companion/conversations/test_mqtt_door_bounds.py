@@ -97,6 +97,8 @@ def test_a_message_beyond_the_bound_is_refused_with_what_to_do(program: Program,
             program.send(id=str(number), text="hi", principal="ann")
         problem = "the companion passes on 2 answers already: publish this again later."
         await program.hears(id="2", problem=problem)
+        for number in range(2):
+            await program.hears(id=str(number), state="waiting")
         assert len(await asyncio.to_thread(program.store.conversations, "kitchen", 10)) == 2
 
     play(program, work)
@@ -126,6 +128,22 @@ def test_refusals_have_a_bound(program: Program, monkeypatch: pytest.MonkeyPatch
             program.send(text="nobody says this")
         await wait_until_async("two are refused", lambda: len(program.heard) == 2)
         assert "too many are refused" in caplog.text
+
+    play(program, work)
+
+
+def test_a_message_that_is_published_again_while_it_is_answered_has_its_answer_from_the_beginning(program: Program):
+    async def work() -> None:
+        program.send(id="7", text="hi", principal="ann", room="phone")
+        await program.hears(id="7", state="waiting")
+        answer(program.store, DOOR_IDS + "7", 1, "one ")
+        await program.hears(id="7", n=1, kind="text", text="one ")
+        program.heard.clear()
+        program.send(id="7", text="hi", principal="ann", room="phone")
+        await program.hears(id="7", n=1, kind="text", text="one ")
+        answer(program.store, DOOR_IDS + "7", 2, "two", is_end=True)
+        await program.hears(id="7", end="done")
+        assert [each["n"] for each in program.heard if "n" in each] == [1, 2]
 
     play(program, work)
 

@@ -95,7 +95,7 @@ class MqttDoor:
         self._cancels = _Tasks(MOST_CANCELLING)
         self._refusals = _Tasks(MOST_REFUSING)
         self._resuming = _Tasks(1)
-        self._followed: set[tuple[str, str]] = set()
+        self._followed: dict[tuple[str, str], asyncio.Task[None] | None] = {}
 
     def take(self, device: str, data: bytes, publish: Publish) -> None:
         """Handle a message from `chat/in`; what comes of it is published."""
@@ -141,16 +141,17 @@ class MqttDoor:
 
     async def _pass_on(self, device: str, own_id: str, publish: Publish) -> None:
         """Publish an answer as it comes, from its beginning on."""
-        followed = device, own_id
-        if followed in self._followed:
-            return  # a program that sends a message again hears of it once
-        self._followed.add(followed)
+        followed, task = (device, own_id), asyncio.current_task()
+        if former := self._followed.get(followed):
+            former.cancel()  # the program has lost a part of it
+        self._followed[followed] = task
         try:
             async for event in self._conversations.follow(device, DOOR_IDS + own_id):
                 if event:
                     await _publish(publish, device, {"id": own_id, **_shown(event)})
         finally:
-            self._followed.discard(followed)
+            if self._followed.get(followed) is task:
+                del self._followed[followed]
 
     async def _resume(self, publish: Publish) -> None:
         while True:
