@@ -19,7 +19,8 @@ def answerer(board):
     from engram.agent.answer import Answerer  # each part of a turn comes when it is needed
 
     parts = board.make_prompts(), board.make_tools, board.make_offline, board.model, board.jobs, board.make_post_turn
-    return Answerer(board.config, board.journal, board.reminders, *parts, board.remote_search())
+    memory = board.config, board.journal, board.reminders, board.inbox.push
+    return Answerer(*memory, *parts, board.remote_search())
 
 
 def recall(board):

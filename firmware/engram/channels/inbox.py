@@ -19,6 +19,9 @@ MID_LONGEST = const(64)
 OUTBOX = const("/outbox.bin")
 """The file of answers that may not have been delivered, beside a board's memories: see outbox.py."""
 
+TAKEN = const("/taken.bin")
+"""The file of messages that their network offers until it has the end of the answer: of the same form."""
+
 OUTBOX_EMPTY = const(5)
 """Bytes of it when nothing waits in it."""
 
@@ -40,6 +43,9 @@ class ChannelSink(Sink):
 
     is_confirming = False
     """Whether end() knows that the person has the answer. Until then it is kept, and delivered with Inbox.redeliver()."""
+
+    is_offered_again = False
+    """Whether the network offers the message until end() gave true: it is known by its id until then, however old it is."""
 
     async def line(self, line: str) -> None:
         """A line of a command's answer."""
@@ -101,12 +107,13 @@ class Inbox:
             return 0  # nothing waits: what would deliver it is not loaded for that
         return await self.deliveries().redeliver(name)
 
-    async def push(self, caller, content: str) -> bool:
-        """Say something to a caller by the board's own initiative, in their room; whether it was delivered.
+    def push(self, caller, content: str):
+        """Say something to a caller by the board's own initiative, in their room: a turn of its session, on flash then.
 
-        It is a turn of the room's session. What is not delivered now is kept; it is lost if no channel has such rooms.
+        Returns the task that delivers it, which gives whether that succeeded: what fails is kept. None if no channel has such
+        rooms.
         """
-        return await self.deliveries().push(caller, content)
+        return self.deliveries().push(caller, content)
 
     def delivered(self, turn: str) -> None:
         """The person has the answer to a turn: for a channel that knows it only after end()."""

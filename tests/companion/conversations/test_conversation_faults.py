@@ -220,6 +220,25 @@ def test_somebody_who_waits_is_told_that_the_board_is_away(store: CompanionStore
     play(work)
 
 
+def test_somebody_whose_message_waits_for_its_turn_on_the_board_is_told_so(
+    store: CompanionStore, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(conversations, "AWAY_SECONDS", 0.0)
+    monkeypatch.setattr(conversations, "HEARD_SECONDS", 1 << 40)
+
+    async def work() -> None:
+        async with talking(store) as (service, board):
+            board.has_room.clear()
+            await service.say("kitchen", Said("a", "ann", "hi"))
+            await wait_until_async("the board has it", lambda: board.listening.mid == "a")
+            told = [event async for event in _until_told(service.follow("kitchen", "a"))]
+            assert told[-1] == "kitchen has other messages to answer first; this one is kept until it is its turn."
+            board.has_room.set()
+            assert (await answer(service, "a"))[:2] == ("done", "You said hi.")
+
+    play(work)
+
+
 async def _until_told(events: AsyncIterator[Any]) -> AsyncIterator[str]:
     async for event in events:
         if isinstance(event, Progress) and event.told:

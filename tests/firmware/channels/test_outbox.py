@@ -1,9 +1,10 @@
 """Answers that were not delivered: kept on flash by their turns, given when the link is back, with their age; bounded."""
 
 from board import Board, Script
-from channel import Network, message
+from channel import Chat, Network, message
 from engram import files
 from engram.channels.outbox import Outbox
+from engram.errors import StoreError
 from engram.memory.access import Caller
 from support import folder
 
@@ -141,7 +142,7 @@ async def test_what_was_forgotten_before_it_was_delivered_is_not_delivered():
 
 async def test_what_the_board_begins_for_a_room_of_no_channel_is_not_kept():
     board = _board()
-    assert await board.inbox.push(Caller("ann", "elsewhere 1", False, ""), "hello") is False
+    assert board.inbox.push(Caller("ann", "elsewhere 1", False, ""), "hello") is None
     assert board.journal.newest == 0
 
 
@@ -168,3 +169,47 @@ def test_a_damaged_file_is_told_and_counts_as_empty():
     for damaged in (data[:-1], b"x" + data[1:], data[1:], b"x", bytes(5)):
         files.write(place + "/outbox.bin", damaged)
         assert Outbox(place).entries == []
+
+
+async def test_an_answer_whose_turn_has_left_the_journal_is_told_with_the_next_one():
+    board = Board(segment_bytes=4096, journal_bytes=16384).serve(Script("Hello."))
+    network = await _undelivered(board)
+    network.is_up = False
+    for number in range(300):
+        board.journal.add(NET, "user", "ann", "number %d" % number)
+    assert board.journal.entries.line(3) is None
+    await network.offer(message("net:1:1", "hi", NET))
+    network.is_up = True
+    assert await board.inbox.redeliver("net") == 0
+    ((_, told),) = _given(network)
+    assert told[1:] == [
+        "notice older answers that could not be delivered and are not kept any more: 1; ask again.",
+        "kept",
+        "ok",
+        "end",
+    ]
+
+
+async def test_what_the_board_begins_is_on_flash_at_once_and_is_delivered_once_though_the_link_comes_back_meanwhile():
+    board = _board()
+    network = Network(board.inbox)
+    pushing = board.inbox.push(NET, "The paint has come.")
+    assert board.journal.turn(3)["text"] == "The paint has come." and Outbox(board.place + "/memory").find(3)
+    await board.inbox.redeliver("net")
+    assert await pushing is True
+    assert _given(network) == [("net 1", ["kept", "The paint has come.", "end"])]
+
+
+async def test_what_could_not_be_read_while_it_was_delivered_is_kept():
+    board = _board()
+    network = Network(board.inbox)
+
+    class Failing(Chat):
+        async def kept(self, reply):
+            raise StoreError("the flash cannot be read.")
+
+    board.inbox.channels["net"] = lambda address: (Failing(network), "net 1")
+    assert await board.inbox.push(NET, "The paint has come.") is False
+    network = Network(board.inbox)
+    assert await board.inbox.redeliver("net") == 0
+    assert _given(network)[-1] == ("net 1", ["kept", "The paint has come.", "end"])

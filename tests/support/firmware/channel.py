@@ -4,6 +4,7 @@ import asyncio
 
 from engram.channels.inbox import ChannelSink, Message
 from engram.link.conversation import Conversation
+from engram.link.rpc import LinkError
 from engram.memory.access import OWNER
 
 
@@ -78,6 +79,7 @@ class LinkNetwork:
 
     def __init__(self, inbox):
         self.inbox = inbox
+        self.is_up = True
         self.told = []
         self.mid = self.turn = ""
         self.cancel = None
@@ -85,6 +87,8 @@ class LinkNetwork:
 
     async def ask(self, op, **fields):
         """Take a reply, as Replication.ask() does."""
+        if not self.is_up:
+            raise LinkError("it is down")
         self.told.extend([content for _, content in fields["items"]])
         return {"cancel": False}
 
