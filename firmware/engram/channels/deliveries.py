@@ -129,7 +129,7 @@ class Deliveries:
         seqs.append(seq)
         if seq in self._unsure:
             self._unsure.remove(seq)  # there was no answer yet
-        if sink.is_confirming:
+        if sink.is_confirming and self._outbox.find(seq) is None:
             self._outbox.note(seq)
 
     def _end(self, seq: int, is_delivered) -> None:
@@ -160,7 +160,11 @@ class Deliveries:
         if line.get("command"):
             seqs.append(seq)
             raise ArgumentError("t%d" % seq, _NOT_AGAIN)
+        entry = self._outbox.find(seq)
         self._begin(seq, sink, seqs)
+        if entry is not None:
+            # A part of an answer may have been shown before the power failed: what is made now goes on there.
+            await sink.begun(entry[1], entry[2])
         age = self._age(line)
         if age:
             await sink.notice(_LATE % age)

@@ -146,10 +146,24 @@ def test_after_a_power_cut_the_answer_goes_on_in_its_message(tmp_path: Path):
         talk.wait(lambda: talk.server.ledger.of_method("editMessageText"))
         talk.kill()
         talk.start()
-        # Of the reply nothing was kept before it was whole: it is made again, and shown as late as it is.
+        # Of the reply nothing was kept before it was whole: it is made again, in the message that shows its beginning.
+        whole = "".join(piece["text"] for piece in SLOW).strip()
+        [message] = talk.sees(ann, whole)
+        assert message.versions[0].text.startswith("Word0")
+
+
+def test_an_answer_whose_first_message_may_have_arrived_is_made_again_with_a_mark(tmp_path: Path):
+    with chatting(tmp_path, {"reply": SLOW}) as talk:
+        ann = talk.person("Ann")
+        talk.telegram.faults.delay(3600, method="sendMessage")
+        talk.write(ann, "hello")
         chat = talk.chat(ann)
+        talk.wait(lambda: talk.server.people.from_bot(chat))
+        talk.kill()
+        talk.start()
         talk.wait(lambda: talk.server.people.from_bot(chat)[-1].text.endswith("Word9"))
-        assert len(talk.shown(ann)) <= 2
+        first, second = talk.shown(ann)
+        assert first.startswith("Word0") and second.startswith(AGAIN + "Word0")
 
 
 def test_after_a_power_cut_in_the_last_exchange_the_answer_is_not_doubled(tmp_path: Path):

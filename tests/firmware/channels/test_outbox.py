@@ -76,6 +76,18 @@ async def test_a_message_whose_answer_the_power_took_is_answered_without_being_o
     assert (line["role"], line["prev"], line["scope"]) == ("assistant", 3, "user:ann")
 
 
+async def test_an_answer_that_is_made_again_is_told_where_its_beginning_stands():
+    board = _board()
+    board.journal.add(NET, "user", "ann", "hi", mid="net:1:9")
+    Outbox(board.place + "/memory").note(3, 1, 77)
+    board = _again(board, "At last.")
+    network = Network(board.inbox)
+    network.is_up = False
+    await board.inbox.redeliver("net")
+    assert network.chats[0][1].begun_at == (1, 77)
+    assert Outbox(board.place + "/memory").entries == [[3, 1, 77]]
+
+
 async def test_while_the_link_goes_down_again_the_rest_waits():
     board = _board("One.", "Two.", "Three.")
     network = await _undelivered(board, 3)

@@ -7,7 +7,7 @@ from engram import text  # noqa: F401 leaves first: the stack is short
 from engram.channels.deliveries import Kept
 from engram.channels.telegram import reply as replies
 from engram.channels.telegram.bot_api import BotError
-from engram.channels.telegram.reply import Reply
+from engram.channels.telegram.reply import UNDER_WAY, Reply
 from engram.channels.telegram.sender import Place, Sender, message_of, place_of, room_of
 from support import wait_until
 
@@ -211,6 +211,51 @@ async def test_a_kept_reply_goes_on_where_it_was():
     await reply.kept(Kept("t1", whole.strip(), "3 h", False, True, 1, 0))
     assert await reply.end(None)
     assert channel.api.texts() == [AGAIN + parts[1]]
+
+
+async def _made_again(part, place):
+    """The channel of an answer that is made again after a power cut."""
+    channel = Channel()
+    channel.api.messages[33] = "Hel"
+    reply = Reply(channel, ANN, False)
+    await reply.taken("t1")
+    await reply.begun(part, place)
+    assert await reply.end(Outcome("t1", "Hello.", ""))
+    return channel
+
+
+async def test_an_answer_that_is_made_again_goes_on_in_the_message_that_shows_its_beginning():
+    channel = await _made_again(0, 33)
+    assert channel.api.messages == {33: "Hello."} and channel.api.methods() == ["editMessageText"]
+
+
+async def test_an_answer_that_is_made_again_behind_earlier_messages_is_marked_and_counted_from_its_start():
+    channel = await _made_again(2, 33)
+    assert channel.api.messages == {33: AGAIN + "Hello."} and channel.noted[0] == ("t1", 0, 33)
+
+
+async def test_an_answer_that_is_made_again_is_marked_if_its_beginning_may_have_arrived():
+    channel = await _made_again(0, UNDER_WAY)
+    assert AGAIN + "Hello." in channel.api.texts() and channel.api.messages[33] == "Hel"
+
+
+async def test_an_answer_of_which_nothing_was_sent_is_made_again_without_a_mark():
+    channel = await _made_again(0, 0)
+    assert "Hello." in channel.api.texts()
+
+
+async def test_while_an_answer_streams_flash_tells_whether_its_first_message_may_have_arrived():
+    for error, noted in ((None, 1), (unknown(), UNDER_WAY), (BotError(0, "no network"), 0)):
+        channel = Channel(None, error)  # the typing sign comes first
+        reply = Reply(channel, ANN, True)
+        await reply.taken("t1")
+        await wait_until("the typing sign", lambda: channel.api.calls)
+        await reply.text("Hello")
+        reply._pause_ms = 100_000  # it is tried once
+        await wait_until("the first piece", lambda: "sendMessage" in channel.api.methods())
+        await wait_until("what came of it", lambda: error is None or channel.noted[-1][2] == noted)
+        assert channel.noted[0] == ("t1", 0, UNDER_WAY) and channel.noted[-1] == ("t1", 0, noted)
+        await reply.end(None)
 
 
 async def test_a_late_reply_tells_its_age():

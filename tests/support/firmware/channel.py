@@ -19,6 +19,10 @@ class Chat(ChannelSink):
         self.network = network
         self.is_confirming = network.is_confirming
         self.told = []
+        self.begun_at = (0, 0)
+
+    async def begun(self, part, place):
+        self.begun_at = (part, place)
 
     async def taken(self, turn):
         self.told.append("taken " + turn)

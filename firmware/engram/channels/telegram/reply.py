@@ -1,7 +1,7 @@
 """The answer to one message: it streams into a message of Telegram by edits, goes on in further ones, and ends with an edit.
 
-How much Telegram has of it is noted (see Inbox.progress): after a power cut the same message is edited on. Where nobody knows
-whether a message arrived, it is sent again with a mark, never without.
+How much Telegram has of it is noted (see Inbox.progress): after a power cut the same message is edited on, also if the answer
+has to be made again. Where nobody knows whether a message arrived, it is sent again with a mark, never without.
 """
 
 import asyncio
@@ -26,6 +26,8 @@ _ATTEMPTS = const(2)
 _ROOM = LIMIT - 200  # UTF-16 units of text in a message: the rest is for what stands above it
 _MOST_PARTS = const(8)  # messages of a command's answer: an export would flood the chat
 _MOST_PART = const(255)  # that an outbox can note
+UNDER_WAY = const(0xFFFFFFFF)
+"""Is noted in place of a message's id while nobody knows whether it arrived: no message has it."""
 AGAIN = const("(Sent again: this may have arrived before.)\n")
 _LATE = const("(An answer from %s ago.)\n")
 _CUT = const("(It broke off here.)")
@@ -56,6 +58,11 @@ class _Stream:
 
     def rest(self) -> str:
         return self._parts.rest()
+
+    def go_on(self, place: int, is_repeat: bool) -> None:
+        """Show it in a message that was noted, or in a new one with a mark if that may have arrived before."""
+        self.message = 0 if place == UNDER_WAY else place
+        self.is_doubtful = place == UNDER_WAY or (not place and is_repeat)
 
     def end_part(self) -> None:
         self.full.pop(0)
@@ -134,12 +141,20 @@ class Reply(ChannelSink):
         stream = self._text
         stream.full = list(split(reply.text, _ROOM))[reply.part :]
         stream.is_empty = not stream.full
-        stream.part, stream.message = reply.part, reply.place
+        stream.part = reply.part
+        stream.go_on(reply.place, reply.is_repeat)
         if reply.age and not reply.part and not reply.place:
             stream.heading = _LATE % reply.age
-        stream.is_doubtful = not reply.place and reply.is_repeat
         if reply.is_cut:
             self._say(_CUT)
+
+    async def begun(self, part: int, place: int) -> None:
+        """Write an answer that is made again into the message in which its former beginning is shown."""
+        # Behind earlier messages it begins once more: the mark tells that, and they stay as they are.
+        self._text.go_on(place, False)
+        if part:
+            self._text.is_doubtful = True
+            self._channel.note_progress(self._turn, 0, place)
 
     async def end(self, outcome):
         """Send what is left; whether Telegram has all of it, or will never take it, None if nobody knows."""
@@ -207,16 +222,19 @@ class Reply(ChannelSink):
         if stream.message:
             await self._sender.edit(self._place, stream.message, text, stream.is_marked, is_last)
         else:
-            self._note(stream)
+            # Before the answer is over, nothing else tells after a power cut that this may have arrived.
+            self._note(stream, 0 if self._is_over else UNDER_WAY)
             try:
                 stream.message = await self._sender.send(self._place, text, stream.is_marked)
             except BotError as error:
                 stream.is_doubtful = stream.is_doubtful or error.is_unknown
+                if not stream.is_doubtful:
+                    self._note(stream, 0)
                 raise
-            self._note(stream)
+            self._note(stream, stream.message)
         stream.shown = text
 
-    def _note(self, stream: _Stream) -> None:
+    def _note(self, stream: _Stream, place: int) -> None:
         """Note on flash how much of the reply Telegram has."""
         if self._turn and stream is self._text and stream.part <= _MOST_PART:
-            self._channel.note_progress(self._turn, stream.part, stream.message)
+            self._channel.note_progress(self._turn, stream.part, place)
