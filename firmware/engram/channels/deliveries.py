@@ -210,6 +210,8 @@ class Deliveries:
             if channel_of(address) != name or address in self._busy or self._outbox.find(seq) is None:
                 continue
             sink, room = open_sink(address)
+            if sink is None:
+                continue
             if "to" in line:
                 if self._journal.turn(seq) is None:
                     self._outbox.remove(seq)  # it was forgotten
@@ -233,7 +235,7 @@ class Deliveries:
         self._outbox.note(seq)
         self._journal.add(caller, "assistant", "engram", content, to=caller.room)
         sink, _ = self._inbox.channels[name](caller.room)
-        return await self._push(self._journal.entries.line(seq), sink)
+        return sink is not None and await self._push(self._journal.entries.line(seq), sink)
 
     async def _push(self, line: dict, sink) -> bool:
         await self._give(line["seq"], line, sink, [])

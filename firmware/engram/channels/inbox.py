@@ -94,7 +94,7 @@ class Inbox:
         """Let a channel deliver what the board keeps for it, or begins to say.
 
         Its messages' ids begin with `name` and a colon, its rooms with `name` and a space. open_sink(address) gives
-        (ChannelSink, room) for such an id or room.
+        (ChannelSink, room) for such an id or room; None in place of the sink if nothing can go there for a while.
         """
         self.channels[name] = open_sink
 

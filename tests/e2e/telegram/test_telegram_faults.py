@@ -32,6 +32,32 @@ def test_a_flood_is_waited_for(tmp_path: Path):
         assert (refused.status, sent.status) == (429, 200) and sent.date - refused.date >= 2
 
 
+def test_a_flood_of_one_chat_holds_up_no_other_one(tmp_path: Path):
+    with chatting(tmp_path, HELLO) as talk:
+        ann, bob = talk.person("Ann"), talk.person("Bob")
+        talk.telegram.faults.flood(8, method="sendMessage")
+        talk.write(ann, "hello")
+        talk.wait(lambda: talk.server.ledger.of_method("sendMessage"))
+        talk.write(bob, "hello")
+        talk.sees(bob, "Hello.")
+        assert talk.shown(ann) == []
+        talk.sees(ann, "Hello.")
+        refused, _, late = talk.calls("sendMessage")
+        assert refused.status == 429 and late.date - refused.date >= 8
+
+
+def test_a_kept_answer_that_has_to_wait_holds_up_no_other_one(tmp_path: Path):
+    with chatting(tmp_path, HELLO) as talk:
+        ann, bob = talk.person("Ann"), talk.person("Bob")
+        talk.telegram.faults.flood(100, method="sendMessage")
+        talk.write(ann, "hello")
+        talk.console.heard("an answer was not delivered and is kept: t")
+        talk.telegram.faults.fail(502, method="sendMessage", count=2)
+        talk.write(bob, "hello")
+        talk.sees(bob, AGAIN + "Hello.")
+        assert talk.shown(ann) == []
+
+
 def test_a_flood_that_lasts_leaves_the_answer_for_later(tmp_path: Path):
     with chatting(tmp_path, HELLO) as talk:
         ann = talk.person("Ann")

@@ -182,11 +182,42 @@ async def test_telegrams_wait_is_kept():
     channel = Channel(BotError(429, "Too Many Requests", retry_after=1))
     assert await said(channel, "Hi")
     assert channel.api.methods() == ["sendMessage"] * 2
-    channel = Channel(BotError(429, "Too Many Requests", retry_after=1000))
-    assert not await said(channel, "Hi")
-    assert channel.api.methods() == ["sendMessage"]
+
+
+async def test_an_answer_that_has_to_wait_for_more_than_a_minute_is_kept():
+    channel = Channel(BotError(429, "Too Many Requests", retry_after=61))
+    for _ in range(2):  # the next one of that chat waits no longer
+        assert not await said(channel, "Hi")
+        assert channel.api.methods() == ["sendMessage"]
     await channel.sender.show_typing(ANN)
     assert channel.api.methods() == ["sendMessage"]
+
+
+async def test_a_chat_that_has_to_wait_holds_up_no_other_one():
+    channel = Channel(BotError(429, "Too Many Requests", retry_after=61))
+    assert not await said(channel, "Hi")
+    assert await said(channel, "Hi", place=GROUP)
+    assert channel.sender.wait_ms(ANN.chat) > 59_000 and not channel.sender.wait_ms(GROUP.chat)
+
+
+async def test_where_the_whole_bot_has_to_wait_every_chat_does():
+    channel = Channel()
+    channel.sender.pause(0, 61)
+    assert not await said(channel, "Hi") and not channel.api.calls
+
+
+def test_the_chats_that_have_to_wait_are_bounded():
+    sender = Channel().sender
+    for chat in range(1, 40):
+        sender.pause(chat, 10**9)
+    assert len(sender._pauses) == 17 and sender.wait_ms(39) > 86_000_000
+
+
+def test_a_shorter_wait_ends_no_longer_one():
+    sender = Channel().sender
+    for seconds in (61, 1):
+        sender.pause(7, seconds)
+    assert sender.wait_ms(7) > 59_000
 
 
 async def test_an_edit_that_changes_nothing_or_comes_too_late_is_done():
@@ -245,17 +276,24 @@ async def test_an_answer_of_which_nothing_was_sent_is_made_again_without_a_mark(
 
 
 async def test_while_an_answer_streams_flash_tells_whether_its_first_message_may_have_arrived():
-    for error, noted in ((None, 1), (unknown(), UNDER_WAY), (BotError(0, "no network"), 0)):
-        channel = Channel(None, error)  # the typing sign comes first
-        reply = Reply(channel, ANN, True)
-        await reply.taken("t1")
-        await wait_until("the typing sign", lambda: channel.api.calls)
-        await reply.text("Hello")
-        reply._pause_ms = 100_000  # it is tried once
-        await wait_until("the first piece", lambda: "sendMessage" in channel.api.methods())
-        await wait_until("what came of it", lambda: error is None or channel.noted[-1][2] == noted)
-        assert channel.noted[0] == ("t1", 0, UNDER_WAY) and channel.noted[-1] == ("t1", 0, noted)
-        await reply.end(None)
+    assert await _noted_while_it_streams(None) == [UNDER_WAY, 1]
+    assert await _noted_while_it_streams(unknown()) == [UNDER_WAY]
+    assert await _noted_while_it_streams(BotError(0, "no network")) == [UNDER_WAY, 0]
+
+
+async def _noted_while_it_streams(error) -> list:
+    """What is noted of the first message, as it is sent once."""
+    channel = Channel(None, error)  # the typing sign comes first
+    reply = Reply(channel, ANN, True)
+    await reply.taken("t1")
+    await wait_until("the typing sign", lambda: channel.api.calls)
+    await reply.text("Hello")
+    reply._pause_ms = 100_000
+    await wait_until("the first piece", lambda: not channel.api.errors)
+    await asyncio.sleep(0)
+    noted = [message for _, _, message in channel.noted]
+    await reply.end(None)
+    return noted
 
 
 async def test_a_late_reply_tells_its_age():

@@ -52,6 +52,7 @@ class Telegram:
         self._is_owing = True  # whether the outbox may have answers for Telegram
         self._is_redelivering = False
         self._retry = Timeout()
+        self._waiting = []  # chats that were passed over as answers are delivered: later ones do not overtake
         self._named = []  # closed groups that the log has named
         inbox.add_channel(NAME, self._open_sink)
 
@@ -73,6 +74,8 @@ class Telegram:
                     await self._begin(self._answer(said, place))
             except BotError as error:
                 poller.failed(error)
+                if error.code == 429:
+                    self.sender.pause(0, error.retry_after)
                 await poller.pause()
 
     async def _begin(self, work) -> None:
@@ -197,6 +200,10 @@ class Telegram:
     def note_undelivered(self, turn: str) -> None:
         """The answer to a turn is not delivered, or not known to be: it is kept for later."""
         diag.warning(NAME, "an answer was not delivered and is kept: %s" % (turn or "a command's"))
+        self._owe()
+
+    def _owe(self) -> None:
+        """Look through the outbox again in a while."""
         self._is_owing = True
         self._retry.begin(_RETRY_MS)
 
@@ -212,11 +219,17 @@ class Telegram:
         try:
             await self._inbox.redeliver(NAME)
         finally:
+            self._waiting.clear()
             self._is_redelivering = False
 
     def _open_sink(self, address: str) -> tuple:
         place = place_of(address)
-        return Reply(self, place, self._is_live), room_of(place)
+        if place.chat in self._waiting or self.sender.wait_ms(place.chat):
+            self._waiting.append(place.chat)
+            self._owe()
+            return None, room_of(place)
+        # It waits for nothing: meanwhile no other chat would get its answer.
+        return Reply(self, place, self._is_live, 0), room_of(place)
 
     # --- status
 

@@ -9,7 +9,7 @@ import asyncio
 from engram import diag
 from engram.channels.inbox import ChannelSink
 from engram.channels.telegram.bot_api import BotError
-from engram.channels.telegram.sender import is_final
+from engram.channels.telegram.sender import LONGEST_WAIT_MS, is_final
 from engram.channels.telegram.split import LIMIT, Splitter, split
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms
@@ -73,14 +73,18 @@ class _Stream:
 
 
 class Reply(ChannelSink):
-    """Answers at a Place. `is_live` lets it stream, over a link beside the model's; else all is sent at the end."""
+    """Answers at a Place. `is_live` lets it stream, over a link beside the model's; else all is sent at the end.
+
+    At its end it waits no longer than `longest_ms` if Telegram wants that.
+    """
 
     is_confirming = True
 
-    def __init__(self, channel, place, is_live: bool):
+    def __init__(self, channel, place, is_live: bool, longest_ms: int = LONGEST_WAIT_MS):
         self._channel = channel
         self._sender = channel.sender
         self._place = place
+        self._longest_ms = longest_ms
         self._pause_ms = EDIT_MS * (_GROUP_TIMES if place.is_group else 1)
         self._before = _Stream(False)  # what the board says before the reply
         self._text = _Stream(True)  # the reply
@@ -194,7 +198,7 @@ class Reply(ChannelSink):
             if self._text.is_empty and sign.is_over:
                 sign.begin(_TYPING_MS)
                 await self._sender.show_typing(self._place)
-            elif self._next.is_over and not self._sender.must_wait:
+            elif self._next.is_over and not self._sender.wait_ms(self._place.chat):
                 await self._try_to_show()
             await sleep_ms(_LOOK_MS)
 
@@ -216,16 +220,17 @@ class Reply(ChannelSink):
             await self._show_part(stream, rest, is_last)
 
     async def _show_part(self, stream: _Stream, text: str, is_last: bool) -> None:
+        longest_ms = self._longest_ms if is_last else 0
         text = stream.heading + (AGAIN if stream.is_doubtful else "") + text
         if text == stream.shown:
             return
         if stream.message:
-            await self._sender.edit(self._place, stream.message, text, stream.is_marked, is_last)
+            await self._sender.edit(self._place, stream.message, text, stream.is_marked, longest_ms)
         else:
             # Before the answer is over, nothing else tells after a power cut that this may have arrived.
             self._note(stream, 0 if self._is_over else UNDER_WAY)
             try:
-                stream.message = await self._sender.send(self._place, text, stream.is_marked)
+                stream.message = await self._sender.send(self._place, text, stream.is_marked, longest_ms)
             except BotError as error:
                 stream.is_doubtful = stream.is_doubtful or error.is_unknown
                 if not stream.is_doubtful:

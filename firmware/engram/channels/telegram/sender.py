@@ -1,4 +1,4 @@
-"""Sends and edits the messages of one bot, as fast as Telegram lets it."""
+"""Sends and edits the messages of one bot, as fast as Telegram lets it: a chat that has to wait keeps no other one waiting."""
 
 from collections import namedtuple
 
@@ -9,10 +9,15 @@ from engram.clock import Timeout
 from engram.compat import const, sleep_ms
 from engram.text import printable
 
-_PATIENCE = const(3)  # times that a message waits as Telegram asks it to
-_LONGEST_WAIT = const(60)  # seconds: who asks for more gets the message when it is delivered again
+_PATIENCE = const(3)  # times that a message is tried where Telegram asks to wait
+_PAUSED = const(16)  # chats of which Telegram wants nothing for a while: if there are more, the whole bot waits
+_EVERY_CHAT = const(0)
+_LONGEST_PAUSE_S = const(86400)  # what ticks can count
 _LOOK_MS = const(100)
 _CHANNEL = const("telegram")
+
+LONGEST_WAIT_MS = const(60_000)
+"""What a message waits if Telegram asks for that: one that has to wait longer is delivered again later."""
 
 Place = namedtuple("Place", "chat topic reply_to is_group")
 """Where messages go: the chat, its topic or 0, and the message that they answer, 0 for none."""
@@ -48,35 +53,44 @@ class Sender:
     def __init__(self, api, on_error):
         self._api = api
         self._on_error = on_error
-        self._pause = Timeout()
-        """Before its end Telegram wants nothing."""
+        self._pauses = {}
+        """By the number of a chat, a Timeout before whose end Telegram wants nothing there."""
 
-    @property
-    def must_wait(self) -> bool:
-        """Whether Telegram has asked to wait: what can be left out is."""
-        return not self._pause.is_over
+    def pause(self, chat: int, seconds: int) -> None:
+        """Send nothing to a chat for some seconds, as Telegram asks; to no chat at all if `chat` is 0."""
+        for other in [each for each in self._pauses if self._pauses[each].is_over]:
+            self._pauses.pop(other)
+        if chat not in self._pauses and len(self._pauses) >= _PAUSED:
+            chat = _EVERY_CHAT
+        pause = self._pauses[chat] = self._pauses.get(chat) or Timeout()
+        pause.begin(max(pause.left_ms, 1000 * min(max(1, seconds), _LONGEST_PAUSE_S)))
+
+    def wait_ms(self, chat: int) -> int:
+        """How long Telegram has asked to wait before something is sent to a chat, 0 if it has not."""
+        pauses = [self._pauses[each].left_ms for each in (chat, _EVERY_CHAT) if each in self._pauses]
+        return max(pauses) if pauses else 0
 
     async def show_typing(self, place: Place) -> None:
         """Show that an answer comes, if that can be shown now."""
-        if self.must_wait:
+        if self.wait_ms(place.chat):
             return
         try:
             await self._called("sendChatAction", _to(place, action="typing"))
         except BotError as error:
             diag.info(_CHANNEL, str(error))
 
-    async def send(self, place: Place, text: str, is_marked: bool) -> int:
-        """Send a message, and wait if Telegram wants that; its id."""
+    async def send(self, place: Place, text: str, is_marked: bool, longest_ms: int = LONGEST_WAIT_MS) -> int:
+        """Send a message, and wait no longer than that if Telegram wants it; its id."""
         fields = _to(place, link_preview_options={"is_disabled": True})
         if place.reply_to and place.is_group:
             fields["reply_parameters"] = {"message_id": place.reply_to, "allow_sending_without_reply": True}
-        return await self._patiently("sendMessage", fields, text, is_marked)
+        return await self._patiently("sendMessage", fields, text, is_marked, longest_ms)
 
-    async def edit(self, place: Place, message: int, text: str, is_marked: bool, is_last: bool) -> None:
-        """Let a message show another text; only the last edit waits if Telegram wants that."""
+    async def edit(self, place: Place, message: int, text: str, is_marked: bool, longest_ms: int) -> None:
+        """Let a message show another text, and wait no longer than that if Telegram wants it."""
         fields = {"chat_id": place.chat, "message_id": message, "link_preview_options": {"is_disabled": True}}
         try:
-            await (self._patiently if is_last else self._marked)("editMessageText", fields, text, is_marked)
+            await self._patiently("editMessageText", fields, text, is_marked, longest_ms)
         except BotError as error:
             if error.says("not modified"):
                 return
@@ -84,17 +98,26 @@ class Sender:
                 raise
             diag.info(_CHANNEL, "a message that was to be edited has gone")
 
-    async def _patiently(self, method: str, fields: dict, text: str, is_marked: bool) -> int:
+    async def _patiently(self, method: str, fields: dict, text: str, is_marked: bool, longest_ms: int) -> int:
         patience = _PATIENCE
+        end = Timeout()
+        end.begin(longest_ms)
         while True:
-            while self.must_wait:
-                await sleep_ms(_LOOK_MS)
+            await self._wait(fields["chat_id"], end.left_ms)
             try:
                 return await self._marked(method, fields, text, is_marked)
             except BotError as error:
                 patience -= 1
-                if error.code != 429 or error.retry_after > _LONGEST_WAIT or not patience:
+                if error.code != 429 or not patience:
                     raise
+
+    async def _wait(self, chat: int, longest_ms: int) -> None:
+        """Wait until something may be sent to a chat; BotError if that takes too long."""
+        wait_ms = self.wait_ms(chat)
+        if wait_ms > longest_ms:
+            raise BotError(429, "Telegram takes nothing for this chat for %d s" % (wait_ms // 1000 + 1))
+        while self.wait_ms(chat):
+            await sleep_ms(_LOOK_MS)
 
     async def _marked(self, method: str, fields: dict, text: str, is_marked: bool) -> int:
         """Call with the text as HTML, and as it is if Telegram refuses that."""
@@ -113,7 +136,7 @@ class Sender:
             return await self._api.send(method, **fields)
         except BotError as error:
             if error.code == 429:
-                self._pause.begin(1000 * max(1, error.retry_after))
+                self.pause(fields["chat_id"], error.retry_after)
             self._on_error(error)
             raise
 
