@@ -253,6 +253,13 @@ class People:
             self.groups[ref] = mode
         self._save()
 
+    def move_group(self, ref: str, new: str) -> None:
+        """A group has another id now: it stays as it was set."""
+        mode = self.groups.pop(ref, None)
+        if mode is not None:
+            self.groups[new] = mode
+            self._save()
+
     def find(self, ref: str) -> dict:
         """The person with an id, a principal or a name; NotFound if there is none."""
         person = self._found(ref)

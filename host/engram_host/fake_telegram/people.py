@@ -109,6 +109,13 @@ class People:
         self._state.deliver(message)
         return message.id
 
+    def delete_topic(self, chat: Chat, thread_id: int) -> None:
+        """Delete a topic with its messages; a bot never learns of it."""
+        del chat.topics[thread_id]
+        for message in chat.messages.values():
+            message.is_deleted = message.is_deleted or message.thread_id == thread_id
+        self._state.changed()
+
     def add_bot(self, chat: Chat, by: User, *, as_administrator: bool = False) -> None:
         """Take the bot into a group, or make it an administrator there."""
         is_new = chat.bot_status in ("left", "kicked")

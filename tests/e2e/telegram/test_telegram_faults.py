@@ -67,6 +67,15 @@ def test_a_flood_that_lasts_leaves_the_answer_for_later(tmp_path: Path):
         assert talk.shown(ann) == [] and asked(talk) == 1
 
 
+def test_an_answer_that_telegram_refuses_is_told_and_not_taken_for_delivered(tmp_path: Path):
+    with chatting(tmp_path, HELLO) as talk:
+        ann = talk.person("Ann")
+        talk.telegram.faults.refuse("strange", method="sendMessage", count=2)
+        talk.write(ann, "hello")
+        assert "Telegram does not take this answer" in talk.answer(ann)
+        assert "refused" in talk.command("/telegram") and "Bad Request: strange" in talk.command("/telegram")
+
+
 def test_a_cut_before_the_message_was_handled_is_sent_again_with_a_mark(tmp_path: Path):
     with chatting(tmp_path, HELLO) as talk:
         ann = talk.person("Ann")

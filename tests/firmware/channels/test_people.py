@@ -268,3 +268,12 @@ def test_the_commands_are_the_owners_and_tell_what_they_did():
     assert lines_of(board, "/people list") == ["owner (Ann of the shop): net:5, irc:ann", "group net:-7: mention"]
     assert "/help people" in error_of(board, "/people what")
     assert [path for path in paths(board.place) if path.endswith("people.json")]
+
+
+def test_a_group_with_another_id_stays_as_it_was_set():
+    people = _people()
+    people.set_group("net:-7", "always")
+    people.move_group("net:-7", "net:-1007")
+    people.move_group("net:-8", "net:-1008")
+    assert people.groups == {"net:-1007": "always"}
+    assert People(people._path[: -len("/people.json")], Clock(0, lambda: NOW), "pairing", 10).groups == people.groups

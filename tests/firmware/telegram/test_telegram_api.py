@@ -69,6 +69,16 @@ async def test_a_refusal_has_its_code_words_and_wait():
     assert (error.code, error.retry_after) == (400, 0) and "***" in str(error)
 
 
+async def test_a_refusal_names_the_supergroup_that_a_group_became():
+    error = await failure(refusal(400, "Bad Request: group chat was upgraded", migrate_to_chat_id=-1001234567890))
+    assert (error.moved_to, error.retry_after) == (-1001234567890, 0)
+
+
+async def test_parameters_of_a_refusal_are_not_trusted():
+    error = await failure(refusal(429, "x", retry_after="9", migrate_to_chat_id=True))
+    assert (error.moved_to, error.retry_after) == (0, 0)
+
+
 async def test_a_gateway_that_fails_leaves_the_outcome_unknown():
     error = await failure([answer(b"<html>Bad Gateway", "502 Bad Gateway")])
     assert (error.code, error.is_unknown) == (502, True) and "html" not in str(error)

@@ -55,7 +55,10 @@ class Channel:
     def __init__(self, *errors):
         self.api = Api(*errors)
         self.failed = []
-        self.sender = Sender(self.api, self.failed.append)
+        self.moved = []
+        self.refused = []
+        self.note_refused = self.refused.append
+        self.sender = Sender(self.api, self.failed.append, lambda chat, new: self.moved.append((chat, new)))
         self.noted = []
         self.undelivered = []
         self.confirmed = []
@@ -176,6 +179,72 @@ async def test_who_has_blocked_the_bot_is_not_tried_again():
     channel = Channel(BotError(403, "Telegram answers 403: Forbidden: bot was blocked by the user"))
     assert await said(channel, "Hi")
     assert not channel.undelivered
+
+
+def refusal(words, **more):
+    return BotError(400, "Telegram answers 400: Bad Request: " + words, **more)
+
+
+async def test_only_a_chat_that_has_gone_counts_as_delivered():
+    for words in ("chat not found", "PEER_ID_INVALID", "user is deactivated", "have no rights to send a message",
+                  "not enough rights to send text messages to the chat", "CHAT_WRITE_FORBIDDEN", "TOPIC_CLOSED"):  # fmt: skip
+        channel = Channel(refusal(words))
+        assert await said(channel, "Hi"), words
+        assert channel.api.methods() == ["sendMessage"] and not channel.refused
+
+
+async def test_an_answer_that_is_refused_without_marks_too_is_told_to_the_chat_and_the_owner():
+    channel = Channel(refusal("message is too long"), refusal("message is too long"))
+    assert await said(channel, "**Hi**")
+    assert [fields["text"] for _, fields in channel.api.calls][:2] == ["<b>Hi</b>", "**Hi**"]
+    [told] = channel.api.texts()
+    assert told.startswith("(Telegram does not take this answer") and len(channel.refused) == 1
+
+
+async def test_that_an_answer_was_refused_is_told_once_even_if_the_chat_cannot_be_told():
+    channel = Channel(*[refusal("strange")] * 3)
+    assert await said(channel, "Hi")
+    assert len(channel.refused) == 1 and len(channel.api.calls) == 3
+
+
+async def test_an_answer_to_a_topic_that_has_gone_goes_to_the_chat():
+    for words in ("message thread not found", "TOPIC_DELETED"):
+        channel = Channel(refusal(words))
+        assert await said(channel, "Hi", place=GROUP)
+        first, second = [fields for _, fields in channel.api.calls]
+        assert "message_thread_id" in first and "message_thread_id" not in second
+
+
+async def test_an_answer_follows_its_group_to_the_supergroup():
+    channel = Channel(refusal("group chat was upgraded to a supergroup chat", moved_to=-1007))
+    for _ in range(2):
+        assert await said(channel, "Hi", place=GROUP)
+    assert [fields["chat_id"] for _, fields in channel.api.calls] == [-100, -1007, -1007]
+    # In the supergroup another message has the number of the one that is answered.
+    assert ["reply_parameters" in fields for _, fields in channel.api.calls] == [True, False, False]
+    assert channel.moved == [(-100, -1007)]
+
+
+async def test_a_message_that_stays_behind_in_a_former_group_is_written_again_with_a_mark():
+    channel = Channel(refusal("group chat was upgraded to a supergroup chat", moved_to=-1007))
+    reply = Reply(channel, GROUP, False)
+    await reply.kept(Kept("t1", "Hello", "", False, False, 0, 33))
+    assert await reply.end(None)
+    assert channel.api.texts() == [AGAIN + "Hello"] and channel.noted[-1] == ("t1", 0, 1)
+
+
+async def test_a_group_that_moves_in_a_ring_ends():
+    errors = [refusal("upgraded", moved_to=-number) for number in (8, 7, 8, 7, 8, 7, 8, 7)]
+    channel = Channel(*errors)
+    await said(channel, "Hi")
+    assert len(channel.api.calls) <= 6
+
+
+def test_the_groups_that_moved_are_bounded():
+    sender = Channel().sender
+    for chat in range(1, 30):
+        sender.move(-chat, -1000 - chat)
+    assert len(sender._moved) == 8
 
 
 async def test_telegrams_wait_is_kept():

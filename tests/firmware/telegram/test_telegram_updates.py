@@ -1,7 +1,7 @@
 """What of an update is a message for the board, and what is ignored and why."""
 
 from engram import text
-from engram.channels.telegram.updates import Bot, File, Ignored, incoming, update_id
+from engram.channels.telegram.updates import Bot, File, Ignored, incoming, moved_group, update_id
 from samples import Numbers
 from support import raises
 
@@ -125,6 +125,14 @@ def test_what_is_no_message_of_a_person_is_ignored():
         (group(pinned_message={}), "pinned_message is not read"),
     ):
         assert ignored(wrong) == why, wrong
+
+
+def test_a_group_that_became_a_supergroup_is_named():
+    chat = {"id": -7, "type": "group", "title": "Garden"}
+    assert moved_group(update(chat, migrate_to_chat_id=-1007)) == (-7, -1007)
+    for other, new in ((chat, 7), (chat, True), (chat, "-8"), ({"id": 7, "type": "private"}, -8)):
+        assert moved_group(update(other, migrate_to_chat_id=new)) is None
+    assert moved_group({"update_id": 3}) is None
 
 
 def test_emoji_written_as_surrogates_are_read():

@@ -3,6 +3,7 @@
 What goes wrong is a BotError. The bot's token stands in the path of each request, and in no error.
 """
 
+from engram.channels.telegram.updates import part
 from engram.compat import const
 from engram.errors import EngramError
 from engram.llm.http.client import Client
@@ -28,14 +29,15 @@ UPDATES = ("message",)
 class BotError(EngramError):
     """A call that failed: `code` is the service's, 0 if the link failed; `retry_after` is in seconds, 0 if none was named.
 
-    With `is_unknown` the service may have done what was asked.
+    With `is_unknown` the service may have done what was asked. `moved_to` is the supergroup that the group became, else 0.
     """
 
-    def __init__(self, code: int, problem: str, retry_after: int = 0, is_unknown: bool = False):
+    def __init__(self, code: int, problem: str, retry_after: int = 0, is_unknown: bool = False, moved_to: int = 0):
         super().__init__(problem)
         self.code = code
         self.retry_after = retry_after
         self.is_unknown = is_unknown
+        self.moved_to = moved_to
 
     def says(self, words: str) -> bool:
         """Whether the service's description has these words."""
@@ -144,14 +146,14 @@ class BotApi:
             error = None
         error = error if isinstance(error, dict) else {}
         words, more = error.get("description"), error.get("parameters")
-        retry_after = more.get("retry_after") if isinstance(more, dict) else 0
-        retry_after = retry_after if isinstance(retry_after, int) else max(0, answer.retry_after)
+        retry_after = part(more, "retry_after", int) or max(0, answer.retry_after)
         words = printable(words if isinstance(words, str) else decode(b"" if data[:1] == b"<" else data))
         words = cut(" ".join(words.split()), _WORDS)
         problem = "Telegram answers %d%s" % (answer.status, ": " + words if words else "")
         # What answers for a service that is in trouble does not know what that has done.
         is_unknown = answer.status >= 500
-        raise BotError(answer.status, problem.replace(self._token, "***"), retry_after, is_unknown)
+        moved_to = part(more, "migrate_to_chat_id", int)
+        raise BotError(answer.status, problem.replace(self._token, "***"), retry_after, is_unknown, moved_to)
 
     async def guarded(self, awaitable):
         """Await something of the client; its errors become ours."""

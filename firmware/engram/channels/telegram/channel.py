@@ -11,10 +11,11 @@ from engram.channels.inbox import Message
 from engram.channels.telegram.bot_api import BotError
 from engram.channels.telegram.poller import LONG_POLL_S, Poller
 from engram.channels.telegram.reply import AGAIN, Reply
-from engram.channels.telegram.sender import Sender, is_final, message_of, place_of, room_of
+from engram.channels.telegram.sender import Sender, is_final, is_refused, message_of, place_of, room_of
 from engram.channels.telegram.updates import part
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms
+from engram.errors import EngramError
 from engram.interrupt import interruptible
 
 NAME = "telegram"
@@ -44,15 +45,16 @@ class Telegram:
         self._commands = commands
         self._is_live = is_live
         self._api = make_api(0)
-        self.sender = Sender(self._api, self._call_failed)
+        self.sender = Sender(self._api, self._call_failed, self._group_moved)
         polls = make_api(LONG_POLL_S) if is_live else self._api
-        self.poller = Poller(polls, clock, folder, is_live, self._say)
+        self.poller = Poller(polls, clock, folder, is_live, self._say, self.sender.move)
         self._tasks = []  # of messages that are being answered
         self._places = []  # of these, in their order
         self._is_owing = True  # whether the outbox may have answers for Telegram
         self._is_redelivering = False
         self._retry = Timeout()
         self._waiting = []  # chats that were passed over as answers are delivered: later ones do not overtake
+        self._refusal = ""  # of the newest answer that Telegram did not take
         self._named = []  # closed groups that the log has named
         inbox.add_channel(NAME, self._open_sink)
 
@@ -110,6 +112,14 @@ class Telegram:
     def _call_failed(self, error: BotError) -> None:
         if error.code == 401:
             self.poller.failed(error)
+
+    def _group_moved(self, chat: int, new: int) -> None:
+        """A group became a supergroup, which has another number: it stays as open as it was."""
+        diag.info(NAME, "the group %d is a supergroup now: %d" % (chat, new))
+        try:
+            self._find_people().move_group("%s:%d" % (NAME, chat), "%s:%d" % (NAME, new))
+        except EngramError as error:
+            diag.error(NAME, "the group %d has to be opened by its new number: %s" % (new, error))
 
     # --- messages
 
@@ -181,7 +191,9 @@ class Telegram:
                 return
             except BotError as error:
                 diag.info(NAME, "a sentence was not sent: %s" % error)
-                if is_final(error) or error.code == 401:
+                if is_refused(error):
+                    self.note_refused(error)
+                if is_final(error) or error.code in (400, 401):
                     return
                 if error.is_unknown and not sentence.startswith(AGAIN):
                     sentence = AGAIN + sentence
@@ -196,6 +208,11 @@ class Telegram:
     def note_progress(self, turn: str, part: int, message: int) -> None:
         """Telegram has this number of parts of an answer, and this message of the next one."""
         self._inbox.progress(turn, part, message)
+
+    def note_refused(self, error: BotError) -> None:
+        """Telegram does not take an answer, which is the board's fault: tell the owner."""
+        diag.error(NAME, "an answer is not taken: %s" % error)
+        self._refusal = "%s, %s" % (self._clock.minute(self._clock.now()), error)
 
     def note_undelivered(self, turn: str) -> None:
         """The answer to a turn is not delivered, or not known to be: it is kept for later."""
@@ -258,6 +275,8 @@ class Telegram:
                 yield "  next try in %d s" % poller.next_try_s
         yield "  policy    " + self._policy
         yield "  newest    " + (minute(poller.newest_at) if poller.newest_at else "no message since the start")
+        if self._refusal:
+            yield "  refused   " + self._refusal
         if self._places:
             yield "  answering %d" % len(self._places)
         if self._is_owing:

@@ -9,7 +9,7 @@ import asyncio
 from engram import diag
 from engram.channels.inbox import ChannelSink
 from engram.channels.telegram.bot_api import BotError
-from engram.channels.telegram.sender import LONGEST_WAIT_MS, is_final
+from engram.channels.telegram.sender import LONGEST_WAIT_MS, is_final, is_refused
 from engram.channels.telegram.split import LIMIT, Splitter, split
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms
@@ -31,6 +31,7 @@ UNDER_WAY = const(0xFFFFFFFF)
 AGAIN = const("(Sent again: this may have arrived before.)\n")
 _LATE = const("(An answer from %s ago.)\n")
 _CUT = const("(It broke off here.)")
+_REFUSED = const("(Telegram does not take this answer: the console shows it, and /telegram says why.)")
 _TOO_LONG = const("(The rest is left out: the console shows all of it.)")
 
 
@@ -45,6 +46,8 @@ class _Stream:
         """How many are."""
         self.message = 0
         """The id of the message that shows the present part, 0 before it was sent."""
+        self.chat = 0
+        """The chat where that is, 0 where the answer was asked for: groups become supergroups."""
         self.shown = ""
         self.heading = ""
         self.is_doubtful = False
@@ -63,6 +66,10 @@ class _Stream:
         """Show it in a message that was noted, or in a new one with a mark if that may have arrived before."""
         self.message = 0 if place == UNDER_WAY else place
         self.is_doubtful = place == UNDER_WAY or (not place and is_repeat)
+
+    def headed(self, text: str) -> str:
+        """A part with what stands above it."""
+        return self.heading + (AGAIN if self.is_doubtful else "") + text
 
     def end_part(self) -> None:
         self.full.pop(0)
@@ -183,11 +190,23 @@ class Reply(ChannelSink):
             except BotError as error:
                 diag.info("telegram", "an answer: %s" % error)
                 if is_final(error):
+                    diag.warning("telegram", "nothing can be sent to a chat any more: %s" % error)
                     return True
+                if is_refused(error):
+                    return await self._tell_refused(error)
                 if error.code == 429 or attempt == _ATTEMPTS - 1:
                     return False
             await sleep_ms(_AGAIN_MS)
         return False
+
+    async def _tell_refused(self, error: BotError) -> bool:
+        """Tell the owner, and who is answered, that Telegram does not take an answer; whether that is told."""
+        self._channel.note_refused(error)
+        try:
+            await self._sender.send(self._place, _REFUSED, False, self._longest_ms)
+        except BotError as again:
+            return is_final(again) or is_refused(again)
+        return True
 
     # --- what Telegram shows
 
@@ -221,23 +240,38 @@ class Reply(ChannelSink):
 
     async def _show_part(self, stream: _Stream, text: str, is_last: bool) -> None:
         longest_ms = self._longest_ms if is_last else 0
-        text = stream.heading + (AGAIN if stream.is_doubtful else "") + text
-        if text == stream.shown:
+        shown = stream.headed(text)
+        if shown == stream.shown:
             return
-        if stream.message:
-            await self._sender.edit(self._place, stream.message, text, stream.is_marked, longest_ms)
-        else:
+        if stream.message and not await self._is_edited(stream, shown, longest_ms):
+            stream.message, stream.is_doubtful = 0, True
+            shown = stream.headed(text)
+        if not stream.message:
             # Before the answer is over, nothing else tells after a power cut that this may have arrived.
             self._note(stream, 0 if self._is_over else UNDER_WAY)
             try:
-                stream.message = await self._sender.send(self._place, text, stream.is_marked, longest_ms)
+                stream.message = await self._sender.send(self._place, shown, stream.is_marked, longest_ms)
             except BotError as error:
                 stream.is_doubtful = stream.is_doubtful or error.is_unknown
                 if not stream.is_doubtful:
                     self._note(stream, 0)
                 raise
+            stream.chat = self._sender.chat_of(self._place.chat)
             self._note(stream, stream.message)
-        stream.shown = text
+        stream.shown = shown
+
+    async def _is_edited(self, stream: _Stream, text: str, longest_ms: int) -> bool:
+        """Edit the message of a part; false if it stays behind in a group that has become a supergroup."""
+        chat = stream.chat or self._place.chat
+        if self._sender.chat_of(self._place.chat) != chat:
+            return False
+        try:
+            await self._sender.edit(self._place, stream.message, text, stream.is_marked, longest_ms)
+        except BotError as error:
+            if not error.moved_to:
+                raise
+            return False
+        return True
 
     def _note(self, stream: _Stream, place: int) -> None:
         """Note on flash how much of the reply Telegram has."""

@@ -71,6 +71,13 @@ def incoming(update, bot: Bot) -> Incoming:
     return Incoming(*(place + who + (text, is_command, is_mentioned, file, refusal)))
 
 
+def moved_group(update):
+    """(group, supergroup that it became) if an update tells that, else None."""
+    message = part(update, "message", dict)
+    chat, new = part(message, "chat", dict), part(message, "migrate_to_chat_id", int)
+    return (part(chat, "id", int), new) if new < 0 and part(chat, "type", str) == "group" else None
+
+
 def part(holder, name: str, kind):
     """holder[name] if it is of that kind, an empty one otherwise."""
     value = holder.get(name) if isinstance(holder, dict) else None
