@@ -93,6 +93,28 @@ def test_a_cut_after_the_message_was_handled_is_no_silent_repetition(tmp_path: P
         talk.sees(ann, "Hello.", AGAIN + "Hello.")
 
 
+def test_a_command_that_reads_is_marked_when_it_is_done_again_and_given_up_after_three_times(tmp_path: Path):
+    with chatting(tmp_path, HELLO) as talk:
+        ann = talk.person("Ann")
+        talk.telegram.faults.cut_after(method="sendMessage", count=6)
+        talk.write(ann, "/mode")
+        chat = talk.chat(ann)
+        talk.wait(lambda: len(talk.server.people.from_bot(chat)) >= 5)
+        *shown, said = talk.answers(ann, 7)
+        assert shown == ["full mode", *[AGAIN + "full mode"] * 5]
+        assert said == "/mode was not answered, or the answer may not have arrived: say it again."
+
+
+def test_a_command_that_reads_is_given_up_where_the_chat_has_to_wait_long(tmp_path: Path):
+    with chatting(tmp_path, HELLO) as talk:
+        ann = talk.person("Ann")
+        talk.telegram.faults.flood(61, method="sendMessage")
+        talk.write(ann, "/mode")
+        talk.console.heard("a command is given up")
+        assert talk.answers(ann, 0) == []
+        assert "answers that were not delivered are kept" in talk.command("/telegram")
+
+
 def test_a_gateway_that_fails_is_no_silent_repetition(tmp_path: Path):
     with chatting(tmp_path, HELLO) as talk:
         ann = talk.person("Ann")

@@ -167,6 +167,22 @@ async def test_what_did_not_go_out_is_sent_again_without_a_mark():
     assert channel.api.texts() == ["Hi"]
 
 
+async def test_a_command_that_is_done_again_is_marked():
+    channel = Channel()
+    reply = Reply(channel, ANN, False, is_repeat=True)
+    await reply.line("full mode")
+    assert await reply.end(None)
+    assert channel.api.texts() == [AGAIN + "full mode"]
+
+
+async def test_it_is_known_whether_an_answer_may_have_arrived():
+    for error, may_have_arrived in ((BotError(0, "no network"), False), (unknown(), True)):
+        channel = Channel(error, error)
+        reply = Reply(channel, ANN, False)
+        await reply.line("full mode")
+        assert not await reply.end(None) and reply.may_have_arrived is may_have_arrived
+
+
 async def test_an_answer_that_fails_twice_is_kept_with_its_doubt():
     channel = Channel(unknown(), unknown(502))
     assert await said(channel, "Hi") is None

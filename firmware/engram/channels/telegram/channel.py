@@ -11,7 +11,7 @@ from engram.channels.inbox import Message
 from engram.channels.telegram.bot_api import BotError
 from engram.channels.telegram.poller import LONG_POLL_S, Poller
 from engram.channels.telegram.reply import AGAIN, Reply
-from engram.channels.telegram.sender import Sender, is_final, is_refused, message_of, place_of, room_of
+from engram.channels.telegram.sender import LONGEST_WAIT_MS, Sender, is_final, is_refused, message_of, place_of, room_of
 from engram.channels.telegram.updates import part
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms
@@ -24,6 +24,9 @@ _LOOK_MS = const(50)
 _RETRY_MS = const(10_000)  # before an answer that was not delivered is tried again
 _SAYINGS = const(3)  # times that a sentence of which nothing is kept is sent, until one arrives
 _SAY_AGAIN_MS = const(2000)
+_TRIED_MS = const(600_000)  # for so long a command that reads is done again, if nothing of its answer arrives
+_GIVEN_UP = const("%s was not answered, or the answer may not have arrived: say it again.")
+_MESSAGE = const("A message")
 _NAMED = const(8)  # closed groups that the log names
 _MENU_LONGEST = const(256)  # characters of a command's description
 _NOT_IN_MENU = const(("json",))
@@ -156,8 +159,11 @@ class Telegram:
             return
         file = (said.file.name, said.file.bytes, lambda: self._open_file(said.file.id)) if said.file else None
         message = Message(message_of(place), caller, said.text, said.is_command, file)
+        doubts = 0  # tries of which nobody knows what arrived
+        is_over = Timeout()
+        is_over.begin(_TRIED_MS)
         while True:
-            reply = Reply(self, place, self._is_live)
+            reply = Reply(self, place, self._is_live, is_repeat=doubts > 0)
             if not self._is_live:
                 await self.sender.show_typing(place)
             # What is redelivered may be an earlier message of the room that is answered only now.
@@ -168,7 +174,19 @@ class Telegram:
                 self.poller.confirm(place, True)
                 return
             # Nothing is kept of it, such as of a command that reads: it is done again, since nobody has seen what came of it.
+            doubts += reply.may_have_arrived
+            if doubts == _SAYINGS or is_over.is_over or self.sender.wait_ms(place.chat) > LONGEST_WAIT_MS:
+                await self._give_up(said, place, caller)
+                return
             await sleep_ms(_RETRY_MS)
+
+    async def _give_up(self, said, place, caller) -> None:
+        """Say, as soon as that is possible, that something was not answered of which nothing is kept."""
+        diag.warning(NAME, "a command is given up, since its answer was not delivered")
+        name = said.text.partition(" ")[0] if said.is_command else _MESSAGE
+        await self._inbox.push(caller, _GIVEN_UP % name)
+        self._owe()
+        self.poller.confirm(place, True)
 
     def _earlier(self, place) -> bool:
         """Whether an earlier message of the same room is not answered yet."""
@@ -246,7 +264,7 @@ class Telegram:
             self._owe()
             return None, room_of(place)
         # It waits for nothing: meanwhile no other chat would get its answer.
-        return Reply(self, place, self._is_live, 0), room_of(place)
+        return Reply(self, place, self._is_live, longest_ms=0), room_of(place)
 
     # --- status
 

@@ -82,18 +82,19 @@ class _Stream:
 class Reply(ChannelSink):
     """Answers at a Place. `is_live` lets it stream, over a link beside the model's; else all is sent at the end.
 
-    At its end it waits no longer than `longest_ms` if Telegram wants that.
+    At its end it waits no longer than `longest_ms` if Telegram wants that. `is_repeat` marks what a command says as sent again.
     """
 
     is_confirming = True
 
-    def __init__(self, channel, place, is_live: bool, longest_ms: int = LONGEST_WAIT_MS):
+    def __init__(self, channel, place, is_live: bool, longest_ms: int = LONGEST_WAIT_MS, is_repeat: bool = False):
         self._channel = channel
         self._sender = channel.sender
         self._place = place
         self._longest_ms = longest_ms
         self._pause_ms = EDIT_MS * (_GROUP_TIMES if place.is_group else 1)
         self._before = _Stream(False)  # what the board says before the reply
+        self._before.is_doubtful = is_repeat
         self._text = _Stream(True)  # the reply
         self._after = _Stream(False)
         self._turn = ""
@@ -101,6 +102,12 @@ class Reply(ChannelSink):
         self._next = Timeout()  # until something is shown again
         self.is_taken = self.is_delivered = False
         self._task = asyncio.create_task(interruptible(self._live())) if is_live else None
+
+    @property
+    def may_have_arrived(self) -> bool:
+        """Whether Telegram has a part of the answer, or may have it."""
+        streams = (self._before, self._text, self._after)
+        return any(stream.part or stream.message or stream.is_doubtful for stream in streams)
 
     # --- what the inbox and the agent tell
 
