@@ -141,6 +141,22 @@ async def test_what_is_no_answer_of_telegram_is_an_error():
         assert "telegram.url" in str(caught.error), body
 
 
+async def test_a_file_that_takes_too_long_is_given_up_and_its_link_is_free_again():
+    whole = answer(b"line\n" * 1000)
+    async with Peer([60_000], [whole[:-10], 60_000], result(True)) as peer:
+        api = BotApi(peer.url, TOKEN)
+        with raises(BotError) as caught:
+            await api.open_file("documents/a.jsonl", 50)
+        assert "send it in parts" in str(caught.error)
+        file = await api.open_file("documents/a.jsonl", 300)
+        with raises(BotError):
+            while await file.read(1024):
+                pass
+        await file.close()
+        assert await api.call("getMe") is True
+        assert peer.connections == 3
+
+
 async def test_a_file_comes_in_pieces():
     async with Peer([answer(b"line\n" * 1000)], result(True), [answer(b"", "404 Gone")]) as peer:
         api = BotApi(peer.url, TOKEN)

@@ -49,7 +49,8 @@ class Telegram:
         self._is_live = is_live
         self._api = make_api(0)
         self.sender = Sender(self._api, self._call_failed, self._group_moved)
-        polls = make_api(LONG_POLL_S) if is_live else self._api
+        # Files come over the link of the polls, which are short meanwhile: the answers to others go on.
+        polls = self._polls = make_api(LONG_POLL_S) if is_live else self._api
         self.poller = Poller(polls, clock, folder, is_live, self._say, self.sender.move)
         self._tasks = []  # of messages that are being answered
         self._places = []  # of these, in their order
@@ -199,7 +200,7 @@ class Telegram:
 
     async def _open_file(self, file_id: str):
         found = await self._api.call("getFile", file_id=file_id)
-        return await self._api.open_file(part(found, "file_path", str))
+        return await self._polls.open_file(part(found, "file_path", str))
 
     async def _say(self, place, sentence: str) -> None:
         """Say something of which nothing is kept: it is lost if the link stays down."""
