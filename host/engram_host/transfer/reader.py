@@ -2,12 +2,14 @@
 
 import io
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from engram import text
 from engram.errors import ArgumentError
 from engram.transfer import jsonl
-from engram_host.transfer.formats import Fields, MarkdownReader, convert_memory
+from engram.transfer.markdown_reader import MarkdownReader
+from engram_host.transfer.formats import Fields, convert_memory
 from engram_host.wording import counted
 
 Line = tuple[int, Fields | str]
@@ -25,7 +27,7 @@ class MemoryFile:
         self._data = file.read_bytes().removeprefix(_BOM)
         self._read = {".md": self._markdown, ".json": self._json_list}.get(file.suffix.lower(), self._json_lines)
         self._reader = jsonl.Reader("program")
-        self._page = MarkdownReader(self._note_unknown)
+        self._page = MarkdownReader(self._note_unknown, _local_time)
         self.unknown: dict[str, None] = {}
         """Names of fields for which a memory has no place, in their order."""
 
@@ -94,3 +96,11 @@ class MemoryFile:
         ended = self._page.end()
         if ended:
             yield ended
+
+
+def _local_time(seconds: int) -> int | None:
+    """Unix seconds of a moment in this computer's time zone, given as if it were UTC; None if it has no such moment."""
+    try:
+        return int((datetime(1970, 1, 1) + timedelta(seconds=seconds)).timestamp())
+    except (ValueError, OverflowError, OSError):
+        return None
