@@ -257,10 +257,10 @@ class People:
         self._save()
 
     def move_group(self, ref: str, new: str) -> None:
-        """A group has another id now: it stays as it was set."""
+        """A group has another id now: it stays as it was set, unless the owner has set the new one already."""
         mode = self.groups.pop(ref, None)
         if mode is not None:
-            self.groups[new] = mode
+            self.groups.setdefault(new, mode)
             self._save()
 
     def find(self, ref: str) -> dict:

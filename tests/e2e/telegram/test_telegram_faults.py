@@ -46,6 +46,18 @@ def test_a_flood_of_one_chat_holds_up_no_other_one(tmp_path: Path):
         assert refused.status == 429 and late.date - refused.date >= 8
 
 
+def test_a_flood_of_the_polls_lets_the_whole_bot_wait(tmp_path: Path):
+    with chatting(tmp_path, {"reply": [{"text": "Hello.", "delay": 3}]}) as talk:
+        ann = talk.person("Ann")
+        talk.write(ann, "hello")
+        talk.wait(lambda: talk.server.ledger.of_method("sendChatAction"))
+        talk.telegram.faults.flood(6, method="getUpdates")
+        talk.sees(ann, "Hello.")
+        [refused] = [call for call in talk.calls("getUpdates") if call.status == 429]
+        [sent] = talk.calls("sendMessage")
+        assert sent.date - refused.date >= 6
+
+
 def test_a_kept_answer_that_has_to_wait_holds_up_no_other_one(tmp_path: Path):
     with chatting(tmp_path, HELLO) as talk:
         ann, bob = talk.person("Ann"), talk.person("Bob")

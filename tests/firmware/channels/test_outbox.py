@@ -98,6 +98,21 @@ async def test_while_the_link_goes_down_again_the_rest_waits():
     assert [told[2] for _, told in _given(network)] == ["One.", "Two.", "Three."]
 
 
+async def test_a_room_that_can_take_nothing_for_a_while_is_passed_over():
+    board = _board("One.", "Two.")
+    network = Network(board.inbox)
+    network.is_up = False
+    for chat in (1, 2):
+        await network.offer(message("net:%d:1" % chat, "hi", Caller("ann", "net %d" % chat, False, "")))
+    network.is_up, network.is_full = True, ["net 1"]
+    assert await board.inbox.redeliver("net") == 1
+    assert await board.inbox.push(NET, "The paint has come.") is False
+    assert [address for address, _ in _given(network)] == ["net:2:1"]
+    network.is_full = []
+    assert await board.inbox.redeliver("net") == 0
+    assert [address for address, _ in _given(network)] == ["net:1:1", "net 1"]
+
+
 async def test_the_oldest_gives_way_and_that_is_told():
     board = _board()
     network = await _undelivered(board, 16)

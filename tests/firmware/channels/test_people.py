@@ -275,5 +275,7 @@ def test_a_group_with_another_id_stays_as_it_was_set():
     people.set_group("net:-7", "always")
     people.move_group("net:-7", "net:-1007")
     people.move_group("net:-8", "net:-1008")
+    people.set_group("net:-6", "mention")
+    people.move_group("net:-6", "net:-1007")
     assert people.groups == {"net:-1007": "always"}
     assert People(people._path[: -len("/people.json")], Clock(0, lambda: NOW), "pairing", 10).groups == people.groups

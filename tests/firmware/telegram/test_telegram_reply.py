@@ -306,7 +306,7 @@ def test_a_shorter_wait_ends_no_longer_one():
 
 
 async def test_an_edit_that_changes_nothing_or_comes_too_late_is_done():
-    for words in ("message is not modified", "message to edit not found"):
+    for words in ("message is not modified", "message to edit not found", "MESSAGE_ID_INVALID"):
         channel = Channel()
         reply = Reply(channel, ANN, False)
         channel.api.errors.append(BotError(400, "Telegram answers 400: Bad Request: " + words))

@@ -59,14 +59,19 @@ class Network:
         self.inbox = inbox
         self.is_confirming = is_confirming
         self.is_up = True
+        self.is_full = []
+        """Rooms where nothing can go for a while."""
         self.chats = []
         """(address, Chat) of what was delivered by the board's own doing."""
         inbox.add_channel("net", self.open_sink)
 
     def open_sink(self, address):
+        room = "net " + address.replace(":", " ").split(" ")[1]
+        if room in self.is_full:
+            return None, room
         chat = Chat(self)
         self.chats.append((address, chat))
-        return chat, "net " + address.replace(":", " ").split(" ")[1]
+        return chat, room
 
     async def offer(self, message):
         """Let the board answer a message; the Chat."""

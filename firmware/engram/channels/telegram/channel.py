@@ -161,8 +161,8 @@ class Telegram:
         file = (said.file.name, said.file.bytes, lambda: self._open_file(said.file.id)) if said.file else None
         message = Message(message_of(place), caller, said.text, said.is_command, file)
         doubts = 0  # tries of which nobody knows what arrived
-        is_over = Timeout()
-        is_over.begin(_TRIED_MS)
+        end = Timeout()
+        end.begin(_TRIED_MS)
         while True:
             reply = Reply(self, place, self._is_live, is_repeat=doubts > 0)
             if not self._is_live:
@@ -176,7 +176,7 @@ class Telegram:
                 return
             # Nothing is kept of it, such as of a command that reads: it is done again, since nobody has seen what came of it.
             doubts += reply.may_have_arrived
-            if doubts == _SAYINGS or is_over.is_over or self.sender.wait_ms(place.chat) > LONGEST_WAIT_MS:
+            if doubts == _SAYINGS or end.is_over or self.sender.wait_ms(place.chat) > LONGEST_WAIT_MS:
                 await self._give_up(said, place, caller)
                 return
             await sleep_ms(_RETRY_MS)
@@ -252,10 +252,10 @@ class Telegram:
             await self._begin(self._redeliver())
 
     async def _redeliver(self) -> None:
+        self._waiting.clear()
         try:
             await self._inbox.redeliver(NAME)
         finally:
-            self._waiting.clear()
             self._is_redelivering = False
 
     def _open_sink(self, address: str) -> tuple:

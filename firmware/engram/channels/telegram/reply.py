@@ -250,7 +250,7 @@ class Reply(ChannelSink):
         shown = stream.headed(text)
         if shown == stream.shown:
             return
-        if stream.message and not await self._is_edited(stream, shown, longest_ms):
+        if stream.message and not await self._edit(stream, shown, longest_ms):
             stream.message, stream.is_doubtful = 0, True
             shown = stream.headed(text)
         if not stream.message:
@@ -267,7 +267,7 @@ class Reply(ChannelSink):
             self._note(stream, stream.message)
         stream.shown = shown
 
-    async def _is_edited(self, stream: _Stream, text: str, longest_ms: int) -> bool:
+    async def _edit(self, stream: _Stream, text: str, longest_ms: int) -> bool:
         """Edit the message of a part; false if it stays behind in a group that has become a supergroup."""
         chat = stream.chat or self._place.chat
         if self._sender.chat_of(self._place.chat) != chat:

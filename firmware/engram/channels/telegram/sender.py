@@ -22,7 +22,9 @@ _NEVER = const((
 ))  # fmt: skip
 _NO_TOPIC = const(("thread not found", "topic_deleted"))
 # What is not about the text: it would be refused without marks, too.
-_NOT_THE_TEXT = const(("message is not modified", "message to edit not found", "message can't be edited"))
+_NOT_THE_TEXT = const((
+    "message is not modified", "message to edit not found", "message can't be edited", "message_id_invalid",
+))  # fmt: skip
 _LOOK_MS = const(100)
 _CHANNEL = const("telegram")
 
@@ -183,13 +185,13 @@ class Sender:
                 hops -= 1
                 if error.code == 429:
                     self.pause(chat, error.retry_after)
-                elif hops and self._is_mended(error, method, chat, fields):
+                elif hops and self._mend(error, method, chat, fields):
                     continue
                 self._on_error(error)
                 raise
 
-    def _is_mended(self, error: BotError, method: str, chat: int, fields: dict) -> bool:
-        """Whether a call that was refused may be made again, changed as its refusal says."""
+    def _mend(self, error: BotError, method: str, chat: int, fields: dict) -> bool:
+        """Change a call that was refused as its refusal says; whether it may be made again."""
         if error.moved_to:
             self.move(chat, error.moved_to)
             return method != "editMessageText"  # the supergroup does not have that message
