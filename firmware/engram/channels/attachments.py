@@ -11,10 +11,10 @@ _NAME_LONGEST = const(64)
 _NAME = const("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 _ELSE = const("received")  # for a name that /import does not take
 
-_FORMS = const(("jsonl", "md"))
+_FORMS = const(("jsonl", "json", "md"))
 
 _OTHERS = const("files are taken from the owner only, in private.")
-_KIND = const("only .jsonl and .md files are taken; `engram import FILE` on a computer brings in other forms.")
+_KIND = const("only .jsonl, .json and .md files are taken.")
 _SIZE = const("is longer than %d bytes, which is as much as is taken: send it in parts.")
 
 
@@ -36,7 +36,13 @@ async def _kept(folder: str, caller, file) -> str:
         raise ArgumentError(shown, _KIND)
     if size > _LARGEST:
         raise ArgumentError(shown, _SIZE % _LARGEST)
-    if len(name) > _NAME_LONGEST or name[0] == "." or [letter for letter in name if letter not in _NAME]:
+    # A list never has its own name: the board's settings end in .json, too.
+    if (
+        form == "json"
+        or len(name) > _NAME_LONGEST
+        or name[0] == "."
+        or [letter for letter in name if letter not in _NAME]
+    ):
         name = _ELSE + "." + form
     source = await open_file()
     try:

@@ -1,5 +1,5 @@
-"""Imports lines of JSON, and pages of Markdown: each memory is checked, recognised by its origin or its content, and kept,
-many with one flush.
+"""Imports lines and lists of JSON, and pages of Markdown: each memory is checked, recognised by its origin or its content,
+and kept, many with one flush.
 
 What happens to a memory:
 
@@ -27,6 +27,7 @@ _BUFFER = const(1024)
 _BOM = const(b"\xef\xbb\xbf")
 _AT_ONCE = const(16)  # memories that are kept with one flush
 _CHARS_AT_ONCE = const(2000)  # of their contents: bounds the heap
+_NO_END = const("the file has no end.")
 _MOST_UNKNOWN = const(8)  # names of unknown fields that the report has
 _MOST_PROBLEMS = const(100)  # refused lines that are named; the others are counted
 _MOST_IDS = const(16)  # that the report for programs has
@@ -86,35 +87,57 @@ class Importer:
     # --- reading
 
     def import_file(self, path: str):
-        """Import the lines of a file, Markdown if its name ends in .md; a generator that pauses after each.
+        """Import a file: a page of Markdown, a JSON list or lines of JSON, as its name says; a generator that pauses often.
 
         StoreError when the flash refuses.
         """
-        number = 0
-        is_page = path.endswith(".md")
-        if is_page:
-            from engram.transfer.markdown_reader import MarkdownReader  # seldom needed
-
-            zone_seconds = 60 * self._clock.zone_minutes
-            self._page = MarkdownReader(self._note_unknown, lambda seconds: seconds - zone_seconds)
+        form = path.rpartition(".")[2]
+        read = {"md": self._import_page, "json": self._import_list}.get(form, self._import_lines)
         try:
             with open(path, "rb") as file:
-                for _, line, _ in log_line.long_lines(file, bytearray(_BUFFER)):
-                    number += 1
-                    line = line if isinstance(line, int) else bytes(line)
-                    if is_page:
-                        self._read_page_line(number, line)
-                    else:
-                        self.import_line(number, line)
-                    yield
-                    if self._is_foreign:
-                        break
+                yield from read(file)
         except OSError as error:
             raise files.failure(error, path) from None
-        if is_page:
-            self._import_item(self._page.end())
         self.flush()
         self._is_over = True
+
+    def _import_lines(self, file):
+        for number, (_, line, _) in enumerate(log_line.long_lines(file, bytearray(_BUFFER)), 1):
+            self.import_line(number, line if isinstance(line, int) else bytes(line))
+            yield
+            if self._is_foreign:
+                break
+
+    def _import_list(self, file):
+        from engram.transfer.json_list import JsonList  # seldom needed
+
+        objects = JsonList()
+        while not self._is_foreign:
+            data = file.read(_BUFFER)
+            if not data:
+                break
+            try:
+                for number, line in objects.feed(data):
+                    self.import_line(number, line)
+                    yield
+                    if self._is_foreign:
+                        return
+            except ArgumentError as error:
+                self._refuse(objects.line, error.argument, str(error))
+                return
+            yield
+        if not objects.is_whole:
+            self._refuse(objects.line, "line", _NO_END)
+
+    def _import_page(self, file):
+        from engram.transfer.markdown_reader import MarkdownReader  # seldom needed
+
+        zone_seconds = 60 * self._clock.zone_minutes
+        self._page = MarkdownReader(self._note_unknown, lambda seconds: seconds - zone_seconds)
+        for number, (_, line, _) in enumerate(log_line.long_lines(file, bytearray(_BUFFER)), 1):
+            self._read_page_line(number, line if isinstance(line, int) else bytes(line))
+            yield
+        self._import_item(self._page.end())
 
     def import_line(self, number: int, line) -> None:
         """Import a line's bytes; an int is the length of one that is too long. StoreError when the flash refuses."""

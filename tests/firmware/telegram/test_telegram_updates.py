@@ -91,7 +91,7 @@ def test_a_photo_is_named_with_its_caption():
 
 
 def test_files_of_memories_are_offered_and_others_refused():
-    for name in ("a.jsonl", "b.JSONL", "notes.md"):
+    for name in ("a.jsonl", "b.JSON", "notes.md"):
         found = incoming(update(document={"file_id": "f", "file_name": name, "file_size": 12}), BOT)
         assert found.file == File("f", name, 12) and not found.refusal, name
     found = incoming(update(document={"file_id": "f", "file_name": "a\n.pdf", "file_size": 12}), BOT)

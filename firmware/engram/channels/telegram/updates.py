@@ -7,7 +7,7 @@ from engram.text import printable
 
 _ROOMS = const(("private", "group", "supergroup"))
 _NAME = const(60)  # characters of a sender's or a file's name that are shown
-_IMPORTED = const((".jsonl", ".md"))
+_IMPORTED = const((".jsonl", ".json", ".md"))
 _HIDDEN = const("this kind of message")
 _FORWARDED = const("A forwarded command is not carried out, since others have written it: write it yourself.")
 # What a message may hold besides text, and how it is named.
@@ -162,4 +162,4 @@ def _held(message: dict, text: str) -> tuple:
 
 
 def _cannot(what: str) -> str:
-    return "I cannot read %s: send text, or a .jsonl or .md file to import." % what
+    return "I cannot read %s: send text, or a .jsonl, .json or .md file to import." % what
