@@ -154,7 +154,7 @@ class Deliveries:
     def _begin(self, seq: int, sink) -> None:
         if seq in self._unsure:
             self._unsure.remove(seq)  # there was no answer yet
-        if sink.is_confirming:
+        if sink.is_confirming and self._outbox.find(seq) is None:
             self._outbox.note(seq)
 
     def _end(self, seq: int, is_delivered) -> None:
@@ -184,7 +184,11 @@ class Deliveries:
             return await self._give(seq, reply, sink)
         if line.get("command"):
             raise ArgumentError("t%d" % seq, _NOT_AGAIN)
+        entry = self._outbox.find(seq)
         self._begin(seq, sink)
+        if entry is not None:
+            # A part of an answer may have been shown before the power failed: what is made now goes on there.
+            await sink.begun(entry[1], entry[2])
         age = self._age(line)
         if age:
             await sink.notice(_LATE % age)
@@ -232,6 +236,8 @@ class Deliveries:
             if address in self._busy or seq in self._busy:
                 continue  # it is under way
             sink, room = open_sink(address)
+            if sink is None:
+                continue
             if "to" in line:
                 if self._journal.turn(seq) is None:
                     self._outbox.remove(seq)  # it was forgotten
@@ -262,6 +268,8 @@ class Deliveries:
     async def _push(self, line: dict, sink) -> bool:
         seq = line["seq"]
         try:
+            if sink is None:
+                return False  # nothing can go there for a while
             try:
                 await self._give(seq, line, sink)
             finally:

@@ -64,6 +64,9 @@ class ChannelSink(Sink):
         """A reply that was kept, to a message that came before, or what the board itself began to say: a deliveries.Kept."""
         await self.text(reply.told())
 
+    async def begun(self, part: int, place: int) -> None:
+        """An answer that is made now was begun before the power failed: what was noted with Inbox.progress(), else 0 and 0."""
+
     async def end(self, outcome) -> "bool | None":
         """The answer is over: the Outcome of a turn or None. Whether the person has all of it, or never can;
         None if nobody knows, since the link broke before the network said so.
@@ -97,7 +100,7 @@ class Inbox:
         """Let a channel deliver what the board keeps for it, or begins to say.
 
         Its messages' ids begin with `name` and a colon, its rooms with `name` and a space. open_sink(address) gives
-        (ChannelSink, room) for such an id or room.
+        (ChannelSink, room) for such an id or room; None in place of the sink if nothing can go there for a while.
         """
         self.channels[name] = open_sink
 

@@ -77,6 +77,18 @@ async def test_a_message_whose_answer_the_power_took_is_answered_without_being_o
     assert (line["role"], line["prev"], line["scope"]) == ("assistant", 3, "user:ann")
 
 
+async def test_an_answer_that_is_made_again_is_told_where_its_beginning_stands():
+    board = _board()
+    board.journal.add(NET, "user", "ann", "hi", mid="net:1:9")
+    Outbox(board.place + "/memory").note(3, 1, 77)
+    board = _again(board, "At last.")
+    network = Network(board.inbox)
+    network.is_up = False
+    await board.inbox.redeliver("net")
+    assert network.chats[0][1].begun_at == (1, 77)
+    assert Outbox(board.place + "/memory").entries == [[3, 1, 77]]
+
+
 async def test_while_the_link_goes_down_again_the_rest_waits():
     board = _board("One.", "Two.", "Three.")
     network = await _undelivered(board, 3)
@@ -85,6 +97,21 @@ async def test_while_the_link_goes_down_again_the_rest_waits():
     network.is_up = True
     assert await board.inbox.redeliver("net") == 0
     assert [told[2] for _, told in _given(network)] == ["One.", "Two.", "Three."]
+
+
+async def test_a_room_that_can_take_nothing_for_a_while_is_passed_over():
+    board = _board("One.", "Two.")
+    network = Network(board.inbox)
+    network.is_up = False
+    for chat in (1, 2):
+        await network.offer(message("net:%d:1" % chat, "hi", Caller("ann", "net %d" % chat, False, "")))
+    network.is_up, network.is_full = True, ["net 1"]
+    assert await board.inbox.redeliver("net") == 1
+    assert await board.inbox.push(NET, "The paint has come.") is False
+    assert [address for address, _ in _given(network)] == ["net:2:1"]
+    network.is_full = []
+    assert await board.inbox.redeliver("net") == 0
+    assert [address for address, _ in _given(network)] == ["net:1:1", "net 1"]
 
 
 async def test_the_oldest_gives_way_and_that_is_told():

@@ -20,6 +20,10 @@ class Chat(ChannelSink):
         self.network = network
         self.is_confirming = network.is_confirming
         self.told = []
+        self.begun_at = (0, 0)
+
+    async def begun(self, part, place):
+        self.begun_at = (part, place)
 
     async def taken(self, turn):
         self.told.append("taken " + turn)
@@ -56,14 +60,19 @@ class Network:
         self.inbox = inbox
         self.is_confirming = is_confirming
         self.is_up = True
+        self.is_full = []
+        """Rooms where nothing can go for a while."""
         self.chats = []
         """(address, Chat) of what was delivered by the board's own doing."""
         inbox.add_channel("net", self.open_sink)
 
     def open_sink(self, address):
+        room = "net " + address.replace(":", " ").split(" ")[1]
+        if room in self.is_full:
+            return None, room
         chat = Chat(self)
         self.chats.append((address, chat))
-        return chat, "net " + address.replace(":", " ").split(" ")[1]
+        return chat, room
 
     async def offer(self, message):
         """Let the board answer a message; the Chat."""
