@@ -95,7 +95,11 @@ def test_each_message_is_answered_once_over_a_faulty_way(store: CompanionStore, 
 
 @pytest.mark.shortened
 @pytest.mark.parametrize("seed", range(extent(20, 3)))
-def test_a_board_that_is_killed_again_and_again_answers_each_message(store: CompanionStore, seed: int):
+def test_a_board_that_is_killed_again_and_again_answers_each_message(
+    store: CompanionStore, seed: int, monkeypatch: pytest.MonkeyPatch
+):
+    # On a busy machine all kills may fall on one message.
+    monkeypatch.setattr("engram_host.companion.store.conversations.table.MOST_OFFERS", 1000)
     chance = random.Random(seed)
     kills = 0
 
