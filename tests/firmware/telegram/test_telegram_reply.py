@@ -249,6 +249,26 @@ async def test_a_message_that_stays_behind_in_a_former_group_is_written_again_wi
     assert channel.api.texts() == [AGAIN + "Hello"] and channel.noted[-1] == ("t1", 0, 1)
 
 
+async def test_a_message_that_was_under_way_as_its_group_moved_is_written_again_too():
+    channel = Channel()
+    sent = channel.api.send
+
+    async def send(method, **fields):
+        channel.sender.move(-100, -1007)
+        return await sent(method, **fields)
+
+    reply = Reply(channel, GROUP, True)
+    await reply.taken("t1")
+    await wait_until("the typing sign", lambda: channel.api.calls)
+    channel.api.send = send
+    await reply.text("One ")
+    await wait_until("the first piece", lambda: channel.api.texts() == ["One"])
+    await reply.text("two")
+    assert await reply.end(None)
+    assert channel.api.texts() == ["One", AGAIN + "One two"]
+    assert [fields["chat_id"] for _, fields in channel.api.calls][1:] == [-100, -1007]
+
+
 async def test_a_group_that_moves_in_a_ring_ends():
     errors = [refusal("upgraded", moved_to=-number) for number in (8, 7, 8, 7, 8, 7, 8, 7)]
     channel = Channel(*errors)

@@ -257,13 +257,13 @@ class Reply(ChannelSink):
             # Before the answer is over, nothing else tells after a power cut that this may have arrived.
             self._note(stream, 0 if self._is_over else UNDER_WAY)
             try:
-                stream.message = await self._sender.send(self._place, shown, stream.is_marked, longest_ms)
+                sent = await self._sender.send(self._place, shown, stream.is_marked, longest_ms)
+                stream.message, stream.chat = sent
             except BotError as error:
                 stream.is_doubtful = stream.is_doubtful or error.is_unknown
                 if not stream.is_doubtful:
                     self._note(stream, 0)
                 raise
-            stream.chat = self._sender.chat_of(self._place.chat)
             self._note(stream, stream.message)
         stream.shown = shown
 

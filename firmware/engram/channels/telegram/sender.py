@@ -118,8 +118,8 @@ class Sender:
         except BotError as error:
             diag.info(_CHANNEL, str(error))
 
-    async def send(self, place: Place, text: str, is_marked: bool, longest_ms: int = LONGEST_WAIT_MS) -> int:
-        """Send a message, and wait no longer than that if Telegram wants it; its id."""
+    async def send(self, place: Place, text: str, is_marked: bool, longest_ms: int = LONGEST_WAIT_MS) -> tuple:
+        """Send a message, and wait no longer than that if Telegram wants it; its id, and the chat that has it."""
         fields = _to(place, link_preview_options={"is_disabled": True})
         if place.reply_to and place.is_group:
             fields["reply_parameters"] = {"message_id": place.reply_to, "allow_sending_without_reply": True}
@@ -139,7 +139,7 @@ class Sender:
             if not error.says(_NOT_THE_TEXT[0]):
                 diag.info(_CHANNEL, "a message that was to be edited has gone")
 
-    async def _patiently(self, method: str, fields: dict, text: str, is_marked: bool, longest_ms: int) -> int:
+    async def _patiently(self, method: str, fields: dict, text: str, is_marked: bool, longest_ms: int) -> tuple:
         patience = _PATIENCE
         end = Timeout()
         end.begin(longest_ms)
@@ -160,7 +160,7 @@ class Sender:
         while self.wait_ms(chat):
             await sleep_ms(_LOOK_MS)
 
-    async def _marked(self, method: str, fields: dict, text: str, is_marked: bool) -> int:
+    async def _marked(self, method: str, fields: dict, text: str, is_marked: bool) -> tuple:
         """Call with the text as HTML, and as it is if Telegram refuses that."""
         text = printable(text)
         if is_marked:
@@ -172,7 +172,7 @@ class Sender:
                 diag.info(_CHANNEL, "a message goes without its marks: %s" % error)
         return await self._called(method, dict(fields, text=text))
 
-    async def _called(self, method: str, fields: dict) -> int:
+    async def _called(self, method: str, fields: dict) -> tuple:
         chat = fields["chat_id"]
         hops = _HOPS
         while True:
@@ -180,7 +180,7 @@ class Sender:
                 fields["chat_id"] = self._moved[chat]
                 fields.pop("reply_parameters", None)  # there another message has that number
             try:
-                return await self._api.send(method, **fields)
+                return await self._api.send(method, **fields), fields["chat_id"]
             except BotError as error:
                 hops -= 1
                 if error.code == 429:
