@@ -12,6 +12,10 @@ from engram.interrupt import Stop, interruptible
 from engram.lazy import lazy
 from engram.memory.access import OWNER
 
+TYPE_CHECKING = const(0)  # so that the import below is not even compiled for the chip
+if TYPE_CHECKING:
+    from engram.api import Memory
+
 _OFFLINE = const("No model is set up (see docs/start/model.md). Memory works without one.")
 
 _FIRST_PAUSE_MS = const(500)  # before a task that failed is started again; doubles up to the longest
@@ -39,7 +43,7 @@ class App:
             from engram.build import build
 
             self.board = build(self.config, folder, clock, model, network)
-        self.memory = self.board.memory
+        self._memory = None
         self._channels = []
         self._tasks = []
         self._beside = []
@@ -49,6 +53,13 @@ class App:
         self._serial = None
 
     # --- for code on the board
+
+    @property
+    def memory(self) -> "Memory":
+        """The owner's memory, see api.py: loaded when it is asked for, since most boards have no such code."""
+        if self._memory is None:
+            self._memory = self.board.make_memory()
+        return self._memory
 
     def note(self, content: str) -> None:
         """Add a line to the owner's note of today."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from engram.archive.index import ArchiveIndex
     from engram.channels.console.commands import Commands
     from engram.channels.inbox import Inbox
+    from engram.channels.people import People
     from engram.channels.telegram.channel import Telegram
     from engram.learning.cursor import LearningCursor
     from engram.learning.distill import Distillation
@@ -34,16 +35,12 @@ if TYPE_CHECKING:
     from engram.store.log.reserve import Reserve
 
 
-def _wired(name: str):
-    """A method that makes what a function of build_turn.py wires for a board."""
+def _wired(board, name: str, *arguments):
+    """What a function of build_turn.py wires for a board."""
+    with lazy("build_turn"):
+        from engram import build_turn
 
-    def make(self, *arguments):
-        with lazy("build_turn"):
-            from engram import build_turn
-
-            return getattr(build_turn, name)(self, *arguments)
-
-    return make
+        return getattr(build_turn, name)(board, *arguments)
 
 
 class Board:
@@ -63,7 +60,6 @@ class Board:
     notes: "Notes"
     note_retention: "NoteRetention"
     reminders: "Reminders"
-    memory: "Memory"
     confirmations: "Confirmations"
     agent: "Agent"
     commands: "Commands"
@@ -78,6 +74,11 @@ class Board:
     telegram: "Telegram | None" = None
     telegram_refusal = ""
     """Why there is no Telegram although a token is set."""
+    tls: "object | None" = None
+    """The TLS context that the board's links share, None as long as none is over TLS."""
+    one_link: "OneLink | None" = None
+    """Where the memory has room for one link over TLS: lets the model's and Telegram's take turns."""
+    _people: "People | None" = None
 
     def __init__(self, config, folder: str, clock, network):
         self.config = config
@@ -85,13 +86,8 @@ class Board:
         self.clock = clock
         self.network = network
         self.gate = Gate()
-        self.tls: "object | None" = None
-        """The TLS context that the board's links share, None as long as none is over TLS."""
-        self.one_link: "OneLink | None" = None
-        """Where the memory has room for one link over TLS: lets the model's and Telegram's take turns."""
         self.tag_snapshots = {}
         """The catalog as each session's prompts show it."""
-        self._people = None
         self.seen_help = set()
         """The principals who have seen the list of the commands that are understood without a model."""
 
@@ -107,24 +103,51 @@ class Board:
         """Whether a turn waits for being read for facts."""
         return self.model is not None and seq > self.learning_cursor.until
 
-    # What only a turn or a command needs is made when it is used: a small heap has neither the parts nor the code that wires
-    # them before.
-    make_answerer = _wired("answerer")
-    make_recall = _wired("recall")
-    make_prompts = _wired("prompts")
-    make_tools = _wired("tools")
-    make_offline = _wired("offline")
-    make_post_turn = _wired("post_turn")
-    make_model = _wired("model")
-    make_deliveries = _wired("deliveries")
+    # What only a turn, a command or code on the board needs is made when it is used: a small heap has neither the parts nor the
+    # code that wires them before. Each method is written out: one that a function makes takes thrice the heap.
 
-    make_people = _wired("people")
+    def make_memory(self) -> "Memory":
+        """What code on the board talks to."""
+        return _wired(self, "memory")
 
-    def find_people(self):
+    def make_answerer(self):
+        """What answers one turn."""
+        return _wired(self, "answerer")
+
+    def make_recall(self):
+        """What searches records and turns."""
+        return _wired(self, "recall")
+
+    def make_prompts(self):
+        """What builds the prompts."""
+        return _wired(self, "prompts")
+
+    def make_tools(self):
+        """The tools that a model calls."""
+        return _wired(self, "tools")
+
+    def make_offline(self):
+        """What answers plain commands without a model."""
+        return _wired(self, "offline")
+
+    def make_post_turn(self):
+        """What follows a turn that a model answers."""
+        return _wired(self, "post_turn")
+
+    def make_model(self, tls, addresses):
+        """The model that the settings name."""
+        return _wired(self, "model", tls, addresses)
+
+    def make_deliveries(self, inbox):
+        """What answers messages that have their network's id."""
+        return _wired(self, "deliveries", inbox)
+
+    def find_people(self) -> "People":
         """Who may talk through networks: read once somebody does, or is asked about."""
-        if self._people is None:
-            self._people = self.make_people()
-        return self._people
+        people = self._people
+        if people is None:
+            people = self._people = _wired(self, "people")
+        return people
 
     def make_handlers(self) -> dict:
         """What each command needs."""

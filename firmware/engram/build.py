@@ -30,7 +30,6 @@ from engram.memory.texts.retention import NoteRetention
 from engram.memory.forgetting import Forgetting
 from engram.learning.cursor import LearningCursor
 from engram.reminders.reminders import Reminders
-from engram.api import Memory
 from engram.agent.agent import Agent, Confirmations
 from engram.channels.console.commands import Commands, commands
 from engram.channels.inbox import Inbox, Message
@@ -74,7 +73,6 @@ def add_memory(board: Board, segment_bytes: int = 0) -> None:
     files.make_folder(board.folder + "/memory")
     _add_logs(board, segment_bytes)
     _add_texts(board)
-    board.memory = Memory(board.records, board.make_recall, board.forgetting)
 
 
 def _add_logs(board: Board, segment_bytes: int) -> None:

@@ -1,4 +1,4 @@
-"""Wires what only a turn needs: it is made for each turn, so that a small heap is free of it between them."""
+"""Wires what only a turn needs, or code on the board: it is made when it is used, so that a small heap is free of it before."""
 
 from engram import files
 from engram.compat import const
@@ -7,12 +7,20 @@ from engram.errors import ArgumentError, ConfigError
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
 
 
+def memory(board):
+    """The memory as code on the board uses it."""
+    from engram.api import Memory  # seldom needed
+
+    return Memory(board.records, board.make_recall, board.forgetting)
+
+
 def answerer(board):
     """What answers one turn."""
     from engram.agent.answer import Answerer  # each part of a turn comes when it is needed
 
     parts = board.make_prompts(), board.make_tools, board.make_offline, board.model, board.jobs, board.make_post_turn
-    return Answerer(board.config, board.journal, board.reminders, *parts, board.remote_search())
+    memory = board.config, board.journal, board.reminders, board.inbox.push
+    return Answerer(*memory, *parts, board.remote_search())
 
 
 def recall(board):

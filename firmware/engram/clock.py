@@ -91,6 +91,11 @@ class Timeout:
         self._is_over = True
 
     @property
+    def left_ms(self) -> int:
+        """How long until it is over, 0 if it is."""
+        return 0 if self.is_over else ticks_diff(self._until, ticks_ms())
+
+    @property
     def is_over(self) -> bool:
         """Whether it has passed."""
         # Kept, since the counter of ticks wraps after some days.

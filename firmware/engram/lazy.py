@@ -76,6 +76,12 @@ def is_heap_small() -> bool:
     return _is_small
 
 
+def make_room() -> None:
+    """Collect the garbage of a small heap: before something is loaded that is used where a lot of it has come together."""
+    if is_heap_small():
+        gc.collect()
+
+
 def release(*packages: str) -> None:
     """Unload packages, or single modules, where the heap is small."""
     if is_heap_small():

@@ -7,6 +7,7 @@ import pytest
 from board import NOW
 from extent import extent
 from importing_board import Importing
+from markdown_pages import CASES, LIST, LISTED
 from movers import MANY, answered, fill, live
 
 
@@ -61,30 +62,16 @@ def test_times_are_those_of_the_pages_zone(importing: Importing):
 
 
 def test_a_persons_list_is_read(importing: Importing):
-    page = """# Notes
-
-Some words that stand in no list.
-
-- Ann likes tea #food
-* Bob sings
-  on Mondays
-
-## Shopping list
-1. buy milk
-2) buy bread #urgent (tomorrow)
-   - and butter
-+ fixed (pinned)
-"""
     board = importing.board
-    assert importing.run(page, "in.md") == ["6 stored, 0 refused", "1 line is in no list and was left out"]
-    assert [(row["content"], row["tags"], row["source"]) for row in live(board)] == [
-        ("Ann likes tea", ["food"], "import"),
-        ("Bob sings\non Mondays", ["notes"], "import"),
-        ("buy milk", ["shopping-list"], "import"),
-        ("buy bread #urgent (tomorrow)", ["shopping-list"], "import"),
-        ("and butter", ["shopping-list"], "import"),
-        ("fixed (pinned)", ["shopping-list"], "import"),
-    ]
+    assert importing.run(LIST, "in.md") == ["6 stored, 0 refused", "1 line is in no list and was left out"]
+    assert [(row["content"], row["tags"], row["source"]) for row in live(board)] == LISTED
+
+
+@pytest.mark.parametrize(("page", "rows"), CASES)
+def test_marks_of_markdown_are_read(importing: Importing, page: str, rows: list[tuple[str, list[str], list[str]]]):
+    board = importing.board
+    importing.run(page, "in.md")
+    assert [(row["content"], row["tags"], row["keywords"]) for row in live(board)] == rows
 
 
 def test_a_line_in_parentheses_mentions_a_memory_and_any_other_is_text(importing: Importing):
@@ -98,12 +85,6 @@ def test_a_line_in_parentheses_mentions_a_memory_and_any_other_is_text(importing
         "preference", 0.9, True, ["cup", "pot"],
     )  # fmt: skip
     assert second["content"] == "Bob sings\n(call him)" and second["tags"] == ["imported"]
-
-
-def test_more_tags_than_a_memory_has_become_keywords(importing: Importing):
-    board = importing.board
-    importing.run("- tea #a #b #c #d\n", "in.md")
-    assert [(row["tags"], row["keywords"]) for row in live(board)] == [(["a", "b", "c"], ["d"])]
 
 
 def test_the_same_list_again_stores_nothing(importing: Importing):

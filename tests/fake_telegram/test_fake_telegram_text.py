@@ -2,13 +2,14 @@
 
 import html
 import re
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram_host.fake_telegram import ApiError, Entity, utf16_length, utf16_slice
-from engram_host.fake_telegram.text.entities import find_entities, finish_text
+from engram_host.fake_telegram.text.entities import Rich, find_entities, finish_text
 from engram_host.fake_telegram.text.html_marks import parse_html
 from engram_host.fake_telegram.text.markdown_marks import RESERVED, parse_markdown
 
@@ -25,18 +26,23 @@ def escaped(text: str) -> str:
     return re.sub(f"([{re.escape(RESERVED)}\\\\])", r"\\\1", text)
 
 
-@EXAMPLES
-@given(WORDS, WORDS, WORDS)
-def test_html_marks_cover_the_same_text_wherever_it_is(before: str, inside: str, behind: str):
-    text, (entity,) = parse_html(f"{html.escape(before)}<b>{html.escape(inside)}</b>{html.escape(behind)}")
-    assert text == before + inside + behind
-    assert utf16_slice(text, entity.offset, entity.length) == inside
+HTML = (parse_html, html.escape, "<b>", "</b>")
+MARKDOWN = (parse_markdown, escaped, "~", "~")
 
 
+@pytest.mark.parametrize(("parse", "quote", "opening", "closing"), [HTML, MARKDOWN], ids=["html", "markdown"])
 @EXAMPLES
-@given(WORDS, WORDS, WORDS)
-def test_markdown_marks_cover_the_same_text_wherever_it_is(before: str, inside: str, behind: str):
-    text, (entity,) = parse_markdown(f"{escaped(before)}~{escaped(inside)}~{escaped(behind)}")
+@given(before=WORDS, inside=WORDS, behind=WORDS)
+def test_marks_cover_the_same_text_wherever_it_is(
+    before: str,
+    inside: str,
+    behind: str,
+    parse: Callable[[str], Rich],
+    quote: Callable[[str], str],
+    opening: str,
+    closing: str,
+):
+    text, (entity,) = parse(f"{quote(before)}{opening}{quote(inside)}{closing}{quote(behind)}")
     assert text == before + inside + behind
     assert utf16_slice(text, entity.offset, entity.length) == inside
 

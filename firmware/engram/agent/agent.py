@@ -19,6 +19,9 @@ Outcome = namedtuple("Outcome", "turn reply problem")
 class Sink:
     """Where a turn's output goes; a channel overrides what it shows."""
 
+    is_patient = False
+    """Whether the message waits for its turn however many do: for a channel that has one message at a time."""
+
     async def taken(self, turn: str) -> None:
         """The message is on flash as the turn with this id; the model is asked after that."""
 
@@ -62,9 +65,9 @@ class Gate:
         """Somebody is likely to say something soon."""
         self._quiet.begin(_QUIET_MS)
 
-    async def run(self, answer, *arguments):
-        """What the coroutine function `answer` returns, once it is its turn; ModelError if too many wait."""
-        if self._waiting >= _WAITING:
+    async def run(self, is_patient: bool, answer, *arguments):
+        """What the coroutine function `answer` returns, in its turn; ModelError if too many wait and it is not patient."""
+        if self._waiting >= _WAITING and not is_patient:
             raise ModelError("too many messages are waiting for an answer; send this one again in a moment.")
         self._waiting += 1
         try:
@@ -115,11 +118,11 @@ class Agent:
         A message with its network's id has an `origin`: its keep(journal, caller, content, command) puts it into the journal,
         unless it is there, and gives the turn's seq.
         """
-        return await self._gate.run(self._turn, caller, content, sink, origin)
+        return await self._gate.run(sink.is_patient, self._turn, caller, content, sink, origin)
 
     async def _turn(self, caller, content: str, sink: Sink, origin) -> Outcome:
         self.turns += 1
-        with lazy("build_turn", "agent", "store", "memory"):
+        with lazy("build_turn", "agent", "store", "memory", "llm.types"):
             outcome = await self._make_answerer().answer(caller, content, sink, origin)
         if outcome.problem:
             self.failed += 1

@@ -14,7 +14,7 @@ _FOUND = const(24)  # that a companion is asked for: as many as recall takes int
 
 
 _Parts = namedtuple(
-    "_Parts", "config journal reminders prompts make_tools make_offline model jobs make_post_turn remote_search"
+    "_Parts", "config journal reminders push prompts make_tools make_offline model jobs make_post_turn remote_search"
 )
 
 
@@ -92,7 +92,7 @@ class Answerer(_Parts):
 
             if is_command(content):
                 return ""
-            return await deliver(self.reminders, due, caller, sink)
+            return await deliver(self.reminders, due, caller, sink, self.push)
 
     async def _converse(self, turn: Turn, content: str, sink: Sink, reply, reminders: str) -> None:
         """Ask the model until it calls no more tools."""

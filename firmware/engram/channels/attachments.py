@@ -9,10 +9,12 @@ _LARGEST = const(262144)  # bytes: what a board can hold beside its memory, and 
 _PIECE = const(1024)
 _NAME_LONGEST = const(64)
 _NAME = const("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
-_ELSE = const("received.jsonl")  # for a name that /import does not take
+_ELSE = const("received")  # for a name that /import does not take
+
+_FORMS = const(("jsonl", "json", "md"))
 
 _OTHERS = const("files are taken from the owner only, in private.")
-_KIND = const("only .jsonl files are taken; `engram import FILE` on a computer brings in Markdown and other forms.")
+_KIND = const("only .jsonl, .json and .md files are taken.")
 _SIZE = const("is longer than %d bytes, which is as much as is taken: send it in parts.")
 
 
@@ -29,12 +31,19 @@ async def _kept(folder: str, caller, file) -> str:
     shown = name[:_NAME_LONGEST]
     if not access.is_owner(caller):
         raise ArgumentError(shown, _OTHERS)
-    if not name.endswith(".jsonl"):
+    form = name.rpartition(".")[2]
+    if form not in _FORMS:
         raise ArgumentError(shown, _KIND)
     if size > _LARGEST:
         raise ArgumentError(shown, _SIZE % _LARGEST)
-    if len(name) > _NAME_LONGEST or name[0] == "." or [letter for letter in name if letter not in _NAME]:
-        name = _ELSE
+    # A list never has its own name: the board's settings end in .json, too.
+    if (
+        form == "json"
+        or len(name) > _NAME_LONGEST
+        or name[0] == "."
+        or [letter for letter in name if letter not in _NAME]
+    ):
+        name = _ELSE + "." + form
     source = await open_file()
     try:
         count = await _copy(source, folder + "/" + name, shown)

@@ -3,17 +3,22 @@
 The id stands in the line of the person's turn. So a message that comes again, after a power cut, a reconnect or by another
 way, is found: its reply is given again from the journal, or it is answered now if the power went before that. A command that
 changes something leaves a line before it runs, and is never run twice. A channel whose sinks are confirming has an answer in
-the outbox from the flush of the message until the person has it.
+the outbox from the flush of the message until the person has it. A message that its network offers until it has the end of
+the answer is known by its id for as long.
 """
 
+import asyncio
+from binascii import crc32
 from collections import namedtuple
 
+from engram import diag
 from engram.agent.agent import Outcome
-from engram.channels.inbox import MID_LONGEST, Message, tell_errors
+from engram.channels.inbox import MID_LONGEST, TAKEN, Message, tell_errors
 from engram.channels.mids import Mids
 from engram.channels.outbox import Outbox
 from engram.compat import const, sleep_ms
-from engram.errors import ArgumentError, NotFound
+from engram.errors import ArgumentError, EngramError, NotFound
+from engram.interrupt import interruptible
 from engram.memory.access import Caller, is_shown, turn_principal
 from engram.text.utf8 import is_printable_ascii
 
@@ -27,6 +32,7 @@ _READS_ALONE = ("telegram", "session", "intents", "mode", "companion", "workspac
 """Those that read, and those that do so without an argument or with "list"."""
 
 _NOT_AGAIN = const("this came before and is not carried out again; it may have been: look with /memory or /stats.")
+_GONE = const("this came before, and has left the journal: say it again.")
 _LATE = const("this answers a message from %s ago")
 _DROPPED = const("older answers that could not be delivered and are not kept any more: %d; ask again.")
 
@@ -83,9 +89,10 @@ class Deliveries:
         self._clock = clock
         self._mids = Mids(journal)
         self._outbox = Outbox(folder)
+        self._taken = Outbox(folder, TAKEN)
         # After a restart nobody knows which of these the network has.
         self._unsure = [entry[0] for entry in self._outbox.entries]
-        self._busy = []
+        self._busy = []  # the ids of messages, and the seqs of what the board begins to say
 
     async def take(self, message: Message, sink):
         """See Inbox.take()."""
@@ -110,9 +117,12 @@ class Deliveries:
 
         def note_taken(seq: int) -> None:
             self._mids.note(mid, seq)
-            self._begin(seq, sink, seqs)
+            seqs.append(seq)
+            if sink.is_offered_again:
+                self._taken.note(seq, 0, crc32(mid.encode()))
+            self._begin(seq, sink)
 
-        line = self._mids.find(mid)
+        line = self._find(mid, seqs)
         if line is not None:
             return await self._answer_again(message, sink, seqs, line)
         if message.is_command:
@@ -125,17 +135,33 @@ class Deliveries:
             return await self._inbox.answer(message, sink)
         return await self._inbox.answer(message, sink, _New(mid, note_taken))
 
-    def _begin(self, seq: int, sink, seqs: list) -> None:
-        seqs.append(seq)
+    def _find(self, mid: str, seqs: list):
+        """The line that a message made before, None if it is new."""
+        journal, mark = self._journal, crc32(mid.encode())
+        for seq, _, place in self._taken.entries:
+            if place == mark:
+                line = journal.entries.line(seq)
+                if line is not None and line.get("mid") == mid:
+                    return line
+                if line is None and seq <= journal.newest:
+                    seqs.append(seq)
+                    raise NotFound("turn", "t%d" % seq, _GONE)
+                # The power failed before the line was there.
+                self._taken.remove(seq)
+                break
+        return self._mids.find(mid)
+
+    def _begin(self, seq: int, sink) -> None:
         if seq in self._unsure:
             self._unsure.remove(seq)  # there was no answer yet
-        if sink.is_confirming:
+        if sink.is_confirming and self._outbox.find(seq) is None:
             self._outbox.note(seq)
 
     def _end(self, seq: int, is_delivered) -> None:
         """What an answer's sink said at its end: see ChannelSink.end()."""
         if is_delivered:
             self._outbox.remove(seq)
+            self._taken.remove(seq)
         elif is_delivered is None and seq not in self._unsure:
             self._unsure.append(seq)
 
@@ -144,37 +170,38 @@ class Deliveries:
         seq = line["seq"]
         if "op" not in line and not is_shown(message.caller, line):
             raise ArgumentError("mid", "is that of somebody else's message.")
+        seqs.append(seq)
         await sink.taken("t%d" % seq)
         if "op" in line:
             if sink.is_confirming and self._outbox.find(seq) is None:
                 return None  # its outcome was delivered
-            seqs.append(seq)
             raise ArgumentError(message.text.partition(" ")[0] or "command", _NOT_AGAIN)
         reply = self._mids.reply_to(seq)
         for turn in (seq,) if reply is None else (seq, reply["seq"]):
             if self._journal.turn(turn) is None:
-                seqs.append(seq)
                 raise NotFound("turn", "t%d" % turn, "it was forgotten.")
         if reply is not None:
-            return await self._give(seq, reply, sink, seqs)
+            return await self._give(seq, reply, sink)
         if line.get("command"):
-            seqs.append(seq)
             raise ArgumentError("t%d" % seq, _NOT_AGAIN)
-        self._begin(seq, sink, seqs)
+        entry = self._outbox.find(seq)
+        self._begin(seq, sink)
+        if entry is not None:
+            # A part of an answer may have been shown before the power failed: what is made now goes on there.
+            await sink.begun(entry[1], entry[2])
         age = self._age(line)
         if age:
             await sink.notice(_LATE % age)
         late = Message(message.mid, message.caller, line["text"], False, None)
         return await self._inbox.answer(late, sink, _Known(seq))
 
-    async def _give(self, seq: int, reply: dict, sink, seqs: list):
+    async def _give(self, seq: int, reply: dict, sink):
         """Give the reply to a turn again, unless it is known to be delivered."""
         entry = self._outbox.find(seq)
         text = reply.get("text", "")
         outcome = Outcome("t%d" % seq, text, "")
         if sink.is_confirming and entry is None:
             return outcome
-        seqs.append(seq)
         if self._outbox.dropped and sink.is_confirming:
             await sink.notice(_DROPPED % self._outbox.dropped)
             self._outbox.clear_dropped()
@@ -200,16 +227,22 @@ class Deliveries:
         for seq, _, _ in list(self._outbox.entries):
             line = self._journal.entries.line(seq)
             address = line and (line.get("mid") or line.get("to"))
-            if not address:
-                self._outbox.remove(seq)  # it has left the journal, or the power failed before it was there
+            if not line or not address:
+                # It has left the journal; or the power failed before it was there, and its place is free or another's.
+                self._outbox.remove(seq, line is None and seq <= self._journal.newest)
                 continue
-            if channel_of(address) != name or address in self._busy or self._outbox.find(seq) is None:
+            if channel_of(address) != name or self._outbox.find(seq) is None:
                 continue
+            if address in self._busy or seq in self._busy:
+                continue  # it is under way
             sink, room = open_sink(address)
+            if sink is None:
+                continue
             if "to" in line:
                 if self._journal.turn(seq) is None:
                     self._outbox.remove(seq)  # it was forgotten
                     continue
+                self._busy.append(seq)
                 await self._push(line, sink)
             else:
                 asks = turn_principal(line) if "who" in line else Caller("", "", False, "")
@@ -219,23 +252,35 @@ class Deliveries:
                 break  # the link is down again
         return len(self._outbox.entries)
 
-    async def push(self, caller, content: str) -> bool:
+    def push(self, caller, content: str):
         """See Inbox.push()."""
         name = channel_of(caller.room)
         if name not in self._inbox.channels:
-            return False
+            return None
         # In this order: an entry whose line is not there is removed, but nothing would find the line.
         seq = self._journal.next_turn(caller)
         self._outbox.note(seq)
         self._journal.add(caller, "assistant", "engram", content, to=caller.room)
         sink, _ = self._inbox.channels[name](caller.room)
-        return await self._push(self._journal.entries.line(seq), sink)
+        self._busy.append(seq)
+        return asyncio.create_task(interruptible(self._push(self._journal.entries.line(seq), sink)))
 
     async def _push(self, line: dict, sink) -> bool:
-        await self._give(line["seq"], line, sink, [])
-        is_delivered = await sink.end(None)
-        self._end(line["seq"], is_delivered)
-        return bool(is_delivered)
+        seq = line["seq"]
+        try:
+            if sink is None:
+                return False  # nothing can go there for a while
+            try:
+                await self._give(seq, line, sink)
+            finally:
+                is_delivered = await sink.end(None)  # in any case: it may have begun to show something
+            self._end(seq, is_delivered)
+            return bool(is_delivered)
+        except (EngramError, MemoryError) as error:
+            diag.error("outbox", "t%d is delivered later: %s" % (seq, error))
+            return False
+        finally:
+            self._busy.remove(seq)
 
     def delivered(self, turn: str) -> None:
         """See Inbox.delivered()."""

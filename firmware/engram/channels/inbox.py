@@ -19,6 +19,9 @@ MID_LONGEST = const(64)
 OUTBOX = const("/outbox.bin")
 """The file of answers that may not have been delivered, beside a board's memories: see outbox.py."""
 
+TAKEN = const("/taken.bin")
+"""The file of messages that their network offers until it has the end of the answer: of the same form."""
+
 OUTBOX_EMPTY = const(5)
 """Bytes of it when nothing waits in it."""
 
@@ -41,6 +44,9 @@ class ChannelSink(Sink):
     is_confirming = False
     """Whether end() knows that the person has the answer. Until then it is kept, and delivered with Inbox.redeliver()."""
 
+    is_offered_again = False
+    """Whether the network offers the message until end() gave true: it is known by its id until then, however old it is."""
+
     async def line(self, line: str) -> None:
         """A line of a command's answer."""
 
@@ -57,6 +63,9 @@ class ChannelSink(Sink):
     async def kept(self, reply) -> None:
         """A reply that was kept, to a message that came before, or what the board itself began to say: a deliveries.Kept."""
         await self.text(reply.told())
+
+    async def begun(self, part: int, place: int) -> None:
+        """An answer that is made now was begun before the power failed: what was noted with Inbox.progress(), else 0 and 0."""
 
     async def end(self, outcome) -> "bool | None":
         """The answer is over: the Outcome of a turn or None. Whether the person has all of it, or never can;
@@ -91,7 +100,7 @@ class Inbox:
         """Let a channel deliver what the board keeps for it, or begins to say.
 
         Its messages' ids begin with `name` and a colon, its rooms with `name` and a space. open_sink(address) gives
-        (ChannelSink, room) for such an id or room.
+        (ChannelSink, room) for such an id or room; None in place of the sink if nothing can go there for a while.
         """
         self.channels[name] = open_sink
 
@@ -101,12 +110,13 @@ class Inbox:
             return 0  # nothing waits: what would deliver it is not loaded for that
         return await self.deliveries().redeliver(name)
 
-    async def push(self, caller, content: str) -> bool:
-        """Say something to a caller by the board's own initiative, in their room; whether it was delivered.
+    def push(self, caller, content: str):
+        """Say something to a caller by the board's own initiative, in their room: a turn of its session, on flash then.
 
-        It is a turn of the room's session. What is not delivered now is kept; it is lost if no channel has such rooms.
+        Returns the task that delivers it, which gives whether that succeeded: what fails is kept. None if no channel has such
+        rooms.
         """
-        return await self.deliveries().push(caller, content)
+        return self.deliveries().push(caller, content)
 
     def delivered(self, turn: str) -> None:
         """The person has the answer to a turn: for a channel that knows it only after end()."""

@@ -1,8 +1,11 @@
-"""Answers that may not have been delivered yet, by the seqs of their turns: a small file that survives a power cut.
+"""Answers that may not have been delivered yet, by the seqs of their turns: small files that survive a power cut.
 
 memory/outbox.bin has 9 bytes an answer: the seq of the person's turn, of a command's line or of what the board began to say
 (4 bytes), and two numbers of the channel, how far it is (1 byte) and where it is in the network (4 bytes); then the number of
 answers that had no room (1 byte), and the crc32 of all that (4 bytes). All are little-endian. Texts stay in the journal.
+
+memory/taken.bin has the same form: messages whose network offers them until it has the end of the answer. Their last number
+is the crc32 of their id. It is a file of its own, so that what a companion never asks for again drives out no answer.
 """
 
 import struct
@@ -19,10 +22,11 @@ _FORM = const("<IBI")
 
 
 class Outbox:
-    """The answers under way, in a folder of the flash."""
+    """The answers under way, in a file of a folder of the flash."""
 
-    def __init__(self, folder: str):
-        self._path = folder + OUTBOX
+    def __init__(self, folder: str, name: str = OUTBOX):
+        self._path = folder + name
+        self._is_missed = name == OUTBOX  # whether somebody waits for what gives way
         self.entries = []
         """[seq, part, place] of each, the oldest first."""
         self.dropped = 0
@@ -34,7 +38,7 @@ class Outbox:
         end = len(data) - 4
         if end < 1 or (end - 1) % _SIZE or crc32(data[:end]) != struct.unpack("<I", data[end:])[0]:
             if data:
-                diag.error("outbox", "outbox.bin is damaged: answers that were not delivered are lost")
+                diag.error("outbox", self._path + " is damaged: what was not delivered is lost")
             return
         for at in range(0, end - 1, _SIZE):
             self.entries.append(list(struct.unpack(_FORM, data[at : at + _SIZE])))
@@ -52,7 +56,7 @@ class Outbox:
         entry = self.find(seq)
         if entry is None:
             if len(self.entries) >= _MOST:
-                self._drop()
+                self.remove(self.entries[0][0], self._is_missed)
             self.entries.append([seq, part, place])
         elif entry[1:] == [part, place]:
             return
@@ -60,22 +64,20 @@ class Outbox:
             entry[1:] = [part, place]
         self._write()
 
-    def remove(self, seq: int) -> None:
-        """The answer to a turn is delivered."""
+    def remove(self, seq: int, is_lost: bool = False) -> None:
+        """The answer to a turn is delivered, or never will be if it `is_lost`: that is told."""
         entry = self.find(seq)
         if entry is not None:
             self.entries.remove(entry)
+            if is_lost:
+                self.dropped = min(255, self.dropped + 1)
+                diag.warning("outbox", "t%d was not delivered, and there is no room to keep it" % seq)
             self._write()
 
     def clear_dropped(self) -> None:
         """People were told how many had no room."""
         self.dropped = 0
         self._write()
-
-    def _drop(self) -> None:
-        seq = self.entries.pop(0)[0]
-        self.dropped = min(255, self.dropped + 1)
-        diag.warning("outbox", "t%d: its answer was not delivered, and gave way to newer ones" % seq)
 
     def _write(self) -> None:
         data = b"".join([struct.pack(_FORM, *entry) for entry in self.entries]) + bytes((self.dropped,))

@@ -36,6 +36,9 @@ _RATED = const(32)  # senders whose messages are counted
 _MINUTE = const(60)
 _HASHED = const(16)  # hexadecimal digits that stand for an id that is too long
 
+OPEN = const("open *")
+"""The policy that lets everybody talk; the star says that this is meant."""
+
 GROUP_MODES = ("mention", "always")
 
 ASK = const(
@@ -51,7 +54,7 @@ _NOBODY = Admission(None, None)
 
 
 class People:
-    """The people of a board, in a folder. `policy` is that of networks that have none of their own: pairing, allowlist, open
+    """The people of a board, in a folder. `policy` is that of networks that have none of their own: pairing, allowlist, OPEN
     or off; of one sender `rate` messages a minute are answered.
     """
 
@@ -116,7 +119,7 @@ class People:
                 return _NOBODY
         elif policy == "off":
             return _NOBODY
-        elif person is None and policy != "open":
+        elif person is None and policy != OPEN:
             return Admission(None, self._ask(network, ref, name) if policy == "pairing" else None)
         principal = person["who"] if person else principal_of(ref)
         return self._rated(ref, Caller(principal, room_of(network, group or sender, thread), is_group, ""))
@@ -252,6 +255,13 @@ class People:
         else:
             self.groups[ref] = mode
         self._save()
+
+    def move_group(self, ref: str, new: str) -> None:
+        """A group has another id now: it stays as it was set, unless the owner has set the new one already."""
+        mode = self.groups.pop(ref, None)
+        if mode is not None:
+            self.groups.setdefault(new, mode)
+            self._save()
 
     def find(self, ref: str) -> dict:
         """The person with an id, a principal or a name; NotFound if there is none."""

@@ -5,18 +5,12 @@ It is a job in the background, in a pause of the talk before the window moves. M
 comes, turns leave first and have their look in the next pause, from the journal, the oldest first, until none is left.
 """
 
-from engram import diag
-from engram.agent.agent import Sink, Turn
 from engram.compat import const
 from engram.errors import EngramError
 from engram.learning.jobs import Backoff
-from engram.memory.access import Caller
 
 _SESSIONS = const(4)  # that may wait for their last look at once
 _MOST = const(200)  # turns of one session: of more, the older ones were there before this was on, or a model
-_KEEPING = const(
-    ("memory_store", "memory_update", "memory_recall", "note_add", "file_read", "file_append", "file_edit")
-)
 
 
 class Flush:
@@ -89,37 +83,12 @@ class Flush:
         return prompts.fitting(caller, found[: config.get("session.messages")])
 
     async def _show(self, caller, sid: str, turns: list, prompts) -> None:
-        from engram.agent import tool_loop  # with what it imports for this alone
+        from engram.learning.last_look import LastLook  # leaves with the job
 
-        config, cursor, journal = self._config, self._cursor, self._journal
-        caller, turns = self._in_one_workspace(caller, turns)
-        spoken = [seq for seq in turns if (journal.turn(seq) or {}).get("role") == "user"]
-        if not spoken:
-            cursor.note_flush(sid, turns[-1])
-            return
-        self._records.check_room()
-        prompt = prompts.last_look(caller, turns, config.get("flush.system"), config.get("flush.prompt"))
-
-        def note() -> None:
-            cursor.note_flush(sid, turns[-1])
-
-        keeping = _Keeping(self._make_tools(), note)
-        turn = Turn(caller, spoken[-1])
-        await tool_loop.run(self._model, keeping, config, prompt, turn, Sink(), _Unheard())
-        if not keeping.has_kept:
-            # Was it the room that was missing?
-            self._records.check_room()
-        note()
-        self.done += 1
-        diag.info("flush", "t%d to t%d had a last look" % (turns[0], turns[-1]))
-
-    def _in_one_workspace(self, caller, turns: list) -> tuple:
-        """(the caller as they said the first turns, those of them in the same workspace): what is kept belongs there."""
-        workspaces = [(self._journal.turn(seq) or {}).get("workspace", "") for seq in turns]
-        count = 1
-        while count < len(turns) and workspaces[count] == workspaces[0]:
-            count += 1
-        return Caller(caller.principal, caller.room, caller.group, workspaces[0]), turns[:count]
+        records, journal, cursor = self._records, self._journal, self._cursor
+        look = LastLook(self._config, records, journal, cursor, self._make_tools, prompts, self._model)
+        if await look.show(caller, sid, turns):
+            self.done += 1
 
     def status_lines(self):
         """Yield lines on how it goes, for /stats."""
@@ -127,37 +96,3 @@ class Flush:
             yield "%d times since the start" % self.done
         if self._pause.why:
             yield "it waits: " + self._pause.why
-
-
-class _Keeping:
-    """The tools with which something is kept, and no others; `note()` is called when they have kept something.
-
-    At once: to see the turns again after a cut would keep it again.
-    """
-
-    def __init__(self, tools, note):
-        self._tools = tools
-        self._note = note
-        self.has_kept = False
-
-    def listed(self) -> tuple:
-        """As Tools.listed."""
-        return self._tools.listed(_KEEPING)
-
-    async def answer(self, call, turn):
-        """As Tools.run: the companion is not asked."""
-        done = self._tools.run(call, turn, _KEEPING)
-        if done.notice:
-            self.has_kept = True
-            self._note()
-        return done
-
-
-class _Unheard:
-    """Takes an answer that nobody sees."""
-
-    async def text(self, piece: str) -> None:
-        """Let a piece go."""
-
-    def end_part(self) -> None:
-        """There are no parts."""

@@ -38,6 +38,7 @@ class Conversation:
     """
 
     is_confirming = False
+    is_offered_again = is_patient = True
 
     def __init__(self, sync, listening, head: dict):
         self._sync = sync

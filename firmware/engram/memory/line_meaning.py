@@ -16,13 +16,14 @@ _ASKS_REPLIES = const(
     " you listed | you explained | your advice | your recommendation| your suggestion| your answer | your reply |"
     "你说|你推荐|你建议|你告诉|你提到|你给|你的建议"
 )
+# What a line must have: the names of texts, and of numbers. Names alone make constants, which take no heap.
 _NEEDED = {
-    "": (("sid", str), ("who", str), ("at", int)),
-    "session": (("sid", str), ("at", int)),
-    "current": (("sid", str), ("room", str)),
-    "drop": (("sid", str),),
-    "redact": (("turn", int),),
-    "show": (("turn", int),),
+    "": (("sid", "who"), ("at",)),
+    "session": (("sid",), ("at",)),
+    "current": (("sid", "room"), ()),
+    "drop": (("sid",), ()),
+    "redact": ((), ("turn",)),
+    "show": ((), ("turn",)),
 }
 
 
@@ -101,7 +102,10 @@ def is_known_turn(line: dict) -> bool:
     for name in ("scope", "title", "caption", "workspace"):
         if not isinstance(line.get(name, ""), str):
             return False
-    return all(isinstance(line.get(name), kind) for name, kind in _NEEDED[operation])
+    texts, numbers = _NEEDED[operation]
+    if not all(isinstance(line.get(name), str) for name in texts):
+        return False
+    return all(isinstance(line.get(name), int) for name in numbers)
 
 
 def _operation(line: dict) -> Entry:

@@ -26,7 +26,7 @@ _SNIPPET = const(320)  # characters of one memory in a prompt
 _WHO_LONGEST = const(32)  # of a speaker's name there
 _AROUND = const('.,!?;:"()')
 _DAY_SIGNS = const(" las thi pas pre jan feb mar apr may jun jul aug sep oct nov dec ton ")
-_WIDE_DAY_SIGNS = const("天日昨今周期拜月年")
+_WIDE_DAY_SIGNS = const("天|日|昨|今|周|期|拜|月|年")
 
 Query = namedtuple("Query", "text caller tags since until skip")
 """The words, who asks, tags that all have to be there, the earliest time and the first time that is too late (Unix seconds, 0
@@ -282,7 +282,8 @@ def may_name_days(query: str) -> bool:
     for word in query.lower().split():
         if "day" in word or "ago" in word or " " + word[:3] + " " in _DAY_SIGNS or "0" <= word[0] <= "9":
             return True
-    return any(sign in query for sign in _WIDE_DAY_SIGNS)
+    # Not one character of a text after the other: MicroPython keeps each for ever.
+    return any(sign in query for sign in _WIDE_DAY_SIGNS.split("|"))
 
 
 def _query_words(query: str):

@@ -13,7 +13,7 @@ from engram import diag, files, log_line, text
 from engram.compat import const
 from engram.errors import ArgumentError, EngramError, NotFound, StoreError
 from engram.memory import access, ids
-from engram.reminders.form import GUESSED_LAST, GUESSED_LIFE, HEAD, MOST_TERMS, belongs_to, owner, room_of, term_of
+from engram.reminders.form import GUESSED_LAST, GUESSED_LIFE, HEAD, MOST_TERMS, belongs_to, owner, term_of
 
 _FORMAT = const(1)
 _BUFFER = const(512)
@@ -22,7 +22,7 @@ _WHEN_CHARS = const(200)
 _REMIND_CHARS = const(300)
 _MOST_DAYS = const(3650)
 _DAY = const(86400)
-FIELDS = ("id", "when", "remind", "scope", "room", "created", "expires", "last", "fired", "guess", "last_guess")
+FIELDS = ("id", "when", "remind", "scope", "room", "chat", "created", "expires", "last", "fired", "guess", "last_guess")
 """Of an intent's line, in their order."""
 
 _OPEN = const("<standing-reminders>")
@@ -138,15 +138,19 @@ def _opening(number: int) -> bytes:
 # --- when one fires
 
 
-async def deliver(intents, numbers: list, caller, sink) -> str:
+async def deliver(intents, numbers: list, caller, sink, push) -> str:
     """Tell the person of their intents with these numbers; what to tell the model.
 
-    They are noted as fired once the person was told: a power cut in between makes the reminder come once more.
+    One that was asked for in another chat is told there, too: push(caller, text) keeps that and delivers it. They are noted as
+    fired once the person was told: a power cut in between makes the reminder come once more.
     """
     try:
-        found = [(fields["id"], fields["remind"]) for fields in intents.owned_by(caller, numbers)]
-        for ref, what in found:
-            await sink.notice("reminder: %s (%s)" % (what, ref))
+        found = []
+        for fields in intents.owned_by(caller, numbers):
+            found.append((fields["id"], fields["remind"]))
+            told = "reminder: %s (%s)" % (fields["remind"], fields["id"])
+            await sink.notice(told)
+            _tell_chat(fields.get("chat", caller.room), caller, told, push)
         # Those alone: a number may be another's, whose name has the same crc32.
         intents.note_fired([int(ref[1:]) for ref, _ in found])
     except EngramError as error:
@@ -155,6 +159,15 @@ async def deliver(intents, numbers: list, caller, sink) -> str:
     # The text cannot close the fence that it stands in.
     lines = ["- [%s] %s" % (ref, what.replace("<", "‹")) for ref, what in found]
     return "\n".join([_OPEN, _RULE] + lines + [_CLOSE]) if lines else ""
+
+
+def _tell_chat(chat: str, caller, told: str, push) -> None:
+    """Tell a reminder in the chat where it was asked for, if that is another one."""
+    try:
+        if chat != caller.room:
+            push(access.Caller(caller.principal, chat, False, ""), told)
+    except (EngramError, MemoryError) as error:
+        diag.warning("intents", "a reminder for %s: %s" % (chat, error))
 
 
 # --- changes
@@ -201,8 +214,10 @@ def add(intents, caller, when: str, remind: str, days: int) -> dict:
     now = intents.clock.now()
     fields: dict = {"id": "i%d" % intents.next, "when": when, "remind": remind, "scope": access.own_scope(caller)}
     fields.update({"created": now, "expires": now + days * _DAY})
-    if room_of(caller):
-        fields["room"] = room_of(caller)
+    if caller.group:
+        fields["room"] = caller.room
+    elif " " in caller.room:
+        fields["chat"] = caller.room  # of a channel, which can begin to say something there
     if not intents.clock.known:
         fields["guess"] = True
     _write(intents, lambda known: known, (fields,))

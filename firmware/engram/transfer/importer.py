@@ -1,4 +1,5 @@
-"""Imports lines of JSON: each memory is checked, recognised by its origin or its content, and kept, many with one flush.
+"""Imports lines and lists of JSON, and pages of Markdown: each memory is checked, recognised by its origin or its content,
+and kept, many with one flush.
 
 What happens to a memory:
 
@@ -19,11 +20,14 @@ from engram.memory.records.nearest import load_dedup, near, unload_dedup
 from engram.memory.records.records import Draft
 from engram.memory.texts import profile
 from engram.store.types import FORGOTTEN, LIVE, SUPERSEDED
+from engram.text.utf8 import valid
 from engram.transfer import jsonl
 
 _BUFFER = const(1024)
+_BOM = const(b"\xef\xbb\xbf")
 _AT_ONCE = const(16)  # memories that are kept with one flush
 _CHARS_AT_ONCE = const(2000)  # of their contents: bounds the heap
+_NO_END = const("the file has no end.")
 _MOST_UNKNOWN = const(8)  # names of unknown fields that the report has
 _MOST_PROBLEMS = const(100)  # refused lines that are named; the others are counted
 _MOST_IDS = const(16)  # that the report for programs has
@@ -60,6 +64,8 @@ class Importer:
         # On an empty board only what has no origin can be there already.
         self._was_empty = not self._records.count()
         self._reader = jsonl.Reader("board")
+        self._page = None
+        """What reads a page of Markdown, if that is imported."""
         self._is_foreign = self._is_over = False
         self._unknown = []
         self._files_kept = []
@@ -81,20 +87,57 @@ class Importer:
     # --- reading
 
     def import_file(self, path: str):
-        """Import the lines of a file; a generator that pauses after each. StoreError when the flash refuses."""
-        number = 0
+        """Import a file: a page of Markdown, a JSON list or lines of JSON, as its name says; a generator that pauses often.
+
+        StoreError when the flash refuses.
+        """
+        form = path.rpartition(".")[2]
+        read = {"md": self._import_page, "json": self._import_list}.get(form, self._import_lines)
         try:
             with open(path, "rb") as file:
-                for _, line, _ in log_line.long_lines(file, bytearray(_BUFFER)):
-                    number += 1
-                    self.import_line(number, line if isinstance(line, int) else bytes(line))
-                    yield
-                    if self._is_foreign:
-                        break
+                yield from read(file)
         except OSError as error:
             raise files.failure(error, path) from None
         self.flush()
         self._is_over = True
+
+    def _import_lines(self, file):
+        for number, (_, line, _) in enumerate(log_line.long_lines(file, bytearray(_BUFFER)), 1):
+            self.import_line(number, line if isinstance(line, int) else bytes(line))
+            yield
+            if self._is_foreign:
+                break
+
+    def _import_list(self, file):
+        from engram.transfer.json_list import JsonList  # seldom needed
+
+        objects = JsonList()
+        while not self._is_foreign:
+            data = file.read(_BUFFER)
+            if not data:
+                break
+            try:
+                for number, line in objects.feed(data):
+                    self.import_line(number, line)
+                    yield
+                    if self._is_foreign:
+                        return
+            except ArgumentError as error:
+                self._refuse(objects.line, error.argument, str(error))
+                return
+            yield
+        if not objects.is_whole:
+            self._refuse(objects.line, "line", _NO_END)
+
+    def _import_page(self, file):
+        from engram.transfer.markdown_reader import MarkdownReader  # seldom needed
+
+        zone_seconds = 60 * self._clock.zone_minutes
+        self._page = MarkdownReader(self._note_unknown, lambda seconds: seconds - zone_seconds)
+        for number, (_, line, _) in enumerate(log_line.long_lines(file, bytearray(_BUFFER)), 1):
+            self._read_page_line(number, line if isinstance(line, int) else bytes(line))
+            yield
+        self._import_item(self._page.end())
 
     def import_line(self, number: int, line) -> None:
         """Import a line's bytes; an int is the length of one that is too long. StoreError when the flash refuses."""
@@ -105,6 +148,33 @@ class Importer:
                 self._import_object(number, found)
             elif found:
                 self._refuse(number, "line", found)
+        except ArgumentError as error:
+            self._refuse(number, error.argument, str(error))
+
+    def _read_page_line(self, number: int, line) -> None:
+        """Read a line of a page, or the length of one that is too long."""
+        self.line = number
+        if isinstance(line, int):
+            self._import_item(self._page.end())
+            self._refuse(number, "line", "has %d bytes, which is too long for one memory." % line)
+            return
+        if number == 1 and line.startswith(_BOM):
+            line = line[len(_BOM) :]
+        if valid(line):
+            self._import_item(self._page.read_line(number, line.decode()))
+        else:
+            self._refuse(number, "line", "is not UTF-8.")
+
+    def _import_item(self, ended) -> None:
+        """Import an item of a page, as its reader gives it."""
+        if ended is None:
+            return
+        number, found = ended
+        if isinstance(found, str):
+            self._refuse(number, "line", found)
+            return
+        try:
+            self._import_object(number, found)
         except ArgumentError as error:
             self._refuse(number, error.argument, str(error))
 
@@ -180,7 +250,7 @@ class Importer:
         """The fields of a line in the form in which they are stored; absent ones are absent."""
         if "content" not in fields:
             raise ArgumentError("content", "is missing.")
-        self._note_unknown(fields)
+        self._note_unknown(*[name for name in fields if name not in _KNOWN])
         values = {}
         for name in _CHECKED:
             if name in fields:
@@ -199,10 +269,10 @@ class Importer:
         self._put_turns(values, record_fields.check("turns", fields.get("turns") or [], 0) or [])
         return values
 
-    def _note_unknown(self, fields: dict) -> None:
-        for name in fields:
+    def _note_unknown(self, *names) -> None:
+        for name in names:
             name = text.printable(name[:_NAME_SHOWN])
-            if name not in _KNOWN and name not in self._unknown and len(self._unknown) < _MOST_UNKNOWN:
+            if name not in self._unknown and len(self._unknown) < _MOST_UNKNOWN:
                 self._unknown.append(name)
 
     def _put_scope(self, values: dict, scope: str) -> None:
@@ -355,6 +425,7 @@ class Importer:
             yield "put in their place: " + ", ".join(self._files_kept)
         notes = []
         for what, sentence in (
+            (self._page and self._page.outside, "%d lines are in no list and were left out"),
             (self._without_turns, "%d came without the turns that they were told in: these are not of this board"),
             (self._without_older, "%d came without the older memory that they replaced"),
             (", ".join(self._files_other), "not touched, since another text stands there: %s"),

@@ -16,7 +16,7 @@ How the modules stand on each other:
     rules   script                    a script: what it means, how it is read
     types                             a request and its answer, the same for both APIs
     chat_completions   messages       the two APIs
-    http   player                     bytes on the connection, and the faults
+    player                            what goes out, and the faults
     server   __main__                 the server, in a loop, in a thread and as a command
 """
 

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from engram_host.fake_server.server import port_number
+
 from .rules import ScriptRule
 from .script import ScriptError, load
 from .server import ScriptedServer
@@ -45,15 +47,9 @@ def _parser() -> argparse.ArgumentParser:
         description="Play a script in place of a remote LLM, for clients of OpenAI's and Anthropic's APIs.",
     )
     parser.add_argument("--script", default="demo.json", metavar="FILE", help="default: the demo")
-    parser.add_argument("--port", type=_port, default=0, help="on loopback; default: 0, a free one")
+    parser.add_argument("--port", type=port_number, default=0, help="on loopback; default: 0, a free one")
     parser.add_argument("--record", type=Path, metavar="FILE", help="gets each request, keys included")
     return parser
-
-
-def _port(text: str) -> int:
-    if not text.isdigit() or int(text) > 65535:
-        raise argparse.ArgumentTypeError("a port is a number from 0 to 65535")
-    return int(text)
 
 
 if __name__ == "__main__":

@@ -4,17 +4,18 @@ import asyncio
 import json
 import logging
 import os
-import threading
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypeVar
+
+from engram_host.fake_server.http import HttpError, HttpRequest, Outgoing
+from engram_host.fake_server.server import LOOPBACK, FakeServer
+from engram_host.fake_server.threads import ServerLoop
+from engram_host.fake_server.threads import serving as serving_server
 
 from . import chat_completions, messages
-from .http import HEAD, HttpError, HttpRequest, Outgoing, read_request
 from .player import ModelApi, Player
 from .rules import Script, ScriptRule
 from .script import read_rule
@@ -23,13 +24,10 @@ from .types import RequestRejected, json_bytes
 MODEL = "scripted"
 """The only model of GET /v1/models; requests may name any."""
 
-_CONNECTIONS = 64
-"""Open connections; protects the process's file handles."""
 _RECORDED = 1_000
 """Requests that are kept to look at, the newest; protects the memory of a server that runs for days."""
 
 _APIS: tuple[ModelApi, ...] = (chat_completions, messages)
-_LOOPBACK = "127.0.0.1"
 _log = logging.getLogger(__name__)
 
 
@@ -51,7 +49,7 @@ class RecordedRequest:
         return json_bytes({**asdict(self), **texts}) + b"\n"
 
 
-class ScriptedServer:
+class ScriptedServer(FakeServer):
     """A server on loopback that answers by `rules`; `async with` starts and ends it.
 
     `port` 0 takes a free one. `record` names a file that gets one JSON line a request, keys included.
@@ -64,20 +62,13 @@ class ScriptedServer:
         port: int = 0,
         record: str | Path | None = None,
     ):
+        super().__init__(LOOPBACK, port)
         self._script = Script(read_rule(rule, f"rule {number}") for number, rule in enumerate(rules, 1))
-        self._port = port
         self._record = record
         self._record_file: int | None = None
         self._recorded: deque[RecordedRequest] = deque(maxlen=_RECORDED)
         self._count = 0
         self._arrived = asyncio.Condition()
-        self._server: asyncio.Server | None = None
-        self._connections: set[asyncio.Task[None]] = set()
-
-    @property
-    def url(self) -> str:
-        """Where the server listens; the APIs are below /v1."""
-        return f"http://{_LOOPBACK}:{self._port}"
 
     @property
     def requests(self) -> list[RecordedRequest]:
@@ -99,52 +90,16 @@ class ScriptedServer:
 
     async def start(self) -> None:
         """Begin to listen."""
-        self._server = await asyncio.start_server(self._connected, _LOOPBACK, self._port, limit=HEAD)
+        await super().start()
         if self._record is not None:
             self._record_file = os.open(self._record, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        self._port = self._server.sockets[0].getsockname()[1]
 
     async def close(self) -> None:
         """End all connections, also those that a fault holds open."""
-        if self._server is not None:
-            self._server.close()
-        for connection in self._connections:
-            connection.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
-        await asyncio.sleep(0)  # closed transports release their sockets in the loop's next turn
+        await super().close()
         if self._record_file is not None:
             os.close(self._record_file)
             self._record_file = None
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
-    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.get_running_loop().create_task(self._connection(reader, writer))
-        self._connections.add(task)
-        task.add_done_callback(self._connections.discard)
-
-    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            if len(self._connections) > _CONNECTIONS:
-                raise HttpError(503, f"there are {_CONNECTIONS} connections already")
-            while (request := await read_request(reader, writer)) is not None:
-                out = Outgoing(reader, writer, request)
-                await self._answer(request, out)
-                if not out.keeps:
-                    break
-        except HttpError as error:
-            await _refuse_unread(Outgoing(reader, writer, None), error)
-        except ConnectionError as error:
-            _log.debug("a client left before its answer was complete: %s", error)
-        finally:
-            writer.close()
 
     async def _answer(self, request: HttpRequest, out: Outgoing) -> None:
         if request.path == "/v1/models" and request.method == "GET":
@@ -160,6 +115,12 @@ class ScriptedServer:
             await Player(api, out, 0).refuse(405, f"{request.path} takes POST, not {request.method}")
         else:
             await self._reply(api, request, out)
+
+    async def _refuse(self, error: HttpError, out: Outgoing) -> None:
+        try:
+            await Player(chat_completions, out, 0).refuse(error.status, str(error))
+        except ConnectionError:
+            _log.debug("a client left before it was refused: %s", error)
 
     async def _reply(self, api: ModelApi, request: HttpRequest, out: Outgoing) -> None:
         recorded = await self._recorded_request(api, request)
@@ -199,24 +160,13 @@ def _parsed(body: bytes) -> object:
     return value
 
 
-async def _refuse_unread(out: Outgoing, error: HttpError) -> None:
-    """Answer a request that could not be read; its client may be gone already."""
-    try:
-        await Player(chat_completions, out, 0).refuse(error.status, str(error))
-    except ConnectionError:
-        _log.debug("a client left before it was refused: %s", error)
-
-
 # --- in a thread
-
-
-_Result = TypeVar("_Result")
 
 
 class Serving:
     """A running server, seen from another thread than its own."""
 
-    def __init__(self, server: ScriptedServer, loop: asyncio.AbstractEventLoop):
+    def __init__(self, server: ScriptedServer, loop: ServerLoop):
         self._server = server
         self._loop = loop
 
@@ -228,19 +178,16 @@ class Serving:
     @property
     def requests(self) -> list[RecordedRequest]:
         """The requests to a model so far, in the order of their arrival."""
-        return self._run(_call(lambda: self._server.requests))
+        return self._loop.call(lambda: self._server.requests)
 
     def add(self, rule: ScriptRule | Mapping[str, object], *, first: bool = False) -> None:
         """Put a rule behind all others, or before them."""
         checked = read_rule(rule)
-        self._run(_call(lambda: self._server.add(checked, first=first)))
+        self._loop.call(lambda: self._server.add(checked, first=first))
 
     def wait_for_requests(self, count: int, timeout: float = 10) -> list[RecordedRequest]:
         """All requests as soon as there are `count`; TimeoutError after `timeout` seconds."""
-        return self._run(self._server.wait_for_requests(count, timeout))
-
-    def _run(self, work: Coroutine[Any, Any, _Result]) -> _Result:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        return self._loop.run(self._server.wait_for_requests(count, timeout))
 
 
 @contextmanager
@@ -249,20 +196,5 @@ def serving(
 ) -> Iterator[Serving]:
     """A server that answers by `rules` as long as the block runs; see ScriptedServer."""
     server = ScriptedServer(rules, port=port, record=record)
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="scripted", daemon=True)
-    thread.start()
-    try:
-        asyncio.run_coroutine_threadsafe(server.start(), loop).result()
-        try:
-            yield Serving(server, loop)
-        finally:
-            asyncio.run_coroutine_threadsafe(server.close(), loop).result()
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
-
-
-async def _call(function: Callable[[], _Result]) -> _Result:
-    return function()
+    with serving_server(server, "scripted") as loop:
+        yield Serving(server, loop)

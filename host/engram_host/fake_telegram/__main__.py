@@ -10,6 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from engram_host.fake_server.server import port_number
+
 from .command import serve
 from .server import TOKEN
 
@@ -51,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m engram_host.fake_telegram",
         description="A strict fake of Telegram's Bot API, and a terminal in which people chat with its bot.",
     )
-    parser.add_argument("--port", type=_port, default=0, help="on loopback; default: 0, a free one")
+    parser.add_argument("--port", type=port_number, default=0, help="on loopback; default: 0, a free one")
     parser.add_argument("--token", default=TOKEN, help="the bot's token; default: one of the fake's own")
     parser.add_argument("--person", action="append", metavar="NAME", help="who chats; repeatable; default: Ann")
     parser.add_argument("--certificate", type=Path, metavar="FILE", help="serve TLS with this certificate")
@@ -59,12 +61,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--no-limits", action="store_true", help="take any number of messages a second")
     parser.add_argument("--no-chat", action="store_true", help="serve only, until a signal ends it")
     return parser
-
-
-def _port(text: str) -> int:
-    if not text.isdigit() or int(text) > 65535:
-        raise argparse.ArgumentTypeError("a port is a number from 0 to 65535")
-    return int(text)
 
 
 if __name__ == "__main__":

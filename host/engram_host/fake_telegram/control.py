@@ -177,8 +177,9 @@ class Control:
         status: int = 502,
         retry_after: int = 1,
         seconds: float = 0.0,
+        description: str = "",
     ) -> Answer:
-        self._faults.add(Fault(kind, count, method, status, retry_after, seconds))
+        self._faults.add(Fault(kind, count, method, status, retry_after, seconds, description))
         return {"waiting": [asdict(fault) for fault in self._faults.waiting]}
 
     def _set(

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 
 from .errors import ApiError, too_many_requests
 
-KINDS = ("status", "flood", "cut_before", "cut_after", "cut_within", "delay", "conflict")
+KINDS = ("status", "flood", "cut_before", "cut_after", "cut_within", "delay", "conflict", "refusal")
 _LEDGER = 2_000
 """Calls that are kept to look at, the newest; protects the memory of a server that runs for days."""
 BAD_GATEWAY = (
@@ -25,11 +25,14 @@ class Fault:
     status: int = 502
     retry_after: int = 1
     seconds: float = 0.0
+    description: str = ""
 
     def error(self) -> ApiError | None:
         """The refusal that it answers with, in the service's form; None for the other kinds."""
         if self.kind == "flood":
             return too_many_requests(self.retry_after)
+        if self.kind == "refusal":
+            return ApiError(400, f"Bad Request: {self.description}")
         if self.kind == "conflict":
             return ApiError(
                 409, "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"
@@ -63,6 +66,10 @@ class Faults:
     def fail(self, status: int = 502, *, count: int = 1, method: str = "") -> None:
         """Answer a status with a body of HTML, without handling the call."""
         self.add(Fault("status", count, method, status=status))
+
+    def refuse(self, description: str, *, count: int = 1, method: str = "") -> None:
+        """Answer 400 with words of one's own, without handling the call."""
+        self.add(Fault("refusal", count, method, description=description))
 
     def cut_before(self, *, count: int = 1, method: str = "") -> None:
         """Cut the connection before the call is handled: nothing has happened."""

@@ -12,6 +12,9 @@ from .records import Chat, Json, Message, StoredFile, User
 from .state import TelegramState
 from .text.entities import Entity, finish_text, utf16_length
 
+_ANONYMOUS = 1087968824
+"""The bot in whose name the service shows what anonymous administrators write."""
+
 
 class People:
     """Persons and their chats. All methods belong to the server's event loop; `serving` calls them there.
@@ -109,6 +112,13 @@ class People:
         self._state.deliver(message)
         return message.id
 
+    def delete_topic(self, chat: Chat, thread_id: int) -> None:
+        """Delete a topic with its messages; a bot never learns of it."""
+        del chat.topics[thread_id]
+        for message in chat.messages.values():
+            message.is_deleted = message.is_deleted or message.thread_id == thread_id
+        self._state.changed()
+
     def add_bot(self, chat: Chat, by: User, *, as_administrator: bool = False) -> None:
         """Take the bot into a group, or make it an administrator there."""
         is_new = chat.bot_status in ("left", "kicked")
@@ -167,6 +177,20 @@ class People:
         if utf16_length(text) > LONGEST_TEXT:
             raise ValueError(f"a phone sends at most {LONGEST_TEXT} units in one message")
         return self._send(user, chat, reply_to, thread_id, text=text, entities=found)
+
+    def forward(self, user: User, message: Message, *, chat: Chat | None = None) -> Message:
+        """Forward what somebody else has written, to the bot by default."""
+        origin: Json = {"type": "user", "sender_user": message.sender.as_json(), "date": message.date}
+        fields = {"text": message.text, "entities": message.entities}
+        return self._send(user, chat, None, 0, origin={"forward_origin": origin}, **fields)
+
+    def write_as_chat(self, chat: Chat, text: str) -> Message:
+        """Write in the name of a group, as an anonymous administrator."""
+        sender = self._state.users.get(_ANONYMOUS) or self.add_user(
+            "Group", username="GroupAnonymousBot", is_bot=True, user_id=_ANONYMOUS
+        )
+        text, found = finish_text(text, ())
+        return self._send(sender, chat, None, 0, text=text, entities=found, origin={"sender_chat": chat.as_json()})
 
     def send_document(
         self,

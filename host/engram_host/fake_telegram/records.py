@@ -108,6 +108,8 @@ class Message:
     thread_id: int = 0
     service: Json = field(default_factory=dict)
     """The field of a message about the chat itself, such as a topic that was created."""
+    origin: Json = field(default_factory=dict)
+    """forward_origin or sender_chat: who has written it, if that is not its sender."""
     options: Json = field(default_factory=dict)
     """link_preview_options, reply_markup: what the bot gave and the service shows again."""
     edit_date: int = 0
@@ -137,7 +139,7 @@ class Message:
         replied = self._replied()
         if with_reply and replied is not None:
             result["reply_to_message"] = replied.as_json(users, with_reply=False)
-        return {**result, **self._content(users), **self.service, **self.options}
+        return {**result, **self._content(users), **self.service, **self.origin, **self.options}
 
     def _replied(self) -> "Message | None":
         """What it replies to; in a topic, else, the message that created the topic."""

@@ -1,18 +1,16 @@
 """The server: the Bot API, files and the people's side, on one port; also in a thread of its own."""
 
-import asyncio
 import inspect
 import json
-import logging
 import ssl
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 from urllib.parse import parse_qsl, unquote
 
-from engram_host.fake_llm.http import HEAD, HttpError, HttpRequest, Outgoing, read_request
+from engram_host.fake_server.http import HttpError, HttpRequest, Outgoing
+from engram_host.fake_server.server import LOOPBACK, ConnectionCut, FakeServer
 
 from .api.arguments import Raw, Upload, check_arguments, read_arguments
 from .api.methods import MethodEntry
@@ -28,18 +26,11 @@ from .state import OFFERED_SECONDS, TelegramState
 
 TOKEN = "7000000001:AAFake-of-the-Bot-API-for-Engram-00"
 """The bot's token unless another one is given: of the form of a real one, and good for nothing else."""
-_CONNECTIONS = 64
-"""Open connections; protects the process's file handles."""
 _JSON = {"content-type": "application/json"}
 _Found = TypeVar("_Found")
-_log = logging.getLogger(__name__)
 
 
-class _ConnectionCut(Exception):
-    """A fault ends the connection without an answer."""
-
-
-class FakeTelegram:
+class FakeTelegram(FakeServer):
     """A server of the Bot API for one bot; `async with` starts and ends it.
 
     `port` 0 takes a free one; `certificate` and `key` are files of PEM for TLS. With a ManualClock as `clock`, no limit
@@ -52,7 +43,7 @@ class FakeTelegram:
         token: str = TOKEN,
         username: str = "engram_fake_bot",
         first_name: str = "Engram",
-        host: str = "127.0.0.1",
+        host: str = LOOPBACK,
         port: int = 0,
         certificate: Path | None = None,
         key: Path | None = None,
@@ -65,6 +56,7 @@ class FakeTelegram:
         if not bot_id.isdigit():
             raise ValueError("a token is NUMBER:SECRET")
         bot = User(int(bot_id), first_name, username=username, is_bot=True)
+        super().__init__(host, port, _tls_context(certificate, key))
         self.token = token
         self.clock = clock or Clock()
         self.state = TelegramState(bot, self.clock, limits or FloodLimits(), first_update=first_update)
@@ -73,68 +65,15 @@ class FakeTelegram:
         self.faults = Faults()
         self.ledger = Ledger()
         self._control = Control(self.state, self.people, self.faults, self.ledger)
-        self._host = host
-        self._port = port
-        self._tls = _tls_context(certificate, key)
-        self._server: asyncio.Server | None = None
-        self._connections: set[asyncio.Task[None]] = set()
-
-    @property
-    def url(self) -> str:
-        """Where the server listens, as a client of the Bot API takes it in place of the service's."""
-        return f"{'http' if self._tls is None else 'https'}://{self._host}:{self._port}"
 
     async def wait_until(self, condition: Callable[[], _Found], timeout: float = 10) -> _Found:
         """What `condition` gives as soon as it is true; asked after each change. TimeoutError after `timeout` seconds."""
         return await self.state.wait_until(condition, timeout)
 
-    async def start(self) -> None:
-        """Begin to listen."""
-        self._server = await asyncio.start_server(self._connected, self._host, self._port, limit=HEAD, ssl=self._tls)
-        self._port = self._server.sockets[0].getsockname()[1]
-
-    async def close(self) -> None:
-        """End all connections, also those of long polls."""
-        if self._server is not None:
-            self._server.close()
-        for connection in self._connections:
-            connection.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
-        await asyncio.sleep(0)  # closed transports release their sockets in the loop's next turn
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
     # --- connections
 
-    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.get_running_loop().create_task(self._connection(reader, writer))
-        self._connections.add(task)
-        task.add_done_callback(self._connections.discard)
-
-    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            if len(self._connections) > _CONNECTIONS:
-                raise HttpError(503, f"there are {_CONNECTIONS} connections already")
-            while (request := await read_request(reader, writer)) is not None:
-                out = Outgoing(reader, writer, request)
-                await self._answer(request, out)
-                if not out.keeps:
-                    break
-        except _ConnectionCut:
-            writer.transport.abort()
-        except HttpError as error:
-            await _send_json(Outgoing(reader, writer, None), ApiError(error.status, f"Bad Request: {error}"))
-        except ConnectionError as error:
-            _log.debug("a client left before its answer was complete: %s", error)
-        finally:
-            writer.close()
+    async def _refuse(self, error: HttpError, out: Outgoing) -> None:
+        await _send_json(out, ApiError(error.status, f"Bad Request: {error}"))
 
     async def _answer(self, request: HttpRequest, out: Outgoing) -> None:
         target = request.head.split(b" ", 2)[1].decode("latin-1")
@@ -169,7 +108,7 @@ class FakeTelegram:
         offered = self.state.offered.get(path, float("-inf"))
         file = next((file for file in self.state.files.values() if file.path == path), None)
         if file is None or self.clock.now() - offered > OFFERED_SECONDS:
-            await self._refuse(call, ApiError(404, "Not Found"), out)
+            await self._refuse_call(call, ApiError(404, "Not Found"), out)
             return
         await self._finish(fault, call, out, 200, file.data, {"content-type": "application/octet-stream"})
 
@@ -180,7 +119,7 @@ class FakeTelegram:
         entry = METHODS.get(name.lower())
         call = self.ledger.begin(entry.name if entry else name, {}, self.clock.now())
         if token != self.token or self.faults.is_token_refused:
-            await self._refuse(call, ApiError(401, "Unauthorized"), out)
+            await self._refuse_call(call, ApiError(401, "Unauthorized"), out)
             return
         fault = self.faults.take(call.method)
         try:
@@ -194,7 +133,7 @@ class FakeTelegram:
                 raise ApiError(404, "Not Found: method not found")
             result = await self._call(entry, raw, call, is_json=is_json)
         except ApiError as error:
-            await self._refuse(call, error, out)
+            await self._refuse_call(call, error, out)
             return
         await self._finish(fault, call, out, 200, _json_bytes({"ok": True, "result": result}), _JSON)
 
@@ -214,17 +153,17 @@ class FakeTelegram:
         call.fault = fault.kind
         self.state.changed()
         if fault.kind == "cut_before":
-            raise _ConnectionCut
+            raise ConnectionCut
         if fault.kind == "status":
             self.ledger.finish(call, fault.status)
             await out.send_whole(fault.status, BAD_GATEWAY, {"content-type": "text/html"})
             return True
         error = fault.error()
         if error is not None:
-            await self._refuse(call, error, out)
+            await self._refuse_call(call, error, out)
         return error is not None
 
-    async def _refuse(self, call: Call, error: ApiError, out: Outgoing) -> None:
+    async def _refuse_call(self, call: Call, error: ApiError, out: Outgoing) -> None:
         self.ledger.finish(call, error.code, error.description)
         self.state.changed()
         await _send_json(out, error)
@@ -237,7 +176,7 @@ class FakeTelegram:
             await self.clock.sleep(fault.seconds)
         if fault is not None and fault.kind == "cut_after":
             self.state.changed()
-            raise _ConnectionCut
+            raise ConnectionCut
         self.ledger.finish(call, status)
         self.state.changed()
         is_cut = fault is not None and fault.kind == "cut_within"

@@ -146,7 +146,8 @@ class TelegramState:
 
     def _is_for_bot(self, message: Message) -> bool:
         chat = message.chat
-        if message.sender.is_bot and message.sender is not self.bot and chat.is_group:
+        is_of_chat = "sender_chat" in message.origin
+        if message.sender.is_bot and message.sender is not self.bot and chat.is_group and not is_of_chat:
             return False
         if chat.user is not None:
             return not chat.user.has_blocked

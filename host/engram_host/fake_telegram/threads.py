@@ -1,11 +1,12 @@
 """The server in a thread of its own, for tests and programs that are not async."""
 
-import asyncio
 import inspect
-import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
+
+from engram_host.fake_server.threads import ServerLoop
+from engram_host.fake_server.threads import serving as serving_server
 
 from .clock import ManualClock
 from .faults import Faults, Ledger
@@ -18,7 +19,7 @@ _Result = TypeVar("_Result")
 class ServingTelegram:
     """A running server, seen from another thread: each call of `people`, `faults` and `ledger` runs in the server's loop."""
 
-    def __init__(self, server: FakeTelegram, loop: asyncio.AbstractEventLoop):
+    def __init__(self, server: FakeTelegram, loop: ServerLoop):
         self._server = server
         self._loop = loop
         self.url = server.url
@@ -29,7 +30,7 @@ class ServingTelegram:
 
     def call(self, function: Callable[[], _Result]) -> _Result:
         """What a function gives that runs in the server's event loop."""
-        return self._run(_call(function))
+        return self._loop.call(function)
 
     def advance(self, seconds: float) -> None:
         """Move the server's ManualClock."""
@@ -40,10 +41,7 @@ class ServingTelegram:
 
     def wait_until(self, condition: Callable[[FakeTelegram], _Result], timeout: float = 10) -> _Result:
         """What `condition` of the server gives as soon as it is true; TimeoutError after `timeout` seconds."""
-        return self._run(self._server.wait_until(lambda: condition(self._server), timeout))
-
-    def _run(self, work: Coroutine[Any, Any, _Result]) -> _Result:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        return self._loop.run(self._server.wait_until(lambda: condition(self._server), timeout))
 
 
 class _InLoop:
@@ -63,24 +61,9 @@ class _InLoop:
         self._call(lambda: setattr(self._target, name, value))
 
 
-async def _call(function: Callable[[], _Result]) -> _Result:
-    return function()
-
-
 @contextmanager
 def serving(server: FakeTelegram | None = None) -> Iterator[ServingTelegram]:
     """Run a server, a new one by default, as long as the block runs."""
     running = server or FakeTelegram()
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="telegram", daemon=True)
-    thread.start()
-    try:
-        asyncio.run_coroutine_threadsafe(running.start(), loop).result()
-        try:
-            yield ServingTelegram(running, loop)
-        finally:
-            asyncio.run_coroutine_threadsafe(running.close(), loop).result()
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
+    with serving_server(running, "telegram") as loop:
+        yield ServingTelegram(running, loop)

@@ -2,19 +2,21 @@
 
 import io
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from engram import text
 from engram.errors import ArgumentError
 from engram.transfer import jsonl
-from engram_host.transfer.formats import Fields, MarkdownReader, convert_memory
+from engram.transfer.json_list import JsonList
+from engram.transfer.markdown_reader import MarkdownReader
+from engram_host.transfer.formats import Fields, convert_memory
 from engram_host.wording import counted
 
 Line = tuple[int, Fields | str]
 """The number of a line, and the object for a board's /import, or why the line is refused."""
 
 _BOM = b"\xef\xbb\xbf"
-_NEWLINE, _QUOTE, _BACKSLASH, _OBJECT = b'\n"\\{'
 _NAME_SHOWN = 24
 
 
@@ -25,7 +27,7 @@ class MemoryFile:
         self._data = file.read_bytes().removeprefix(_BOM)
         self._read = {".md": self._markdown, ".json": self._json_list}.get(file.suffix.lower(), self._json_lines)
         self._reader = jsonl.Reader("program")
-        self._page = MarkdownReader(self._note_unknown)
+        self._page = MarkdownReader(self._note_unknown, _local_time)
         self.unknown: dict[str, None] = {}
         """Names of fields for which a memory has no place, in their order."""
 
@@ -60,28 +62,15 @@ class MemoryFile:
 
     def _json_list(self) -> Iterator[tuple[int, bytes | str]]:
         """The objects of a list, or of the lists within an object, over as many lines as they like."""
-        line = 1
-        first = start = inside = -1  # the object's first line, its place, and the brackets that are open around it
-        brackets = bytearray()
-        is_text = is_escaped = False
-        for at, byte in enumerate(self._data):
-            line += byte == _NEWLINE
-            if is_text:
-                is_text = is_escaped or byte != _QUOTE
-                is_escaped = not is_escaped and byte == _BACKSLASH
-            elif byte == _QUOTE:
-                is_text = True
-            elif byte in b"[{":
-                if start < 0 and byte == _OBJECT and brackets.endswith(b"["):
-                    first, start, inside = line, at, len(brackets)
-                brackets.append(byte)
-            elif byte in b"]}" and brackets:
-                brackets.pop()
-                if len(brackets) == inside and start >= 0:
-                    yield first, self._data[start : at + 1]
-                    start = -1
-        if brackets or is_text:
-            yield line, "the file has no end."
+        objects = JsonList()
+        try:
+            for number, found in objects.feed(self._data):
+                yield number, found if isinstance(found, bytes) else str(self._reader.read(found))
+        except ArgumentError as error:
+            yield objects.line, str(error)
+        else:
+            if not objects.is_whole:
+                yield objects.line, "the file has no end."
 
     def _markdown(self) -> Iterator[tuple[int, Fields | str]]:
         for number, line in enumerate(io.BytesIO(self._data), 1):
@@ -94,3 +83,11 @@ class MemoryFile:
         ended = self._page.end()
         if ended:
             yield ended
+
+
+def _local_time(seconds: int) -> int | None:
+    """Unix seconds of a moment in this computer's time zone, given as if it were UTC; None if it has no such moment."""
+    try:
+        return int((datetime(1970, 1, 1) + timedelta(seconds=seconds)).timestamp())
+    except (ValueError, OverflowError, OSError):
+        return None

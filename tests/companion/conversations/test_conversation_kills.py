@@ -3,7 +3,8 @@
 import random
 import time
 from collections import Counter
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,9 @@ pytestmark = pytest.mark.skipif(
 
 LATEST_KILL = 0.8
 """Seconds after what is said: the kill comes at any moment of what follows."""
+
+NEWER = 260
+"""Messages of another network, more than the board has ids in RAM, and lines that it reads for them after a start."""
 
 PIECES = ["Well, ", "that is ", "a long story ", "about a number."]
 SETTINGS = {"llm.model": "m", "extract.on": False, "flush.on": False, "distill.on": False}
@@ -59,8 +63,8 @@ def _text(companion: Companion, mid: str) -> str:
     return text
 
 
-def _play(folder: Path, kills: int, seed: int, over: str) -> None:
-    numbers = random.Random(seed)
+@contextmanager
+def _peers(folder: Path, over: str) -> Iterator[tuple[Broker, Companion, BoardProcess]]:
     with ExitStack() as stack:
         model = stack.enter_context(serving([{"reply": [{"text": piece, "delay": 0.05} for piece in PIECES]}]))
         broker = stack.enter_context(Broker())
@@ -69,6 +73,23 @@ def _play(folder: Path, kills: int, seed: int, over: str) -> None:
         settings = {**SETTINGS, "llm.url": f"{model.url}/v1"}
         board = stack.enter_context(BoardProcess(folder / "board", url, "kitchen", **settings))
         wait_until("it is known", lambda: companion.client.get("/v1/devices/kitchen").status_code == 200)
+        yield broker, companion, board
+
+
+def _offer_after_many(companion: Companion, board: BoardProcess, mid: str) -> None:
+    """Let a message be offered again, after a restart of the board, and after more newer ones than it has ids of."""
+    wait_until("the board has it", lambda: any(line.get("mid") == f"link:{mid}" for line in board.lines("journal")))
+    companion.kill()
+    for number in range(NEWER):
+        board.answered("/unpin m9999", mid=f"net:{mid}:{number}")
+    board.kill()
+    board.start()
+    companion.start()
+
+
+def _play(folder: Path, kills: int, seed: int, over: str) -> None:
+    numbers = random.Random(seed)
+    with _peers(folder, over) as (broker, companion, board):
         said: dict[str, str] = {}
         for count in range(kills):
             for number in range(numbers.randrange(1, 3)):
@@ -79,6 +100,12 @@ def _play(folder: Path, kills: int, seed: int, over: str) -> None:
             time.sleep(numbers.random() * LATEST_KILL)
             victim.kill()
             victim.start()
+            if count % 25 == 24:
+                mid = f"m{count}.late"
+                said[mid] = "this is offered again after many others"
+                wait_until("no other waits", lambda: not _open(companion), 240)
+                _say(companion, mid, said[mid], "ann")
+                _offer_after_many(companion, board, mid)
             if len(said) % 10 == 0:
                 wait_until("not many wait", lambda: _open(companion) < 10, 240)
         wait_until("all are answered", lambda: not _open(companion), 240)
@@ -94,11 +121,20 @@ def _open(companion: Companion) -> int:
 def _check_journal(board: BoardProcess, said: dict[str, str]) -> None:
     """Each message is one turn, which has one reply that is whole."""
     lines = board.lines("journal")
-    turns = {line["seq"]: line["mid"].removeprefix("link:") for line in lines if "mid" in line}
+    turns = {line["seq"]: line["mid"].removeprefix("link:") for line in lines if "mid" in line and "op" not in line}
     assert Counter(turns.values()) == dict.fromkeys(said, 1)
     replies = [line for line in lines if line.get("role") == "assistant"]
     whole = Counter(turns[line.get("re", line.get("prev"))] for line in replies if "cut" not in line)
     assert whole == dict.fromkeys(said, 1)
+
+
+def test_a_message_that_is_offered_again_after_many_newer_ones_is_answered_once(tmp_path: Path):
+    with _peers(tmp_path, "http") as (_, companion, board):
+        _say(companion, "m0", "hello", "ann")
+        _offer_after_many(companion, board, "m0")
+        wait_until("it is answered", lambda: not _open(companion))
+        assert _text(companion, "m0") == "".join(PIECES)
+        _check_journal(board, {"m0": "hello"})
 
 
 @pytest.mark.parametrize("over", ["mqtt", "http"])

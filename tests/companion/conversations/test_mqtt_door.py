@@ -38,6 +38,11 @@ async def program(port: int, name: str = "", password: str = "") -> AsyncIterato
 async def said(client: aiomqtt.Client, **message: Any) -> list[dict[str, Any]]:
     """What is published after a message, until its end."""
     await client.publish("engram/v1/kitchen/chat/in", json.dumps(message), qos=1)
+    return await heard(client)
+
+
+async def heard(client: aiomqtt.Client) -> list[dict[str, Any]]:
+    """What is published until the end of an answer."""
     found: list[dict[str, Any]] = []
     async for answer in client.messages:
         assert isinstance(answer.payload, bytes) and answer.topic.value == OUT
@@ -48,8 +53,8 @@ async def said(client: aiomqtt.Client, **message: Any) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(params=["mosquitto", "broker inside"])
-def kitchen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Companion, int]]:
-    """A companion with a board on its link, and the port of its broker."""
+def peers(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Companion, int, BoardProcess]]:
+    """A companion, the port of its broker, and a board on its link."""
     if request.param == "mosquitto" and not get_mosquitto.usable():
         pytest.skip("there is no mosquitto for this machine")
     if not HAS_MICROPYTHON:
@@ -58,9 +63,15 @@ def kitchen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Co
         url = stack.enter_context(Broker()).url if request.param == "mosquitto" else ""
         companion = stack.enter_context(Companion(tmp_path / "companion", mqtt_url=url, **DOOR))
         url = url or companion.mqtt_url
-        stack.enter_context(BoardProcess(tmp_path / "board", url, "kitchen"))
+        board = stack.enter_context(BoardProcess(tmp_path / "board", url, "kitchen"))
         wait_until("it is known", lambda: companion.client.get("/v1/devices/kitchen").status_code == 200)
-        yield companion, int(url.rpartition(":")[2])
+        yield companion, int(url.rpartition(":")[2]), board
+
+
+@pytest.fixture
+def kitchen(peers: tuple[Companion, int, BoardProcess]) -> tuple[Companion, int]:
+    """The same without the board."""
+    return peers[:2]
 
 
 def test_a_program_talks_to_a_board(kitchen: tuple[Companion, int]):
@@ -77,6 +88,29 @@ def test_a_program_talks_to_a_board(kitchen: tuple[Companion, int]):
             assert any(each.get("kind") == "problem" and "companion chat owner" in each["text"] for each in owner)
             other = await said(client, id="3", command="/recall bike", principal="bob")
             assert "green" not in json.dumps(other)
+
+    asyncio.run(work())
+
+
+def test_a_program_gets_its_answer_after_the_companion_was_killed_without_asking_again(
+    peers: tuple[Companion, int, BoardProcess],
+):
+    companion, port, board = peers
+
+    async def work() -> None:
+        board.kill()
+        async with program(port) as client:
+            message = {"id": "1", "text": "remember that my bike is green", "principal": "ann"}
+            await client.publish("engram/v1/kitchen/chat/in", json.dumps(message), qos=1)
+            answer = await anext(aiter(client.messages))
+            assert json.loads(bytes(answer.payload)) == {"id": "1", "state": "waiting"}  # type: ignore[arg-type]
+        companion.kill()
+        companion.start()
+        async with program(port) as client:
+            board.start()
+            found = await heard(client)
+            assert found[-1] == {"id": "1", "end": "done"}
+            assert "bike" in "".join(each["text"] for each in found if each.get("kind") == "text")
 
     asyncio.run(work())
 

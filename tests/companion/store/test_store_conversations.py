@@ -211,6 +211,20 @@ def test_a_push_is_kept_once(kitchen: CompanionStore):
     assert kitchen.conversations("kitchen", 10, room="other") == []
 
 
+def test_what_a_board_says_by_itself_has_a_bound_and_drives_out_no_message(
+    kitchen: CompanionStore, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("engram_host.companion.store.conversations.table.PUSHES_KEPT", 3)
+    add(kitchen, "open")
+    hello(kitchen, Sender("b2", 1, 1), "garden")
+    kitchen.add_push(Sender("b2", 1, 2), "garden", Said("push:1:t1", "", "it rains here", "phone"), NOW)
+    for number in range(6):
+        kitchen.add_push(BOARD, "kitchen", Said(f"push:{number}", "", "it rains", "phone"), NOW)
+    kept = [each.said.mid for each in kitchen.conversations("kitchen", 10)]
+    assert kept == ["push:5", "push:4", "push:3", "open"]
+    assert [each.said.mid for each in kitchen.conversations("garden", 10)] == ["push:1:t1"]
+
+
 def test_a_board_that_is_not_known_is_told_nothing(store: CompanionStore):
     with pytest.raises(UnknownDevice):
         add(store)

@@ -78,6 +78,13 @@ class _Away(ChannelSink):
         return False
 
 
+class _Companion(_Away):
+    """One that cannot be reached, and offers its messages until it has the answer."""
+
+    is_confirming = False
+    is_offered_again = True
+
+
 class _Life:
     """A board that does all that leaves a line."""
 
@@ -206,6 +213,7 @@ class _Life:
             inbox.add_channel("net", lambda address: (_Away(), "net 5"))
             for mid, said in (("net:5:1", "hello"), ("net:5:2", "/note it rains")):
                 await inbox.take(Message(mid, ann, said, said[0] == "/", None), ChannelSink())
+            await inbox.take(Message("link:5", ann, "hello again", False, None), _Companion())
             self._parts.journal.add(ann, "assistant", "engram", "late", answers=1)
             await inbox.push(ann, "The paint has come")
 

@@ -91,6 +91,19 @@ def test_the_owner_sends_memories_and_imports_them(tmp_path: Path):
         assert "files are taken from the owner only" in talk.answer(bob)
 
 
+def test_a_file_that_is_loaded_holds_up_no_answer(tmp_path: Path):
+    with chatting(tmp_path, {"reply": SLOW}) as talk:
+        ann, bob = talk.person("Ann", is_owner=True), talk.person("Bob")
+        talk.telegram.faults.delay(6, method="file")
+        talk.write(bob, "hello")
+        talk.wait(lambda: talk.model.requests or talk.server.ledger.of_method("sendChatAction"))
+        talk.telegram.people.send_document(ann, "old.jsonl", b'{"content":"x","tags":["y"]}\n')
+        talk.wait(lambda: talk.server.ledger.of_method("file"))
+        talk.sees(bob, "".join(piece["text"] for piece in SLOW).strip())
+        assert talk.shown(ann) == []
+        assert talk.answer(ann).startswith("old.jsonl is kept")
+
+
 def test_a_conversation_goes_over_tls(tmp_path: Path):
     with chatting(tmp_path, {"reply": SLOW}, authority=trustme.CA()) as talk:
         ann = talk.person("Ann")

@@ -32,6 +32,44 @@ def test_a_flood_is_waited_for(tmp_path: Path):
         assert (refused.status, sent.status) == (429, 200) and sent.date - refused.date >= 2
 
 
+def test_a_flood_of_one_chat_holds_up_no_other_one(tmp_path: Path):
+    with chatting(tmp_path, HELLO) as talk:
+        ann, bob = talk.person("Ann"), talk.person("Bob")
+        talk.telegram.faults.flood(8, method="sendMessage")
+        talk.write(ann, "hello")
+        talk.wait(lambda: talk.server.ledger.of_method("sendMessage"))
+        talk.write(bob, "hello")
+        talk.sees(bob, "Hello.")
+        assert talk.shown(ann) == []
+        talk.sees(ann, "Hello.")
+        refused, _, late = talk.calls("sendMessage")
+        assert refused.status == 429 and late.date - refused.date >= 8
+
+
+def test_a_flood_of_the_polls_lets_the_whole_bot_wait(tmp_path: Path):
+    with chatting(tmp_path, {"reply": [{"text": "Hello.", "delay": 3}]}) as talk:
+        ann = talk.person("Ann")
+        talk.write(ann, "hello")
+        talk.wait(lambda: talk.server.ledger.of_method("sendChatAction"))
+        talk.telegram.faults.flood(6, method="getUpdates")
+        talk.sees(ann, "Hello.")
+        [refused] = [call for call in talk.calls("getUpdates") if call.status == 429]
+        [sent] = talk.calls("sendMessage")
+        assert sent.date - refused.date >= 6
+
+
+def test_a_kept_answer_that_has_to_wait_holds_up_no_other_one(tmp_path: Path):
+    with chatting(tmp_path, HELLO) as talk:
+        ann, bob = talk.person("Ann"), talk.person("Bob")
+        talk.telegram.faults.flood(100, method="sendMessage")
+        talk.write(ann, "hello")
+        talk.console.heard("an answer was not delivered and is kept: t")
+        talk.telegram.faults.fail(502, method="sendMessage", count=2)
+        talk.write(bob, "hello")
+        talk.sees(bob, AGAIN + "Hello.")
+        assert talk.shown(ann) == []
+
+
 def test_a_flood_that_lasts_leaves_the_answer_for_later(tmp_path: Path):
     with chatting(tmp_path, HELLO) as talk:
         ann = talk.person("Ann")
@@ -39,6 +77,15 @@ def test_a_flood_that_lasts_leaves_the_answer_for_later(tmp_path: Path):
         talk.write(ann, "hello")
         talk.console.heard("an answer was not delivered and is kept: t")
         assert talk.shown(ann) == [] and asked(talk) == 1
+
+
+def test_an_answer_that_telegram_refuses_is_told_and_not_taken_for_delivered(tmp_path: Path):
+    with chatting(tmp_path, HELLO) as talk:
+        ann = talk.person("Ann")
+        talk.telegram.faults.refuse("strange", method="sendMessage", count=2)
+        talk.write(ann, "hello")
+        assert "Telegram does not take this answer" in talk.answer(ann)
+        assert "refused" in talk.command("/telegram") and "Bad Request: strange" in talk.command("/telegram")
 
 
 def test_a_cut_before_the_message_was_handled_is_sent_again_with_a_mark(tmp_path: Path):
@@ -56,6 +103,28 @@ def test_a_cut_after_the_message_was_handled_is_no_silent_repetition(tmp_path: P
         talk.telegram.faults.cut_after(method="sendMessage")
         talk.write(ann, "hello")
         talk.sees(ann, "Hello.", AGAIN + "Hello.")
+
+
+def test_a_command_that_reads_is_marked_when_it_is_done_again_and_given_up_after_three_times(tmp_path: Path):
+    with chatting(tmp_path, HELLO) as talk:
+        ann = talk.person("Ann")
+        talk.telegram.faults.cut_after(method="sendMessage", count=6)
+        talk.write(ann, "/mode")
+        chat = talk.chat(ann)
+        talk.wait(lambda: len(talk.server.people.from_bot(chat)) >= 5)
+        *shown, said = talk.answers(ann, 7)
+        assert shown == ["full mode", *[AGAIN + "full mode"] * 5]
+        assert said == "/mode was not answered, or the answer may not have arrived: say it again."
+
+
+def test_a_command_that_reads_is_given_up_where_the_chat_has_to_wait_long(tmp_path: Path):
+    with chatting(tmp_path, HELLO) as talk:
+        ann = talk.person("Ann")
+        talk.telegram.faults.flood(61, method="sendMessage")
+        talk.write(ann, "/mode")
+        talk.console.heard("a command is given up")
+        assert talk.answers(ann, 0) == []
+        assert "answers that were not delivered are kept" in talk.command("/telegram")
 
 
 def test_a_gateway_that_fails_is_no_silent_repetition(tmp_path: Path):
@@ -146,10 +215,24 @@ def test_after_a_power_cut_the_answer_goes_on_in_its_message(tmp_path: Path):
         talk.wait(lambda: talk.server.ledger.of_method("editMessageText"))
         talk.kill()
         talk.start()
-        # Of the reply nothing was kept before it was whole: it is made again, and shown as late as it is.
+        # Of the reply nothing was kept before it was whole: it is made again, in the message that shows its beginning.
+        whole = "".join(piece["text"] for piece in SLOW).strip()
+        [message] = talk.sees(ann, whole)
+        assert message.versions[0].text.startswith("Word0")
+
+
+def test_an_answer_whose_first_message_may_have_arrived_is_made_again_with_a_mark(tmp_path: Path):
+    with chatting(tmp_path, {"reply": SLOW}) as talk:
+        ann = talk.person("Ann")
+        talk.telegram.faults.delay(3600, method="sendMessage")
+        talk.write(ann, "hello")
         chat = talk.chat(ann)
+        talk.wait(lambda: talk.server.people.from_bot(chat))
+        talk.kill()
+        talk.start()
         talk.wait(lambda: talk.server.people.from_bot(chat)[-1].text.endswith("Word9"))
-        assert len(talk.shown(ann)) <= 2
+        first, second = talk.shown(ann)
+        assert first.startswith("Word0") and second.startswith(AGAIN + "Word0")
 
 
 def test_after_a_power_cut_in_the_last_exchange_the_answer_is_not_doubled(tmp_path: Path):

@@ -32,8 +32,8 @@ def test_a_stranger_gets_a_code_and_nothing_else(tmp_path: Path):
 
 
 def test_policies(tmp_path: Path):
-    for policy, answered in (("open", True), ("allowlist", False), ("off", False)):
-        folder = tmp_path / policy
+    for policy, answered in (("open *", True), ("allowlist", False), ("off", False)):
+        folder = tmp_path / policy.split()[0]
         folder.mkdir()
         with chatting(folder, ECHO, telegram__policy=policy) as talk:
             eve = talk.telegram.people.add_user("Eve")
@@ -94,6 +94,44 @@ def test_topics_are_sessions_of_their_own(tmp_path: Path):
         messages = talk.sees(forum, "You said: ann: one", "You said: ann: two")
         assert [message.thread_id for message in messages] == [first, second]
         assert "ann: one" not in said(talk.model.requests[-1])
+
+
+def test_a_group_that_becomes_a_supergroup_stays_open(tmp_path: Path):
+    with chatting(tmp_path, ECHO) as talk:
+        ann = talk.person("Ann")
+        group = talk.telegram.people.group("Garden", [ann])
+        talk.command(f"/people group telegram:{group.id} mention")
+        garden = talk.telegram.people.upgrade(group, ann)
+        talk.write(ann, "@engram_fake_bot hello", chat=garden)
+        talk.sees(garden, "You said: ann: hello")
+        listed = talk.command("/people")
+        assert f"telegram:{garden.id}" in listed and f"telegram:{group.id} " not in listed
+
+
+def test_an_answer_follows_its_group_to_the_supergroup(tmp_path: Path):
+    slow = [{"text": f"Word{number} ", "delay": 1} for number in range(8)]
+    with chatting(tmp_path, {"reply": slow}) as talk:
+        ann = talk.person("Ann")
+        group = talk.telegram.people.group("Garden", [ann])
+        talk.command(f"/people group telegram:{group.id} mention")
+        talk.write(ann, "@engram_fake_bot hello", chat=group)
+        talk.wait(lambda: talk.server.people.from_bot(group))
+        garden = talk.telegram.people.upgrade(group, ann)
+        whole = "".join(piece["text"] for piece in slow).strip()
+        talk.sees(garden, "(Sent again: this may have arrived before.)\n" + whole)
+
+
+def test_an_answer_to_a_topic_that_is_deleted_meanwhile_goes_to_the_forum(tmp_path: Path):
+    with chatting(tmp_path, {"reply": [{"text": "Yes.", "delay": 2}]}) as talk:
+        ann = talk.person("Ann")
+        forum = talk.telegram.people.supergroup("Club", [ann], is_forum=True)
+        topic = talk.telegram.people.topic(forum, "Chess", ann)
+        talk.command(f"/people group telegram:{forum.id} mention")
+        talk.write(ann, "@engram_fake_bot hello", chat=forum, thread_id=topic)
+        talk.wait(lambda: talk.server.ledger.of_method("sendChatAction"))
+        talk.telegram.people.delete_topic(forum, topic)
+        [message] = talk.sees(forum, "Yes.")
+        assert not message.thread_id
 
 
 def test_what_is_private_stays_out_of_a_group(tmp_path: Path):

@@ -36,7 +36,7 @@ def conversation(folder: Path, kilobytes: int) -> tuple[list[str], str]:
     board = replace(profile.load_profile(heap.BOARD), settings=profile.load_profile(heap.BOARD).settings | heap.ROOM)
     flash = folder / "flash.bin"
     flash.write_bytes(heap_flash.filled(board, heap.RECORDS)[0])
-    settings = board.settings | {"telegram.policy": "open", "log.level": "info"}
+    settings = board.settings | {"telegram.policy": "open *", "log.level": "info"}
     fake = FakeTelegram(limits=FloodLimits(enabled=False))
     with serving_model(RULES) as model, serving(fake) as telegram:
         environment = {

@@ -79,21 +79,45 @@ async def test_another_message_is_expected_for_a_while_after_an_answer():
     assert not board.gate.is_active()
 
 
-async def test_too_many_at_once_are_refused():
-    class Patient(Ear):
-        async def text(self, piece):
-            answered.append(piece)
-            await may_go_on.wait()
+class _Slow(Ear):
+    """Somebody whom four turns wait for, until they may go on."""
 
-    answered, may_go_on = [], asyncio.Event()
-    board = scripted()
-    tasks = [asyncio.create_task(board.agent.turn(OWNER, f"hi {number}", Patient())) for number in range(4)]
-    await wait_until("the first answer, while the others wait", lambda: answered)
+    def __init__(self):
+        super().__init__()
+        self.answered, self.may_go_on = [], asyncio.Event()
+
+    async def text(self, piece):
+        self.answered.append(piece)
+        await self.may_go_on.wait()
+
+    async def begin(self, board):
+        """Say four things at once."""
+        self.tasks = [asyncio.create_task(board.agent.turn(OWNER, f"hi {number}", self)) for number in range(4)]
+        await wait_until("the first answer, while the others wait", lambda: self.answered)
+
+    async def end(self):
+        self.may_go_on.set()
+        for task in self.tasks:
+            await task
+
+
+async def test_too_many_at_once_are_refused():
+    board, slow = scripted(), _Slow()
+    await slow.begin(board)
     with raises(ModelError) as caught:
         await say(board, "one more")
     assert "too many messages are waiting" in str(caught.error)
-    may_go_on.set()
-    for task in tasks:
-        await task
+    await slow.end()
     outcome, _ = await say(board, "now")
     assert outcome.problem == "" and len(kept(board)) == 10
+
+
+async def test_a_channel_with_one_message_at_a_time_waits_however_many_do():
+    board, slow = scripted(), _Slow()
+    await slow.begin(board)
+    patient = Ear()
+    patient.is_patient = True
+    task = asyncio.create_task(board.agent.turn(OWNER, "last", patient))
+    await slow.end()
+    assert (await task).problem == ""
+    assert [text for role, text, _ in kept(board) if role == "user"][-1] == "last"

@@ -1,9 +1,10 @@
 """Answers that were not delivered: kept on flash by their turns, given when the link is back, with their age; bounded."""
 
 from board import Board, Script
-from channel import Network, message
+from channel import Chat, Network, message
 from engram import files
 from engram.channels.outbox import Outbox
+from engram.errors import StoreError
 from engram.memory.access import Caller
 from support import folder
 
@@ -76,6 +77,18 @@ async def test_a_message_whose_answer_the_power_took_is_answered_without_being_o
     assert (line["role"], line["prev"], line["scope"]) == ("assistant", 3, "user:ann")
 
 
+async def test_an_answer_that_is_made_again_is_told_where_its_beginning_stands():
+    board = _board()
+    board.journal.add(NET, "user", "ann", "hi", mid="net:1:9")
+    Outbox(board.place + "/memory").note(3, 1, 77)
+    board = _again(board, "At last.")
+    network = Network(board.inbox)
+    network.is_up = False
+    await board.inbox.redeliver("net")
+    assert network.chats[0][1].begun_at == (1, 77)
+    assert Outbox(board.place + "/memory").entries == [[3, 1, 77]]
+
+
 async def test_while_the_link_goes_down_again_the_rest_waits():
     board = _board("One.", "Two.", "Three.")
     network = await _undelivered(board, 3)
@@ -84,6 +97,21 @@ async def test_while_the_link_goes_down_again_the_rest_waits():
     network.is_up = True
     assert await board.inbox.redeliver("net") == 0
     assert [told[2] for _, told in _given(network)] == ["One.", "Two.", "Three."]
+
+
+async def test_a_room_that_can_take_nothing_for_a_while_is_passed_over():
+    board = _board("One.", "Two.")
+    network = Network(board.inbox)
+    network.is_up = False
+    for chat in (1, 2):
+        await network.offer(message("net:%d:1" % chat, "hi", Caller("ann", "net %d" % chat, False, "")))
+    network.is_up, network.is_full = True, ["net 1"]
+    assert await board.inbox.redeliver("net") == 1
+    assert await board.inbox.push(NET, "The paint has come.") is False
+    assert [address for address, _ in _given(network)] == ["net:2:1"]
+    network.is_full = []
+    assert await board.inbox.redeliver("net") == 0
+    assert [address for address, _ in _given(network)] == ["net:1:1", "net 1"]
 
 
 async def test_the_oldest_gives_way_and_that_is_told():
@@ -141,7 +169,7 @@ async def test_what_was_forgotten_before_it_was_delivered_is_not_delivered():
 
 async def test_what_the_board_begins_for_a_room_of_no_channel_is_not_kept():
     board = _board()
-    assert await board.inbox.push(Caller("ann", "elsewhere 1", False, ""), "hello") is False
+    assert board.inbox.push(Caller("ann", "elsewhere 1", False, ""), "hello") is None
     assert board.journal.newest == 0
 
 
@@ -168,3 +196,47 @@ def test_a_damaged_file_is_told_and_counts_as_empty():
     for damaged in (data[:-1], b"x" + data[1:], data[1:], b"x", bytes(5)):
         files.write(place + "/outbox.bin", damaged)
         assert Outbox(place).entries == []
+
+
+async def test_an_answer_whose_turn_has_left_the_journal_is_told_with_the_next_one():
+    board = Board(segment_bytes=4096, journal_bytes=16384).serve(Script("Hello."))
+    network = await _undelivered(board)
+    network.is_up = False
+    for number in range(300):
+        board.journal.add(NET, "user", "ann", "number %d" % number)
+    assert board.journal.entries.line(3) is None
+    await network.offer(message("net:1:1", "hi", NET))
+    network.is_up = True
+    assert await board.inbox.redeliver("net") == 0
+    ((_, told),) = _given(network)
+    assert told[1:] == [
+        "notice older answers that could not be delivered and are not kept any more: 1; ask again.",
+        "kept",
+        "ok",
+        "end",
+    ]
+
+
+async def test_what_the_board_begins_is_on_flash_at_once_and_is_delivered_once_though_the_link_comes_back_meanwhile():
+    board = _board()
+    network = Network(board.inbox)
+    pushing = board.inbox.push(NET, "The paint has come.")
+    assert board.journal.turn(3)["text"] == "The paint has come." and Outbox(board.place + "/memory").find(3)
+    await board.inbox.redeliver("net")
+    assert await pushing is True
+    assert _given(network) == [("net 1", ["kept", "The paint has come.", "end"])]
+
+
+async def test_what_could_not_be_read_while_it_was_delivered_is_kept():
+    board = _board()
+    network = Network(board.inbox)
+
+    class Failing(Chat):
+        async def kept(self, reply):
+            raise StoreError("the flash cannot be read.")
+
+    board.inbox.channels["net"] = lambda address: (Failing(network), "net 1")
+    assert await board.inbox.push(NET, "The paint has come.") is False
+    network = Network(board.inbox)
+    assert await board.inbox.redeliver("net") == 0
+    assert _given(network)[-1] == ("net 1", ["kept", "The paint has come.", "end"])

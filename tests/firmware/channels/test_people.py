@@ -3,7 +3,7 @@
 import os
 
 from board import NOW, Board, error_of, lines_of, paths
-from engram.channels.people import Admission, People, principal_of, room_of
+from engram.channels.people import OPEN, Admission, People, principal_of, room_of
 from engram.clock import Clock
 from engram.errors import ArgumentError, NotFound, StoreError
 from engram.memory.access import OWNER, Caller
@@ -78,7 +78,7 @@ def test_strangers_write_nothing_to_flash():
 def test_the_policies_let_in_whom_they_name():
     assert _people("allowlist").admit("net", "5", "direct") == SILENCE
     assert _people("off").admit("net", "5", "direct") == SILENCE
-    assert _people("open").admit("net", "5", "direct") == _caller(ANN, "net 5")
+    assert _people(OPEN).admit("net", "5", "direct") == _caller(ANN, "net 5")
     people = _people("off")
     people.approve(ANN, "ann")
     people.set_group("net:-7", "always")
@@ -90,7 +90,7 @@ def test_the_policies_let_in_whom_they_name():
 
 
 def test_who_is_blocked_gets_silence_in_every_policy_and_in_groups():
-    for policy in ("pairing", "allowlist", "open"):
+    for policy in ("pairing", "allowlist", OPEN):
         people = _people(policy)
         people.set_group("net:-7", "always")
         people.block(ANN)
@@ -184,7 +184,7 @@ def test_the_numbers_of_people_and_groups_are_bounded():
 
 
 def test_beyond_the_rate_there_is_one_notice_and_then_silence_until_the_next_minute():
-    people = _people("open", rate=2)
+    people = _people(OPEN, rate=2)
     told = [people.admit("net", "5", "direct") for _ in range(5)]
     assert [each.caller is not None for each in told] == [True, True, False, False, False]
     assert "more than 2 messages a minute" in told[2].reply and told[3] == told[4] == SILENCE
@@ -194,7 +194,7 @@ def test_beyond_the_rate_there_is_one_notice_and_then_silence_until_the_next_min
 
 
 def test_the_senders_that_are_counted_are_bounded():
-    people = _people("open")
+    people = _people(OPEN)
     told = [people.admit("net", str(sender), "direct").caller is not None for sender in range(50)]
     assert told == [True] * 32 + [False] * 18
     people.approve("net:49", "ann")
@@ -238,7 +238,7 @@ def test_long_and_strange_ids_make_short_principals_and_rooms_that_differ():
     assert all(len(principal_of(name)) <= 32 for name in names)
     rooms = [room_of("net", "!" * 90, thread) for thread in ("", "1", "2")]
     assert len(set(rooms)) == 3 and all(len(room) <= 64 and room.startswith("net ") for room in rooms)
-    assert _people("open").admit("net", "x" * 200, "direct") == SILENCE
+    assert _people(OPEN).admit("net", "x" * 200, "direct") == SILENCE
 
 
 def test_the_commands_are_the_owners_and_tell_what_they_did():
@@ -268,3 +268,14 @@ def test_the_commands_are_the_owners_and_tell_what_they_did():
     assert lines_of(board, "/people list") == ["owner (Ann of the shop): net:5, irc:ann", "group net:-7: mention"]
     assert "/help people" in error_of(board, "/people what")
     assert [path for path in paths(board.place) if path.endswith("people.json")]
+
+
+def test_a_group_with_another_id_stays_as_it_was_set():
+    people = _people()
+    people.set_group("net:-7", "always")
+    people.move_group("net:-7", "net:-1007")
+    people.move_group("net:-8", "net:-1008")
+    people.set_group("net:-6", "mention")
+    people.move_group("net:-6", "net:-1007")
+    assert people.groups == {"net:-1007": "always"}
+    assert People(people._path[: -len("/people.json")], Clock(0, lambda: NOW), "pairing", 10).groups == people.groups

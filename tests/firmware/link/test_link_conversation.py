@@ -6,6 +6,7 @@ import asyncio
 
 from board import Board, Script
 from engram import lazy
+from engram.agent.agent import Sink
 from engram.channels.inbox import ChannelSink, Message
 from engram.compat import sleep_ms
 from engram.errors import ArgumentError
@@ -14,6 +15,7 @@ from engram.link.conversation import Conversation, Push, caller_of
 from engram.link.http import Http
 from engram.link.listening import Listening
 from engram.link.rpc import LinkError, Rpc
+from engram.memory.access import OWNER
 from fake_companion import Companion, Way
 from linked import Linked
 from samples import Numbers
@@ -187,6 +189,37 @@ async def test_an_answer_is_cancelled_and_what_came_of_it_is_kept():
     await linked.listening.stop()
 
 
+async def test_a_message_that_finds_the_board_busy_with_as_many_as_it_takes_waits_for_its_turn():
+    may_go_on = asyncio.Event()
+
+    class Slow(Sink):
+        async def text(self, piece):
+            await may_go_on.wait()
+
+    board = _board()
+    others = [asyncio.create_task(board.agent.turn(OWNER, "hi", Slow())) for _ in range(4)]
+    linked = Talking(board)
+    linked.companion.say(_head(text="hello"))
+    task = asyncio.create_task(linked.listening.run())
+    await wait_until("the board asks while it waits", lambda: linked.companion.counts.get("listen", 0) > 2)
+    assert (linked.listening.mid, linked.listening.turn, linked.companion.replies) == ("a", "", {})
+    may_go_on.set()
+    await wait_until("it is answered", lambda: not linked.companion.waiting)
+    assert linked.companion.told("a") == [["text", "ok"], ["end", _turn_of(board, "link:a")]]
+    for other in others:
+        await other
+    linked.exchange.close(LinkError("the test is over"))
+    await task
+
+
+def _turn_of(board, mid):
+    """The id of the turn that a message with an id has made."""
+    for line in board.journal.entries.lines_backwards():
+        if line.get("mid") == mid:
+            return "t%d" % line["seq"]
+    raise AssertionError(mid)
+
+
 async def test_an_answer_does_not_wait_long_for_a_link_that_stands_still():
     board = _board(["x" * 800] * 8)
     linked = Talking(board)
@@ -225,11 +258,12 @@ async def test_what_the_board_says_by_itself_is_pushed_once():
 
 def test_the_sinks_have_all_that_a_channel_calls():
     for sink in (Conversation, Push):
-        for name in ("taken", "text", "notice", "line", "report", "problem", "refuse", "kept", "end", "is_confirming"):
+        for name in ("taken", "text", "notice", "line", "report", "problem", "refuse", "kept", "end"):
             assert hasattr(ChannelSink, name)
-            assert hasattr(sink, name) or (sink is Push and name not in ("kept", "end", "notice", "is_confirming")), (
-                name
-            )
+            assert hasattr(sink, name) or (sink is Push and name not in ("kept", "end", "notice")), name
+        assert hasattr(ChannelSink, "is_confirming") and hasattr(sink, "is_confirming")
+    for name in ("is_offered_again", "is_patient"):
+        assert hasattr(ChannelSink, name) and getattr(Conversation, name)
 
 
 async def test_an_older_companion_is_asked_for_nothing():

@@ -69,6 +69,16 @@ async def test_a_refusal_has_its_code_words_and_wait():
     assert (error.code, error.retry_after) == (400, 0) and "***" in str(error)
 
 
+async def test_a_refusal_names_the_supergroup_that_a_group_became():
+    error = await failure(refusal(400, "Bad Request: group chat was upgraded", migrate_to_chat_id=-1001234567890))
+    assert (error.moved_to, error.retry_after) == (-1001234567890, 0)
+
+
+async def test_parameters_of_a_refusal_are_not_trusted():
+    error = await failure(refusal(429, "x", retry_after="9", migrate_to_chat_id=True))
+    assert (error.moved_to, error.retry_after) == (0, 0)
+
+
 async def test_a_gateway_that_fails_leaves_the_outcome_unknown():
     error = await failure([answer(b"<html>Bad Gateway", "502 Bad Gateway")])
     assert (error.code, error.is_unknown) == (502, True) and "html" not in str(error)
@@ -129,6 +139,22 @@ async def test_what_is_no_answer_of_telegram_is_an_error():
             with raises(BotError) as caught:
                 await BotApi(peer.url, TOKEN).updates(0, 1, 0, 4000)
         assert "telegram.url" in str(caught.error), body
+
+
+async def test_a_file_that_takes_too_long_is_given_up_and_its_link_is_free_again():
+    whole = answer(b"line\n" * 1000)
+    async with Peer([60_000], [whole[:-10], 60_000], result(True)) as peer:
+        api = BotApi(peer.url, TOKEN)
+        with raises(BotError) as caught:
+            await api.open_file("documents/a.jsonl", 50)
+        assert "send it in parts" in str(caught.error)
+        file = await api.open_file("documents/a.jsonl", 300)
+        with raises(BotError):
+            while await file.read(1024):
+                pass
+        await file.close()
+        assert await api.call("getMe") is True
+        assert peer.connections == 3
 
 
 async def test_a_file_comes_in_pieces():

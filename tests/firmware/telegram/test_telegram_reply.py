@@ -7,7 +7,7 @@ from engram import text  # noqa: F401 leaves first: the stack is short
 from engram.channels.deliveries import Kept
 from engram.channels.telegram import reply as replies
 from engram.channels.telegram.bot_api import BotError
-from engram.channels.telegram.reply import Reply
+from engram.channels.telegram.reply import UNDER_WAY, Reply
 from engram.channels.telegram.sender import Place, Sender, message_of, place_of, room_of
 from support import wait_until
 
@@ -55,7 +55,10 @@ class Channel:
     def __init__(self, *errors):
         self.api = Api(*errors)
         self.failed = []
-        self.sender = Sender(self.api, self.failed.append)
+        self.moved = []
+        self.refused = []
+        self.note_refused = self.refused.append
+        self.sender = Sender(self.api, self.failed.append, lambda chat, new: self.moved.append((chat, new)))
         self.noted = []
         self.undelivered = []
         self.confirmed = []
@@ -164,6 +167,22 @@ async def test_what_did_not_go_out_is_sent_again_without_a_mark():
     assert channel.api.texts() == ["Hi"]
 
 
+async def test_a_command_that_is_done_again_is_marked():
+    channel = Channel()
+    reply = Reply(channel, ANN, False, is_repeat=True)
+    await reply.line("full mode")
+    assert await reply.end(None)
+    assert channel.api.texts() == [AGAIN + "full mode"]
+
+
+async def test_it_is_known_whether_an_answer_may_have_arrived():
+    for error, may_have_arrived in ((BotError(0, "no network"), False), (unknown(), True)):
+        channel = Channel(error, error)
+        reply = Reply(channel, ANN, False)
+        await reply.line("full mode")
+        assert not await reply.end(None) and reply.may_have_arrived is may_have_arrived
+
+
 async def test_an_answer_that_fails_twice_is_kept_with_its_doubt():
     channel = Channel(unknown(), unknown(502))
     assert await said(channel, "Hi") is None
@@ -178,19 +197,136 @@ async def test_who_has_blocked_the_bot_is_not_tried_again():
     assert not channel.undelivered
 
 
+def refusal(words, **more):
+    return BotError(400, "Telegram answers 400: Bad Request: " + words, **more)
+
+
+async def test_only_a_chat_that_has_gone_counts_as_delivered():
+    for words in ("chat not found", "PEER_ID_INVALID", "user is deactivated", "have no rights to send a message",
+                  "not enough rights to send text messages to the chat", "CHAT_WRITE_FORBIDDEN", "TOPIC_CLOSED"):  # fmt: skip
+        channel = Channel(refusal(words))
+        assert await said(channel, "Hi"), words
+        assert channel.api.methods() == ["sendMessage"] and not channel.refused
+
+
+async def test_an_answer_that_is_refused_without_marks_too_is_told_to_the_chat_and_the_owner():
+    channel = Channel(refusal("message is too long"), refusal("message is too long"))
+    assert await said(channel, "**Hi**")
+    assert [fields["text"] for _, fields in channel.api.calls][:2] == ["<b>Hi</b>", "**Hi**"]
+    [told] = channel.api.texts()
+    assert told.startswith("(Telegram does not take this answer") and len(channel.refused) == 1
+
+
+async def test_that_an_answer_was_refused_is_told_once_even_if_the_chat_cannot_be_told():
+    channel = Channel(*[refusal("strange")] * 3)
+    assert await said(channel, "Hi")
+    assert len(channel.refused) == 1 and len(channel.api.calls) == 3
+
+
+async def test_an_answer_to_a_topic_that_has_gone_goes_to_the_chat():
+    for words in ("message thread not found", "TOPIC_DELETED"):
+        channel = Channel(refusal(words))
+        assert await said(channel, "Hi", place=GROUP)
+        first, second = [fields for _, fields in channel.api.calls]
+        assert "message_thread_id" in first and "message_thread_id" not in second
+
+
+async def test_an_answer_follows_its_group_to_the_supergroup():
+    channel = Channel(refusal("group chat was upgraded to a supergroup chat", moved_to=-1007))
+    for _ in range(2):
+        assert await said(channel, "Hi", place=GROUP)
+    assert [fields["chat_id"] for _, fields in channel.api.calls] == [-100, -1007, -1007]
+    # In the supergroup another message has the number of the one that is answered.
+    assert ["reply_parameters" in fields for _, fields in channel.api.calls] == [True, False, False]
+    assert channel.moved == [(-100, -1007)]
+
+
+async def test_a_message_that_stays_behind_in_a_former_group_is_written_again_with_a_mark():
+    channel = Channel(refusal("group chat was upgraded to a supergroup chat", moved_to=-1007))
+    reply = Reply(channel, GROUP, False)
+    await reply.kept(Kept("t1", "Hello", "", False, False, 0, 33))
+    assert await reply.end(None)
+    assert channel.api.texts() == [AGAIN + "Hello"] and channel.noted[-1] == ("t1", 0, 1)
+
+
+async def test_a_message_that_was_under_way_as_its_group_moved_is_written_again_too():
+    channel = Channel()
+    sent = channel.api.send
+
+    async def send(method, **fields):
+        channel.sender.move(-100, -1007)
+        return await sent(method, **fields)
+
+    reply = Reply(channel, GROUP, True)
+    await reply.taken("t1")
+    await wait_until("the typing sign", lambda: channel.api.calls)
+    channel.api.send = send
+    await reply.text("One ")
+    await wait_until("the first piece", lambda: channel.api.texts() == ["One"])
+    await reply.text("two")
+    assert await reply.end(None)
+    assert channel.api.texts() == ["One", AGAIN + "One two"]
+    assert [fields["chat_id"] for _, fields in channel.api.calls][1:] == [-100, -1007]
+
+
+async def test_a_group_that_moves_in_a_ring_ends():
+    errors = [refusal("upgraded", moved_to=-number) for number in (8, 7, 8, 7, 8, 7, 8, 7)]
+    channel = Channel(*errors)
+    await said(channel, "Hi")
+    assert len(channel.api.calls) <= 6
+
+
+def test_the_groups_that_moved_are_bounded():
+    sender = Channel().sender
+    for chat in range(1, 30):
+        sender.move(-chat, -1000 - chat)
+    assert len(sender._moved) == 8
+
+
 async def test_telegrams_wait_is_kept():
     channel = Channel(BotError(429, "Too Many Requests", retry_after=1))
     assert await said(channel, "Hi")
     assert channel.api.methods() == ["sendMessage"] * 2
-    channel = Channel(BotError(429, "Too Many Requests", retry_after=1000))
-    assert not await said(channel, "Hi")
-    assert channel.api.methods() == ["sendMessage"]
+
+
+async def test_an_answer_that_has_to_wait_for_more_than_a_minute_is_kept():
+    channel = Channel(BotError(429, "Too Many Requests", retry_after=61))
+    for _ in range(2):  # the next one of that chat waits no longer
+        assert not await said(channel, "Hi")
+        assert channel.api.methods() == ["sendMessage"]
     await channel.sender.show_typing(ANN)
     assert channel.api.methods() == ["sendMessage"]
 
 
+async def test_a_chat_that_has_to_wait_holds_up_no_other_one():
+    channel = Channel(BotError(429, "Too Many Requests", retry_after=61))
+    assert not await said(channel, "Hi")
+    assert await said(channel, "Hi", place=GROUP)
+    assert channel.sender.wait_ms(ANN.chat) > 59_000 and not channel.sender.wait_ms(GROUP.chat)
+
+
+async def test_where_the_whole_bot_has_to_wait_every_chat_does():
+    channel = Channel()
+    channel.sender.pause(0, 61)
+    assert not await said(channel, "Hi") and not channel.api.calls
+
+
+def test_the_chats_that_have_to_wait_are_bounded():
+    sender = Channel().sender
+    for chat in range(1, 40):
+        sender.pause(chat, 10**9)
+    assert len(sender._pauses) == 17 and sender.wait_ms(39) > 86_000_000
+
+
+def test_a_shorter_wait_ends_no_longer_one():
+    sender = Channel().sender
+    for seconds in (61, 1):
+        sender.pause(7, seconds)
+    assert sender.wait_ms(7) > 59_000
+
+
 async def test_an_edit_that_changes_nothing_or_comes_too_late_is_done():
-    for words in ("message is not modified", "message to edit not found"):
+    for words in ("message is not modified", "message to edit not found", "MESSAGE_ID_INVALID"):
         channel = Channel()
         reply = Reply(channel, ANN, False)
         channel.api.errors.append(BotError(400, "Telegram answers 400: Bad Request: " + words))
@@ -211,6 +347,58 @@ async def test_a_kept_reply_goes_on_where_it_was():
     await reply.kept(Kept("t1", whole.strip(), "3 h", False, True, 1, 0))
     assert await reply.end(None)
     assert channel.api.texts() == [AGAIN + parts[1]]
+
+
+async def _made_again(part, place):
+    """The channel of an answer that is made again after a power cut."""
+    channel = Channel()
+    channel.api.messages[33] = "Hel"
+    reply = Reply(channel, ANN, False)
+    await reply.taken("t1")
+    await reply.begun(part, place)
+    assert await reply.end(Outcome("t1", "Hello.", ""))
+    return channel
+
+
+async def test_an_answer_that_is_made_again_goes_on_in_the_message_that_shows_its_beginning():
+    channel = await _made_again(0, 33)
+    assert channel.api.messages == {33: "Hello."} and channel.api.methods() == ["editMessageText"]
+
+
+async def test_an_answer_that_is_made_again_behind_earlier_messages_is_marked_and_counted_from_its_start():
+    channel = await _made_again(2, 33)
+    assert channel.api.messages == {33: AGAIN + "Hello."} and channel.noted[0] == ("t1", 0, 33)
+
+
+async def test_an_answer_that_is_made_again_is_marked_if_its_beginning_may_have_arrived():
+    channel = await _made_again(0, UNDER_WAY)
+    assert AGAIN + "Hello." in channel.api.texts() and channel.api.messages[33] == "Hel"
+
+
+async def test_an_answer_of_which_nothing_was_sent_is_made_again_without_a_mark():
+    channel = await _made_again(0, 0)
+    assert "Hello." in channel.api.texts()
+
+
+async def test_while_an_answer_streams_flash_tells_whether_its_first_message_may_have_arrived():
+    assert await _noted_while_it_streams(None) == [UNDER_WAY, 1]
+    assert await _noted_while_it_streams(unknown()) == [UNDER_WAY]
+    assert await _noted_while_it_streams(BotError(0, "no network")) == [UNDER_WAY, 0]
+
+
+async def _noted_while_it_streams(error) -> list:
+    """What is noted of the first message, as it is sent once."""
+    channel = Channel(None, error)  # the typing sign comes first
+    reply = Reply(channel, ANN, True)
+    await reply.taken("t1")
+    await wait_until("the typing sign", lambda: channel.api.calls)
+    await reply.text("Hello")
+    reply._pause_ms = 100_000
+    await wait_until("the first piece", lambda: not channel.api.errors)
+    await asyncio.sleep(0)
+    noted = [message for _, _, message in channel.noted]
+    await reply.end(None)
+    return noted
 
 
 async def test_a_late_reply_tells_its_age():

@@ -1,7 +1,7 @@
 """What of an update is a message for the board, and what is ignored and why."""
 
 from engram import text
-from engram.channels.telegram.updates import Bot, File, Ignored, incoming, update_id
+from engram.channels.telegram.updates import Bot, File, Ignored, incoming, moved_group, update_id
 from samples import Numbers
 from support import raises
 
@@ -123,8 +123,38 @@ def test_what_is_no_message_of_a_person_is_ignored():
         (update(text="x", message_id="5"), "it is not from a person in a chat"),
         (group(new_chat_members=[ANN]), "new_chat_members is not read"),
         (group(pinned_message={}), "pinned_message is not read"),
+        ({"update_id": 3, "channel_post": group(text="x")["message"]}, "channel_post is not read"),
+        (group(text="/stats", sender_chat={"id": -1001234567890}), "it is written in the name of a chat"),
+        (group(text="x", sender={"id": 777000}, sender_chat={"id": -5}), "it is written in the name of a chat"),
     ):
         assert ignored(wrong) == why, wrong
+
+
+def test_a_forwarded_command_is_none():
+    for forward in ({"forward_origin": {"type": "hidden_user"}}, {"forward_date": 1}):
+        said = incoming(update(text="/people approve telegram:666", **forward), BOT)
+        assert not said.is_command and said.refusal.startswith("A forwarded command is not carried out")
+        assert incoming(update(text="hello", **forward), BOT).refusal == ""
+
+
+def test_a_reply_to_something_else_is_not_for_the_bot():
+    for reply in (
+        {"reply_to_message": {"message_id": 4, "from": {"id": 98, "is_bot": True}}},
+        {"reply_to_message": {"message_id": 4, "from": {"id": True}}},
+        {"external_reply": {"origin": {"type": "user", "sender_user": {"id": 99}}}},
+        {"quote": {"text": "@other_bot"}},
+        {"entities": [{"type": "text_mention", "user": {"id": 98}}]},
+        {"via_bot": {"id": 99}},
+    ):
+        assert not incoming(group(text="hello", **reply), BOT).is_mentioned, reply
+
+
+def test_a_group_that_became_a_supergroup_is_named():
+    chat = {"id": -7, "type": "group", "title": "Garden"}
+    assert moved_group(update(chat, migrate_to_chat_id=-1007)) == (-7, -1007)
+    for other, new in ((chat, 7), (chat, True), (chat, "-8"), ({"id": 7, "type": "private"}, -8)):
+        assert moved_group(update(other, migrate_to_chat_id=new)) is None
+    assert moved_group({"update_id": 3}) is None
 
 
 def test_emoji_written_as_surrogates_are_read():

@@ -123,6 +123,8 @@ def test_a_file_needs_a_name_of_the_board():
         "x.txt",
         ".x.md",
         "secrets.json",
+        "config.json",
+        "people.json",
         "\0.md",
     ):
         with raises(ArgumentError):
@@ -135,7 +137,7 @@ def test_a_file_needs_a_name_of_the_board():
 
 def test_a_file_of_another_form_is_refused_in_one_sentence_that_names_the_command_for_it():
     board = mover()
-    for name in ("notes.md", "CoClaw-memories.json"):
+    for name in ("notes.txt", "memories.csv"):
         put(board, "- Ann plays chess\n", name)
         with raises(ArgumentError) as caught:
             answered(board, "/import " + name)

@@ -150,14 +150,15 @@ class BoardProcess(ServerProcess):
         self._count += 1
         self._write((json.dumps({"id": self._count, "say": text}) + "\n").encode())
 
-    def do(self, command: str) -> None:
-        """Send a command, without waiting for the answer."""
+    def do(self, command: str, mid: str = "") -> None:
+        """Send a command, with an id of its network if one is given, without waiting for the answer."""
         self._count += 1
-        self._write((json.dumps({"id": self._count, "command": command}) + "\n").encode())
+        more = {"mid": mid} if mid else {}
+        self._write((json.dumps({"id": self._count, "command": command, **more}) + "\n").encode())
 
-    def answered(self, command: str) -> str:
+    def answered(self, command: str, mid: str = "") -> str:
         """What it answers to a command."""
-        self.do(command)
+        self.do(command, mid)
         end = f'"id":{self._count},"done":true'
         wait_until(command, lambda: end in self.printed())
         lines = [json.loads(line) for line in self.printed().splitlines() if line.startswith('{"id"')]

@@ -102,6 +102,9 @@ class TalkingBoard:
         self.journal: dict[str, list[Any]] = {}
         """By the id of a message: [text, reply or None, how often it was answered by the model]."""
         self.callers: dict[str, Any] = {}
+        self.has_room = asyncio.Event()
+        """Whether a message has its turn: it waits otherwise, as behind those of other channels."""
+        self.has_room.set()
         self.die_at = 0.0
         """How likely the power goes at each step."""
         self.link = 0
@@ -146,6 +149,7 @@ class TalkingBoard:
 
     async def _take(self, mid: str, caller: Any, text: str, is_command: bool, sink: Any) -> None:
         """What an inbox does with a message that has an id."""
+        await self.has_room.wait()
         self.callers[mid] = caller
         entry = self.journal.setdefault(mid, [text, None, 0])
         await sink.taken(f"t{1 + list(self.journal).index(mid)}")

@@ -37,6 +37,8 @@ class Said:
     """Whether it is right that nothing comes of it."""
     update: int
     answers: list[Message] = field(default_factory=list)
+    is_begun: bool = False
+    """Whether a message shows the beginning of an answer that never went on in it."""
 
     @property
     def chat(self) -> Chat:
@@ -58,6 +60,7 @@ class Ledger:
         self._tails: Counter[int] = Counter()
         for each in said:
             each.answers = []
+            each.is_begun = False
 
     def take(self, message: Message) -> None:
         """Take a message of the bot."""
@@ -74,6 +77,7 @@ class Ledger:
         elif _is_whole(said, text):
             said.answers.append(message)
         else:
+            said.is_begun = True
             self.outcomes["(begun before a cut)"] += 1
 
     def _replied(self, message: Message) -> Said | None:
@@ -123,6 +127,8 @@ class Ledger:
         if said.is_silent:
             return "ANSWERED THOUGH IT SHOULD NOT" if said.answers else "rightly ignored"
         unmarked = [answer for answer in said.answers if not answer.text.startswith(AGAIN)]
+        if said.is_begun and len(unmarked) == len(said.answers):
+            return "BEGUN, AND NOT WRITTEN AGAIN WITH A MARK"
         if len(unmarked) > 1:
             return "a command that reads ran again" if said.kind in READS else "ANSWERED TWICE WITHOUT A MARK"
         if said.answers:

@@ -4,6 +4,7 @@ import asyncio
 
 from engram.channels.inbox import ChannelSink, Message
 from engram.link.conversation import Conversation
+from engram.link.rpc import LinkError
 from engram.memory.access import OWNER
 
 
@@ -19,6 +20,10 @@ class Chat(ChannelSink):
         self.network = network
         self.is_confirming = network.is_confirming
         self.told = []
+        self.begun_at = (0, 0)
+
+    async def begun(self, part, place):
+        self.begun_at = (part, place)
 
     async def taken(self, turn):
         self.told.append("taken " + turn)
@@ -55,14 +60,19 @@ class Network:
         self.inbox = inbox
         self.is_confirming = is_confirming
         self.is_up = True
+        self.is_full = []
+        """Rooms where nothing can go for a while."""
         self.chats = []
         """(address, Chat) of what was delivered by the board's own doing."""
         inbox.add_channel("net", self.open_sink)
 
     def open_sink(self, address):
+        room = "net " + address.replace(":", " ").split(" ")[1]
+        if room in self.is_full:
+            return None, room
         chat = Chat(self)
         self.chats.append((address, chat))
-        return chat, "net " + address.replace(":", " ").split(" ")[1]
+        return chat, room
 
     async def offer(self, message):
         """Let the board answer a message; the Chat."""
@@ -78,6 +88,7 @@ class LinkNetwork:
 
     def __init__(self, inbox):
         self.inbox = inbox
+        self.is_up = True
         self.told = []
         self.mid = self.turn = ""
         self.cancel = None
@@ -85,6 +96,8 @@ class LinkNetwork:
 
     async def ask(self, op, **fields):
         """Take a reply, as Replication.ask() does."""
+        if not self.is_up:
+            raise LinkError("it is down")
         self.told.extend([content for _, content in fields["items"]])
         return {"cancel": False}
 

@@ -14,7 +14,7 @@ import flash
 _PARTS = (
     "Config", "Clock", "Log", "Reserve", "Store", "Trash", "Usage", "Records", "Journal", "LearningCursor", "Forgetting",
     "TextChanges", "Profile", "Notes", "Undo", "NoteRetention", "Reminders", "Recall", "PromptBuilder", "Tools", "Offline",
-    "Agent", "Commands", "Memory",
+    "Agent", "Commands",
 )  # fmt: skip
 """The classes of which app.py and build.py make an object at the start."""
 

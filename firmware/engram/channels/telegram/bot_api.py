@@ -3,7 +3,11 @@
 What goes wrong is a BotError. The bot's token stands in the path of each request, and in no error.
 """
 
-from engram.compat import const
+import asyncio
+
+from engram.channels.telegram.updates import part
+from engram.clock import Timeout
+from engram.compat import const, wait_for_ms
 from engram.errors import EngramError
 from engram.llm.http.client import Client
 from engram.llm.http.response import ProtocolError
@@ -19,6 +23,7 @@ _BEGINNING = const(1000)  # bytes in which the number of an update and its chat 
 _WORDS = const(200)  # characters of the service's own words
 _CONNECT_MS = const(10_000)
 _ANSWER_MS = const(20_000)  # the longest silence of the service, besides the wait of a long poll
+_FILE_MS = const(60_000)  # what a file may take: meanwhile its link serves nobody else
 _JSON = const((("Content-Type", "application/json"),))
 
 UPDATES = ("message",)
@@ -28,14 +33,15 @@ UPDATES = ("message",)
 class BotError(EngramError):
     """A call that failed: `code` is the service's, 0 if the link failed; `retry_after` is in seconds, 0 if none was named.
 
-    With `is_unknown` the service may have done what was asked.
+    With `is_unknown` the service may have done what was asked. `moved_to` is the supergroup that the group became, else 0.
     """
 
-    def __init__(self, code: int, problem: str, retry_after: int = 0, is_unknown: bool = False):
+    def __init__(self, code: int, problem: str, retry_after: int = 0, is_unknown: bool = False, moved_to: int = 0):
         super().__init__(problem)
         self.code = code
         self.retry_after = retry_after
         self.is_unknown = is_unknown
+        self.moved_to = moved_to
 
     def says(self, words: str) -> bool:
         """Whether the service's description has these words."""
@@ -109,10 +115,16 @@ class BotApi:
             raise BotError(0, "the service does not answer as Telegram does; check telegram.url")
         raise Unreadable(number, _number_after(data, b'"chat":{"id":'))
 
-    async def open_file(self, path: str) -> "Download":
-        """The file at a path that getFile has given, as it comes; no other call is made before it is closed."""
-        answer = await self.guarded(self.client.ask("GET", "/file/bot%s/%s" % (self._token, path)))
-        download = Download(self, answer)
+    async def open_file(self, path: str, longest_ms: int = _FILE_MS) -> "Download":
+        """The file at a path that getFile has given, as it comes; no other call is made before it is closed.
+
+        BotError, also as it is read, if it takes longer than that.
+        """
+        end = Timeout()
+        end.begin(longest_ms)
+        asked = self.client.ask("GET", "/file/bot%s/%s" % (self._token, path))
+        answer = await self.guarded(_until(end, asked))
+        download = Download(self, answer, end)
         if answer.status != 200:
             await download.close()
             raise BotError(answer.status, "the file is not there any more")
@@ -144,14 +156,14 @@ class BotApi:
             error = None
         error = error if isinstance(error, dict) else {}
         words, more = error.get("description"), error.get("parameters")
-        retry_after = more.get("retry_after") if isinstance(more, dict) else 0
-        retry_after = retry_after if isinstance(retry_after, int) else max(0, answer.retry_after)
+        retry_after = part(more, "retry_after", int) or max(0, answer.retry_after)
         words = printable(words if isinstance(words, str) else decode(b"" if data[:1] == b"<" else data))
         words = cut(" ".join(words.split()), _WORDS)
         problem = "Telegram answers %d%s" % (answer.status, ": " + words if words else "")
         # What answers for a service that is in trouble does not know what that has done.
         is_unknown = answer.status >= 500
-        raise BotError(answer.status, problem.replace(self._token, "***"), retry_after, is_unknown)
+        moved_to = part(more, "migrate_to_chat_id", int)
+        raise BotError(answer.status, problem.replace(self._token, "***"), retry_after, is_unknown, moved_to)
 
     async def guarded(self, awaitable):
         """Await something of the client; its errors become ours."""
@@ -168,17 +180,18 @@ class BotApi:
 
 
 class Download:
-    """A file that comes over the link of a BotApi."""
+    """A file that comes over the link of a BotApi, until a Timeout ends."""
 
-    def __init__(self, api: BotApi, answer):
+    def __init__(self, api: BotApi, answer, end: Timeout):
         self._api = api
         self._answer = answer
+        self._end = end
         self._piece = memoryview(b"")
 
     async def read(self, size: int):
         """At most `size` bytes that come next, lent until the next call; none at the end."""
         if not len(self._piece):
-            self._piece = await self._api.guarded(self._answer.read())
+            self._piece = await self._api.guarded(_until(self._end, self._answer.read()))
         piece = self._piece[:size]
         self._piece = self._piece[size:]
         return piece
@@ -188,6 +201,14 @@ class Download:
         if self._answer:
             self._api.client.release(self._answer)
             self._answer = None
+
+
+async def _until(end: Timeout, awaitable):
+    """Await what a file needs, no longer than until a Timeout ends."""
+    try:
+        return await wait_for_ms(awaitable, end.left_ms)
+    except asyncio.TimeoutError:
+        raise BotError(0, "it takes too long over this link: send it in parts") from None
 
 
 def _body(fields: dict):

@@ -11,10 +11,11 @@ from engram.channels.inbox import Message
 from engram.channels.telegram.bot_api import BotError
 from engram.channels.telegram.poller import LONG_POLL_S, Poller
 from engram.channels.telegram.reply import AGAIN, Reply
-from engram.channels.telegram.sender import Sender, is_final, message_of, place_of, room_of
+from engram.channels.telegram.sender import LONGEST_WAIT_MS, Sender, is_final, is_refused, message_of, place_of, room_of
 from engram.channels.telegram.updates import part
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms
+from engram.errors import EngramError
 from engram.interrupt import interruptible
 
 NAME = "telegram"
@@ -23,6 +24,9 @@ _LOOK_MS = const(50)
 _RETRY_MS = const(10_000)  # before an answer that was not delivered is tried again
 _SAYINGS = const(3)  # times that a sentence of which nothing is kept is sent, until one arrives
 _SAY_AGAIN_MS = const(2000)
+_TRIED_MS = const(600_000)  # for so long a command that reads is done again, if nothing of its answer arrives
+_GIVEN_UP = const("%s was not answered, or the answer may not have arrived: say it again.")
+_MESSAGE = const("A message")
 _NAMED = const(8)  # closed groups that the log names
 _MENU_LONGEST = const(256)  # characters of a command's description
 _NOT_IN_MENU = const(("json",))
@@ -44,14 +48,17 @@ class Telegram:
         self._commands = commands
         self._is_live = is_live
         self._api = make_api(0)
-        self.sender = Sender(self._api, self._call_failed)
-        polls = make_api(LONG_POLL_S) if is_live else self._api
-        self.poller = Poller(polls, clock, folder, is_live, self._say)
+        self.sender = Sender(self._api, self._call_failed, self._group_moved)
+        # Files come over the link of the polls, which are short meanwhile: the answers to others go on.
+        polls = self._polls = make_api(LONG_POLL_S) if is_live else self._api
+        self.poller = Poller(polls, clock, folder, is_live, self._say, self.sender.move)
         self._tasks = []  # of messages that are being answered
         self._places = []  # of these, in their order
         self._is_owing = True  # whether the outbox may have answers for Telegram
         self._is_redelivering = False
         self._retry = Timeout()
+        self._waiting = []  # chats that were passed over as answers are delivered: later ones do not overtake
+        self._refusal = ""  # of the newest answer that Telegram did not take
         self._named = []  # closed groups that the log has named
         inbox.add_channel(NAME, self._open_sink)
 
@@ -73,6 +80,8 @@ class Telegram:
                     await self._begin(self._answer(said, place))
             except BotError as error:
                 poller.failed(error)
+                if error.code == 429:
+                    self.sender.pause(0, error.retry_after)
                 await poller.pause()
 
     async def _begin(self, work) -> None:
@@ -107,6 +116,14 @@ class Telegram:
     def _call_failed(self, error: BotError) -> None:
         if error.code == 401:
             self.poller.failed(error)
+
+    def _group_moved(self, chat: int, new: int) -> None:
+        """A group became a supergroup, which has another number: it stays as open as it was."""
+        diag.info(NAME, "the group %d is a supergroup now: %d" % (chat, new))
+        try:
+            self._find_people().move_group("%s:%d" % (NAME, chat), "%s:%d" % (NAME, new))
+        except EngramError as error:
+            diag.error(NAME, "the group %d has to be opened by its new number: %s" % (new, error))
 
     # --- messages
 
@@ -143,8 +160,11 @@ class Telegram:
             return
         file = (said.file.name, said.file.bytes, lambda: self._open_file(said.file.id)) if said.file else None
         message = Message(message_of(place), caller, said.text, said.is_command, file)
+        doubts = 0  # tries of which nobody knows what arrived
+        end = Timeout()
+        end.begin(_TRIED_MS)
         while True:
-            reply = Reply(self, place, self._is_live)
+            reply = Reply(self, place, self._is_live, is_repeat=doubts > 0)
             if not self._is_live:
                 await self.sender.show_typing(place)
             # What is redelivered may be an earlier message of the room that is answered only now.
@@ -155,7 +175,19 @@ class Telegram:
                 self.poller.confirm(place, True)
                 return
             # Nothing is kept of it, such as of a command that reads: it is done again, since nobody has seen what came of it.
+            doubts += reply.may_have_arrived
+            if doubts == _SAYINGS or end.is_over or self.sender.wait_ms(place.chat) > LONGEST_WAIT_MS:
+                await self._give_up(said, place, caller)
+                return
             await sleep_ms(_RETRY_MS)
+
+    async def _give_up(self, said, place, caller) -> None:
+        """Say, as soon as that is possible, that something was not answered of which nothing is kept."""
+        diag.warning(NAME, "a command is given up, since its answer was not delivered")
+        name = said.text.partition(" ")[0] if said.is_command else _MESSAGE
+        await self._inbox.push(caller, _GIVEN_UP % name)
+        self._owe()
+        self.poller.confirm(place, True)
 
     def _earlier(self, place) -> bool:
         """Whether an earlier message of the same room is not answered yet."""
@@ -168,7 +200,7 @@ class Telegram:
 
     async def _open_file(self, file_id: str):
         found = await self._api.call("getFile", file_id=file_id)
-        return await self._api.open_file(part(found, "file_path", str))
+        return await self._polls.open_file(part(found, "file_path", str))
 
     async def _say(self, place, sentence: str) -> None:
         """Say something of which nothing is kept: it is lost if the link stays down."""
@@ -178,7 +210,9 @@ class Telegram:
                 return
             except BotError as error:
                 diag.info(NAME, "a sentence was not sent: %s" % error)
-                if is_final(error) or error.code == 401:
+                if is_refused(error):
+                    self.note_refused(error)
+                if is_final(error) or error.code in (400, 401):
                     return
                 if error.is_unknown and not sentence.startswith(AGAIN):
                     sentence = AGAIN + sentence
@@ -194,9 +228,18 @@ class Telegram:
         """Telegram has this number of parts of an answer, and this message of the next one."""
         self._inbox.progress(turn, part, message)
 
+    def note_refused(self, error: BotError) -> None:
+        """Telegram does not take an answer, which is the board's fault: tell the owner."""
+        diag.error(NAME, "an answer is not taken: %s" % error)
+        self._refusal = "%s, %s" % (self._clock.minute(self._clock.now()), error)
+
     def note_undelivered(self, turn: str) -> None:
         """The answer to a turn is not delivered, or not known to be: it is kept for later."""
         diag.warning(NAME, "an answer was not delivered and is kept: %s" % (turn or "a command's"))
+        self._owe()
+
+    def _owe(self) -> None:
+        """Look through the outbox again in a while."""
         self._is_owing = True
         self._retry.begin(_RETRY_MS)
 
@@ -209,6 +252,7 @@ class Telegram:
             await self._begin(self._redeliver())
 
     async def _redeliver(self) -> None:
+        self._waiting.clear()
         try:
             await self._inbox.redeliver(NAME)
         finally:
@@ -216,7 +260,12 @@ class Telegram:
 
     def _open_sink(self, address: str) -> tuple:
         place = place_of(address)
-        return Reply(self, place, self._is_live), room_of(place)
+        if place.chat in self._waiting or self.sender.wait_ms(place.chat):
+            self._waiting.append(place.chat)
+            self._owe()
+            return None, room_of(place)
+        # It waits for nothing: meanwhile no other chat would get its answer.
+        return Reply(self, place, self._is_live, longest_ms=0), room_of(place)
 
     # --- status
 
@@ -245,6 +294,8 @@ class Telegram:
                 yield "  next try in %d s" % poller.next_try_s
         yield "  policy    " + self._policy
         yield "  newest    " + (minute(poller.newest_at) if poller.newest_at else "no message since the start")
+        if self._refusal:
+            yield "  refused   " + self._refusal
         if self._places:
             yield "  answering %d" % len(self._places)
         if self._is_owing:

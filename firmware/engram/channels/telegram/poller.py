@@ -10,7 +10,7 @@ import random
 from engram import diag, files, text
 from engram.channels.telegram.bot_api import BotError, Unreadable
 from engram.channels.telegram.sender import Place
-from engram.channels.telegram.updates import Bot, Ignored, incoming, part, update_id
+from engram.channels.telegram.updates import Bot, Ignored, incoming, moved_group, part, update_id
 from engram.compat import const, sleep_ms
 from engram.errors import StoreError
 
@@ -41,15 +41,17 @@ _WEBHOOK = const("a webhook is set for this bot, so Telegram gives no updates: /
 class Poller:
     """Polls one bot, with long polls and several messages at once if `is_live`.
 
-    say(Place, text) is awaited to tell of a message that cannot be read.
+    say(Place, text) is awaited to tell of a message that cannot be read; on_moved(chat, new) gets a group that became a
+    supergroup.
     """
 
-    def __init__(self, api, clock, folder: str, is_live: bool, say):
+    def __init__(self, api, clock, folder: str, is_live: bool, say, on_moved):
         self._api = api
         self._clock = clock
         self._path = folder + _FILE
         self._is_live = is_live
         self._say = say
+        self._on_moved = on_moved
         self._open = []  # (update's number, Place) of messages that are not taken
         self._next = 0  # the number after the newest update
         self._newest = 0  # the newest that was taken
@@ -126,6 +128,9 @@ class Poller:
         if 0 <= self._old_mark - number < _RECENT:
             diag.info("telegram", "update %d came again, and was taken before the restart" % number)
             return None
+        moved = moved_group(update)
+        if moved:
+            self._on_moved(*moved)
         try:
             said = incoming(update, self.bot)
         except Ignored as why:

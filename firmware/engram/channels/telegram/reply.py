@@ -1,7 +1,7 @@
 """The answer to one message: it streams into a message of Telegram by edits, goes on in further ones, and ends with an edit.
 
-How much Telegram has of it is noted (see Inbox.progress): after a power cut the same message is edited on. Where nobody knows
-whether a message arrived, it is sent again with a mark, never without.
+How much Telegram has of it is noted (see Inbox.progress): after a power cut the same message is edited on, also if the answer
+has to be made again. Where nobody knows whether a message arrived, it is sent again with a mark, never without.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ import asyncio
 from engram import diag
 from engram.channels.inbox import ChannelSink
 from engram.channels.telegram.bot_api import BotError
-from engram.channels.telegram.sender import is_final
+from engram.channels.telegram.sender import LONGEST_WAIT_MS, is_final, is_refused
 from engram.channels.telegram.split import LIMIT, Splitter, split
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms
@@ -26,9 +26,12 @@ _ATTEMPTS = const(2)
 _ROOM = LIMIT - 200  # UTF-16 units of text in a message: the rest is for what stands above it
 _MOST_PARTS = const(8)  # messages of a command's answer: an export would flood the chat
 _MOST_PART = const(255)  # that an outbox can note
+UNDER_WAY = const(0xFFFFFFFF)
+"""Is noted in place of a message's id while nobody knows whether it arrived: no message has it."""
 AGAIN = const("(Sent again: this may have arrived before.)\n")
 _LATE = const("(An answer from %s ago.)\n")
 _CUT = const("(It broke off here.)")
+_REFUSED = const("(Telegram does not take this answer: the console shows it, and /telegram says why.)")
 _TOO_LONG = const("(The rest is left out: the console shows all of it.)")
 
 
@@ -43,6 +46,8 @@ class _Stream:
         """How many are."""
         self.message = 0
         """The id of the message that shows the present part, 0 before it was sent."""
+        self.chat = 0
+        """The chat where that is, 0 where the answer was asked for: groups become supergroups."""
         self.shown = ""
         self.heading = ""
         self.is_doubtful = False
@@ -57,6 +62,15 @@ class _Stream:
     def rest(self) -> str:
         return self._parts.rest()
 
+    def go_on(self, place: int, is_repeat: bool) -> None:
+        """Show it in a message that was noted, or in a new one with a mark if that may have arrived before."""
+        self.message = 0 if place == UNDER_WAY else place
+        self.is_doubtful = place == UNDER_WAY or (not place and is_repeat)
+
+    def headed(self, text: str) -> str:
+        """A part with what stands above it."""
+        return self.heading + (AGAIN if self.is_doubtful else "") + text
+
     def end_part(self) -> None:
         self.full.pop(0)
         self.part += 1
@@ -66,16 +80,21 @@ class _Stream:
 
 
 class Reply(ChannelSink):
-    """Answers at a Place. `is_live` lets it stream, over a link beside the model's; else all is sent at the end."""
+    """Answers at a Place. `is_live` lets it stream, over a link beside the model's; else all is sent at the end.
+
+    At its end it waits no longer than `longest_ms` if Telegram wants that. `is_repeat` marks what a command says as sent again.
+    """
 
     is_confirming = True
 
-    def __init__(self, channel, place, is_live: bool):
+    def __init__(self, channel, place, is_live: bool, longest_ms: int = LONGEST_WAIT_MS, is_repeat: bool = False):
         self._channel = channel
         self._sender = channel.sender
         self._place = place
+        self._longest_ms = longest_ms
         self._pause_ms = EDIT_MS * (_GROUP_TIMES if place.is_group else 1)
         self._before = _Stream(False)  # what the board says before the reply
+        self._before.is_doubtful = is_repeat
         self._text = _Stream(True)  # the reply
         self._after = _Stream(False)
         self._turn = ""
@@ -83,6 +102,12 @@ class Reply(ChannelSink):
         self._next = Timeout()  # until something is shown again
         self.is_taken = self.is_delivered = False
         self._task = asyncio.create_task(interruptible(self._live())) if is_live else None
+
+    @property
+    def may_have_arrived(self) -> bool:
+        """Whether Telegram has a part of the answer, or may have it."""
+        streams = (self._before, self._text, self._after)
+        return any(stream.part or stream.message or stream.is_doubtful for stream in streams)
 
     # --- what the inbox and the agent tell
 
@@ -134,12 +159,20 @@ class Reply(ChannelSink):
         stream = self._text
         stream.full = list(split(reply.text, _ROOM))[reply.part :]
         stream.is_empty = not stream.full
-        stream.part, stream.message = reply.part, reply.place
+        stream.part = reply.part
+        stream.go_on(reply.place, reply.is_repeat)
         if reply.age and not reply.part and not reply.place:
             stream.heading = _LATE % reply.age
-        stream.is_doubtful = not reply.place and reply.is_repeat
         if reply.is_cut:
             self._say(_CUT)
+
+    async def begun(self, part: int, place: int) -> None:
+        """Write an answer that is made again into the message in which its former beginning is shown."""
+        # Behind earlier messages it begins once more: the mark tells that, and they stay as they are.
+        self._text.go_on(place, False)
+        if part:
+            self._text.is_doubtful = True
+            self._channel.note_progress(self._turn, 0, place)
 
     async def end(self, outcome):
         """Send what is left; whether Telegram has all of it, or will never take it, None if nobody knows."""
@@ -164,11 +197,23 @@ class Reply(ChannelSink):
             except BotError as error:
                 diag.info("telegram", "an answer: %s" % error)
                 if is_final(error):
+                    diag.warning("telegram", "nothing can be sent to a chat any more: %s" % error)
                     return True
+                if is_refused(error):
+                    return await self._tell_refused(error)
                 if error.code == 429 or attempt == _ATTEMPTS - 1:
                     return False
             await sleep_ms(_AGAIN_MS)
         return False
+
+    async def _tell_refused(self, error: BotError) -> bool:
+        """Tell the owner, and who is answered, that Telegram does not take an answer; whether that is told."""
+        self._channel.note_refused(error)
+        try:
+            await self._sender.send(self._place, _REFUSED, False, self._longest_ms)
+        except BotError as again:
+            return is_final(again) or is_refused(again)
+        return True
 
     # --- what Telegram shows
 
@@ -179,7 +224,7 @@ class Reply(ChannelSink):
             if self._text.is_empty and sign.is_over:
                 sign.begin(_TYPING_MS)
                 await self._sender.show_typing(self._place)
-            elif self._next.is_over and not self._sender.must_wait:
+            elif self._next.is_over and not self._sender.wait_ms(self._place.chat):
                 await self._try_to_show()
             await sleep_ms(_LOOK_MS)
 
@@ -201,22 +246,41 @@ class Reply(ChannelSink):
             await self._show_part(stream, rest, is_last)
 
     async def _show_part(self, stream: _Stream, text: str, is_last: bool) -> None:
-        text = stream.heading + (AGAIN if stream.is_doubtful else "") + text
-        if text == stream.shown:
+        longest_ms = self._longest_ms if is_last else 0
+        shown = stream.headed(text)
+        if shown == stream.shown:
             return
-        if stream.message:
-            await self._sender.edit(self._place, stream.message, text, stream.is_marked, is_last)
-        else:
-            self._note(stream)
+        if stream.message and not await self._edit(stream, shown, longest_ms):
+            stream.message, stream.is_doubtful = 0, True
+            shown = stream.headed(text)
+        if not stream.message:
+            # Before the answer is over, nothing else tells after a power cut that this may have arrived.
+            self._note(stream, 0 if self._is_over else UNDER_WAY)
             try:
-                stream.message = await self._sender.send(self._place, text, stream.is_marked)
+                sent = await self._sender.send(self._place, shown, stream.is_marked, longest_ms)
+                stream.message, stream.chat = sent
             except BotError as error:
                 stream.is_doubtful = stream.is_doubtful or error.is_unknown
+                if not stream.is_doubtful:
+                    self._note(stream, 0)
                 raise
-            self._note(stream)
-        stream.shown = text
+            self._note(stream, stream.message)
+        stream.shown = shown
 
-    def _note(self, stream: _Stream) -> None:
+    async def _edit(self, stream: _Stream, text: str, longest_ms: int) -> bool:
+        """Edit the message of a part; false if it stays behind in a group that has become a supergroup."""
+        chat = stream.chat or self._place.chat
+        if self._sender.chat_of(self._place.chat) != chat:
+            return False
+        try:
+            await self._sender.edit(self._place, stream.message, text, stream.is_marked, longest_ms)
+        except BotError as error:
+            if not error.moved_to:
+                raise
+            return False
+        return True
+
+    def _note(self, stream: _Stream, place: int) -> None:
         """Note on flash how much of the reply Telegram has."""
         if self._turn and stream is self._text and stream.part <= _MOST_PART:
-            self._channel.note_progress(self._turn, stream.part, stream.message)
+            self._channel.note_progress(self._turn, stream.part, place)

@@ -9,6 +9,7 @@ _ROOMS = const(("private", "group", "supergroup"))
 _NAME = const(60)  # characters of a sender's or a file's name that are shown
 _IMPORTED = const((".jsonl", ".json", ".md"))
 _HIDDEN = const("this kind of message")
+_FORWARDED = const("A forwarded command is not carried out, since others have written it: write it yourself.")
 # What a message may hold besides text, and how it is named.
 _KINDS = const((
     ("photo", "photo"), ("animation", "animation"), ("video", "video"), ("video_note", "video"), ("voice", "voice message"),
@@ -57,6 +58,10 @@ def incoming(update, bot: Bot) -> Incoming:
         raise Ignored("it is not from a person in a chat")
     if part(sender, "is_bot", bool) or sender_id == bot.id:
         raise Ignored("it is from a bot")
+    if message.get("sender_chat"):
+        raise Ignored(
+            "it is written in the name of a chat"
+        )  # an anonymous administrator, a channel: nobody says who that is
     for name in _SERVICE:
         if name in message:
             raise Ignored(name + " is not read")
@@ -66,9 +71,18 @@ def incoming(update, bot: Bot) -> Incoming:
     text = text or said.strip()  # the bot's name alone
     is_mentioned = is_mentioned or _replies(message, topic, bot) or _names_bot(message, bot)
     text, file, refusal = _held(message, text)
+    if is_command and (message.get("forward_origin") or message.get("forward_date")):
+        is_command, refusal = False, _FORWARDED
     who = sender_id, _full_name(sender)
     place = chat_id, kind, topic, part(message, "message_id", int)
     return Incoming(*(place + who + (text, is_command, is_mentioned, file, refusal)))
+
+
+def moved_group(update):
+    """(group, supergroup that it became) if an update tells that, else None."""
+    message = part(update, "message", dict)
+    chat, new = part(message, "chat", dict), part(message, "migrate_to_chat_id", int)
+    return (part(chat, "id", int), new) if new < 0 and part(chat, "type", str) == "group" else None
 
 
 def part(holder, name: str, kind):

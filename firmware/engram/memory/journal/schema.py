@@ -22,6 +22,8 @@ keep them as of where they begin:
     {"sessions":[[sid,seq of the newest turn,turns,at,title,scope,seq of the first turn],..], "rooms":[[room,sid],..]}
 """
 
+from collections import namedtuple
+
 from engram import text
 from engram.compat import const
 from engram.errors import NotFound
@@ -32,23 +34,9 @@ _ROOMS = const(64)  # rooms whose current session is kept: bounds the header and
 _ROOMS_BYTES = const(3500)  # of their names: they stand in one line, a segment's header
 _A_ROOM = const(16)  # bytes beside a room's name
 
-
-class SessionHead:
-    """Where a session stands: its first and newest turn's seq, the number of its turns, when it was last used."""
-
-    def __init__(self, title: str, scope: str, at: int, seq: int = 0, turns: int = 0, first: int = 0):
-        self.title = title
-        self.scope = scope
-        self.at = at
-        self.first = first
-        self.seq = seq
-        self.turns = turns
-
-    def add_turn(self, seq: int, place: int, at: int) -> None:
-        """Note the newest turn; `place` is its place in the session, from 0 on."""
-        self.seq, self.turns, self.at = seq, place + 1, at
-        if not place:
-            self.first = seq
+SessionHead = namedtuple("SessionHead", "sid seq turns at title scope first")
+"""Where a session stands: its first and newest turn's seq, the number of its turns, when it was last used. A tuple, which
+states share: an object, and a list of each for the state that the store keeps, take twice the heap."""
 
 
 class TurnSchema:
@@ -75,9 +63,7 @@ class TurnSchema:
         if not line_meaning.is_known_turn(line):
             return
         if operation is None:
-            head = self.heads.get(line["sid"])
-            if head is not None:
-                head.add_turn(line["seq"], line.get("n", head.turns), line["at"])
+            self._add_turn(line)
             self._clock.not_before(line["at"])
         elif operation == "session":
             self._begin(line["sid"], line.get("title", ""), line.get("scope", ALL), line["at"])
@@ -88,8 +74,7 @@ class TurnSchema:
 
     def state(self) -> dict:
         """What all lines so far told."""
-        sessions = [[sid, h.seq, h.turns, h.at, h.title, h.scope, h.first] for sid, h in self.heads.items()]
-        return {"sessions": sessions, "rooms": [[room, sid] for room, sid in self._rooms.items()]}
+        return {"sessions": list(self.heads.values()), "rooms": [[room, sid] for room, sid in self._rooms.items()]}
 
     def restore(self, state) -> None:
         """Go back to such a state, to none if it is None."""
@@ -98,7 +83,7 @@ class TurnSchema:
         scopes = {}  # each once: most sessions are of one scope
         for sid, seq, count, at, title, scope, first in state["sessions"] if state else ():
             scope = scopes.setdefault(scope, scope)
-            self.heads[sid] = SessionHead(title, scope, at, seq, count, first)
+            self.heads[sid] = SessionHead(sid, seq, count, at, title, scope, first)
         for room, sid in state["rooms"] if state else ():
             self._rooms[room] = sid
 
@@ -107,7 +92,16 @@ class TurnSchema:
     def _begin(self, sid: str, title: str, scope: str, at: int) -> None:
         while len(self.heads) >= self._most:
             self._end(self._first_to_go(scope))
-        self.heads[sid] = SessionHead(title, scope, at)
+        self.heads[sid] = SessionHead(sid, 0, 0, at, title, scope, 0)
+
+    def _add_turn(self, line: dict) -> None:
+        """Note the newest turn of its session, if that is listed; a turn's place in its session is counted from 0 on."""
+        sid, seq = line["sid"], line["seq"]
+        head = self.heads.get(sid)
+        if head is not None:
+            place = line.get("n", head.turns)
+            first = head.first if place else seq
+            self.heads[sid] = SessionHead(head.sid, seq, place + 1, line["at"], head.title, head.scope, first)
 
     def _first_to_go(self, scope: str) -> str:
         """The session that gives way to a new one: of who has the most, so that one who begins many takes none of others."""

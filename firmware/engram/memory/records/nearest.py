@@ -1,13 +1,16 @@
 """Finds the records that a new text repeats, changes or resembles."""
 
+import sys
+
 from engram import text
 from engram.compat import const
-from engram.lazy import release
+from engram.lazy import make_room, release
 from engram.memory import access
 from engram.store.types import LIVE, Query
 
 _NEAREST = const(5)  # records nearest by their words that a text is compared with
 _ALIKE = const(8)  # records that may tell the same attribute in other words
+_DEDUP = const("engram.memory.records.dedup")
 
 
 # How terms begin (in Chinese: what they hold) of texts that tell an attribute for which dedup.attribute_words() has more words.
@@ -19,9 +22,13 @@ _HINTS = const(
 
 def load_dedup():
     """The module dedup, 17 KB of heap with its words if they come from .mpy files; to be unloaded with unload_dedup()."""
-    # The words first: an import within an import takes more of the stack.
-    from engram.memory.records import dedup_words  # noqa: F401, I001
-    from engram.memory.records import dedup  # only where there is something to compare
+    if _DEDUP not in sys.modules:
+        # The longer table of names that the import leaves to the package is to lie low, not above what is garbage by now.
+        make_room()
+    # The words first: an import within an import takes more of the stack. By whole names: those that an import puts together
+    # stay on the heap.
+    import engram.memory.records.dedup_words  # noqa: F401, I001
+    import engram.memory.records.dedup as dedup  # only where there is something to compare
 
     return dedup
 

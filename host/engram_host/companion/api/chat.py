@@ -16,7 +16,14 @@ from engram.link.messages import MID_CHARS
 from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.api.errors import NO_DEVICE, REFUSALS, ErrorResponse, Responses, responses
 from engram_host.companion.auth.middleware import Role, requires
-from engram_host.companion.conversations.service import MOST_FOLLOWERS, ConversationService, Event, Progress
+from engram_host.companion.conversations.service import (
+    DOOR_IDS,
+    MOST_FOLLOWERS,
+    PUSH_IDS,
+    ConversationService,
+    Event,
+    Progress,
+)
 from engram_host.companion.gateway.streaming import StreamedAnswer
 from engram_host.companion.types import Conversation, ConversationState, Said
 
@@ -52,7 +59,11 @@ class NewMessage(BaseModel):
 
     text: str = Field("", max_length=20000)
     command: str = Field("", max_length=20000, description="such as /recall bike; not with text")
-    id: str = Field("", pattern=_ID.replace("{1,", "{0,"), description="the same message sent again has the same one")
+    id: str = Field(
+        "",
+        pattern=_ID.replace("{1,", "{0,"),
+        description="the same message sent again has the same one; it cannot begin with mqtt: or push:",
+    )
     principal: str = Field("owner", min_length=1, max_length=64, description="who speaks")
     room: str = Field("", max_length=64, description="the chat; its own session on the board")
     group: bool = Field(False, description="whether others read along there")
@@ -89,6 +100,9 @@ def make_chat_router(conversations: ConversationService) -> APIRouter:
         """Say something to a board. Its answer comes as it is made; what the board has not got yet is kept for it."""
         if bool(message.text) == bool(message.command):
             raise HTTPException(422, "a message has either text or command")
+        if message.id.startswith((DOOR_IDS, PUSH_IDS)):
+            reserved = f"{DOOR_IDS} is for programs at the broker, {PUSH_IDS} for what a board says by itself"
+            raise HTTPException(422, f"an id cannot begin so: {reserved}; choose another one")
         _check_followers(conversations)
         said = _said(message)
         found = await conversations.say(device, said)

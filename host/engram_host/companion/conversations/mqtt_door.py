@@ -1,19 +1,20 @@
 """Conversations for programs at the broker: they write engram/v1/NAME/chat/in and read engram/v1/NAME/chat/out, in JSON.
 
-docs/guides/conversations.md has the form. A message that comes again with its id is not said again: its answer is.
+docs/guides/conversations.md has the form. A message that comes again with its id is not said again: its answer is. After a
+start of the companion the answers to what is open are published, and those of which the end may not have gone out.
 """
 
 import asyncio
 import json
 import logging
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from engram.errors import EngramError
 from engram.link.messages import MID_CHARS
-from engram_host.companion.conversations.service import ConversationService, Progress
-from engram_host.companion.errors import CompanionError
+from engram_host.companion.conversations.service import DOOR_IDS, ConversationService, Progress
+from engram_host.companion.errors import CompanionError, StoreUnavailable
 from engram_host.companion.types import Piece, Said
 
 _log = logging.getLogger("engram.conversations")
@@ -21,11 +22,23 @@ _log = logging.getLogger("engram.conversations")
 MOST_AT_WORK = 256
 """Answers that are passed on at the same time: bounds the memory."""
 
-MID = "mqtt:"
-"""How the ids of these messages begin in the database, so that nobody takes those of others."""
+MOST_CANCELLING = 256
+"""Cancels that are handled at the same time, however many answers are passed on: each is over at once."""
+
+MOST_REFUSING = 256
+"""Refusals that go out at the same time; what comes beyond is only logged."""
+
+RESUMED_SECONDS = 120
+"""Answers that ended so shortly before a start are published again: nobody knows whether their end went out."""
+
+RETRY_SECONDS = 5.0
+"""Between two attempts to read what is open from a database that cannot be used."""
 
 Publish = Callable[[str, bytes], Awaitable[None]]
-"""Publishes a message on the topic `chat/out` of a board; an error of the broker ends what is passed on."""
+"""Publishes a message on the topic `chat/out` of a board; waits for the broker while that is away."""
+
+_BUSY = "the companion passes on {} answers already: publish this again later."
+_MANY_CANCELS = "too many messages are cancelled at the same time: publish this again."
 
 _FIELDS: dict[str, type] = {
     "id": str,
@@ -43,64 +56,119 @@ class DoorRefused(CompanionError):
     """A message of a program cannot be read."""
 
 
+class _Tasks:
+    """Tasks of one kind, bounded."""
+
+    def __init__(self, most: int):
+        self._most = most
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> bool:
+        """Do some work beside all else; False if there is no room for it."""
+        if len(self._tasks) >= self._most:
+            work.close()
+            return False
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._on_done)
+        return True
+
+    def _on_done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (problem := task.exception()):
+            # The program sends the message again if it gets no end.
+            _log.info("an answer was not passed on: %s", problem)
+
+    async def stop(self) -> None:
+        """End all of them."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
 class MqttDoor:
     """Takes messages of programs for boards, and passes answers on."""
 
     def __init__(self, conversations: ConversationService):
         self._conversations = conversations
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._followed: set[tuple[str, str]] = set()
+        self._answers = _Tasks(MOST_AT_WORK)
+        self._cancels = _Tasks(MOST_CANCELLING)
+        self._refusals = _Tasks(MOST_REFUSING)
+        self._resuming = _Tasks(1)
+        self._followed: dict[tuple[str, str], asyncio.Task[None] | None] = {}
 
     def take(self, device: str, data: bytes, publish: Publish) -> None:
         """Handle a message from `chat/in`; what comes of it is published."""
-        self._begin(self._handle(device, data, publish))
+        try:
+            fields = parse(data)
+        except DoorRefused as problem:
+            self._refuse(publish, device, None, str(problem))
+            return
+        if own_id := fields.get("cancel"):
+            if not self._cancels.begin(self._cancel(device, own_id, publish)):
+                self._refuse(publish, device, own_id, _MANY_CANCELS)
+            return
+        own_id = fields.get("id") or secrets.token_hex(8)
+        if not self._answers.begin(self._say(device, own_id, fields, publish)):
+            self._refuse(publish, device, own_id, _BUSY.format(MOST_AT_WORK))
+
+    def resume(self, publish: Publish) -> None:
+        """Publish the answers to what came through this door before the companion was started."""
+        self._resuming.begin(self._resume(publish))
 
     async def stop(self) -> None:
         """Pass nothing more on."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for tasks in (self._resuming, self._answers, self._cancels, self._refusals):
+            await tasks.stop()
 
-    def _begin(self, work: Any) -> None:
-        if len(self._tasks) >= MOST_AT_WORK:
-            work.close()
-            _log.warning("a program's message was passed over: too many are at work", extra={"repeat": "door"})
-            return
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._on_done)
+    def _refuse(self, publish: Publish, device: str, own_id: str | None, problem: str) -> None:
+        if not self._refusals.begin(_publish(publish, device, {"id": own_id, "problem": problem})):
+            _log.warning("a program's message was passed over: too many are refused", extra={"repeat": "door"})
 
-    def _on_done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (problem := task.exception()):
-            # The program sends the message again when it is connected again.
-            _log.info("an answer was not passed on: %s", problem)
-
-    async def _handle(self, device: str, data: bytes, publish: Publish) -> None:
-        own_id: str | None = None
+    async def _cancel(self, device: str, own_id: str, publish: Publish) -> None:
         try:
-            fields = parse(data)
-            own_id = mid = str(fields.get("cancel") or fields.get("id") or secrets.token_hex(8))
-            if "cancel" in fields:
-                await self._conversations.cancel(device, MID + mid)
-                return
-            found = await self._conversations.say(device, _said(mid, fields))
+            await self._conversations.cancel(device, DOOR_IDS + own_id)
         except (CompanionError, EngramError) as problem:
-            await self._say(publish, device, {"id": own_id, "problem": str(problem)})
-            return
-        followed = device, found.said.mid
-        if followed in self._followed:
-            return  # a program that sends a message again hears of it once
-        self._followed.add(followed)
-        try:
-            async for event in self._conversations.follow(device, found.said.mid):
-                if event:
-                    await self._say(publish, device, {"id": own_id, **_shown(event)})
-        finally:
-            self._followed.discard(followed)
+            await _publish(publish, device, {"id": own_id, "problem": str(problem)})
 
-    async def _say(self, publish: Publish, device: str, fields: dict[str, Any]) -> None:
-        await publish(device, json.dumps(fields, ensure_ascii=False).encode())
+    async def _say(self, device: str, own_id: str, fields: dict[str, Any], publish: Publish) -> None:
+        try:
+            await self._conversations.say(device, _said(own_id, fields))
+        except (CompanionError, EngramError) as problem:
+            await _publish(publish, device, {"id": own_id, "problem": str(problem)})
+            return
+        await self._pass_on(device, own_id, publish)
+
+    async def _pass_on(self, device: str, own_id: str, publish: Publish) -> None:
+        """Publish an answer as it comes, from its beginning on."""
+        followed, task = (device, own_id), asyncio.current_task()
+        if former := self._followed.get(followed):
+            former.cancel()  # the program has lost a part of it
+        self._followed[followed] = task
+        try:
+            async for event in self._conversations.follow(device, DOOR_IDS + own_id):
+                if event:
+                    await _publish(publish, device, {"id": own_id, **_shown(event)})
+        finally:
+            if self._followed.get(followed) is task:
+                del self._followed[followed]
+
+    async def _resume(self, publish: Publish) -> None:
+        while True:
+            try:
+                found = await self._conversations.unfinished(DOOR_IDS, RESUMED_SECONDS, MOST_AT_WORK)
+                break
+            except StoreUnavailable as problem:
+                _log.warning("answers to programs wait: %s", problem, extra={"repeat": "door"})
+            await asyncio.sleep(RETRY_SECONDS)
+        for each in found:
+            if not self._answers.begin(self._pass_on(each.device, each.said.mid.removeprefix(DOOR_IDS), publish)):
+                _log.warning("programs have to publish messages again to get answers: too many are open")
+                return
+
+
+async def _publish(publish: Publish, device: str, fields: dict[str, Any]) -> None:
+    await publish(device, json.dumps(fields, ensure_ascii=False).encode())
 
 
 def parse(data: bytes) -> dict[str, Any]:
@@ -115,7 +183,7 @@ def parse(data: bytes) -> dict[str, Any]:
         if name not in _FIELDS or type(value) is not _FIELDS[name]:
             raise DoorRefused(f"there is no field {str(name)[:20]!r} of that kind; there are {', '.join(_FIELDS)}.")
     if not _is_id(fields.get("id", "x")) or not _is_id(fields.get("cancel", "x")):
-        raise DoorRefused(f"an id has 1 to {MID_CHARS - len(MID)} printable ASCII signs without spaces.")
+        raise DoorRefused(f"an id has 1 to {MID_CHARS - len(DOOR_IDS)} printable ASCII signs without spaces.")
     if "cancel" not in fields and bool(fields.get("text")) == bool(fields.get("command")):
         raise DoorRefused("a message has either text or command, or it cancels another one.")
     if "cancel" not in fields and not fields.get("principal"):
@@ -124,13 +192,13 @@ def parse(data: bytes) -> dict[str, Any]:
 
 
 def _is_id(value: str) -> bool:
-    return 0 < len(value) <= MID_CHARS - len(MID) and all("!" <= sign <= "~" for sign in value)
+    return 0 < len(value) <= MID_CHARS - len(DOOR_IDS) and all("!" <= sign <= "~" for sign in value)
 
 
 def _said(own_id: str, fields: dict[str, Any]) -> Said:
     content = fields.get("text") or fields["command"]
     where = fields.get("room", ""), fields.get("group", False), fields.get("workspace", "")
-    return Said(MID + own_id, fields["principal"], content, *where, bool(fields.get("command")))
+    return Said(DOOR_IDS + own_id, fields["principal"], content, *where, bool(fields.get("command")))
 
 
 def _shown(event: Progress | Piece) -> dict[str, Any]:

@@ -47,6 +47,12 @@ MOST_CHARACTERS = 8000
 MOST_FOLLOWERS = 256
 """Who follow answers at the same time: each may hold a request."""
 
+DOOR_IDS = "mqtt:"
+"""How the ids of messages begin that programs publish at the broker."""
+
+PUSH_IDS = "push:"
+"""How those begin of what a board says by itself."""
+
 ROOM = "companion"
 """The room of who names none."""
 
@@ -134,6 +140,11 @@ class ConversationService:
         """A message. UnknownConversation."""
         return await asyncio.to_thread(self._store.conversation, device, mid)
 
+    async def unfinished(self, prefix: str, seconds: int, limit: int) -> list[Conversation]:
+        """Messages of all boards whose ids begin so: the open ones, then those that ended within some seconds."""
+        since = int(time.time()) - seconds
+        return await asyncio.to_thread(self._store.unfinished_conversations, prefix, since, limit)
+
     async def list_messages(self, device: str, limit: int, before: int = 0, room: str = "") -> list[Conversation]:
         """Messages to a board, and what it said by itself, newest first. UnknownDevice."""
         await asyncio.to_thread(self._store.device, device)
@@ -197,6 +208,8 @@ class ConversationService:
         silence = now - (await asyncio.to_thread(self._store.device, found.device)).heard
         if silence > HEARD_SECONDS:
             return f"{found.device} is away: the message is kept, and answered when it is back.", True
+        if found.offers:
+            return f"{found.device} has other messages to answer first; this one is kept until it is its turn.", False
         return (
             f"{found.device} is connected and has not taken the message yet: it is kept. Does it take any? Its setting"
             " companion.chat may be off, or its firmware older than that.",

@@ -8,7 +8,6 @@ that the broker holds or forgets is relied on: boards say again what was not ans
 
 import asyncio
 import contextlib
-import functools
 import logging
 import re
 import ssl
@@ -70,6 +69,10 @@ class ChatDoor(Protocol):
         """Handle a message."""
         ...
 
+    def resume(self, publish: Publish) -> None:
+        """Publish what was left unfinished when the companion ended."""
+        ...
+
 
 class MqttClient:
     """The companion as a client of a broker; `answers` is asked for each message of a board, `door` gets those of programs.
@@ -95,6 +98,8 @@ class MqttClient:
         self._supervisor = supervisor
         self._task: BackgroundTask | None = None
         self._ready = asyncio.Event()
+        self._client_now: aiomqtt.Client | None = None
+        self._has_resumed = False
         self._at_work: set[asyncio.Task[None]] = set()
         self._room = asyncio.Semaphore(MOST_AT_WORK)
         self.problem = f"{self._broker_name}: the companion has not connected to it yet."
@@ -136,8 +141,12 @@ class MqttClient:
                     for topic in self._topics:
                         await client.subscribe(topic, qos=1)
                     _log.info("connected to %s", self._where.netloc.rpartition("@")[2])
+                    self._client_now = client
                     self._ready.set()
                     pause = FIRST_PAUSE
+                    if self._door and not self._has_resumed:
+                        self._has_resumed = True
+                        self._door.resume(self._publish_chat)
                     await self._listen(client)
             except aiomqtt.MqttError as error:
                 self.problem = f"{self._broker_name}: {error}."
@@ -171,15 +180,26 @@ class MqttClient:
                 continue
             if what != ["up"]:
                 if self._door:
-                    self._door.take(device, data, functools.partial(self._publish_chat, client))
+                    self._door.take(device, data, self._publish_chat)
                 continue
             await self._room.acquire()
             task = asyncio.create_task(self._answer(client, device, data))
             self._at_work.add(task)
             task.add_done_callback(self._on_answer_done)
 
-    async def _publish_chat(self, client: aiomqtt.Client, device: str, data: bytes) -> None:
-        await client.publish(f"engram/v1/{device}/chat/out", data, qos=1)
+    async def _publish_chat(self, device: str, data: bytes) -> None:
+        """Publish something for programs, once the broker is there."""
+        while True:
+            await self._ready.wait()
+            assert self._client_now
+            try:
+                await self._client_now.publish(f"engram/v1/{device}/chat/out", data, qos=1)
+                return
+            except aiomqtt.MqttError as error:
+                _log.info(
+                    "%s: what programs are told waits for the broker: %s", device, error, extra={"repeat": "chat"}
+                )
+            await asyncio.sleep(FIRST_PAUSE)
 
     def _on_answer_done(self, task: asyncio.Task[None]) -> None:
         self._at_work.discard(task)

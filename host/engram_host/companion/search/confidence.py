@@ -15,6 +15,7 @@ A search is as sure as it is of the entry that it is surest of: one that both wo
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,7 @@ class ConfidenceOf:
 
     def __init__(self, words: WordScores | None, meaning: VectorScores | None):
         self._words = words
+        self._weights = _weights_of(words) if words else None
         self._meaning = meaning
         self._agreed = _agreed_evidence(words) if words else np.inf
 
@@ -86,9 +88,9 @@ class ConfidenceOf:
         """
         parts = np.ones((len(rows), len(PARTS)))
         parts[:, :_SIDES] = np.nan
-        if self._words:
+        if self._words and self._weights:
             evidence = self._words.evidence(self._words.boards[place])[rows]
-            parts[:, 0] = _of_words(self._words, evidence)
+            parts[:, 0] = _of_words(self._weights, evidence)
             parts[evidence >= self._agreed, 4] = board.AGREED * _PER_CENT
         if self._meaning:
             parts[:, 1] = _of_meaning(self._meaning, cosines)
@@ -98,19 +100,35 @@ class ConfidenceOf:
         return parts
 
 
-def _of_words(words: WordScores, evidence: Floats) -> Floats:
-    known = sum(words.idf[term] for term, having in words.having.items() if having)
-    if not known:
-        return np.zeros(len(evidence))
+@dataclass(frozen=True)
+class _Weights:
+    """Of a query: the most evidence that an entry can have, how much weight its known words have, and its unknown ones."""
+
+    most: float
+    known: float
+    unknown: float
+
+
+def _weights_of(words: WordScores) -> _Weights:
     entries = max(words.entries, _MANY)
-    weight = sum(inverse_frequency(entries, having) for having in words.having.values() if having)
-    unknown = sum(
-        inverse_frequency(entries, 0) for term, having in words.having.items() if not having and not words.terms[term]
+    return _Weights(
+        sum(words.idf[term] for term, having in words.having.items() if having),
+        sum(inverse_frequency(entries, having) for having in words.having.values() if having),
+        sum(
+            inverse_frequency(entries, 0)
+            for term, having in words.having.items()
+            if not having and not words.terms[term]
+        ),
     )
-    covered = evidence / known
-    amount = np.clip((covered * weight + _AT_LEAST - unknown / 2) / _ENOUGH, 0, 1)
+
+
+def _of_words(weights: _Weights, evidence: Floats) -> Floats:
+    if not weights.most:
+        return np.zeros(len(evidence))
+    covered = evidence / weights.most
+    amount = np.clip((covered * weights.known + _AT_LEAST - weights.unknown / 2) / _ENOUGH, 0, 1)
     covered = np.minimum(1, covered)
-    return covered * (2 - covered) * weight / (weight + unknown) * amount
+    return covered * (2 - covered) * weights.known / (weights.known + weights.unknown) * amount
 
 
 def _of_meaning(meaning: VectorScores, cosines: NDArray[np.float64]) -> NDArray[np.float64]:

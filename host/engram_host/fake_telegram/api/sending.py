@@ -30,6 +30,7 @@ _OPTIONS = {
     "reply_markup": "object",
     "message_thread_id": "int",
 }
+_TEXT = {"text": "text", "parse_mode": "text", "entities": "list", "link_preview_options": "object"}
 _NOT_MODIFIED = (
     "Bad Request: message is not modified: specified new message content and reply markup are exactly the same as a"
     " current content and reply markup of the message"
@@ -37,15 +38,7 @@ _NOT_MODIFIED = (
 DELETABLE_SECONDS = 48 * 3600
 
 
-@method(
-    "sendMessage",
-    chat_id="chat",
-    text="text",
-    parse_mode="text",
-    entities="list",
-    link_preview_options="object",
-    **_OPTIONS,
-)
+@method("sendMessage", chat_id="chat", **_TEXT, **_OPTIONS)
 def send_message(state: TelegramState, arguments: Arguments) -> Json:
     """Write a message."""
     chat = state.find_chat(required_chat(arguments))
@@ -61,16 +54,7 @@ def send_message(state: TelegramState, arguments: Arguments) -> Json:
     return message.as_json(state.users)
 
 
-@method(
-    "editMessageText",
-    chat_id="chat",
-    message_id="int",
-    text="text",
-    parse_mode="text",
-    entities="list",
-    link_preview_options="object",
-    reply_markup="object",
-)
+@method("editMessageText", chat_id="chat", message_id="int", reply_markup="object", **_TEXT)
 def edit_message_text(state: TelegramState, arguments: Arguments) -> Json:
     """Change the text of one of the bot's messages."""
     chat = state.find_chat(required_chat(arguments))

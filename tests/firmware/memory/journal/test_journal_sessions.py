@@ -269,3 +269,16 @@ def test_sessions_are_there_after_a_cut_between_the_two_renames_of_a_seal():
         assert (_listed(board), board.journal.current(OWNER)) == (listed, current)
         assert _window(board, current) == ["green beans"]
         board.close()
+
+
+def test_what_a_state_tells_stays_as_it_was_while_turns_go_on():
+    board = Board()
+    _say(board, "hello")
+    schema = board.journal._sessions
+    before = schema.state()
+    told = [tuple(session) for session in before["sessions"]]
+    _say(board, "hello again")
+    assert [tuple(session) for session in before["sessions"]] == told
+    assert schema.state() != before
+    schema.restore(before)
+    assert schema.state() == before

@@ -8,6 +8,7 @@ from engram.memory import access
 
 _NAME_LONGEST = const(64)
 _NAME = const("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+_SETTINGS = const(("config.json", "secrets.json", "people.json"))
 _STEPS = const(10000)  # of an index that is rebuilt, before an import gives up
 
 
@@ -85,7 +86,7 @@ _FORMS = {"": _json, "md": _markdown, "trash": _trash}
 def import_command(folder, records, clock, journal, eviction, forgetting, profile, notes, caller, rest: str):
     """Import a file of the board, or the JSON object that follows; yield what became of each line."""
     if not rest:
-        raise ArgumentError("/import", "needs a .jsonl file of the board, or a JSON object.")
+        raise ArgumentError("/import", "needs a .jsonl, .json or .md file of the board, or a JSON object.")
     path = "" if rest[0] == "{" else _path(folder, caller, rest)
     # What is there already is found by the index.
     yield from _rebuilt_index(records)
@@ -136,9 +137,11 @@ def _refused(problems):
 def _path(folder, caller, name: str) -> str:
     if not access.is_owner(caller):
         raise ArgumentError("/import", "reads files for the owner only; others can send a JSON object.")
-    if not name.endswith(".jsonl"):
-        problem = "reads .jsonl files only; `engram import FILE` on a computer brings in Markdown and other forms."
+    if not name.endswith((".jsonl", ".json", ".md")):
+        problem = "reads .jsonl, .json and .md files only; `engram import FILE` on a computer brings in others."
         raise ArgumentError("/import", problem)
+    if name in _SETTINGS:
+        raise ArgumentError("/import", "does not read the board's own settings.")
     if len(name) > _NAME_LONGEST or name[0] == "." or [letter for letter in name if letter not in _NAME]:
         raise ArgumentError("/import", "takes a name with letters, digits, '.', '_' and '-' only, and no folder.")
     path = folder + "/" + name

@@ -74,6 +74,14 @@ def insert_conversation(
     rows.run(sql, (*values.values(),))
 
 
+def remove_oldest_pushes(rows: Rows, device: str, kept: int) -> None:
+    """Remove what a board said by itself but the newest of it. It has no pieces."""
+    newest = "SELECT number FROM conversations WHERE device = ? AND is_push = 1 ORDER BY number DESC LIMIT 1 OFFSET ?"
+    if beyond := rows.run(newest, (device, kept)):
+        rows.run("DELETE FROM conversations WHERE device = ? AND is_push = 1 AND number <= ?", (device, beyond[0][0]))
+        rows.let_go = True
+
+
 def find_conversation(rows: Rows, device: str, mid: str) -> Conversation | None:
     """A message to a board, None if it is not known."""
     found = rows.run(f"SELECT {COLUMNS} FROM conversations WHERE {ONE}", (device, mid))

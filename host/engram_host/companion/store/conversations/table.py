@@ -28,6 +28,7 @@ from engram_host.companion.store.conversations.rows import (
     insert_conversation,
     known_conversation,
     offer_message,
+    remove_oldest_pushes,
 )
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
@@ -38,6 +39,9 @@ MOST_OFFERS = 20
 
 DONE_KEPT = 1000
 """Answered messages of a board: bounds what is kept of them."""
+
+PUSHES_KEPT = 200
+"""Of what a board said by itself: bounds what one that does not stop can fill between two sweeps."""
 
 NEVER_ENDED = "the board began {} times to answer this and never came to an end: it is not given it any more."
 
@@ -119,6 +123,13 @@ class ConversationTable(DatabaseTable):
         return rows.run("SELECT coalesce(max(number), 0) FROM conversations")[0][0]
 
     @reads
+    def unfinished_conversations(self, rows: Rows, prefix: str, ended_since: int, limit: int) -> list[Conversation]:
+        """Messages to all boards whose ids begin so: those that are open, then those that ended since a time, oldest first."""
+        where = f"substr(mid, 1, ?) = ? AND ({OPEN} OR changed >= ?)"
+        sql = f"SELECT {COLUMNS} FROM conversations WHERE {where} ORDER BY CASE WHEN {OPEN} THEN 0 ELSE 1 END, number LIMIT ?"
+        return [as_conversation(row) for row in rows.run(sql, (len(prefix), prefix, ended_since, limit))]
+
+    @reads
     def boards_with_messages(self, rows: Rows) -> set[str]:
         """The boards that have something to answer, or to stop answering."""
         return {name for (name,) in rows.run(f"SELECT DISTINCT device FROM conversations WHERE {OPEN}")}
@@ -191,11 +202,14 @@ class ConversationTable(DatabaseTable):
 
     @writes
     def add_push(self, rows: Rows, sender: Sender, device: str, said: Said, now: int) -> None:
-        """Keep what a board says by its own initiative, once. Refused if it has not said hello."""
+        """Keep what a board says by its own initiative, once, in place of the oldest if there is much. Refused if it has not
+        said hello.
+        """
         admit_board(rows, sender, device)
         if find_conversation(rows, device, said.mid):
             return
         insert_conversation(rows, device, said, "done", now, is_push=True)
+        remove_oldest_pushes(rows, device, PUSHES_KEPT)
 
     # --- what goes
 

@@ -1,0 +1,212 @@
+"""The door for programs at its bounds, and after a start of the companion, on both databases: without a broker or a board."""
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from engram_host.companion.conversations import mqtt_door
+from engram_host.companion.conversations import service as conversations
+from engram_host.companion.conversations.mqtt_door import MqttDoor
+from engram_host.companion.conversations.service import DOOR_IDS, ConversationService
+from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.settings import ChatSettings
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.conversations.table import Reply
+from engram_host.companion.supervisor import Supervisor
+from engram_host.companion.types import LOGS, ConversationLimits, Hello, LogState, Said, Sender
+from waiting import SECONDS, wait_until_async
+
+BOARD = Sender("b1", 3, 9)
+LIMITS = ConversationLimits()
+
+
+class Program:
+    """A program at the door of a companion, which is started again by `restart`."""
+
+    def __init__(self, store: CompanionStore):
+        self.store = store
+        self.heard: list[dict[str, Any]] = []
+        self.start()
+
+    def start(self) -> None:
+        self.door = MqttDoor(ConversationService(self.store, ChatSettings(), Supervisor()))
+
+    async def restart(self) -> None:
+        """As when the companion ends and begins again."""
+        await self.door.stop()
+        self.heard.clear()
+        self.start()
+        self.door.resume(self.publish)
+
+    async def publish(self, device: str, data: bytes) -> None:
+        assert device == "kitchen"
+        self.heard.append(json.loads(data))
+
+    def send(self, **message: Any) -> None:
+        self.door.take("kitchen", json.dumps(message).encode(), self.publish)
+
+    async def hears(self, **fields: Any) -> None:
+        await wait_until_async(f"it hears {fields}", lambda: fields in self.heard)
+
+
+@pytest.fixture
+def program(store: CompanionStore, monkeypatch: pytest.MonkeyPatch) -> Program:
+    monkeypatch.setattr(conversations, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(mqtt_door, "RETRY_SECONDS", 0.02)
+    store.greet(Hello("kitchen", BOARD, 0, {name: LogState(7, 1, 1, 0) for name in LOGS}), int(time.time()))
+    return Program(store)
+
+
+def play(program: Program, work: Callable[[], Awaitable[None]]) -> None:
+    async def timed() -> None:
+        async with asyncio.timeout(SECONDS):
+            try:
+                await work()
+            finally:
+                await program.door.stop()
+
+    asyncio.run(timed())
+
+
+def say(store: CompanionStore, mid: str, at: int = 0) -> None:
+    store.add_conversation("kitchen", Said(mid, "ann", "hi", "phone"), LIMITS, at or int(time.time()))
+
+
+def answer(store: CompanionStore, mid: str, k: int, text: str, at: int = 0, is_end: bool = False) -> None:
+    """A part of the board's answer to its oldest open message."""
+    now = at or int(time.time())
+    if k == 1:
+        found = store.next_message(BOARD, "kitchen", now)
+        assert found and found.said.mid == mid
+    store.add_reply(BOARD, "kitchen", mid, Reply(1, k, [("text", text)], is_end), LIMITS, now)
+
+
+# --- bounds
+
+
+def test_a_message_beyond_the_bound_is_refused_with_what_to_do(program: Program, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(mqtt_door, "MOST_AT_WORK", 2)
+    program.start()
+
+    async def work() -> None:
+        for number in range(3):
+            program.send(id=str(number), text="hi", principal="ann")
+        problem = "the companion passes on 2 answers already: publish this again later."
+        await program.hears(id="2", problem=problem)
+        for number in range(2):
+            await program.hears(id=str(number), state="waiting")
+        assert len(await asyncio.to_thread(program.store.conversations, "kitchen", 10)) == 2
+
+    play(program, work)
+
+
+def test_a_cancel_gets_through_while_as_many_answers_are_passed_on_as_may_be(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(mqtt_door, "MOST_AT_WORK", 1)
+    program.start()
+
+    async def work() -> None:
+        program.send(id="0", text="hi", principal="ann")
+        await program.hears(id="0", state="waiting")
+        program.send(cancel="0")
+        await program.hears(id="0", end="cancelled")
+
+    play(program, work)
+
+
+def test_refusals_have_a_bound(program: Program, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
+    monkeypatch.setattr(mqtt_door, "MOST_REFUSING", 2)
+    program.start()
+
+    async def work() -> None:
+        for _ in range(3):
+            program.send(text="nobody says this")
+        await wait_until_async("two are refused", lambda: len(program.heard) == 2)
+        assert "too many are refused" in caplog.text
+
+    play(program, work)
+
+
+def test_a_message_that_is_published_again_while_it_is_answered_has_its_answer_from_the_beginning(program: Program):
+    async def work() -> None:
+        program.send(id="7", text="hi", principal="ann", room="phone")
+        await program.hears(id="7", state="waiting")
+        answer(program.store, DOOR_IDS + "7", 1, "one ")
+        await program.hears(id="7", n=1, kind="text", text="one ")
+        program.heard.clear()
+        program.send(id="7", text="hi", principal="ann", room="phone")
+        await program.hears(id="7", n=1, kind="text", text="one ")
+        answer(program.store, DOOR_IDS + "7", 2, "two", is_end=True)
+        await program.hears(id="7", end="done")
+        assert [each["n"] for each in program.heard if "n" in each] == [1, 2]
+
+    play(program, work)
+
+
+# --- after a start
+
+
+def test_after_a_start_the_answer_to_what_is_open_is_published_without_being_asked_for(program: Program):
+    async def work() -> None:
+        program.send(id="7", text="hi", principal="ann", room="phone")
+        await program.hears(id="7", state="waiting")
+        answer(program.store, DOOR_IDS + "7", 1, "one ")
+        await program.hears(id="7", n=1, kind="text", text="one ")
+        await program.restart()
+        await program.hears(id="7", n=1, kind="text", text="one ")
+        answer(program.store, DOOR_IDS + "7", 2, "two", is_end=True)
+        await program.hears(id="7", n=2, kind="text", text="two")
+        await program.hears(id="7", end="done")
+
+    play(program, work)
+
+
+def test_after_a_start_an_end_comes_again_only_if_it_may_not_have_gone_out(program: Program):
+    long_ago = int(time.time()) - mqtt_door.RESUMED_SECONDS - 60
+    for mid, at in ((DOOR_IDS + "old", long_ago), (DOOR_IDS + "new", 0)):
+        say(program.store, mid, at)
+        answer(program.store, mid, 1, "hello", at, is_end=True)
+
+    async def work() -> None:
+        await program.restart()
+        await program.hears(id="new", end="done")
+        assert {each["id"] for each in program.heard} == {"new"}
+
+    play(program, work)
+
+
+def test_after_a_start_nothing_is_published_of_what_others_said(program: Program):
+    for mid in ("phone-1", "mqtt", DOOR_IDS + "mine"):
+        say(program.store, mid)
+
+    async def work() -> None:
+        await program.restart()
+        await program.hears(id="mine", state="waiting")
+        assert {each["id"] for each in program.heard} == {"mine"}
+
+    play(program, work)
+
+
+def test_after_a_start_with_a_database_that_cannot_be_used_the_answers_come_later(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+):
+    say(program.store, DOOR_IDS + "7")
+    find, failures = program.store.unfinished_conversations, [StoreUnavailable("it is away.")]
+
+    def fails_once(*arguments: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return find(*arguments)
+
+    monkeypatch.setattr(program.store, "unfinished_conversations", fails_once)
+
+    async def work() -> None:
+        await program.restart()
+        await program.hears(id="7", state="waiting")
+
+    play(program, work)

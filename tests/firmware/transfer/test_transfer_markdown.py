@@ -1,0 +1,61 @@
+"""/import of a page of Markdown on the board: as `engram import` reads it on a computer (tests/cli/test_import_markdown.py)."""
+
+import random
+
+from board import ANN, NOW, error_of
+from markdown_pages import CASES, LIST, LISTED
+from movers import MANY, answered, fill, imported, live, mover
+
+
+def _page(board):
+    return "\n".join(answered(board, "/export md")) + "\n"
+
+
+def _rows(board):
+    return sorted(live(board), key=lambda row: (row["created"], row["content"]))
+
+
+def test_a_page_keeps_all_fields_of_a_memory():
+    random.seed(3)
+    board = fill(mover(), MANY)
+    page, was = _page(board), _rows(board)
+    other = mover()
+    assert imported(other, page, "in.md") == ["%d stored, 0 refused" % len(was)]
+    assert _rows(other) == was and _page(other) == page
+
+
+def test_a_persons_list_is_read():
+    board = mover()
+    assert imported(board, LIST, "in.md") == ["6 stored, 0 refused", "1 lines are in no list and were left out"]
+    assert [(row["content"], row["tags"], row["source"]) for row in live(board)] == LISTED
+
+
+def test_marks_of_markdown_are_read():
+    for page, rows in CASES:
+        board = mover()
+        imported(board, page, "in.md")
+        assert [(row["content"], row["tags"], row["keywords"]) for row in live(board)] == rows, page
+
+
+def test_times_are_those_of_the_pages_zone_or_the_boards():
+    page = "## 2026-09-21\n- It rains\n  (10:43:20)\n"
+    for title, zone, created in (("# Memories, times at -03:30\n", 0, NOW), ("", 60, NOW - 270 * 60)):
+        board = mover()
+        board.clock.zone_minutes = zone
+        imported(board, title + page, "in.md")
+        assert [row["created"] for row in live(board)] == [created], title
+
+
+def test_what_cannot_be_read_is_reported_with_its_line():
+    long = (b"  more\n" * 100,) * 24
+    before, behind = b"- one\n- \xff\xfe\n- #food\n- two\n", b"- %s\n- %s\n- last\n" % (b"x" * 3000, b"y" * 17000)
+    told = imported(mover(), (before,) + long + (behind,), "in.md")
+    assert told[0] == "line 2: is not UTF-8."
+    assert told[1].startswith("line 3: content: must be a text that is not empty")
+    assert told[2].startswith("line 4: has ") and told[3].startswith("line 2405: content: has 3000 characters")
+    assert told[4].startswith("line 2406: has 170") and told[4].endswith("too long for one memory.")
+    assert told[5] == "2 stored, 5 refused"
+
+
+def test_pages_are_for_the_owner():
+    assert "for the owner only" in error_of(mover(), "/import in.md", ANN)

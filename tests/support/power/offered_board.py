@@ -1,0 +1,142 @@
+"""Runs on the board: a companion offers messages one after the other, each until it has the end of the answer, and a cut.
+
+    offered_board.py FLASH CUT     CUT is the number of a change of the flash at which the power fails, 0 for none
+
+It goes on from where the flash and the companion are: the companion's state is the file FLASH.net, which no cut touches. The
+board knows no more than the newest lines of its journal, as after many others, so that a message is known by its entry in
+taken.bin. Prints what the companion has of each answer, what stands in the journal and in the notes, and how many changes there
+were until it was open and in all.
+"""
+
+import asyncio
+import json
+import random
+import sys
+
+import vfs  # type: ignore
+
+import faulty_flash
+import flash
+from engram.app import App
+from engram.channels import deliveries
+from engram.channels.inbox import Message
+from engram.channels.mids import Mids
+from engram.clock import Clock
+from engram.link.conversation import Conversation
+from engram.link.rpc import LinkError
+from engram.llm.types import Reply
+from engram.memory.access import OWNER, Caller
+
+SETTINGS = {"extract.on": False, "flush.on": False, "rules.on": False, "log.level": "error", "journal.bytes": 65536}
+SAID = ("first", "/note the bike is green", "second", "/session new", "third", "/note the door is blue", "fourth")
+ROUNDS = 60
+FAULTY = 30  # rounds in which the link breaks
+NEWEST = 3  # lines that are looked through
+
+
+class Model:
+    """Answers what was said last."""
+
+    name = "scripted"
+
+    async def stream(self, request, on_text, on_retry=None):
+        await on_text("this answers ")
+        await on_text(list(request.messages())[-1].text.split("\n")[-1])
+        return Reply("", (), "end", (-1, -1, -1))
+
+    def tidy(self):
+        pass
+
+
+class ShortMids(Mids):
+    """Knows no ids but those of the newest lines, of which the power may have kept an entry from being written."""
+
+    def find(self, mid):
+        for count, line in enumerate(self._journal.entries.lines_backwards()):
+            if count == NEWEST:
+                break
+            if line.get("mid") == mid:
+                return line
+        return None
+
+
+class Companion:
+    """What offers messages, takes answers, and outlives the power; `is_faulty` breaks the link before or after that."""
+
+    mid = turn = ""
+    cancel = None
+
+    def __init__(self, path):
+        self.path = path + ".net"
+        self.taken = asyncio.Event()
+        self.answers = []
+        self.items = []
+        self.is_faulty = True
+        try:
+            with open(self.path) as file:
+                self.answers = [json.loads(line) for line in file]
+        except OSError:
+            pass
+
+    async def ask(self, op, **fields):
+        """Take a part of an answer, as Replication.ask() does."""
+        fault = random.getrandbits(3) if self.is_faulty else 7
+        if fault == 0:
+            raise LinkError("it broke before")
+        self.items.extend(fields["items"])
+        if self.items[-1][0] == "end":
+            self.answers.append([content for _, content in self.items[:-1]])
+            with open(self.path, "a") as file:
+                file.write(json.dumps(self.answers[-1]) + "\n")
+        if fault == 1:
+            raise LinkError("it broke after")
+        return {"cancel": False}
+
+
+async def converse(board, companion):
+    """Offer each message until the end of its answer is there."""
+
+    async def take(mid, caller, content, is_command, sink):
+        await board.inbox.take(Message(mid, caller, content, is_command, None), sink)
+
+    for number in range(ROUNDS):
+        at = len(companion.answers)
+        if at == len(SAID):
+            break
+        companion.is_faulty = number < FAULTY
+        companion.items = []
+        head = {"mid": "m%d" % at, "offer": number + 1, "room": "phone", "principal": "ann", "group": False}
+        head.update({"workspace": "", "command": SAID[at][0] == "/"})
+        await Conversation(companion, companion, head).run(take, SAID[at], "others")
+        for _ in range(NEWEST + 1):
+            board.journal.add(OWNER, "user", "owner", "something else")
+
+
+def tell(*words):
+    """Print one line."""
+    print("> " + json.dumps(words))
+
+
+def main(path, cut):
+    """Do what is to be done."""
+    random.seed(5)
+    flash.mount(path, 1 << 20, "/made")
+    vfs.umount("/made")
+    device = faulty_flash.FaultyFlash(path, 0, "", ("half", cut))
+    vfs.mount(vfs.VfsLfs2(device, **flash.OPTIONS), "/flash")
+    deliveries.Mids = ShortMids
+    app = App("/flash", SETTINGS, clock=Clock(0, lambda: 1790000000), model=Model())
+    board = app.board
+    tell("opened", device.changes)
+    companion = Companion(path)
+    asyncio.run(converse(board, companion))
+    for answer in companion.answers:
+        tell("answer", answer)
+    for line in board.journal.entries.lines_backwards():
+        tell("line", {name: line[name] for name in ("seq", "op", "mid", "role", "re", "prev", "text") if name in line})
+    notes = board.notes.for_caller(Caller("ann", "link phone", False, ""))
+    tell("notes", notes.text(notes.today()))
+    tell("changes", device.changes)
+
+
+main(sys.argv[1], int(sys.argv[2]))
