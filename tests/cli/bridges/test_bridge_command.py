@@ -144,7 +144,7 @@ def test_a_network_that_there_is_not_is_named(home: Path):
 
 def test_a_library_that_is_not_installed_is_named_before_anything_is_asked(home: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "slixmpp", None)
-    monkeypatch.setitem(sys.modules, "engram_host.companion.bridges.xmpp", None)
+    monkeypatch.setitem(sys.modules, "engram_host.companion.bridges.xmpp.bridge", None)
     ran = engram("bridge", "add", "xmpp", "--home", home)
     assert ran.status == NOT_INSTALLED and "is not installed: pip install" in ran.err
 

@@ -10,7 +10,7 @@ import pytest
 from bridge_run import made, running
 from discord_records import User
 from discord_server import DiscordServer
-from engram_host.companion.bridges.discord_marks import rendered
+from engram_host.companion.bridges.discord.marks import rendered
 from engram_host.companion.bridges.errors import (
     BridgeUnavailable,
     NetworkAway,

@@ -10,7 +10,6 @@ import trustme
 
 from bridge_running import asynchronous, running
 from cut_proxy import CutProxy
-from engram_host.companion.bridges import irc, irc_session
 from engram_host.companion.bridges.errors import (
     BridgeUnavailable,
     NetworkAway,
@@ -20,7 +19,9 @@ from engram_host.companion.bridges.errors import (
     SignInRefused,
     SlowDown,
 )
-from engram_host.companion.bridges.irc import IrcNetwork
+from engram_host.companion.bridges.irc import bridge as irc
+from engram_host.companion.bridges.irc import session as irc_session
+from engram_host.companion.bridges.irc.bridge import IrcNetwork
 from engram_host.companion.bridges.kinds import KINDS, make_network
 from engram_host.companion.bridges.network import Chat
 from irc_peer import IrcPeer

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engram_host.companion.bridges.irc_lines import TokenBucket, lines_of, parse_line, room_for, said
+from engram_host.companion.bridges.irc.lines import TokenBucket, lines_of, parse_line, room_for, said
 from extent import HEALTH_CHECKS
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engram_host.companion.bridges.irc_lines import CODES
+from engram_host.companion.bridges.irc.lines import CODES
 from engram_host.companion.bridges.marks import Marks, with_marks
 from engram_host.companion.bridges.mentions import without_mention
-from engram_host.companion.bridges.xmpp_stanzas import STYLING
+from engram_host.companion.bridges.xmpp.stanzas import STYLING
 from extent import HEALTH_CHECKS
 
 

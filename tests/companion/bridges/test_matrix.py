@@ -10,14 +10,15 @@ import pytest
 
 import get_synapse
 from bridge_run import made, running
-from engram_host.companion.bridges import matrix, matrix_rooms
 from engram_host.companion.bridges.errors import (
     NetworkAway,
     SendRefused,
     SignInRefused,
     SlowDown,
 )
-from engram_host.companion.bridges.matrix import Mark
+from engram_host.companion.bridges.matrix import bridge as matrix
+from engram_host.companion.bridges.matrix import rooms as matrix_rooms
+from engram_host.companion.bridges.matrix.bridge import Mark
 from engram_host.companion.bridges.network import Attachment, Chat
 from engram_host.companion.errors import StoreUnavailable
 from matrix_peer import BRIDGE, MatrixPeer

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engram_host.companion.bridges import matrix_events
-from engram_host.companion.bridges.matrix_events import Account
+from engram_host.companion.bridges.matrix import events as matrix_events
+from engram_host.companion.bridges.matrix.events import Account
 from engram_host.companion.bridges.network import Attachment
 
 ACCOUNT = Account("@kitchen:engram.test", "Kitchen")

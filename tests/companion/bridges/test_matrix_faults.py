@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from bridge_run import made, running
-from engram_host.companion.bridges import matrix_client
 from engram_host.companion.bridges.errors import (
     BridgeUnavailable,
     NetworkAway,
@@ -19,6 +18,7 @@ from engram_host.companion.bridges.errors import (
     SignInRefused,
     SlowDown,
 )
+from engram_host.companion.bridges.matrix import client as matrix_client
 from engram_host.companion.bridges.network import Chat
 from loop_thread import LoopThread
 from peers import free_port

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engram_host.companion.bridges.matrix_html import render
+from engram_host.companion.bridges.matrix.html import render
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from engram_host.companion.bridges.errors import (
     SlowDown,
 )
 from engram_host.companion.bridges.network import Attachment, Chat, Network
-from engram_host.companion.bridges.slack_marks import escaped_length, readable, rendered
+from engram_host.companion.bridges.slack.marks import escaped_length, readable, rendered
 from engram_host.companion.errors import StoreUnavailable
 from recording_host import RecordingHost
 from slack_server import SlackServer

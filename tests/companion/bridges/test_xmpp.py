@@ -9,11 +9,11 @@ import trustme
 
 from bridge_running import asynchronous, running
 from cut_proxy import CutProxy
-from engram_host.companion.bridges import xmpp
 from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway, SendFailed, SendRefused, SignInRefused
 from engram_host.companion.bridges.kinds import KINDS, make_network
 from engram_host.companion.bridges.network import Attachment, Chat
-from engram_host.companion.bridges.xmpp import XmppNetwork
+from engram_host.companion.bridges.xmpp import bridge as xmpp
+from engram_host.companion.bridges.xmpp.bridge import XmppNetwork
 from engram_host.companion.errors import StoreUnavailable
 from extent import extent
 from peers import free_port

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from engram_host.companion.bridges.network import Attachment, Incoming
-from engram_host.companion.bridges.xmpp_stanzas import Occupant, Room, body_of, private_message, room_message
+from engram_host.companion.bridges.xmpp.stanzas import Occupant, Room, body_of, private_message, room_message
 
 ACCOUNT = "kitchen@engram.test"
 HOME = "home@rooms.engram.test"

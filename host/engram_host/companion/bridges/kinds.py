@@ -131,6 +131,6 @@ def make_network(kind: str, values: Mapping[str, str]) -> Network:
 def load_network(kind: str) -> ModuleType:
     """The module of a network, with its library: loading it may take seconds of a core. BridgeUnavailable."""
     try:
-        return importlib.import_module(f"engram_host.companion.bridges.{KINDS[kind].name}")
+        return importlib.import_module(f"engram_host.companion.bridges.{KINDS[kind].name}.bridge")
     except ModuleNotFoundError as error:
         raise BridgeUnavailable(missing_package(error.name)) from None

@@ -69,9 +69,9 @@ class Features:
     """What a network can do.
 
     A message has at most `most_units` of what `count_units` counts. `edit_seconds` is the least time between two edits of one
-    message, None where messages cannot be edited: answers come in paragraphs there. `is_repeatable`: a message that is sent again
-    with its key is shown once. `command_signs` are the signs with which a command may begin: where clients keep a slash for
-    themselves, people type another one.
+    message, None where messages cannot be edited: answers come in paragraphs there. `is_repeatable`: a message that is sent
+    again with its key is shown once. `command_signs` are the signs with which a command may begin: where clients keep a slash
+    for themselves, people type another one.
     """
 
     most_units: int
@@ -139,7 +139,7 @@ class Network(Protocol):
         ...
 
     async def send(self, chat: Chat, text: str, key: str, reply_to: str = "", is_plain: bool = False) -> str:
-        """Send Markdown, rendered in the network's own marks (`is_plain`: as it is, without any); the network's id of the message.
+        """Send Markdown in the network's own marks (`is_plain`: as it is, without any); the network's id of the message.
 
         `key` (at most 40 of a-z, 0-9 and -) is the same when the message is sent again; `reply_to` is the id of the message
         that it answers. SendFailed and its subclasses. Returns once the network has confirmed it, as far as it confirms.

@@ -28,7 +28,7 @@ from engram_host.companion.bridges.errors import (
     SlowDown,
 )
 from engram_host.companion.bridges.network import Attachment, BridgeHost, Chat, Features, Incoming, utf16_units
-from engram_host.companion.bridges.telegram_api import ApiError, BotApi, is_address
+from engram_host.companion.bridges.telegram.api import ApiError, BotApi, is_address
 
 LONGEST_TEXT = 4096
 """UTF-16 units of a message."""

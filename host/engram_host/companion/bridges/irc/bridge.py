@@ -25,9 +25,9 @@ from typing import TypeVar
 
 from engram_host.companion.bridges.connections import host_and_port, run_until_one_ends, tls_context
 from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway, SendFailed
-from engram_host.companion.bridges.irc_lines import CODES, Line, NickMask, lines_of, lower, room_for, said
-from engram_host.companion.bridges.irc_login import Login
-from engram_host.companion.bridges.irc_session import IrcSession
+from engram_host.companion.bridges.irc.lines import CODES, Line, NickMask, lines_of, lower, room_for, said
+from engram_host.companion.bridges.irc.login import Login
+from engram_host.companion.bridges.irc.session import IrcSession
 from engram_host.companion.bridges.marks import with_marks
 from engram_host.companion.bridges.mentions import without_mention
 from engram_host.companion.bridges.network import BridgeHost, Chat, Features, Incoming, utf8_bytes

@@ -31,7 +31,7 @@ from engram_host.companion.bridges.errors import (
     SignInRefused,
     SlowDown,
 )
-from engram_host.companion.bridges.xmpp_stanzas import Room
+from engram_host.companion.bridges.xmpp.stanzas import Room
 
 CONNECT_SECONDS = 30.0
 """How long signing in may take."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway, SignInRefused
-from engram_host.companion.bridges.irc_lines import Line, lower
+from engram_host.companion.bridges.irc.lines import Line, lower
 
 MOST_NICKNAMES = 4
 """How many nicknames are tried where others have the first."""

@@ -19,8 +19,8 @@ import yarl
 from discord.gateway import DiscordWebSocket
 from discord.http import INTERNAL_API_VERSION, Route
 
-from engram_host.companion.bridges.discord_client import Client, chat_of, connect_errors, incoming_of, send_errors
-from engram_host.companion.bridges.discord_marks import escaped, rendered
+from engram_host.companion.bridges.discord.client import Client, chat_of, connect_errors, incoming_of, send_errors
+from engram_host.companion.bridges.discord.marks import escaped, rendered
 from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway, SendFailed
 from engram_host.companion.bridges.network import BridgeHost, Chat, Features, Incoming
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from engram_host.companion.bridges.errors import NetworkAway, SendFailed, SendRefused, SendUncertain, SlowDown
-from engram_host.companion.bridges.irc_lines import Line, NickMask, TokenBucket, lower, parse_line
-from engram_host.companion.bridges.irc_login import Login, SignIn
+from engram_host.companion.bridges.irc.lines import Line, NickMask, TokenBucket, lower, parse_line
+from engram_host.companion.bridges.irc.login import Login, SignIn
 
 CONNECT_SECONDS = 30.0
 """How long each step of signing in may take."""

@@ -22,8 +22,8 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from engram_host.companion.bridges.errors import BridgeUnavailable, SendFailed
 from engram_host.companion.bridges.network import Attachment, BridgeHost, Chat, Features, Incoming
-from engram_host.companion.bridges.slack_marks import escaped, escaped_length, readable, rendered
-from engram_host.companion.bridges.slack_socket import QUIET, Socket, connect_errors, error_code, send_errors
+from engram_host.companion.bridges.slack.marks import escaped, escaped_length, readable, rendered
+from engram_host.companion.bridges.slack.socket import QUIET, Socket, connect_errors, error_code, send_errors
 
 _MOST_UNITS = 3900
 """Less than a message may have: a table becomes code, whose signs are more."""

@@ -23,9 +23,9 @@ from nio import (
     SyncResponse,
 )
 
-from engram_host.companion.bridges import matrix_events
-from engram_host.companion.bridges.matrix_client import MatrixClient, RateLimited, ask
-from engram_host.companion.bridges.matrix_events import Account, Event
+from engram_host.companion.bridges.matrix import events as matrix_events
+from engram_host.companion.bridges.matrix.client import MatrixClient, RateLimited, ask
+from engram_host.companion.bridges.matrix.events import Account, Event
 from engram_host.companion.bridges.network import Chat, Incoming
 
 MOST_ROOMS = 200

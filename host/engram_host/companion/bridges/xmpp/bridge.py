@@ -20,11 +20,11 @@ from slixmpp.plugins.xep_0045 import XEP_0045
 from slixmpp.plugins.xep_0199 import XEP_0199
 from slixmpp.stanza import Message, Presence
 
-from engram_host.companion.bridges import xmpp_stanzas as stanzas
 from engram_host.companion.bridges.connections import host_and_port, run_until_one_ends, tls_context
 from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway, SendFailed
 from engram_host.companion.bridges.network import BridgeHost, Chat, Features, utf8_bytes
-from engram_host.companion.bridges.xmpp_client import Arrived, XmppClient
+from engram_host.companion.bridges.xmpp import stanzas
+from engram_host.companion.bridges.xmpp.client import Arrived, XmppClient
 
 log = logging.getLogger(__name__)
 

@@ -21,7 +21,6 @@ from urllib.parse import urlsplit
 
 from nio import LoginResponse, ProfileGetDisplayNameResponse, RoomSendResponse, SyncResponse, WhoamiResponse
 
-from engram_host.companion.bridges import matrix_events
 from engram_host.companion.bridges.errors import (
     BridgeError,
     BridgeUnavailable,
@@ -30,10 +29,11 @@ from engram_host.companion.bridges.errors import (
     SignInRefused,
     SlowDown,
 )
-from engram_host.companion.bridges.matrix_client import MatrixClient, TokenRefused, ask, deliver, refusal_in
-from engram_host.companion.bridges.matrix_events import Account
-from engram_host.companion.bridges.matrix_html import render
-from engram_host.companion.bridges.matrix_rooms import MatrixRooms
+from engram_host.companion.bridges.matrix import events as matrix_events
+from engram_host.companion.bridges.matrix.client import MatrixClient, TokenRefused, ask, deliver, refusal_in
+from engram_host.companion.bridges.matrix.events import Account
+from engram_host.companion.bridges.matrix.html import render
+from engram_host.companion.bridges.matrix.rooms import MatrixRooms
 from engram_host.companion.bridges.network import BridgeHost, Chat, Features, utf8_bytes
 
 POLL_MS = 30_000
