@@ -125,7 +125,8 @@ def test_what_a_board_says_by_itself_is_listed_in_its_room(companion: Companion,
         ({"id": "a b"}, "id"),
         ({"id": "x" * 57}, "id"),
         ({"id": "mqtt:17"}, "mqtt: is for programs at the broker"),
-        ({"id": "push:7:t3"}, "push: for what a board says by itself"),
+        ({"id": "push:7:t3"}, "push: is for what a board says by itself"),
+        ({"id": "bridge:7"}, "bridge: is for messages over a bridge"),
     ],
 )
 def test_what_no_board_could_take_is_refused(companion: Companion, kitchen: Sent, message: dict[str, Any], words: str):

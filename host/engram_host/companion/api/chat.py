@@ -17,6 +17,7 @@ from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.api.errors import NO_DEVICE, REFUSALS, ErrorResponse, Responses, responses
 from engram_host.companion.auth.middleware import Role, requires
 from engram_host.companion.conversations.service import (
+    BRIDGE_IDS,
     DOOR_IDS,
     MOST_FOLLOWERS,
     PUSH_IDS,
@@ -30,6 +31,11 @@ from engram_host.companion.types import Conversation, ConversationState, Said
 EVENT_STREAM = "text/event-stream"
 
 _ID = rf"^[A-Za-z0-9._:@/+-]{{1,{MID_CHARS}}}$"
+_RESERVED = {
+    DOOR_IDS: "programs at the broker",
+    PUSH_IDS: "what a board says by itself",
+    BRIDGE_IDS: "messages over a bridge",
+}
 _MOST_LISTED = 500
 _MOST_WAIT = 86400
 _NO_MESSAGE = responses(
@@ -62,7 +68,7 @@ class NewMessage(BaseModel):
     id: str = Field(
         "",
         pattern=_ID.replace("{1,", "{0,"),
-        description="the same message sent again has the same one; it cannot begin with mqtt: or push:",
+        description="the same message sent again has the same one; it cannot begin with mqtt:, push: or bridge:",
     )
     principal: str = Field("owner", min_length=1, max_length=64, description="who speaks")
     room: str = Field("", max_length=64, description="the chat; its own session on the board")
@@ -100,9 +106,9 @@ def make_chat_router(conversations: ConversationService) -> APIRouter:
         """Say something to a board. Its answer comes as it is made; what the board has not got yet is kept for it."""
         if bool(message.text) == bool(message.command):
             raise HTTPException(422, "a message has either text or command")
-        if message.id.startswith((DOOR_IDS, PUSH_IDS)):
-            reserved = f"{DOOR_IDS} is for programs at the broker, {PUSH_IDS} for what a board says by itself"
-            raise HTTPException(422, f"an id cannot begin so: {reserved}; choose another one")
+        for prefix, owner in _RESERVED.items():
+            if message.id.startswith(prefix):
+                raise HTTPException(422, f"an id cannot begin so: {prefix} is for {owner}; choose another one")
         _check_followers(conversations)
         said = _said(message)
         found = await conversations.say(device, said)

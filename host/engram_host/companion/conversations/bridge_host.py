@@ -18,7 +18,7 @@ from engram_host.companion.conversations.delivery import Deliverer
 from engram_host.companion.conversations.outlet import Outlet
 from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.conversations.routing import GREETING, Spoken, parse_spoken, refusal, which_board
-from engram_host.companion.conversations.service import ConversationService, check_said
+from engram_host.companion.conversations.service import BRIDGE_IDS, ConversationService, check_said
 from engram_host.companion.conversations.wakers import Wakers, wait_for_event
 from engram_host.companion.errors import CompanionError, StoreUnavailable
 from engram_host.companion.settings import ChatSettings, conversation_limits
@@ -27,9 +27,6 @@ from engram_host.companion.supervisor import describe_error
 from engram_host.companion.types import Conversation, Said
 
 _log = logging.getLogger("engram.bridges")
-
-MID = "bridge:"
-"""How the ids of these messages begin in the database, so that nobody takes those of others."""
 
 MOST_NOTICES = 32
 """Sentences of which nothing is kept that are under way at once, such as codes: more are not sent."""
@@ -234,7 +231,7 @@ class AttachedBridge:
     async def _try_notice(self, message: Incoming, sentence: str) -> None:
         """Send a sentence of which nothing is kept: it is lost if the network stays away."""
         outlet = self._outlet(message.chat)
-        key = message_id(self._bridge, message).removeprefix(MID)[:32] + "-n"
+        key = message_id(self._bridge, message).removeprefix(BRIDGE_IDS)[:32] + "-n"
         try:
             for _ in range(_NOTICE_TRIES):
                 try:
@@ -361,7 +358,7 @@ class AttachedBridge:
 def message_id(bridge: str, message: Incoming) -> str:
     """The id of a network's message in the database: the same one whenever it comes."""
     seed = "\0".join((bridge, message.chat.id, message.id))
-    return MID + hashlib.sha256(seed.encode()).hexdigest()[:_MID_CHARS]
+    return BRIDGE_IDS + hashlib.sha256(seed.encode()).hexdigest()[:_MID_CHARS]
 
 
 def _tail_of(conversation: Conversation) -> str:

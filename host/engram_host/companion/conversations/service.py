@@ -53,6 +53,9 @@ DOOR_IDS = "mqtt:"
 PUSH_IDS = "push:"
 """How those begin of what a board says by itself."""
 
+BRIDGE_IDS = "bridge:"
+"""How those begin of messages that came over a bridge."""
+
 ROOM = "companion"
 """The room of who names none."""
 
