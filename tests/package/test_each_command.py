@@ -10,6 +10,7 @@ from engram_host.cli.exit_status import FAILED, FINE, NOT_FOUND, NOT_INSTALLED
 from environment import ROOT, Environment, Ran
 
 COMPANION, BOARD = "pip install 'engram-mcu[companion]'", "pip install 'engram-mcu[board]'"
+ALERTS = "pip install 'engram-mcu[alerts]'"
 NOBODY = "no companion answers"
 ELSEWHERE = ("--url", "http://127.0.0.1:1")
 
@@ -55,6 +56,24 @@ CASES = {
     "token remove": Case(("ann",), NOT_INSTALLED, COMPANION),
     "token list": Case((), NOT_INSTALLED, COMPANION),
     "audit": Case((), NOT_INSTALLED, COMPANION),
+    "bridge add": Case(("telegram",), NOT_INSTALLED, COMPANION),
+    "bridge list": Case((), FINE, "there is no bridge yet"),
+    "bridge test": Case(("telegram",), NOT_FOUND, "there is no bridge telegram"),
+    "bridge remove": Case(("telegram",), NOT_INSTALLED, COMPANION),
+    "bridge reload": Case(ELSEWHERE, FAILED, NOBODY),
+    "people list": Case(ELSEWHERE, FAILED, NOBODY),
+    "people waiting": Case(ELSEWHERE, FAILED, NOBODY),
+    "people approve": Case(("ABCDEFGH", *ELSEWHERE), FAILED, NOBODY),
+    "people block": Case(("ann", *ELSEWHERE), FAILED, NOBODY),
+    "people remove": Case(("ann", *ELSEWHERE), FAILED, NOBODY),
+    "people rename": Case(("ann", "Ann", *ELSEWHERE), FAILED, NOBODY),
+    "people link": Case(("ann", "irc:ann", *ELSEWHERE), FAILED, NOBODY),
+    "people owner": Case(("ann", *ELSEWHERE), FAILED, NOBODY),
+    "people group": Case(("irc:#home", "mention", *ELSEWHERE), FAILED, NOBODY),
+    "alert add": Case((), NOT_INSTALLED, ALERTS, given="json://localhost\n"),
+    "alert list": Case((), FINE, "there is none"),
+    "alert test": Case((), NOT_FOUND, "there is no address"),
+    "alert remove": Case(("1",), NOT_FOUND, "`engram alert list`"),
     "board list": Case(ELSEWHERE, FAILED, NOBODY),
     "board erase": Case(("kitchen", "--yes"), NOT_INSTALLED, COMPANION),
     "board image": Case(("--board", "ESP32_GENERIC"), NOT_INSTALLED, BOARD),

@@ -33,6 +33,8 @@ PAUSES = {
     ("companion/folders/test_folders_watch.py", "change"): "changes come at these times of a clock that jumps",
     ("companion/replication/test_replication_faults.py", "_talk_through"): "a person talks on, by a seed",
     ("companion/bridges/test_deliveries.py", "work"): "an hour of a clock that jumps",
+    ("companion/bridges/test_discord.py", "run"): "a gateway asks to connect again, as fast as it can",
+    ("support/bridges/slack_socket_fake.py", "_keep_giving"): "a service waits so long for an acknowledgement",
     # A kill or a signal at any moment: each is right.
     ("e2e/test_learning.py", "test_killed_again_and_again_it_reads_each_message_once"): "a kill, later each time",
     ("e2e/test_restart.py", "killed_while_remembering"): "a kill, by a seed",

@@ -2,6 +2,7 @@
 
 import asyncio
 import getpass
+import importlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -100,6 +101,7 @@ def remove(context: Context, number: Annotated[int, typer.Argument(help="as `eng
 def _addresses(urls: list[str]) -> "list[AppriseAddress]":
     from engram_host.companion.alerts.apprise_address import read_addresses
 
+    importlib.import_module("apprise")  # the error says what to install, with the status for that
     return read_addresses(" ".join(urls))
 
 

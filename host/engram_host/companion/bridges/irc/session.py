@@ -1,7 +1,7 @@
 """A connection to an IRC server: what comes, what goes, and the answers to what was asked.
 
 The library's own asyncio client cannot sign in by SASL, ends in silence when a write fails, and has no bound for what it
-reads: its parts read the lines (irc_lines.py), asyncio's streams carry them.
+reads: its parts read the lines (lines.py), asyncio's streams carry them.
 """
 
 import asyncio

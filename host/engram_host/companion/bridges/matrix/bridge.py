@@ -5,7 +5,7 @@ kept once all that came before it was taken, so that what people write while the
 
 Answers are m.text, not m.notice, though a bot sends them: clients announce no notice on a phone. What other bots say as
 m.notice is not answered. A room is private as long as it has two members and cannot be joined without an invitation; a
-third makes a group of it. matrix_rooms.py has the rules of joining.
+third makes a group of it. rooms.py has the rules of joining.
 
 Encrypted rooms need a part of the library that is not installed with Engram: there one sentence says so, once.
 """
