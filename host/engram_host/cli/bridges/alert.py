@@ -101,7 +101,8 @@ def remove(context: Context, number: Annotated[int, typer.Argument(help="as `eng
 def _addresses(urls: list[str]) -> "list[AppriseAddress]":
     from engram_host.companion.alerts.apprise_address import read_addresses
 
-    importlib.import_module("apprise")  # the error says what to install, with the status for that
+    if urls:
+        importlib.import_module("apprise")  # the error says what to install, with the status for that
     return read_addresses(" ".join(urls))
 
 
