@@ -1,12 +1,14 @@
 """Faults of the fake Bot API, its flood limits and its ledger, as a bare client sees them."""
 
 import asyncio
+import contextlib
+import socket
 
 import httpx
 import pytest
 
 from bot_api import BotApi, until, with_bot
-from engram_host.fake_telegram import ManualClock, serving, utf16_length
+from engram_host.fake_telegram import FakeTelegram, ManualClock, serving, utf16_length
 
 
 def clock_of(bot: BotApi) -> ManualClock:
@@ -161,3 +163,24 @@ def test_code_that_is_not_async_drives_a_server_in_a_thread():
         server.wait_until(lambda fake: fake.ledger.by_method["getUpdates"] == 1)
         server.faults.is_token_refused = True
         assert httpx.get(f"{url}/getMe").status_code == 401
+
+
+@pytest.mark.parametrize("turns", range(10))
+def test_a_server_that_ends_leaves_no_connection_open_however_new_it_is(turns: int):
+    async def run():
+        server = FakeTelegram()
+        await server.start()
+        at = httpx.URL(server.url)
+        with socket.create_connection((at.host, at.port or 0)) as client:  # before the server's loop can accept it
+            client.setblocking(False)
+            client.send(f"POST /bot{server.token}/getUpdates?timeout=50 HTTP/1.1\r\nContent-Length: 0\r\n\r\n".encode())
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            await server.close()
+            async with asyncio.timeout(10):
+                with contextlib.suppress(ConnectionError):  # a reset is an end, too
+                    while await asyncio.get_running_loop().sock_recv(client, 1000):
+                        pass
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(run())

@@ -13,6 +13,8 @@ from .http import HEAD, HttpError, HttpRequest, Outgoing, read_request
 LOOPBACK = "127.0.0.1"
 _CONNECTIONS = 64
 """Open connections; protects the process's file handles."""
+_ACCEPTING_TURNS = 3
+"""Turns of the loop until an accepted connection is known: asyncio.Server.close() before that leaves it open, unread."""
 _log = logging.getLogger(__name__)
 
 
@@ -28,6 +30,7 @@ class FakeServer(ABC):
         self._port = port
         self._tls = tls
         self._server: asyncio.Server | None = None
+        self._is_open = False
         self._connections: set[asyncio.Task[None]] = set()
 
     @property
@@ -45,13 +48,19 @@ class FakeServer(ABC):
 
     async def start(self) -> None:
         """Begin to listen."""
+        self._is_open = True
         self._server = await asyncio.start_server(self._connected, self._host, self._port, limit=HEAD, ssl=self._tls)
         self._port = self._server.sockets[0].getsockname()[1]
 
     async def close(self) -> None:
         """End all connections, also those that wait for their answer."""
         if self._server is not None:
+            for listening in self._server.sockets:
+                asyncio.get_running_loop().remove_reader(listening.fileno())
+            for _ in range(_ACCEPTING_TURNS):
+                await asyncio.sleep(0)
             self._server.close()
+        self._is_open = False
         for connection in self._connections:
             connection.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
@@ -67,9 +76,13 @@ class FakeServer(ABC):
         await self.close()
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if not self._is_open:  # it was accepted as the server ended
+            writer.transport.abort()
+            return
         task = asyncio.get_running_loop().create_task(self._connection(reader, writer))
         self._connections.add(task)
         task.add_done_callback(self._connections.discard)
+        task.add_done_callback(lambda _: writer.close())  # a task that is cancelled before it begins has no `finally`
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -78,8 +91,6 @@ class FakeServer(ABC):
             writer.transport.abort()
         except ConnectionError as error:
             _log.debug("a client left before its answer was complete: %s", error)
-        finally:
-            writer.close()
 
     async def _answer_all(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

@@ -374,7 +374,7 @@ def test_a_send_to_who_has_blocked_the_bot_is_refused_for_good(server):
 
 
 def test_marks_that_telegram_refuses_are_told(server, monkeypatch):
-    monkeypatch.setattr("engram_host.companion.bridges.telegram.to_html", lambda text: f"<b>{text}")
+    monkeypatch.setattr("engram_host.companion.bridges.telegram.bridge.to_html", lambda text: f"<b>{text}")
 
     async def talk(network, host):
         ann = await server.peer("ann")

@@ -9,26 +9,19 @@ import contextlib
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterator, Mapping
-from typing import Any, Literal, cast
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any, Literal
 
-from engram.channels.telegram.bot_api import BotError
+from telegram import Bot, BotCommand, LinkPreviewOptions, ReplyParameters
+from telegram.constants import ChatAction, ParseMode
+from telegram.error import BadRequest, ChatMigrated, TelegramError
+
 from engram.channels.telegram.markup import to_html
-from engram.channels.telegram.sender import is_final
 from engram.channels.telegram.updates import part
-from engram_host.companion.bridges.errors import (
-    BridgeError,
-    BridgeUnavailable,
-    MarksRefused,
-    NetworkAway,
-    SendFailed,
-    SendRefused,
-    SendUncertain,
-    SignInRefused,
-    SlowDown,
-)
+from engram_host.companion.bridges.errors import BridgeUnavailable, SendFailed, SendRefused
 from engram_host.companion.bridges.network import Attachment, BridgeHost, Chat, Features, Incoming, utf16_units
-from engram_host.companion.bridges.telegram.api import ApiError, BotApi, is_address
+from engram_host.companion.bridges.telegram.client import get_updates, is_address, make_bot
+from engram_host.companion.bridges.telegram.errors import UNREADABLE, not_telegram, poll_errors, says, send_errors
 
 LONGEST_TEXT = 4096
 """UTF-16 units of a message."""
@@ -45,8 +38,6 @@ _MOST_COMMANDS = 100
 _COMMAND_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
 _DESCRIPTION = 256
 _NO_TOPIC = ("thread not found", "topic_deleted")
-_BAD_MARKS = ("parse entities", "is empty", "must be non-empty")
-_NOT_THE_MARKS = ("message to edit not found", "message can't be edited", "is too long", "upgraded to a supergroup")
 _FORWARDED = "[forwarded] "
 _HELD: tuple[tuple[str, Literal["photo", "audio", "video", "file"]], ...] = (
     *(("photo", "photo"), ("animation", "video"), ("video", "video"), ("video_note", "video")),
@@ -74,7 +65,7 @@ class Telegram:
     def __init__(self, token: str, url: str):
         self._token = token
         self._url = url
-        self._api: BotApi | None = None
+        self._bot: Bot | None = None
         self._me: dict[str, Any] = {}
         self._moved: OrderedDict[str, str] = OrderedDict()
         """The supergroups that groups became."""
@@ -88,9 +79,9 @@ class Telegram:
             return self._account
 
     async def run(self, host: BridgeHost) -> None:
-        async with self._signed_in() as api:
-            self._api = api
-            await self._set_menu(api, host)
+        async with self._signed_in() as bot:
+            self._bot = bot
+            await self._set_menu(bot, host)
             host.connected(self._account)
             mark = await host.load_mark()
             known = int(mark) if mark.isdecimal() else 0
@@ -98,7 +89,7 @@ class Telegram:
             while True:
                 if time.monotonic() - newest_at > _FORGOTTEN_SECONDS:
                     following = 0
-                for update in await self._poll(api, following):
+                for update in await self._poll(bot, following):
                     number = part(update, "update_id", int)
                     if number < following:
                         continue
@@ -110,34 +101,35 @@ class Telegram:
                     known = following
 
     async def send(self, chat: Chat, text: str, key: str, reply_to: str = "", is_plain: bool = False) -> str:
-        fields: dict[str, Any] = {"message_thread_id": int(chat.thread)} if chat.thread else {}
+        fields = _text(text, is_plain) | _topic(chat)
         if reply_to:
-            fields["reply_parameters"] = {"message_id": int(reply_to), "allow_sending_without_reply": True}
-        with _send_errors(is_plain):
-            sent = await self._call("sendMessage", chat, fields | _text(text, is_plain))
-        number = str(part(sent, "message_id", int))
+            fields["reply_parameters"] = ReplyParameters(int(reply_to), allow_sending_without_reply=True)
+        bot = self._connected()
+        with send_errors(self._token, is_plain):
+            number = str((await self._follow(bot.send_message, chat, fields)).message_id)
         # A supergroup counts its messages anew: those that are sent to where a group went to have it in their id.
         return f"{self._moved[chat.id]}:{number}" if chat.id in self._moved else number
 
     async def edit(self, chat: Chat, message: str, text: str, is_plain: bool = False) -> None:
         moved_to, _, number = message.rpartition(":")
-        if moved_to:
-            chat = Chat(moved_to, chat.thread, chat.is_group)
-        elif chat.id in self._moved:
+        if not moved_to and chat.id in self._moved:
             raise SendRefused("the message stayed behind in a group that has become a supergroup.")
-        with _send_errors(is_plain):
+        bot, fields = self._connected(), _text(text, is_plain)
+        with send_errors(self._token, is_plain):
             try:
-                await self._call("editMessageText", chat, {"message_id": int(number)} | _text(text, is_plain))
-            except ApiError as error:
-                if not error.says("message is not modified"):
+                await bot.edit_message_text(chat_id=int(moved_to or chat.id), message_id=int(number), **fields)
+            except ChatMigrated as error:
+                self._move(chat.id, str(error.new_chat_id))
+                raise
+            except BadRequest as error:
+                if not says(error, "message is not modified"):
                     raise
 
     async def show_typing(self, chat: Chat, is_typing: bool) -> None:
-        if not is_typing or self._api is None:
+        if not is_typing or self._bot is None:
             return  # the sign goes by itself, with the next message or after five seconds
-        fields: dict[str, Any] = {"message_thread_id": int(chat.thread)} if chat.thread else {}
-        with contextlib.suppress(ApiError):
-            await self._api.call("sendChatAction", chat_id=self._chat_id(chat), action="typing", **fields)
+        with contextlib.suppress(TelegramError, *UNREADABLE):
+            await self._bot.send_chat_action(self._chat_id(chat), ChatAction.TYPING, **_topic(chat))
 
     # --- the connection
 
@@ -146,40 +138,35 @@ class Telegram:
         return "@" + part(self._me, "username", str)
 
     @contextlib.asynccontextmanager
-    async def _signed_in(self) -> AsyncIterator[BotApi]:
-        api = BotApi(self._url, self._token)
+    async def _signed_in(self) -> AsyncIterator[Bot]:
+        bot = make_bot(self._url, self._token)
         try:
-            with _poll_errors():
-                self._me = await api.call("getMe")
+            with poll_errors(self._token):
+                await bot.initialize()
+                self._me = bot.bot.to_dict()
             if not part(self._me, "id", int):
-                raise NetworkAway("what answers is not Telegram's Bot API: check the bridge's url.")
-            yield api
+                raise not_telegram()
+            yield bot
         finally:
-            self._api = None
-            await api.close()
+            self._bot = None
+            await bot.shutdown()
 
-    async def _set_menu(self, api: BotApi, host: BridgeHost) -> None:
+    async def _set_menu(self, bot: Bot, host: BridgeHost) -> None:
         menu = [
-            {"command": command.name, "description": command.description[:_DESCRIPTION]}
+            BotCommand(command.name, command.description[:_DESCRIPTION])
             for command in host.menu
             if set(command.name) <= _COMMAND_CHARACTERS
         ]
         try:
-            await api.call("setMyCommands", commands=menu[:_MOST_COMMANDS])
-        except ApiError as error:
-            _log.info("Telegram did not take the menu of commands: %s", error)
+            await bot.set_my_commands(menu[:_MOST_COMMANDS])
+        except (TelegramError, *UNREADABLE) as error:
+            _log.info("Telegram did not take the menu of commands (%s)", type(error).__name__)
 
-    async def _poll(self, api: BotApi, offset: int) -> list[Any]:
-        with _poll_errors():
-            found = await api.call(
-                *("getUpdates", _POLL_SECONDS),
-                offset=offset,
-                limit=_AT_ONCE,
-                timeout=_POLL_SECONDS,
-                allowed_updates=["message"],
-            )
+    async def _poll(self, bot: Bot, offset: int) -> list[Any]:
+        with poll_errors(self._token):
+            found = await get_updates(bot, offset, _AT_ONCE, _POLL_SECONDS, ["message"])
         if not isinstance(found, list) or not all(part(update, "update_id", int) > 0 for update in found):
-            raise NetworkAway("what answers is not Telegram's Bot API: check the bridge's url.")
+            raise not_telegram()
         return found
 
     async def _take(self, update: Any, host: BridgeHost) -> None:
@@ -190,24 +177,26 @@ class Telegram:
         if incoming is not None:
             await host.receive(incoming)
 
-    async def _call(self, method: str, chat: Chat, fields: dict[str, Any]) -> Any:
-        """Call a method for a chat, and follow it to where a refusal says that it is now."""
-        if self._api is None:
+    def _connected(self) -> Bot:
+        if self._bot is None:
             raise SendFailed("the bridge is not connected to Telegram now.")
+        return self._bot
+
+    async def _follow(self, send: Callable[..., Awaitable[Any]], chat: Chat, fields: dict[str, Any]) -> Any:
+        """Send to a chat, and follow it to where a refusal says that it is now."""
         for hop in range(_HOPS):
             if chat.id in self._moved:
                 fields.pop("reply_parameters", None)  # there another message has that number
             try:
-                return await self._api.call(method, chat_id=self._chat_id(chat), **fields)
-            except ApiError as error:
-                has_no_topic = "message_thread_id" in fields and any(error.says(words) for words in _NO_TOPIC)
-                if error.moved_to:
-                    self._move(chat.id, str(error.moved_to))
-                is_mended = has_no_topic or (error.moved_to and method == "sendMessage")
-                if hop == _HOPS - 1 or not is_mended:
+                return await send(chat_id=self._chat_id(chat), **fields)
+            except ChatMigrated as error:
+                self._move(chat.id, str(error.new_chat_id))
+                if hop == _HOPS - 1:
                     raise
-                if has_no_topic:
-                    del fields["message_thread_id"]
+            except BadRequest as error:
+                if hop == _HOPS - 1 or "message_thread_id" not in fields or not says(error, *_NO_TOPIC):
+                    raise
+                del fields["message_thread_id"]
         raise AssertionError("the last try returns or raises")
 
     def _move(self, group: str, supergroup: str) -> None:
@@ -293,55 +282,13 @@ def _attachments(message: dict[str, Any]) -> tuple[Attachment, ...]:
     return tuple(Attachment("file", name) for name in _NAMED if message.get(name))
 
 
-# --- what goes out, and what goes wrong
+# --- what goes out
 
 
 def _text(text: str, is_plain: bool) -> dict[str, Any]:
-    marked = {"text": text} if is_plain else {"text": to_html(text), "parse_mode": "HTML"}
-    return {**marked, "link_preview_options": {"is_disabled": True}}
+    marked = {"text": text} if is_plain else {"text": to_html(text), "parse_mode": ParseMode.HTML}
+    return {**marked, "link_preview_options": LinkPreviewOptions(is_disabled=True)}
 
 
-@contextlib.contextmanager
-def _poll_errors() -> Iterator[None]:
-    """Signing in and polling: the API's errors as ours."""
-    try:
-        yield
-    except ApiError as error:
-        if error.code in (401, 404):
-            raise SignInRefused("Telegram does not know the bot: set its token again.") from None
-        if error.code == 409 and error.says("webhook"):
-            raise BridgeUnavailable(
-                "a webhook is set for this bot, so Telegram gives no messages: remove it with the Bot API's deleteWebhook, "
-                "or take another bot."
-            ) from None
-        if error.code == 409:
-            raise NetworkAway("another program polls this bot: stop it, or give the bridge a bot of its own.") from None
-        raise NetworkAway(f"{error}.") from None
-
-
-@contextlib.contextmanager
-def _send_errors(is_plain: bool) -> Iterator[None]:
-    """Sending: the API's errors as ours."""
-    try:
-        yield
-    except ApiError as error:
-        raise _send_error(error, is_plain=is_plain) from None
-
-
-def _send_error(error: ApiError, *, is_plain: bool) -> BridgeError:
-    if error.code == 429:
-        return SlowDown(max(1, error.retry_after))
-    if error.code == 400 and not is_plain and _is_about_marks(error):
-        return MarksRefused(f"{error}.")
-    if error.code in (400, 403):
-        return SendRefused(f"{error}.")
-    if error.is_unknown:
-        return SendUncertain(f"nobody knows whether the message arrived: {error}.")
-    return SendFailed(f"{error}.")
-
-
-def _is_about_marks(error: ApiError) -> bool:
-    """Whether the same text may be taken without marks. What is final is so for the board's own channel, too."""
-    if any(error.says(words) for words in _BAD_MARKS):
-        return True
-    return not is_final(cast(BotError, error)) and not any(error.says(words) for words in _NOT_THE_MARKS)
+def _topic(chat: Chat) -> dict[str, Any]:
+    return {"message_thread_id": int(chat.thread)} if chat.thread else {}

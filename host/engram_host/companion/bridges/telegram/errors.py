@@ -1,0 +1,126 @@
+"""What python-telegram-bot's errors mean for a bridge.
+
+The library has one class, NetworkError, for all that leaves open what Telegram has done, for calls that never went out, and for
+texts that Telegram refuses. What the httpx error under it says, and the words of Telegram, tell them apart.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import httpx
+from telegram.error import (
+    BadRequest,
+    ChatMigrated,
+    Conflict,
+    EndPointNotFound,
+    Forbidden,
+    InvalidToken,
+    RetryAfter,
+    TelegramError,
+)
+
+from engram.channels.telegram.bot_api import BotError
+from engram.channels.telegram.sender import is_final
+from engram_host.companion.bridges.errors import (
+    BridgeError,
+    BridgeUnavailable,
+    MarksRefused,
+    NetworkAway,
+    SendFailed,
+    SendRefused,
+    SendUncertain,
+    SignInRefused,
+    SlowDown,
+)
+
+UNREADABLE = (TypeError, ValueError, KeyError, AttributeError)
+"""What the library raises for JSON that is not the Bot API's: it looks at no type."""
+
+_WORDS = 200
+_BAD_MARKS = ("parse entities", "is empty", "must be non-empty")
+_NOT_THE_MARKS = ("message to edit not found", "message can't be edited", "is too long")
+_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+_REFUSED = (InvalidToken, EndPointNotFound, Conflict)
+
+
+def says(error: TelegramError, *phrases: str) -> bool:
+    """Whether Telegram's description has one of some phrases."""
+    return any(phrase in error.message.lower() for phrase in phrases)
+
+
+@contextlib.contextmanager
+def poll_errors(token: str) -> Iterator[None]:
+    """Signing in and polling: the library's errors as ours."""
+    try:
+        yield
+    except TelegramError as error:
+        raise _poll_error(error, token) from None
+    except UNREADABLE:
+        raise not_telegram() from None
+
+
+@contextlib.contextmanager
+def send_errors(token: str, is_plain: bool) -> Iterator[None]:
+    """Sending: the library's errors as ours."""
+    try:
+        yield
+    except TelegramError as error:
+        raise _send_error(error, token, is_plain) from None
+    except UNREADABLE:
+        raise SendUncertain(
+            "nobody knows whether the message arrived: what answers is not Telegram's Bot API."
+        ) from None
+
+
+def not_telegram() -> NetworkAway:
+    """For an answer that is not Telegram's."""
+    return NetworkAway("what answers is not Telegram's Bot API: check the bridge's url.")
+
+
+def _poll_error(error: TelegramError, token: str) -> BridgeError:
+    if isinstance(error, (InvalidToken, EndPointNotFound)):
+        return SignInRefused("Telegram does not know the bot: set its token again.")
+    if isinstance(error, Conflict) and says(error, "webhook"):
+        return BridgeUnavailable(
+            "a webhook is set for this bot, so Telegram gives no messages: remove it with the Bot API's deleteWebhook, "
+            "or take another bot."
+        )
+    if isinstance(error, Conflict):
+        return NetworkAway("another program polls this bot: stop it, or give the bridge a bot of its own.")
+    return NetworkAway(_problem(error, token))
+
+
+def _send_error(error: TelegramError, token: str, is_plain: bool) -> BridgeError:
+    problem = _problem(error, token)
+    if isinstance(error, RetryAfter):
+        return SlowDown(max(1, _seconds(error.retry_after)))
+    if says(error, "too many requests"):
+        return SlowDown(1)
+    if isinstance(error, BadRequest) and not is_plain and _is_about_marks(error):
+        return MarksRefused(problem)
+    if isinstance(error, (BadRequest, Forbidden, ChatMigrated)):
+        return SendRefused(problem)
+    if isinstance(error.__cause__, _NOT_SENT) or isinstance(error, _REFUSED):
+        return SendFailed(problem)
+    return SendUncertain(f"nobody knows whether the message arrived: {problem}")
+
+
+def _problem(error: TelegramError, token: str) -> str:
+    cause = error.__cause__
+    if isinstance(cause, _NOT_SENT):
+        return f"Telegram cannot be reached ({type(cause).__name__})."
+    if isinstance(cause, httpx.HTTPError):
+        return f"the link to Telegram failed ({type(cause).__name__})."
+    return f"Telegram answers: {error.message.replace(token, '***')[:_WORDS]}."
+
+
+def _seconds(wait: Any) -> float:
+    """A wait as the library has it: a number now, a timedelta in its next version."""
+    return wait.total_seconds() if isinstance(wait, timedelta) else wait
+
+
+def _is_about_marks(error: BadRequest) -> bool:
+    """Whether the same text may be taken without marks. What is final is so for the board's own channel, too."""
+    return says(error, *_BAD_MARKS) or not (is_final(BotError(400, error.message)) or says(error, *_NOT_THE_MARKS))
