@@ -14,7 +14,7 @@ LOOPBACK = "127.0.0.1"
 _CONNECTIONS = 64
 """Open connections; protects the process's file handles."""
 _ACCEPTING_TURNS = 3
-"""Turns of the loop until an accepted connection is known: asyncio.Server.close() before that leaves it open, unread."""
+"""Turns of the loop until an accepted connection is known: a server that is closed before that leaves it open, unread."""
 _log = logging.getLogger(__name__)
 
 
