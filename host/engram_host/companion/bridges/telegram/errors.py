@@ -1,6 +1,6 @@
 """What python-telegram-bot's errors mean for a bridge.
 
-The library has one class, that of errors of the network, for all that leaves open what Telegram has done, for calls that never went out, and for
+The library has one error of the network for all that leaves open what Telegram has done, for calls that never went out, and for
 texts that Telegram refuses. What the httpx error under it says, and the words of Telegram, tell them apart.
 """
 
