@@ -54,7 +54,7 @@ def test_a_secret_that_others_can_read_is_said(home: Path):
 
 
 def test_a_library_that_is_not_installed_is_said(home: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "engram_host.companion.bridges.fake", None)
+    monkeypatch.setitem(sys.modules, "engram_host.companion.bridges.fake.bridge", None)
     found = finding(home, "bridge fake")
     assert found["state"] == "wrong" and "is not installed" in found["do"]
 

@@ -153,7 +153,7 @@ class Stubborn:
 def fake_network() -> Iterator[FakeServer]:
     """There is a network `fake` inside the block."""
     server = FakeServer()
-    name = "engram_host.companion.bridges.fake"
+    name = "engram_host.companion.bridges.fake.bridge"
     module = ModuleType(name)
     module.__dict__["connect"] = server.connect
     with mock.patch.dict(KINDS, {"fake": KIND}), mock.patch.dict(sys.modules, {name: module}):
