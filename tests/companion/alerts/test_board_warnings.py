@@ -1,6 +1,7 @@
 """Warnings of a board by what it told: each has its cause, and none comes without."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -12,8 +13,8 @@ WELL = BoardStatus(
 )
 
 
-def found(newest: str = "0.2.0", flash_percent: int = 90, **changed) -> list[str]:
-    return board_warnings(replace(WELL, **changed), flash_percent, newest)
+def found(flash_percent: int = 90, **changed: Any) -> list[str]:
+    return board_warnings(replace(WELL, **changed), flash_percent, newest="0.2.0")
 
 
 def test_a_board_that_is_well_has_no_warning():
@@ -37,7 +38,7 @@ def test_a_board_that_is_well_has_no_warning():
         ({"firmware": ""}, "Its firmware is unknown", "engram board deploy"),
     ],
 )
-def test_what_is_wrong_is_one_sentence_that_says_what_to_do(changed: dict[str, object], begins: str, advice: str):
+def test_what_is_wrong_is_one_sentence_that_says_what_to_do(changed: dict[str, Any], begins: str, advice: str):
     (warning,) = found(**changed)
     assert warning.startswith(begins) and advice in warning
 
