@@ -359,7 +359,7 @@ def test_stats_tell_how_often_the_model_was_asked_and_what_went_wrong():
     model = Script()
     model.calls, model.tokens, model.problem = 3, 150, "it is down"
     board = _board().serve(model)
-    assert "asked     3 times since the start, 150 tokens; the last time: it is down" in lines_of(board, "/stats")
+    assert "asked     3 requests since the start, 150 tokens; the last time: it is down" in lines_of(board, "/stats")
 
 
 # --- who may

@@ -59,7 +59,7 @@ def _figures(status: dict, damaged: int):
     """Yield what a companion is told, too."""
     yield _row("answered", "%d since the start, %d failed" % (status["turns"], status["failed"]))
     if status["model"]:
-        told = "%d times since the start, %d tokens" % (status["calls"], status["tokens"])
+        told = "%d requests since the start, %d tokens" % (status["calls"], status["tokens"])
         yield _row("asked", told + ("; the last time: " + status["model_problem"] if status["model_problem"] else ""))
     if status["searches"]:
         yield _row("searches", "%d since the start, %d found nothing" % (status["searches"], status["searches_empty"]))
