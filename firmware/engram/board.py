@@ -88,6 +88,8 @@ class Board:
         self.gate = Gate()
         self.tag_snapshots = {}
         """The catalog as each session's prompts show it."""
+        self.searches = [0, 0]
+        """How often somebody searched since the start, and how often nothing was found."""
         self.seen_help = set()
         """The principals who have seen the list of the commands that are understood without a model."""
 
@@ -148,6 +150,13 @@ class Board:
         if people is None:
             people = self._people = _wired(self, "people")
         return people
+
+    def find_status(self) -> dict:
+        """How the board is, see status.py."""
+        with lazy("status", "store"):
+            from engram.status import find_status
+
+            return find_status(self)
 
     def make_handlers(self) -> dict:
         """What each command needs."""

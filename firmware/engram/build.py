@@ -170,7 +170,7 @@ def _add_companion(board: Board) -> None:
     parts = config, board.clock, logs, board.link_state, board.gate.is_busy, board.notes, board.note_retention
     tls = trust(board, config.get("companion.url"))
     archive = make_archive if config.get("archive.on") else None
-    board.companion = Companion(*parts, board.network, tls, board.archived, archive, chat)
+    board.companion = Companion(*parts, board.find_status, board.network, tls, board.archived, archive, chat)
 
 
 def _add_telegram(board: Board) -> None:

@@ -32,7 +32,7 @@ def recall(board):
         from engram.archive.remote_results import ResultMerger  # absent from boards without a companion
 
         remote = ResultMerger(board.records, board.journal, board.archived)
-    return Recall(board.records, board.journal, board.notes, board.clock, remote)
+    return Recall(board.records, board.journal, board.notes, board.clock, remote, board.searches)
 
 
 def prompts(board):

@@ -17,6 +17,9 @@ NAMES = ("debug", "info", "warning", "error")
 level = WARNING
 """Messages below this level are kept but not printed."""
 
+errors = 0
+"""Messages of the level ERROR since the start."""
+
 _ring = []
 _dropped = 0
 
@@ -44,6 +47,8 @@ def warning(source: str, message: str) -> None:
 
 def error(source: str, message: str) -> None:
     """Tell that something was lost or refused."""
+    global errors
+    errors += 1
     _add(ERROR, source, message)
 
 

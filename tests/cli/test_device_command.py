@@ -22,6 +22,7 @@ from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN
 from engram_host.companion.store import open_store
 from mqtt_marks import MARK, received_before_mark
 from peers import Broker, Companion
+from sending import Sent
 from serve_process import VARIABLES
 from waiting import SECONDS, wait_until
 
@@ -69,6 +70,19 @@ def test_an_impossible_request_is_explained_in_a_sentence(tmp_path: Path):
         assert status == expected and not told and "Traceback" not in problem and words[1].strip("./+Ü") in problem, (
             words
         )
+
+
+def test_what_a_board_told_of_itself_is_listed(tmp_path: Path):
+    told = {"run": 1, "firmware": "0.1.0", "flash": 93, "flash_size": 100, "model_problem": "the key is refused"}
+    with Companion(tmp_path / "home") as companion:
+        board = Sent(companion.posted, "kitchen")
+        board.hello()
+        board.ask("status", items=[[name, value] for name, value in told.items()])
+        listed = device(companion.home, "list")[1], engram("stats", "--home", companion.home).out
+        (each,) = json.loads(device(companion.home, "list", "--json")[1])
+    assert "kitchen" in listed[0] and listed[0].rstrip().endswith("firmware 0.1.0  flash 93 %  the key is refused")
+    assert "0.1.0  93 %  the key is refused" in listed[1] and "fullest flash of a board" in listed[1]
+    assert (each["firmware"], each["flash_percent"], each["problem"]) == ("0.1.0", 93, "the key is refused")
 
 
 def test_a_companion_that_runs_sees_tokens_come_change_and_go(tmp_path: Path):

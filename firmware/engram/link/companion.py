@@ -4,7 +4,8 @@ import asyncio
 import random
 
 from engram import diag
-from engram.compat import const, sleep_ms
+from engram.clock import Timeout
+from engram.compat import const, sleep_ms, ticks_ms
 from engram.errors import ArgumentError, ConfigError, EngramError
 from engram.interrupt import interruptible
 from engram.lazy import lazy
@@ -16,6 +17,7 @@ _FIRST_PAUSE_MS = const(1000)  # before a link that failed is tried again; doubl
 _LONGEST_PAUSE_MS = const(60_000)
 _DOUBLINGS = const(6)
 _SECOND_MS = const(1000)
+_STATUS_MS = const(600_000)  # between two times that the companion is told how the board is
 _NAME_LONGEST = const(32)
 _NAME = const("abcdefghijklmnopqrstuvwxyz0123456789-")
 
@@ -49,7 +51,7 @@ class Companion:
     `is_busy()` tells whether a message is being answered, `network` is a board's Wi-Fi, `tls` a tls_context() if the URL wants
     one. `archived` is the archive's index; make_archive(exchange, replication) gives what moves memories to the companion.
     Both are None where that is not wanted, and so is `chat`, (take, redeliver) of engram.link.listening. `notes` are copied,
-    of which `retention` knows why they left. ConfigError if a setting is wrong.
+    of which `retention` knows why they left. find_status() tells how the board is. ConfigError if a setting is wrong.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class Companion:
         is_busy,
         notes,
         retention,
+        find_status,
         network=None,
         tls=None,
         archived=None,
@@ -76,6 +79,9 @@ class Companion:
         notes.uncopied = set()
         self._retention = retention
         self._note_progress = NoteProgress()
+        self._find_status = find_status
+        self._status_pause = Timeout()
+        self._run = [0, ticks_ms(), 0]  # see engram.link.status
         self._archived = archived
         self.device = config.get("companion.device") or "engram-" + link_state.board[:6]
         if len(self.device) > _NAME_LONGEST or any(letter not in _NAME for letter in self.device):
@@ -157,6 +163,7 @@ class Companion:
                 self.link_state.begin()
                 self._needs_number = False
             self._exchange.open(self.link_state.link)
+            self._status_pause.end()
             beside.append(asyncio.create_task(interruptible(self._read())))
             if self.listening:
                 beside.append(asyncio.create_task(interruptible(self.listening.run())))
@@ -182,6 +189,13 @@ class Companion:
             self._exchange.close(error)
 
     async def _idle_work(self) -> bool:
+        if self._sync.takes_status and self._status_pause.is_over and not self._is_busy():
+            self._status_pause.begin(_STATUS_MS)
+            with lazy("link.status"):
+                from engram.link import status  # seldom needed
+
+                await status.tell(self._sync, self._find_status, self._run)
+            return True
         return (self.archive and await self.archive.step()) or await self._copy_notes()
 
     async def _copy_notes(self) -> bool:

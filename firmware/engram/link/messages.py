@@ -25,7 +25,7 @@ PUSH_CHARS = 4000
 """The longest text that a board begins to say by itself: what is longer is cut, and stands whole in its journal."""
 
 ITEMS = 32
-"""Pieces of an answer in one message: bounds what either side looks through."""
+"""Pieces of an answer, or figures of a status, in one message: bounds what either side looks through."""
 
 NOTE_BYTES = 64000
 """The longest note that is copied: with its head it fits into a message."""
@@ -63,6 +63,7 @@ _OF_LOG = ("log", (_LOG, 0, 0))
 _OF_EPOCH = ("epoch", _COUNT)
 _RANGE = (_OF_LOG, _OF_EPOCH, ("after", _SEQ), ("to", _SEQ), ("count", _SEQ))
 
+_ITEMS = ("items", (_LIST, 1, ITEMS))
 _MID = ("mid", (_TEXT, 1, MID_CHARS))
 _OFFER = ("offer", (_NUMBER, 1, (1 << 30) - 1))
 _ROOM = ("room", (_TEXT, 1, 64))
@@ -91,8 +92,9 @@ FROM_BOARD = {
     + (("tags", (_TEXTS, 0, 8)), ("since", _MOMENT), ("until", _MOMENT), ("folders", _IS)),
     "file": (("path", (_TEXT, 1, 300)), ("first", (_NUMBER, 1, 1 << 24)), ("count", (_NUMBER, 1, 100))) + _CALLER,
     "listen": (("wait", (_NUMBER, 0, 60)), ("mid", (_TEXT, 0, MID_CHARS)), ("turn", (_TEXT, 0, 16))),
-    "reply": (_MID, _OFFER, ("k", (_NUMBER, 1, (1 << 30) - 1)), ("items", (_LIST, 1, ITEMS))),
+    "reply": (_MID, _OFFER, ("k", (_NUMBER, 1, (1 << 30) - 1)), _ITEMS),
     "push": (_MID, _ROOM, ("text", (_TEXT, 1, PUSH_CHARS))),
+    "status": (_ITEMS,),
 }
 # And what it is answered.
 TO_BOARD = {

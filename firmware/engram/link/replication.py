@@ -47,6 +47,8 @@ class Replication:
         """Whether the companion passes on what people say: it has answered the greeting, and is no older one."""
         self.note_state = None
         """What the companion has of the notes, as it last said; None if it takes none."""
+        self.takes_status = False
+        """Whether the companion takes how the board is: it has answered the greeting, and is no older one."""
         self.copies = [_Copy(name, raw, link_state) for name, raw in logs]
         self.message = ""
         """The latest sentence of the companion for a person, "" if there was none since the start."""
@@ -72,7 +74,7 @@ class Replication:
     async def run(self) -> None:
         """Copy, for ever; LinkError, Refused and StoreError end it."""
         self._stalls = 0
-        self.has_chat = False
+        self.has_chat = self.takes_status = False
         while True:
             await self._greet()
             greeted_at = ticks_ms()
@@ -96,6 +98,7 @@ class Replication:
         for copy in self.copies:
             copy.welcome(welcome[copy.name])
         self.has_chat = bool(welcome.get("chat"))
+        self.takes_status = bool(welcome.get("status"))
         self.note_state = welcome.get("notes")  # the first companions take none
         self._greeted(welcome["archived"], welcome["asks"])
 

@@ -26,6 +26,7 @@ _ANSWERS = {
     "listen": "say cancel quiet",
     "reply": "received",
     "push": "received",
+    "status": "received",
 }
 
 

@@ -1,5 +1,6 @@
 """A model that is made when it is asked. It leaves a small heap with its code and its link when it has answered."""
 
+from engram.errors import ModelError
 from engram.lazy import is_heap_small, lazy
 
 
@@ -18,17 +19,29 @@ class ModelOnDemand:
         self._code = lazy("llm")
         self._asked = 0
         self._model = None
+        self.calls = 0
+        """Requests since the start."""
+        self.tokens = 0
+        """Tokens that they took, both ways, as far as the service counts them."""
+        self.problem = ""
+        """Why the latest request failed, "" if it did not."""
         self._model_made()
         self._leave_small_heap()
 
     async def stream(self, request, on_text, on_retry=None):
         """As Model.stream."""
         self._asked += 1
+        self.calls += 1
         will_ask = False
         try:
             reply = await self._model_made().stream(request, on_text, on_retry)
             will_ask = bool(reply.calls)  # the results of the tools go over the same link
+            self.problem = ""
+            self.tokens += max(0, reply.usage[0]) + max(0, reply.usage[1])
             return reply
+        except ModelError as error:
+            self.problem = str(error)
+            raise
         finally:
             self._asked -= 1
             if is_heap_small() and not will_ask:

@@ -57,15 +57,17 @@ class Recall:
     """Searches records and journal together.
 
     `remote` takes what a companion found: merge(items, remote results, query) gives items, and add_use(number, caller) counts
-    that one with the companion was shown. None without a companion. `candidates` are the hits that each store gives.
+    that one with the companion was shown. None without a companion. `searches` counts what find() was asked for, and how often
+    it found nothing. `candidates` are the hits that each store gives.
     """
 
-    def __init__(self, records, journal, notes, clock, remote, candidates=CANDIDATES):
+    def __init__(self, records, journal, notes, clock, remote, searches, candidates=CANDIDATES):
         self._records = records
         self._journal = journal
         self._notes = notes
         self._clock = clock
         self._remote = remote
+        self._searches = searches
         self._candidates = candidates
 
     def find(self, ranked: Ranked, limit: int = 10) -> list:
@@ -81,6 +83,8 @@ class Recall:
                 if is_answer:
                     self.add_use(item, caller)
                 found.append(shown)
+        self._searches[0] += 1
+        self._searches[1] += not found
         return found
 
     def explain(self, ranked: Ranked, made_of: confidence.MadeOf, limit: int = 10):

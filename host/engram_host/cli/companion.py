@@ -118,6 +118,7 @@ _SHOWN = {
     "index_bytes": ("indexes in memory", output.format_size),
     "damaged_lines": ("damaged lines in the database", str),
     "archived_records": ("memories archived here", str),
+    "flash_most_percent": ("fullest flash of a board", output.format_flash),
     "folder_files": ("Markdown files", str),
     "folder_passages": ("passages in these files", str),
     "database_bytes": ("database on disk", output.format_size),

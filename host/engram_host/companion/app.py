@@ -60,6 +60,7 @@ from engram_host.companion.settings import (
     store_url,
 )
 from engram_host.companion.store import CompanionStore, open_store
+from engram_host.companion.store.boards.status import percent
 from engram_host.companion.supervisor import Supervisor
 
 _log = logging.getLogger("engram.service")
@@ -197,6 +198,8 @@ class CompanionApp:
             found["engram_archived_records"] = self.store.count_archived()
             found["engram_database_bytes"] = self.store.size()
             found["engram_damaged_lines"] = sum(lines.count for lines in self.store.damaged())
+            if uses := self.store.flash_uses():
+                found["engram_flash_most_percent"] = max(percent(*use) or 0 for use in uses.values())
         except StoreUnavailable:
             pass  # /v1/health shows it; the other figures are worth showing
         return found

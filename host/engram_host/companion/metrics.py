@@ -164,6 +164,7 @@ GAUGES = {
     "engram_folder_passages": "Passages of these files that searches go through.",
     "engram_archived_records": "Memories that boards have archived here.",
     "engram_damaged_lines": "Lines that were found damaged in the database and have not come again.",
+    "engram_flash_most_percent": "How full the fullest flash of a board is, in percent; absent while none has told it.",
     "engram_tasks_down": "Background tasks that failed and do not run now.",
     "engram_bridges_connected": "Bridges that are connected; absent without bridges.",
     "engram_bridges_down": "Bridges that are away, or stopped until a person acts; absent without bridges.",

@@ -117,12 +117,14 @@ class ChatSettings:
 
 @dataclass(frozen=True)
 class AlertSettings:
-    """What is sent to services outside, whose addresses are secrets: boards that are away for some minutes (0: none), codes of
-    strangers, what a board says by itself; and the minutes in which nothing is sent twice.
+    """What is sent to services outside, whose addresses are secrets: boards that are away for some minutes (0: none), or
+    whose flash is so full (0: none), codes of strangers, what a board says by itself; and the minutes in which nothing is sent
+    twice.
     """
 
     on: bool = setting(True, "ENGRAM_ALERTS")
     away_minutes: int = setting(15, "ENGRAM_ALERTS_AWAY_MINUTES", low=0, high=100000)
+    flash_percent: int = setting(90, "ENGRAM_ALERTS_FLASH_PERCENT", low=0, high=100)
     pairing: bool = setting(True, "ENGRAM_ALERTS_PAIRING")
     pushes: bool = setting(True, "ENGRAM_ALERTS_PUSHES")
     cooldown_minutes: int = setting(60, "ENGRAM_ALERTS_COOLDOWN_MINUTES", low=1, high=10080)

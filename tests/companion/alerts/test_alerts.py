@@ -38,6 +38,7 @@ class Database:
         self.heard: dict[str, int] = {}
         self.pushes: list[tuple[int, str, str]] = []
         self.requests: list[PairingRequest] = []
+        self.flashes: dict[str, tuple[int, int]] = {}
         self.fails = False
 
     def get(self, name: str) -> str:
@@ -50,6 +51,9 @@ class Database:
 
     def heard_times(self) -> dict[str, int]:
         return dict(self.heard)
+
+    def flash_uses(self) -> dict[str, tuple[int, int]]:
+        return dict(self.flashes)
 
     def pushes_after(self, number: int, limit: int) -> list[tuple[int, str, str]]:
         return [each for each in self.pushes if each[0] > number][:limit]
@@ -124,6 +128,59 @@ def test_without_minutes_no_board_is_away():
     database.heard = {"kitchen": NOW}
     looks = watch(database, away_minutes=0)
     assert looks.look(NOW) == [] and looks.look(NOW + 10**6) == []
+
+
+def test_a_flash_that_is_nearly_full_is_told_once_and_when_it_has_room_again():
+    database = Database()
+    database.flashes = {"kitchen": (89, 100), "garden": (10, 100)}
+    looks = watch(database)
+    assert looks.look(NOW) == []
+    database.flashes["kitchen"] = (90, 100)
+    (alert,) = looks.look(NOW + MINUTE)
+    assert alert.title == "The flash of kitchen is nearly full" and "Its flash is 90 % full: forget" in alert.text
+    assert looks.look(NOW + 2 * MINUTE) == []
+    database.flashes["kitchen"] = (80, 100)
+    assert titles(looks.look(NOW + 3 * MINUTE)) == ["The flash of kitchen has room again"]
+    assert looks.look(NOW + 4 * MINUTE) == []
+
+
+def test_a_flash_that_wavers_at_the_bound_is_no_news():
+    database = Database()
+    looks = watch(database)
+    database.flashes = {"kitchen": (90, 100)}
+    assert len(looks.look(NOW)) == 1
+    for used in (89, 90, 88, 91):
+        database.flashes["kitchen"] = (used, 100)
+        assert looks.look(NOW) == []
+
+
+def test_a_restart_of_the_companion_does_not_tell_of_a_full_flash_again():
+    database = Database()
+    database.flashes = {"kitchen": (95, 100)}
+    assert len(watch(database).look(NOW)) == 1
+    assert watch(database).look(NOW + MINUTE) == []
+
+
+def test_what_was_told_before_there_were_alerts_on_flashes_is_read():
+    database = Database()
+    database.notes["alerts"] = json.dumps({"away": {}, "push": 0, "codes": []})
+    database.flashes = {"kitchen": (95, 100)}
+    assert titles(watch(database).look(NOW)) == ["The flash of kitchen is nearly full"]
+
+
+def test_an_erased_boards_flash_is_forgotten():
+    database = Database()
+    database.flashes = {"kitchen": (95, 100)}
+    looks = watch(database)
+    looks.look(NOW)
+    database.flashes = {}
+    assert looks.look(NOW) == [] and json.loads(database.notes["alerts"])["full"] == []
+
+
+def test_without_a_bound_no_flash_is_full():
+    database = Database()
+    database.flashes = {"kitchen": (100, 100)}
+    assert watch(database, flash_percent=0).look(NOW) == []
 
 
 def test_each_code_is_told_once_with_the_command_that_lets_in():

@@ -5,11 +5,13 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import get_micropython
 import get_mosquitto
+from engram import __version__
 from peers import ROOT, BoardProcess, Broker, Companion
 from waiting import wait_until
 
@@ -69,6 +71,19 @@ def test_a_compaction_is_followed(way: tuple[Companion, str], tmp_path: Path):
         board.do("/compact")
         wait_until("it has gone", lambda: not [line for line in board.lines("records") if line.get("id") == "m3"])
         wait_until("the copy is the log", lambda: _is_copied(board, companion))
+
+
+def test_a_board_tells_how_it_is_soon_after_it_has_connected(way: tuple[Companion, str], tmp_path: Path):
+    companion, url = way
+
+    def figures() -> dict[str, Any]:
+        answer = companion.client.get("/v1/boards/kitchen/status")
+        return (answer.json()["figures"] if answer.status_code == 200 else None) or {}
+
+    with BoardProcess(tmp_path / "board", url, "kitchen"):
+        told = wait_until("it is told", figures, SOON)
+    assert told["firmware"] == __version__ and 0 < told["flash"] <= told["flash_size"] and told["heap"] > 0
+    assert (told["mode"], told["model"], told["telegram"]) == ("full", "", "off")
 
 
 def test_a_second_board_of_the_name_is_refused_with_a_reason(way: tuple[Companion, str], tmp_path: Path):

@@ -2,7 +2,7 @@
 
 import json
 
-from board import ANN, DAY, ROOM, Board, commands_of, error_of, lines_of
+from board import ANN, DAY, ROOM, Board, Script, commands_of, error_of, lines_of
 from engram.channels.console.commands import commands
 from engram.errors import ArgumentError, ConfigError, NotFound
 from engram.memory.access import OWNER, Caller
@@ -331,7 +331,7 @@ def test_stats_tell_how_the_board_is_doing():
     board = _board()
     _fill(board, 3)
     lines = lines_of(board, "/stats")
-    assert [line.split()[0] for line in lines[:9]] == [
+    assert [line.split()[0] for line in lines[:10]] == [
         "version",
         "time",
         "mode",
@@ -341,9 +341,25 @@ def test_stats_tell_how_the_board_is_doing():
         "answered",
         "damaged",
         "heap",
+        "flash",
     ]
     board.now = 1000
     assert "(a guess: the clock is not set)" in lines_of(board, "/stats")[1]
+
+
+def test_stats_tell_how_often_somebody_searched_and_found_nothing():
+    board = _board()
+    _fill(board, 3)
+    for query in ("thing", "elephants"):
+        lines_of(board, "/recall " + query)
+    assert "searches  2 since the start, 1 found nothing" in lines_of(board, "/stats")
+
+
+def test_stats_tell_how_often_the_model_was_asked_and_what_went_wrong():
+    model = Script()
+    model.calls, model.tokens, model.problem = 3, 150, "it is down"
+    board = _board().serve(model)
+    assert "asked     3 requests since the start, 150 tokens; the last time: it is down" in lines_of(board, "/stats")
 
 
 # --- who may

@@ -17,8 +17,8 @@ def _load(name):
 
 
 def _both():
-    """All that was sent and answered; what belongs to conversations came later than the rest."""
-    return _load("messages.json") + _load("conversation.json")
+    """All that was sent and answered; what belongs to conversations, and the status of boards, came later than the rest."""
+    return _load("messages.json") + _load("conversation.json") + _load("status.json")
 
 
 def _ups():

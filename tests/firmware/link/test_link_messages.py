@@ -37,6 +37,7 @@ SAMPLES = (
     (FROM_BOARD, "listen", {"wait": 25, "mid": "phone:7", "turn": "t3"}),
     (FROM_BOARD, "reply", {"mid": "phone:7", "offer": 1, "k": 2, "items": [["text", "so"], ["end", "t3"]]}),
     (FROM_BOARD, "push", {"mid": "push:8:t3", "room": "phone", "text": "it rains"}),
+    (FROM_BOARD, "status", {"items": [["run", 5], ["firmware", "0.1.0"]]}),
     (TO_BOARD, "welcome", {"records": [3, "0011aabb", 0], "journal": [0, "", 0], "archived": 2, "asks": False, "told": ""}),
     (TO_BOARD, "have", {"log": "journal", "epoch": 8, "have": 12}),
     (TO_BOARD, "same", {}),

@@ -1,16 +1,18 @@
 """A model that is made when it is asked: how long its code and its link stay."""
 
 from engram import lazy
+from engram.errors import ModelUnavailable
 from engram.llm import on_demand
 from engram.llm.on_demand import ModelOnDemand
 from support import raises
 
 
 class Reply:
-    """Of a reply what tells whether the model will be asked again: the calls of tools."""
+    """Of a reply what tells whether the model will be asked again: the calls of tools; and what it took."""
 
-    def __init__(self, *calls):
+    def __init__(self, *calls, usage=(-1, -1, -1)):
         self.calls = calls
+        self.usage = usage
 
 
 class Model:
@@ -82,6 +84,24 @@ async def test_on_a_small_heap_the_link_goes_with_a_failure():
         with raises(OSError):
             await heap.model.stream(None, None)
         assert not heap.is_open()
+
+
+async def test_requests_and_the_tokens_that_the_service_counts_are_counted():
+    with Heap(Reply(usage=(120, 30, 100)), Reply(), ModelUnavailable("it is down"), is_small=False) as heap:
+        await heap.model.stream(None, None)
+        await heap.model.stream(None, None)
+        with raises(ModelUnavailable):
+            await heap.model.stream(None, None)
+        assert (heap.model.calls, heap.model.tokens) == (3, 150)
+
+
+async def test_why_the_latest_request_failed_is_known_until_one_succeeds():
+    with Heap(ModelUnavailable("it is down"), Reply(), is_small=False) as heap:
+        with raises(ModelUnavailable):
+            await heap.model.stream(None, None)
+        assert heap.model.problem == "it is down"
+        await heap.model.stream(None, None)
+        assert heap.model.problem == ""
 
 
 async def test_the_link_stays_while_somebody_else_asks():

@@ -220,6 +220,8 @@ class Script:
     """
 
     name = "script"
+    calls = tokens = 0
+    problem = ""
 
     def __init__(self, *steps):
         self.steps = list(steps)

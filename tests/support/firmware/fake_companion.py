@@ -68,6 +68,9 @@ class Companion:
         self.notes = {}  # the board's notes, by their names on flash
         self.left = {}  # those that it no longer has
         self.takes_notes = True
+        self.takes_status = True
+        self.statuses = []  # the figures that the board told, newest last
+        self.refuses_status = False
         self.lies = {}  # what is answered to a get, in place of what there is
 
     def copy(self, log):
@@ -147,10 +150,12 @@ class Companion:
         met = {log: self._meet(log, head[log]) for log in messages.LOGS}
         copy = self.copy("records")
         welcome = self._answer("welcome", head, told="", archived=len(copy.kept), asks=bool(copy.doubted), **met)
-        if not self.takes_notes:
-            return welcome
         fields = list(log_line.decode(welcome).items())
-        return log_line.encode(fields + [("notes", self._note_state())])
+        if self.takes_notes:
+            fields.append(("notes", self._note_state()))
+        if self.takes_status:
+            fields.append(("status", 1))
+        return log_line.encode(fields)
 
     def _meet(self, log, told):
         epoch, oldest, following, rewrites = told
@@ -274,6 +279,12 @@ class Companion:
         for file in sorted(self.notes):
             state = crc32(self.notes[file], crc32(file.encode(), state))
         return messages.shown(state)
+
+    def _status(self, head, body):
+        if self.refuses_status:
+            return self._answer("refused", head, why="it is no status.", again=3600)
+        self.statuses.append(dict(head["items"]))
+        return self._answer("received", head, cancel=False)
 
     def _check(self, head, body):
         lines = self.copy(head["log"]).span(head["after"], head["to"])

@@ -72,6 +72,11 @@ class AlertService:
         self._settings = settings
         self.start()
 
+    @property
+    def flash_percent(self) -> int:
+        """From how much on a board's flash is nearly full, by the present settings; 0: never."""
+        return self._settings.flash_percent
+
     def wake(self) -> None:
         """Something has happened: look now."""
         self._changed.set()

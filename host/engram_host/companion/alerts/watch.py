@@ -1,4 +1,5 @@
-"""What there is to tell: boards that are away and come back, strangers with a code, what boards say by themselves.
+"""What there is to tell: boards that are away and come back, or whose flash is nearly full; strangers with a code; what boards
+say by themselves.
 
 A look compares the database with what was told before, which a restart of the companion does not forget.
 """
@@ -8,9 +9,11 @@ import time
 from collections.abc import Iterator
 from typing import Any, Protocol
 
+from engram_host.companion.alerts.board_warnings import ROOM_AGAIN_PERCENT, flash_warning, is_nearly_full
 from engram_host.companion.alerts.outbox import Alert
 from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.settings import AlertSettings
+from engram_host.companion.store.boards.status import percent
 
 NOTE = "alerts"
 """The name of the note that says what was told."""
@@ -30,6 +33,8 @@ class Watched(Protocol):
     def put(self, name: str, value: str) -> None: ...
 
     def heard_times(self) -> dict[str, int]: ...
+
+    def flash_uses(self) -> dict[str, tuple[int, int]]: ...
 
     def pushes_after(self, number: int, limit: int) -> list[tuple[int, str, str]]: ...
 
@@ -51,7 +56,7 @@ class AlertWatch:
     def look(self, now: int) -> list[Alert]:
         """What is new. Blocks some ms. StoreUnavailable."""
         told = json.loads(json.dumps(self._told)) if self._told else self._load(now)
-        alerts = [*self._boards(told, now), *self._requests(told, now), *self._pushes(told)]
+        alerts = [*self._boards(told, now), *self._flashes(told), *self._requests(told, now), *self._pushes(told)]
         if told != self._told:
             self._store.put(NOTE, json.dumps(told))
             self._told = told
@@ -81,6 +86,21 @@ class AlertWatch:
                 yield Alert(f"back {name}", f"{name} back", f"{name} is back", f"It was away since {_clock(since)}.")
         for name in away.keys() - times.keys():
             del away[name]  # a board that was erased
+
+    def _flashes(self, told: dict[str, Any]) -> Iterator[Alert]:
+        full: list[str] = told.setdefault("full", [])  # notes of before have none
+        bound = self._settings.flash_percent
+        uses = self._store.flash_uses() if bound else {}
+        for name, (used, size) in uses.items():
+            part = percent(used, size)
+            if name not in full and is_nearly_full(part, bound):
+                full.append(name)
+                yield Alert(f"full {name}", f"{name} flash", f"The flash of {name} is nearly full", flash_warning(part))
+            elif name in full and not is_nearly_full(part, max(bound - ROOM_AGAIN_PERCENT, 1)):
+                full.remove(name)
+                text = f"{part} % of it are used."
+                yield Alert(f"room {name}", f"{name} flash", f"The flash of {name} has room again", text)
+        told["full"] = [name for name in full if name in uses]  # without boards that were erased
 
     def _requests(self, told: dict[str, Any], now: int) -> Iterator[Alert]:
         requests = self._store.pairing_requests(now) if self._settings.pairing else []

@@ -5,7 +5,9 @@ from typing import Protocol
 from fastapi import FastAPI
 
 from engram_host import __version__
+from engram_host.companion.alerts.service import AlertService
 from engram_host.companion.api.access import make_audit_router
+from engram_host.companion.api.boards.status import make_board_router
 from engram_host.companion.api.bridges import make_bridge_router
 from engram_host.companion.api.chat import make_chat_router
 from engram_host.companion.api.devices import make_device_router, make_message_router
@@ -31,6 +33,7 @@ class ApiBackend(HealthSource, Protocol):
     """What the routes ask of a companion; CompanionApp is one."""
 
     store: CompanionStore
+    alerts: AlertService
     dispatcher: MessageDispatcher
     search: SearchService
     gateway: Gateway
@@ -61,6 +64,7 @@ def make_app(companion: ApiBackend) -> FastAPI:
         make_search_router(companion.search),
         make_health_router(companion),
         make_device_router(companion.store),
+        make_board_router(companion.store, lambda: companion.alerts.flash_percent),
         make_chat_router(companion.conversations),
         make_entry_router(companion.store),
         make_gateway_router(companion.gateway),

@@ -12,6 +12,8 @@ from engram.link import messages
 from engram_host.companion.api.errors import NO_DEVICE, REFUSALS, refuse
 from engram_host.companion.auth.middleware import HttpAccess, RequestCaller, Role, requires
 from engram_host.companion.replication.protocol import MessageDispatcher
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.boards.status import BoardStatus, ToldStatus
 from engram_host.companion.store.replica import ReplicaReader
 from engram_host.companion.store.row_types import fields_of
 from engram_host.companion.types import DEVICE_NAME, LOGS, Device, LogName, SeqRange
@@ -38,6 +40,9 @@ class DeviceShown(BaseModel):
     name: str
     heard: int = Field(description="when it last said something, in Unix seconds")
     logs: dict[str, CopyShown]
+    firmware: str = Field(description="its version; empty if the board does not tell it")
+    flash_percent: int | None = Field(description="how full its flash is; null if the board does not tell it")
+    problem: str = Field(description="what its model, or Telegram, failed with last; empty if neither did")
 
 
 class DeviceEvent(BaseModel):
@@ -54,7 +59,7 @@ class LogLine(BaseModel):
     line: dict[str, Any]
 
 
-def make_device_router(store: ReplicaReader) -> APIRouter:
+def make_device_router(store: CompanionStore) -> APIRouter:
     """Make the routes that show boards and the lines of their copies."""
     router = APIRouter(prefix="/v1/devices", responses=REFUSALS)
     rules: dict[str, Any] = {"responses": NO_DEVICE, "openapi_extra": requires(Role.OPERATOR)}
@@ -71,12 +76,14 @@ def make_device_router(store: ReplicaReader) -> APIRouter:
         if len(found) > limit:
             following = urlencode({"after": found[limit - 1].name, "limit": limit})
             response.headers["Link"] = f'<{request.url.path}?{following}>; rel="next"'
-        return [_shown(device) for device in found[:limit]]
+        told = await asyncio.to_thread(store.board_statuses, found[0].name, found[-1].name) if found else {}
+        return [_shown(device, told.get(device.name)) for device in found[:limit]]
 
     @router.get("/{device}", **rules)
     async def one_device(device: DeviceName) -> DeviceShown:
         """One board."""
-        return _shown(await asyncio.to_thread(store.device, device))
+        found = await asyncio.to_thread(store.device, device)
+        return _shown(found, await asyncio.to_thread(store.board_status, device))
 
     @router.get("/{device}/events", **rules)
     async def events(device: DeviceName, limit: Limit = 100) -> list[DeviceEvent]:
@@ -116,13 +123,21 @@ def _read_lines(store: ReplicaReader, name: str, log: LogName, after: int, limit
     return found
 
 
-def _shown(device: Device) -> DeviceShown:
+def _shown(device: Device, told: ToldStatus | None) -> DeviceShown:
     logs = {}
     for name in LOGS:
         state = device.logs.get(name)
         if state:
             logs[name] = CopyShown(epoch=state.epoch, have=device.have[name], oldest=state.oldest, next=state.next)
-    return DeviceShown(name=device.name, heard=device.heard, logs=logs)
+    status = told.status if told else BoardStatus()
+    return DeviceShown(
+        name=device.name,
+        heard=device.heard,
+        logs=logs,
+        firmware=status.firmware,
+        flash_percent=status.flash_percent,
+        problem=status.problem,
+    )
 
 
 # --- messages of boards

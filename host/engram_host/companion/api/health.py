@@ -69,6 +69,7 @@ class Stats(BaseModel):
     damaged_lines: int | None = Field(
         None, description="found damaged in the database; boards are asked for them again"
     )
+    flash_most_percent: int | None = Field(None, description="how full the fullest flash of a board is")
     broker_connected: float | None = None
     bridges_connected: int | None = Field(None, description="bridges that are connected; null without bridges")
     bridges_down: int | None = Field(None, description="bridges that are away or stopped; null without bridges")

@@ -193,10 +193,17 @@ class PushHead(Head):
     text: str
 
 
+class StatusHead(Head):
+    """How the board is; of each item (name, value)."""
+
+    op: Literal["status"]
+    items: list[Any]
+
+
 ConversationHead = ListenHead | ReplyHead | PushHead
 
 ReplicationHead = (
-    HelloHead | LinesHead | CheckHead | AgreedHead | KeepHead | HoldsHead | ListHead | NotesHead | NoteHead
+    HelloHead | LinesHead | CheckHead | AgreedHead | KeepHead | HoldsHead | ListHead | NotesHead | NoteHead | StatusHead
 )
 
 BoardHead = ReplicationHead | GetHead | SearchHead | FileHead | ConversationHead
@@ -368,8 +375,10 @@ def check_states(head: HelloHead) -> None:
 
 
 def with_version(welcome: bytes, version: int) -> bytes:
-    """A `welcome` that names the version which both use, and says that people may talk to the board."""
-    return _with_field(_with_field(welcome, "version", version), "chat", 1)
+    """A `welcome` that names the version which both use, and says that people may talk to the board, and that it may tell how
+    it is.
+    """
+    return _with_field(_with_field(_with_field(welcome, "version", version), "chat", 1), "status", 1)
 
 
 def with_notes(welcome: bytes, state: str) -> bytes:

@@ -15,7 +15,7 @@ from engram import log_line
 from engram.link import messages
 from engram_host.companion.errors import CompanionError, Refused, Stale, StoreUnavailable
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.replication import note_messages
+from engram_host.companion.replication import note_messages, status_messages
 from engram_host.companion.replication.messages import (
     DAMAGED_SECONDS,
     BoardHead,
@@ -179,6 +179,10 @@ class Replication:
                 lacks, state = await asyncio.to_thread(note_messages.take, self._store, *said)
                 self._taken()
                 return _answer("noted", head, lacks=lacks, state=state)
+            case "status":
+                told = sender, device, status_messages.read_status(head), int(self._clock())
+                await asyncio.to_thread(self._store.put_status, *told)
+                return _answer("received", head, cancel=False)
 
     async def _greet(self, device: str, sender: Sender, head: HelloHead) -> bytes:
         version = negotiate(head)
@@ -191,7 +195,7 @@ class Replication:
         answer = _answer(
             "welcome",
             head,
-            told=_events_text(welcome),
+            told=" ".join(welcome.events)[:_TOLD_LONGEST],
             archived=welcome.archived,
             asks=welcome.asks,
             **{name: _held_fields(welcome, name) for name in LOGS},
@@ -265,10 +269,6 @@ def _list_answer(head: ListHead, found: list[tuple[int, bytes]]) -> bytes:
             return _answer("listed", head, items=items[:-1], next=last)
         last, answer = seq, bigger
     return answer
-
-
-def _events_text(welcome: Welcome) -> str:
-    return " ".join(welcome.events)[:_TOLD_LONGEST]
 
 
 def _held_fields(welcome: Welcome, name: LogName) -> list[int | str]:

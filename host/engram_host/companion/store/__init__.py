@@ -44,6 +44,8 @@ _TABLES = (
     "bridge_marks",
     "bridge_chats",
     "bridge_deliveries",
+    "board_status",
+    "board_days",
 )
 """Those of which a look reads a row."""
 _CHECKED_AT_ONCE = 2000

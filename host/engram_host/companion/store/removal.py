@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from engram_host.companion.errors import UnknownDevice
+from engram_host.companion.store.boards.status_table import drop_old_days
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.line_quota import DAY_SECONDS
 from engram_host.companion.store.markdown_files import drop_folder_rows
@@ -50,9 +51,10 @@ class ExpiryTable(DatabaseTable):
 
     @writes
     def _note_replaced(self, rows: Rows, now: int) -> None:
-        """Let the time of copies that earlier versions replaced begin now, and forget what boards added long ago."""
+        """Let the time of copies that earlier versions replaced begin now, and forget the counts of days long ago."""
         rows.run("UPDATE logs SET replaced = ? WHERE NOT is_present AND replaced = 0", (now,))
         rows.run("DELETE FROM device_use WHERE day < ?", (now // DAY_SECONDS - USE_DAYS_KEPT,))
+        drop_old_days(rows, now)
 
     @reads
     def _former_to_drop(self, rows: Rows, limits: RetentionLimits, now: int) -> list[tuple[_Copy, str]]:
@@ -173,6 +175,8 @@ OF_DEVICE = (
     "conversations",
     "conversation_pieces",
     "bridge_deliveries",
+    "board_status",
+    "board_days",
 )
 """The tables whose rows are of one board, named in their column `device`; `devices` has one row of each."""
 

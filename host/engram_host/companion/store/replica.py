@@ -10,6 +10,7 @@ from engram.link import messages
 from engram_host.companion.errors import Refused, Stale, UnknownDevice
 from engram_host.companion.store import replication_rules, retention
 from engram_host.companion.store.board_notes import NoteFileTable, note_state
+from engram_host.companion.store.boards.status_table import BoardStatusTable
 from engram_host.companion.store.damage import DamagedLines, count_damaged
 from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
 from engram_host.companion.store.line_quota import DayUse
@@ -195,7 +196,7 @@ MOST_LISTED = 64
 """Archived records that one answer lists: more do not fit in an answer."""
 
 
-class ReplicaWriter(NoteFileTable):
+class ReplicaWriter(NoteFileTable, BoardStatusTable):
     """Takes a board's messages, by the rules of replication_rules. Refused or Stale says why one is not taken."""
 
     def greet(self, hello: Hello, now: int) -> Welcome:

@@ -227,16 +227,21 @@ def message_refusal(device: DeviceRow | None, sender: Sender) -> Refused | Stale
 
 def admitted(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int) -> LogRow:
     """The copy that a message other than hello is about; Refused, Stale."""
+    admit_sender(rows, sender, name)
+    copy = rows.present_copies([name]).get((name, log))
+    if copy is None or copy.epoch != epoch:
+        raise Refused(HELLO_FIRST, again=0)
+    return copy
+
+
+def admit_sender(rows: Rows, sender: Sender, name: str) -> None:
+    """Take a message other than hello as the newest one of a board; Refused, Stale."""
     device = rows.lock([name]).get(name)
     problem = message_refusal(device, sender)
     if problem or device is None:
         raise problem or Refused(HELLO_FIRST, again=0)
-    copy = rows.present_copies([name]).get((name, log))
-    if copy is None or copy.epoch != epoch:
-        raise Refused(HELLO_FIRST, again=0)
     device.n = sender.n
     rows.save_devices([device])
-    return copy
 
 
 class BatchWriter:

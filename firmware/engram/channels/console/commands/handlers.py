@@ -7,7 +7,8 @@ Source = namedtuple("Source", "clock records journal trash forgetting profile no
 
 Stats = namedtuple(
     "Stats",
-    "config clock agent model records eviction trash journal reminders make_recall jobs companion archived network telegram",
+    "config clock model find_status records eviction trash journal reminders make_recall jobs companion archived network "
+    "telegram",
 )
 """What /stats shows."""
 
@@ -18,7 +19,7 @@ def handlers(board) -> dict:
     notes, daily, forgetting = board.notes, board.note_retention, board.forgetting
     companion, archived = board.companion, board.archived
     search, archive, make_recall = board.remote_search(), board.archive(), board.make_recall
-    parts = board.agent, board.model, records, board.eviction, board.trash, journal, board.reminders, make_recall
+    parts = board.model, board.find_status, records, board.eviction, board.trash, journal, board.reminders, make_recall
     stats = Stats(config, clock, *parts, board.jobs, companion, archived, board.network, board.telegram)
     texts = (forgetting, board.profile, notes)
     source = Source(clock, records, journal, board.trash, *texts)

@@ -21,10 +21,7 @@ def stats_command(board, caller, _rest: str):
         return
     yield _row("memories", _memories(records, board.eviction, board.trash, caller))
     yield _row("turns", "%d, %d bytes" % (journal.entries.count(), journal.bytes))
-    yield _row("answered", "%d since the start, %d failed" % (board.agent.turns, board.agent.failed))
-    damaged = records.damaged + journal.damaged + board.reminders.damaged
-    yield _row("damaged", "lines set aside since the start: %d" % damaged)
-    yield _row("heap", "%d bytes used, %d free" % (heap_used(), heap_free()))
+    yield from _figures(board.find_status(), records.damaged + journal.damaged + board.reminders.damaged)
     for name, line in board.jobs.status_lines() if board.jobs else ():
         yield _row(name, line)
     if board.companion:
@@ -56,6 +53,19 @@ def _memories(records, eviction, trash, caller) -> str:
     if eviction.left or trash.bytes:
         told += "; evicted since the start: %d, the trash has %d bytes" % (eviction.left, trash.bytes)
     return told + ("; " + eviction.why if eviction.why else "")
+
+
+def _figures(status: dict, damaged: int):
+    """Yield what a companion is told, too."""
+    yield _row("answered", "%d since the start, %d failed" % (status["turns"], status["failed"]))
+    if status["model"]:
+        told = "%d requests since the start, %d tokens" % (status["calls"], status["tokens"])
+        yield _row("asked", told + ("; the last time: " + status["model_problem"] if status["model_problem"] else ""))
+    if status["searches"]:
+        yield _row("searches", "%d since the start, %d found nothing" % (status["searches"], status["searches_empty"]))
+    yield _row("damaged", "lines set aside since the start: %d" % damaged)
+    yield _row("heap", "%d bytes used, %d free" % (heap_used(), heap_free()))
+    yield _row("flash", "%d of %d KB used" % (status["flash"] >> 10, status["flash_size"] >> 10))
 
 
 def _archive(companion, archived):

@@ -1,0 +1,83 @@
+"""How a board is, in figures: what /stats shows, and what a companion is told (see docs/reference/messages.md)."""
+
+import os
+
+from engram import __version__, diag, text
+from engram.compat import const, heap_free, heap_used
+
+_NAME_LONGEST = const(64)  # characters of a model's name
+_PROBLEM_LONGEST = const(200)  # of a sentence
+_CAUSES = ("PWRON_RESET power", "HARD_RESET reset", "WDT_RESET watchdog", "DEEPSLEEP_RESET sleep", "SOFT_RESET soft")
+
+
+def find_status(board) -> dict:
+    """A board's figures by their names in the message `status`; what is not known is left out, counts are since the start.
+
+    It walks the whole file system: for commands, and now and then.
+    """
+    used, size = flash_use(board.folder)
+    records, agent, model = board.records, board.agent, board.model
+    found = {
+        "firmware": __version__,
+        "mode": board.config.get("mode"),
+        "flash": used,
+        "flash_size": size,
+        "records_bytes": records.bytes,
+        "records_cap": board.config.get("records.bytes"),
+        "memories": records.entries.count(),
+        "kept_turns": board.journal.entries.count(),
+        "turns": agent.turns,
+        "failed": agent.failed,
+        "searches": board.searches[0],
+        "searches_empty": board.searches[1],
+        "errors": diag.errors,
+        "model": "",
+    }
+    if heap_free() >= 0:
+        found["heap"] = heap_free()
+        found["heap_size"] = heap_free() + heap_used()
+    if model:
+        found["model"] = text.cut(model.name, _NAME_LONGEST)
+        found["calls"] = model.calls
+        found["tokens"] = model.tokens
+        found["model_problem"] = _sentence(model.problem)
+    cause = reset_cause()
+    if cause:
+        found["reset"] = cause
+    found["telegram"], found["telegram_problem"] = _telegram(board)
+    return found
+
+
+def flash_use(folder: str) -> tuple:
+    """(bytes used, bytes in all) of the file system that a folder is on."""
+    found = os.statvfs(folder or "/")
+    return found[1] * (found[2] - found[3]), found[1] * found[2]
+
+
+def reset_cause() -> str:
+    """Why a chip has started last, in a word; "" elsewhere."""
+    try:
+        import machine  # of the chip only
+    except ImportError:
+        return ""
+    # The unix port has a module of this name, too.
+    cause = machine.reset_cause() if hasattr(machine, "reset_cause") else None
+    for each in _CAUSES:
+        name, _, word = each.partition(" ")
+        if cause is not None and getattr(machine, name, None) == cause:
+            return word
+    return ""
+
+
+def _telegram(board) -> tuple:
+    """("off", "on", "away" or "stopped", why it is away or stopped)."""
+    if board.telegram is None:
+        return ("stopped" if board.telegram_refusal else "off"), _sentence(board.telegram_refusal)
+    poller = board.telegram.poller
+    if not poller.problem:
+        return "on", ""
+    return ("stopped" if poller.is_stopped else "away"), _sentence(poller.problem)
+
+
+def _sentence(problem: str) -> str:
+    return text.cut(text.printable(problem), _PROBLEM_LONGEST)

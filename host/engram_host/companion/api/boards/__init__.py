@@ -1,0 +1,1 @@
+"""Boards over HTTP: how they are."""

@@ -1,0 +1,124 @@
+"""How boards are, over HTTP: what each told last, what a person should do about it, and its days."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from engram_host.companion.alerts.board_warnings import board_warnings
+from engram_host.companion.api.devices import DeviceName
+from engram_host.companion.api.errors import NO_DEVICE, REFUSALS
+from engram_host.companion.auth.middleware import Role, requires
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.boards.status_table import STATUS_DAYS_KEPT
+from engram_host.companion.store.line_quota import DAY_SECONDS
+
+
+class BoardFigures(BaseModel):
+    """What a board told of itself; 0 and empty texts stand for what it does not tell, sizes are bytes."""
+
+    seconds: int = Field(description="since its start, when it told this")
+    firmware: str = Field(description="its version")
+    mode: str = Field(description="full or lightweight")
+    reset: str = Field(description="why it started last: power, reset, watchdog, sleep or soft")
+    flash: int = Field(description="used of its file system")
+    flash_size: int
+    flash_percent: int | None
+    records_bytes: int = Field(description="of the log of memories")
+    records_cap: int = Field(description="beyond which memories are evicted")
+    memories: int
+    kept_turns: int = Field(description="turns on its flash")
+    heap: int = Field(description="free")
+    heap_size: int
+    model: str = Field(description="its name; empty without one")
+    model_problem: str = Field(description="why the latest request failed; empty if it did not")
+    telegram: str = Field(description="off, on, away or stopped")
+    telegram_problem: str
+    turns: int = Field(description="answered since its start, as all that follows")
+    failed: int = Field(description="turns")
+    calls: int = Field(description="requests to the model")
+    tokens: int = Field(description="of these requests, as far as the model's service counts them")
+    searches: int
+    searches_empty: int = Field(description="searches that found nothing")
+    errors: int = Field(description="in its log")
+
+
+class BoardStatusShown(BaseModel):
+    """How a board is."""
+
+    name: str
+    heard: int = Field(description="when it last connected or said that it is there, in Unix seconds")
+    told: int = Field(description="when it told the figures, in Unix seconds; 0 if it has told none")
+    figures: BoardFigures | None
+    warnings: list[str] = Field(description="what somebody should do about it, in sentences")
+
+
+class BoardDayShown(BaseModel):
+    """A board on a day. Of sizes and of what is kept: as they were last told on this day; of counts: those of the day."""
+
+    day: str = Field(description="in UTC, such as 2026-01-31")
+    flash: int
+    flash_most: int
+    flash_size: int
+    records_bytes: int
+    records_most: int
+    memories: int
+    kept_turns: int
+    turns: int
+    failed: int
+    calls: int
+    tokens: int
+    searches: int
+    searches_empty: int
+    errors: int
+
+
+def make_board_router(store: CompanionStore, flash_percent: Callable[[], int]) -> APIRouter:
+    """Make the routes that show how boards are; flash_percent() says from where on a flash is nearly full."""
+    router = APIRouter(prefix="/v1/boards", responses=REFUSALS)
+    rules: dict[str, Any] = {"responses": NO_DEVICE, "openapi_extra": requires(Role.OPERATOR)}
+
+    @router.get("/{device}/status", **rules)
+    async def status(device: DeviceName) -> BoardStatusShown:
+        """What a board told last of itself, which it does every ten minutes, and what to do about it."""
+        return await asyncio.to_thread(_shown, store, device, flash_percent())
+
+    @router.get("/{device}/days", **rules)
+    async def days(
+        device: DeviceName,
+        days: Annotated[int, Query(ge=1, le=STATUS_DAYS_KEPT, description="the latest so many, today included")] = 90,
+    ) -> list[BoardDayShown]:
+        """A board's figures of each day, oldest first; days on which it told nothing are left out."""
+        since = int(time.time()) // DAY_SECONDS - days + 1
+        return await asyncio.to_thread(_days, store, device, since)
+
+    return router
+
+
+def _shown(store: CompanionStore, device: str, flash_percent: int) -> BoardStatusShown:
+    known = store.device(device)
+    told = store.board_status(device)
+    status = told.status if told else None
+    figures = None
+    if status:
+        figures = BoardFigures.model_validate(asdict(status) | {"flash_percent": status.flash_percent})
+    warnings = board_warnings(status, flash_percent)
+    return BoardStatusShown(
+        name=known.name, heard=known.heard, told=told.at if told else 0, figures=figures, warnings=warnings
+    )
+
+
+def _days(store: CompanionStore, device: str, since: int) -> list[BoardDayShown]:
+    store.device(device)
+    return [
+        BoardDayShown.model_validate(asdict(day) | {"day": _date(day.day)}) for day in store.board_days(device, since)
+    ]
+
+
+def _date(day: int) -> str:
+    return datetime.fromtimestamp(day * DAY_SECONDS, UTC).strftime("%Y-%m-%d")

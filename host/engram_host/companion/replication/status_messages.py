@@ -1,0 +1,48 @@
+"""A board's message on how it is: figures of any board, which may be hostile, in their bounds."""
+
+from dataclasses import fields
+from typing import Any
+
+from engram import text
+from engram_host.companion.errors import Refused
+from engram_host.companion.replication.messages import UPDATE_SECONDS, StatusHead
+from engram_host.companion.store.boards.status import TELEGRAM_STATES, BoardStatus
+
+MOST = (1 << 53) - 1
+"""The highest figure: what every program can show that reads JSON."""
+
+_LONGEST = {"firmware": 32, "mode": 16, "reset": 16, "model": 64, "telegram": 16}
+"""Characters of a text."""
+
+_LONGEST_SENTENCE = 200
+
+_KINDS = {field.name: type(field.default) for field in fields(BoardStatus)}
+
+
+def read_status(head: StatusHead) -> BoardStatus:
+    """The figures that a board tells; Refused. Numbers and texts beyond their bounds are cut to these.
+
+    What a newer board tells beside them is passed over.
+    """
+    found: dict[str, Any] = {}
+    for item in head["items"]:
+        if not (isinstance(item, list) and len(item) == 2 and isinstance(item[0], str)):
+            raise _refusal("an item is no pair of a name and a value")
+        name, value = item
+        if name in _KINDS:
+            found[name] = _bounded(name, value)
+    if found.get("telegram", "") not in ("", *TELEGRAM_STATES):
+        raise _refusal("telegram has no such state")
+    return BoardStatus(**found)
+
+
+def _bounded(name: str, value: Any) -> int | str:
+    if type(value) is not _KINDS[name]:
+        raise _refusal(f"{name} is no {'number' if _KINDS[name] is int else 'text'}")
+    if isinstance(value, int):
+        return min(max(value, 0), MOST)
+    return text.cut(" ".join(text.printable(value).split()), _LONGEST.get(name, _LONGEST_SENTENCE))
+
+
+def _refusal(why: str) -> Refused:
+    return Refused(f"a status has another form, {why}: the board's firmware is at fault.", UPDATE_SECONDS)

@@ -1,0 +1,114 @@
+"""How boards are: of each what it told last, and its figures of each day in UTC."""
+
+from collections.abc import Sequence
+
+from engram_host.companion.store.boards.status import (
+    COUNTS,
+    DAY_FIELDS,
+    STATUS_FIELDS,
+    BoardDay,
+    BoardStatus,
+    ToldStatus,
+)
+from engram_host.companion.store.database import DatabaseTable, reads_once, writes
+from engram_host.companion.store.line_quota import DAY_SECONDS
+from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.replication_rules import admit_sender
+from engram_host.companion.types import Sender
+
+STATUS_DAYS_KEPT = 400
+"""Days of which figures are kept."""
+
+MOST = (1 << 53) - 1
+"""The most of a day's count: a hostile board does not get beyond what a database can keep."""
+
+_STATUS = ", ".join(STATUS_FIELDS)
+_DAY = ", ".join(DAY_FIELDS)
+
+
+class BoardStatusTable(DatabaseTable):
+    """What boards tell of themselves."""
+
+    @writes
+    def put_status(self, rows: Rows, sender: Sender, device: str, status: BoardStatus, now: int) -> None:
+        """Keep what a board tells, and add what happened since it told something before to the day. Refused, Stale."""
+        admit_sender(rows, sender, device)
+        before = _status(rows, device)
+        _put(rows, "board_status", "device", ("device", "at", *STATUS_FIELDS), (device, now, *_values(status)))
+        day = _grown(_day(rows, device, now // DAY_SECONDS), before.status if before else BoardStatus(), status)
+        _put(rows, "board_days", "device, day", ("device", *DAY_FIELDS), (device, *vars(day).values()))
+
+    @reads_once
+    def board_status(self, rows: Rows, device: str) -> ToldStatus | None:
+        """What a board told last, None if it has told nothing."""
+        return _status(rows, device)
+
+    @reads_once
+    def board_statuses(self, rows: Rows, first: str = "", last: str = "") -> dict[str, ToldStatus]:
+        """What each board told last, by its name; of the boards from one name to another one, if these are given."""
+        where, names = ("WHERE device BETWEEN ? AND ?", (first, last)) if first else ("", ())
+        found = rows.run(f"SELECT device, at, {_STATUS} FROM board_status {where}", names)
+        return {device: ToldStatus(at, BoardStatus(*values)) for device, at, *values in found}
+
+    @reads_once
+    def board_days(self, rows: Rows, device: str, since: int) -> list[BoardDay]:
+        """The days of a board from one on (days since 1970), in order; those on which it told nothing are left out."""
+        sql = f"SELECT {_DAY} FROM board_days WHERE device = ? AND day >= ? ORDER BY day"
+        return [BoardDay(*values) for values in rows.run(sql, (device, since))]
+
+    @reads_once
+    def flash_uses(self, rows: Rows) -> dict[str, tuple[int, int]]:
+        """(bytes used, bytes in all) of the flash of each board that tells it, by its name."""
+        found = rows.run("SELECT device, flash, flash_size FROM board_status WHERE flash_size > 0 ORDER BY device")
+        return {device: (used, size) for device, used, size in found}
+
+
+def drop_old_days(rows: Rows, now: int) -> None:
+    """Remove the days that are kept no more."""
+    rows.run("DELETE FROM board_days WHERE day < ?", (now // DAY_SECONDS - STATUS_DAYS_KEPT,))
+
+
+def _status(rows: Rows, device: str) -> ToldStatus | None:
+    for at, *values in rows.run(f"SELECT at, {_STATUS} FROM board_status WHERE device = ?", (device,)):
+        return ToldStatus(at, BoardStatus(*values))
+    return None
+
+
+def _day(rows: Rows, device: str, day: int) -> BoardDay:
+    for values in rows.run(f"SELECT {_DAY} FROM board_days WHERE device = ? AND day = ?", (device, day)):
+        return BoardDay(*values)
+    return BoardDay(day)
+
+
+def _grown(day: BoardDay, before: BoardStatus, now: BoardStatus) -> BoardDay:
+    """A day after one more status."""
+    return BoardDay(
+        day.day,
+        now.flash,
+        max(day.flash_most, now.flash),
+        now.flash_size,
+        now.records_bytes,
+        max(day.records_most, now.records_bytes),
+        now.memories,
+        now.kept_turns,
+        **{name: min(getattr(day, name) + _new(before, now, name), MOST) for name in COUNTS},
+    )
+
+
+def _new(before: BoardStatus, now: BoardStatus, name: str) -> int:
+    """How much a count grew since the status before: all of it after a restart."""
+    count, counted = getattr(now, name), getattr(before, name)
+    return max(0, count - counted) if before.run == now.run else count
+
+
+def _values(status: BoardStatus) -> Sequence[int | str]:
+    return list(vars(status).values())
+
+
+def _put(rows: Rows, table: str, key: str, columns: Sequence[str], values: Sequence[int | str]) -> None:
+    """Write a row in the place of the one with the same key."""
+    kept = ", ".join(f"{name} = excluded.{name}" for name in columns if name not in key.split(", "))
+    marks = ", ".join("?" * len(columns))
+    rows.run(
+        f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks}) ON CONFLICT ({key}) DO UPDATE SET {kept}", values
+    )

@@ -1,0 +1,149 @@
+"""What a board tells of itself: kept as its latest state, added up by days; values of a hostile board are cut or refused."""
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engram import log_line
+from engram.link import messages
+from engram_host.companion.errors import Refused
+from engram_host.companion.replication.messages import StatusHead
+from engram_host.companion.replication.status_messages import MOST, read_status
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.boards.status import STATUS_FIELDS, BoardStatus
+from engram_host.companion.types import Hello, LogState, Sender
+from peers import Companion
+from sending import Sent
+
+FIXTURE = Path(__file__).resolve().parents[2] / "data" / "wire-0.1" / "status.json"
+
+
+def head(*items: Any) -> StatusHead:
+    return {"op": "status", "board": "b1", "link": 1, "n": 1, "items": list(items)}
+
+
+def told(board: Sent, **figures: int | str) -> dict[str, Any]:
+    return board.ask("status", items=[[name, value] for name, value in figures.items()])
+
+
+# --- over the wire
+
+
+def test_the_welcome_says_that_a_board_may_tell_how_it_is(board: Callable[..., Sent]):
+    assert board().hello()["status"] == 1
+
+
+def test_a_status_is_answered_once_it_is_kept(companion: Companion, board: Callable[..., Sent]):
+    kitchen = board()
+    kitchen.hello()
+    assert told(kitchen, run=5, firmware="0.1.0", flash=50, flash_size=100)["op"] == "received"
+    shown = companion.client.get(f"/v1/boards/{kitchen.device}/status").json()
+    assert shown["figures"]["firmware"] == "0.1.0" and shown["figures"]["flash_percent"] == 50
+
+
+def test_a_status_before_the_greeting_is_refused(board: Callable[..., Sent]):
+    assert told(board(), run=5)["op"] == "refused"
+
+
+def test_the_status_of_another_board_with_this_name_is_refused(companion: Companion, board: Callable[..., Sent]):
+    kitchen = board()
+    kitchen.hello()
+    told(kitchen, run=5, memories=3)
+    other = board(kitchen.device, board="b2")
+    other.link = kitchen.link
+    assert told(other, run=9, memories=7)["op"] == "refused"
+    assert companion.client.get(f"/v1/boards/{kitchen.device}/status").json()["figures"]["memories"] == 3
+
+
+def test_the_status_that_a_board_of_this_version_sent_is_answered_as_it_was(companion: Companion):
+    board = Sent(companion.posted, "recorded-status", board="5f3a9c01")
+    board.link = 11
+    board.hello()
+    for one in json.loads(FIXTURE.read_text(encoding="utf-8")):
+        assert companion.posted(board.device, one["up"].encode()).decode() == "".join(one["down"])
+    (day,) = companion.client.get(f"/v1/boards/{board.device}/days").json()
+    assert (day["turns"], day["flash_most"]) == (38, 1310720)
+
+
+# --- figures of a hostile board
+
+
+def test_each_figure_is_read():
+    items = [[name, 7 if isinstance(getattr(BoardStatus(), name), int) else "on"] for name in STATUS_FIELDS]
+    assert set(vars(read_status(head(*items))).values()) == {7, "on"}
+
+
+def test_what_is_not_told_is_nothing():
+    assert read_status(head(["run", 3])) == BoardStatus(run=3)
+
+
+def test_what_a_newer_board_tells_beside_is_passed_over():
+    assert read_status(head(["weather", {"wind": [1]}], ["run", 3])) == BoardStatus(run=3)
+
+
+@pytest.mark.parametrize(
+    "item", ["run", ["run"], ["run", 1, 2], [1, 1], {"run": 1}, None, ["run", "1"], ["run", True], ["run", None],
+             ["run", 1.5], ["flash", [1]], ["firmware", 3], ["model_problem", None], ["telegram", "dancing"]],
+)  # fmt: skip
+def test_a_figure_of_another_form_is_refused_in_a_sentence(item: Any):
+    with pytest.raises(Refused, match=r"a status has another form, .*: the board's firmware is at fault"):
+        read_status(head(["memories", 1], item))
+
+
+@pytest.mark.parametrize(("value", "kept"), [(-5, 0), (MOST + 1, MOST), (1 << 200, MOST)])
+def test_a_number_beyond_its_bounds_is_cut(value: int, kept: int):
+    assert read_status(head(["flash", value])).flash == kept
+
+
+def test_a_text_is_cut_and_cannot_steer_a_terminal():
+    found = read_status(head(["firmware", "9" * 5000], ["model_problem", "\x1b[2J\n\0" + "猫" * 5000]))
+    assert len(found.firmware) == 32 and len(found.model_problem) == 200
+    assert found.model_problem.isprintable() and "\n" not in found.model_problem
+
+
+_ODD = (None, True, -1, 0, 1, 1 << 62, 1 << 90, 1.5, "", "on", "x" * 300, "\0", "\ud800", [], [1], {}, {"a": 1})
+
+
+def test_whatever_a_board_sends_is_kept_or_refused(store: CompanionStore):
+    chance = random.Random(4)
+    _greet(store)
+    kept = 0
+    for number in range(1, 300):
+        names = chance.choices((*STATUS_FIELDS, "weather", "", "' OR 1=1"), k=chance.randint(1, messages.ITEMS))
+        items = [[name, chance.choice(_ODD)] if chance.random() < 0.1 else [name, _fitting(name)] for name in names]
+        try:
+            status = read_status(head(*items))
+        except Refused:
+            continue
+        store.put_status(_at(number), "kitchen", status, number)
+        kept += 1
+        found = store.board_status("kitchen")
+        assert found is not None and found.status == status
+    assert 50 < kept < 299
+
+
+def _fitting(name: str) -> int | str:
+    return 1 << 60 if isinstance(getattr(BoardStatus(), name, 0), int) else "on"
+
+
+def _at(number: int) -> Sender:
+    return Sender("board-1", 1, number)
+
+
+def _greet(store: CompanionStore) -> None:
+    state = LogState(7, 1, 1, 0)
+    store.greet(Hello("kitchen", _at(0), 0, {"records": state, "journal": state}, 0), 1)
+
+
+def test_a_message_with_too_many_figures_is_refused(board: Callable[..., Sent]):
+    kitchen = board()
+    kitchen.hello()
+    kitchen.n += 1
+    items = [["run", 1]] * (messages.ITEMS + 1)
+    fields = [("op", "status"), ("board", kitchen.board), ("link", kitchen.link), ("n", kitchen.n), ("items", items)]
+    (answer,) = kitchen.post(kitchen.device, log_line.encode(fields)).splitlines()
+    assert json.loads(answer)["op"] == "refused"

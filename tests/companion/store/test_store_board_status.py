@@ -1,0 +1,138 @@
+"""The latest state of each board, and its days: counts are what came since the status before, whatever restarts."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from engram_host.companion.errors import Stale, UnknownDevice
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.boards.status import COUNTS, BoardDay, BoardStatus
+from engram_host.companion.store.boards.status_table import MOST, STATUS_DAYS_KEPT
+from engram_host.companion.types import RetentionLimits, Sender
+from plain_board import PlainBoard
+
+DAY = 86400
+NOON = 20_000 * DAY + DAY // 2
+
+
+class Telling:
+    """A board that tells how it is."""
+
+    def __init__(self, store: CompanionStore, name: str = "kitchen"):
+        self.store = store
+        self.board = PlainBoard(store, name)
+        self.board.now = NOON
+        self.board.hello()
+
+    def tell(self, status: BoardStatus, now: int = NOON) -> None:
+        self.board.n += 1
+        sender = Sender(self.board.board, self.board.link, self.board.n)
+        self.store.put_status(sender, self.board.name, status, now)
+
+    def days(self) -> list[BoardDay]:
+        return self.store.board_days(self.board.name, 0)
+
+
+def test_the_latest_status_is_kept_with_its_time(store: CompanionStore):
+    board = Telling(store)
+    assert store.board_status("kitchen") is None
+    for at, memories in ((NOON, 3), (NOON + 600, 4)):
+        board.tell(BoardStatus(run=1, firmware="0.1.0", memories=memories), at)
+    told = store.board_status("kitchen")
+    assert told and (told.at, told.status) == (NOON + 600, BoardStatus(run=1, firmware="0.1.0", memories=4))
+
+
+def test_a_day_has_what_came_since_the_status_before(store: CompanionStore):
+    board = Telling(store)
+    for at, turns in ((NOON, 5), (NOON + 600, 8), (NOON + DAY, 9)):
+        board.tell(BoardStatus(run=1, turns=turns), at)
+    assert [(day.day, day.turns) for day in board.days()] == [(20_000, 8), (20_001, 1)]
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_after_a_restart_a_count_begins_again(store: CompanionStore, name: str):
+    board = Telling(store)
+    for run, count in ((1, 5), (2, 7), (2, 9), (3, 1)):
+        board.tell(replace(BoardStatus(run=run), **{name: count}))
+    assert getattr(board.days()[0], name) == 5 + 9 + 1
+
+
+def test_a_status_that_comes_twice_counts_once(store: CompanionStore):
+    board = Telling(store)
+    for _ in range(3):
+        board.tell(BoardStatus(run=1, turns=5))
+    assert board.days()[0].turns == 5
+
+
+def test_a_count_that_goes_back_within_a_run_takes_nothing_away(store: CompanionStore):
+    board = Telling(store)
+    for turns in (5, 2, 4):
+        board.tell(BoardStatus(run=1, turns=turns))
+    assert board.days()[0].turns == 7
+
+
+def test_a_day_has_the_last_and_the_most_of_flash_and_records(store: CompanionStore):
+    board = Telling(store)
+    for flash, records in ((50, 20), (90, 10), (70, 15)):
+        board.tell(BoardStatus(run=1, flash=flash, flash_size=100, records_bytes=records))
+    (day,) = board.days()
+    assert (day.flash, day.flash_most, day.flash_size) == (70, 90, 100)
+    assert (day.records_bytes, day.records_most) == (15, 20)
+
+
+def test_a_late_status_is_passed_over(store: CompanionStore):
+    board = Telling(store)
+    board.tell(BoardStatus(run=1, turns=5))
+    board.tell(BoardStatus(run=1, turns=6))
+    board.board.n -= 2
+    with pytest.raises(Stale):
+        board.tell(BoardStatus(run=1, turns=5))
+    assert board.days()[0].turns == 6
+
+
+def test_sums_of_a_hostile_board_are_bounded(store: CompanionStore):
+    board = Telling(store)
+    for run in range(1, 5):
+        board.tell(BoardStatus(run=run, tokens=MOST))
+    assert board.days()[0].tokens == MOST
+
+
+def test_each_board_has_its_own(store: CompanionStore):
+    kitchen, garden = Telling(store), Telling(store, "garden")
+    kitchen.tell(BoardStatus(run=1, turns=5, flash=9, flash_size=10))
+    garden.tell(BoardStatus(run=1, turns=2))
+    assert (kitchen.days()[0].turns, garden.days()[0].turns) == (5, 2)
+    assert {name: told.status.turns for name, told in store.board_statuses().items()} == {"garden": 2, "kitchen": 5}
+    assert list(store.board_statuses("kitchen", "kitchen")) == ["kitchen"]
+    assert store.flash_uses() == {"kitchen": (9, 10)}
+
+
+def test_days_from_one_on_are_read(store: CompanionStore):
+    board = Telling(store)
+    for day in range(4):
+        board.tell(BoardStatus(run=1), NOON + day * DAY)
+    assert [day.day for day in store.board_days("kitchen", 20_002)] == [20_002, 20_003]
+
+
+def test_days_are_kept_for_a_year_and_some_weeks(store: CompanionStore):
+    board = Telling(store)
+    for day in (0, 1, STATUS_DAYS_KEPT + 1):
+        board.tell(BoardStatus(run=1), NOON + day * DAY)
+    store.expire(RetentionLimits(), NOON + (STATUS_DAYS_KEPT + 1) * DAY)
+    assert [day.day - 20_000 for day in board.days()] == [1, STATUS_DAYS_KEPT + 1]
+
+
+def test_an_erased_board_leaves_nothing(store: CompanionStore):
+    board = Telling(store)
+    board.tell(BoardStatus(run=1, flash=9, flash_size=10))
+    store.erase_board("kitchen")
+    assert store.board_status("kitchen") is None and board.days() == [] and store.flash_uses() == {}
+    with pytest.raises(UnknownDevice):
+        store.device("kitchen")
+
+
+def test_another_worker_sees_it(open_store: Callable[[], CompanionStore]):
+    first, second = open_store(), open_store()
+    Telling(first).tell(BoardStatus(run=1, turns=5))
+    assert second.board_days("kitchen", 0)[0].turns == 5

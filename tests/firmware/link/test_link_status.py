@@ -1,0 +1,214 @@
+"""What a board tells its companion of how it is: its figures, once a connection and every ten minutes, in one small message."""
+
+import os
+
+from board import Board, Script, lines_of
+from engram import __version__, diag, status
+from engram.compat import ticks_add, ticks_ms
+from engram.link import messages
+from engram.link.companion import Companion
+from engram.link.status import tell
+from linked import Linked
+
+NAMES = (
+    "calls errors failed firmware flash flash_size kept_turns memories mode model model_problem records_bytes records_cap "
+    "searches searches_empty telegram telegram_problem tokens turns"
+)
+
+
+class Poller:
+    """What Telegram's channel shows of its link."""
+
+    def __init__(self, problem, is_stopped):
+        self.problem, self.is_stopped = problem, is_stopped
+
+
+class Channel:
+    """Telegram's channel."""
+
+    def __init__(self, problem="", is_stopped=False):
+        self.poller = Poller(problem, is_stopped)
+
+
+def _served(model=None):
+    return Board().serve(model)
+
+
+class Start(Linked):
+    """A board that has started, with a companion."""
+
+    def connect(self):
+        super().connect()
+        self.run = [0, ticks_ms(), 0]
+
+    async def tell(self):
+        """Tell the companion how the board is; what it was told last, None if nothing."""
+        await self.sync._greet()
+        await tell(self.sync, self.board.find_status, self.run)
+        return self.companion.statuses[-1] if self.companion.statuses else None
+
+
+# --- the figures
+
+
+def test_the_figures_of_a_board_are_its_own():
+    model = Script()
+    model.calls, model.tokens = 7, 900
+    board = _served(model)
+    board.remember("the bicycle is in the cellar", ["bicycle"])
+    lines_of(board, "/recall bicycle")
+    lines_of(board, "/recall elephants")
+    found = board.find_status()
+    assert [name for name in NAMES.split() if name not in found] == []
+    assert (found["firmware"], found["mode"], found["model"]) == (__version__, "full", "script")
+    assert (found["memories"], found["searches"], found["searches_empty"]) == (1, 2, 1)
+    assert (found["calls"], found["tokens"]) == (7, 900)
+    assert found["records_bytes"] == board.records.bytes and 0 < found["flash"] <= found["flash_size"]
+
+
+def test_the_use_of_the_flash_grows_with_what_is_written():
+    board = _served()
+    before, size = status.flash_use(board.place)
+    path = board.place + "/large.bin"
+    with open(path, "wb") as file:
+        file.write(bytes(65536))
+    used, same_size = status.flash_use(board.place)
+    os.remove(path)
+    assert used >= before and same_size == size
+
+
+def test_errors_that_were_logged_are_counted():
+    board = _served()
+    before = board.find_status()["errors"]
+    diag.level, level = diag.ERROR + 1, diag.level
+    diag.error("test", "something was lost")
+    diag.warning("test", "something was odd")
+    diag.level = level
+    assert board.find_status()["errors"] == before + 1
+
+
+def test_without_a_model_nothing_is_told_of_its_use():
+    found = _served().find_status()
+    assert found["model"] == "" and not [name for name in ("calls", "tokens", "model_problem") if name in found]
+
+
+def test_telegram_is_off_on_away_or_stopped():
+    board = _served()
+    found = []
+    for channel in (None, Channel(), Channel("the link failed"), Channel("the bot was removed", True)):
+        board.telegram = channel  # pyright: ignore[reportAttributeAccessIssue]  # stands in for the channel
+        figures = board.find_status()
+        found.append((figures["telegram"], figures["telegram_problem"]))
+    assert found == [("off", ""), ("on", ""), ("away", "the link failed"), ("stopped", "the bot was removed")]
+    board.telegram = None
+    board.telegram_refusal = "no room"
+    assert board.find_status()["telegram"] == "stopped"
+
+
+def test_a_long_problem_of_the_model_is_cut_and_has_no_control_characters():
+    model = Script()
+    model.problem = "\x1b[2J" + "猫" * 5000
+    told = _served(model).find_status()["model_problem"]
+    assert "\x1b" not in told and len(told) <= 200
+
+
+# --- the message
+
+
+async def test_the_companion_is_told_the_figures_and_which_start_it_is():
+    linked = Start(_served())
+    told = await linked.tell()
+    assert told["run"] > 0 and told["seconds"] >= 0 and told["firmware"] == __version__
+    assert (await linked.tell())["run"] == told["run"]
+    linked.connect()  # as after another start
+    assert (await linked.tell())["run"] != told["run"]
+
+
+async def test_the_seconds_since_the_start_are_counted():
+    linked = Start(_served())
+    linked.run[1] = ticks_add(ticks_ms(), -90_500)
+    assert (await linked.tell())["seconds"] == 90
+    linked.run[1] = ticks_add(linked.run[1], -30_000)
+    assert (await linked.tell())["seconds"] in (120, 121)
+
+
+async def test_the_message_is_small_even_if_all_figures_are_large():
+    model = Script()
+    model.name = "m" * 500
+    model.problem = "p" * 500
+    model.calls = model.tokens = 1 << 40
+    board = _served(model)
+    board.telegram = Channel("q" * 500, True)  # pyright: ignore[reportAttributeAccessIssue]  # likewise
+    linked = Start(board)
+    await linked.tell()
+    items = list(board.find_status().items())
+    assert len(items) + 2 <= messages.ITEMS and linked.way.largest < 1400
+
+
+async def test_a_refused_status_does_not_end_the_link():
+    linked = Start(_served())
+    linked.companion.refuses_status = True
+    assert await linked.tell() is None and linked.exchange.failure is None
+
+
+# --- when
+
+
+class Met:
+    """A board's Companion that has just been greeted by one in this process."""
+
+    def __init__(self, takes_status=True):
+        self.board = board = Board().serve(companion_url="http://127.0.0.1:9")
+        self.linked = linked = Linked(board)
+        linked.companion.takes_status = takes_status
+        self.own = Companion(
+            board.config,
+            board.clock,
+            linked.logs,
+            linked.known,
+            linked.look,
+            board.notes,
+            board.note_retention,
+            board.find_status,
+        )
+        self.own._exchange.transport = linked.way
+        linked.way.take = self.own._exchange.receive
+        self.statuses = linked.companion.statuses
+
+    async def connect(self):
+        self.own._exchange.open(self.linked.known.begin())
+        self.own._status_pause.end()
+        await self.own._sync._greet()
+
+    async def be_idle(self):
+        while await self.own._idle_work():
+            pass
+
+
+async def test_a_companion_is_told_once_and_again_after_ten_minutes():
+    met = Met()
+    await met.connect()
+    await met.be_idle()
+    await met.be_idle()
+    assert len(met.statuses) == 1 and 590_000 < met.own._status_pause.left_ms <= 600_000
+    met.own._status_pause.end()
+    await met.be_idle()
+    assert len(met.statuses) == 2
+
+
+async def test_a_companion_of_before_is_told_nothing():
+    met = Met(takes_status=False)
+    await met.connect()
+    await met.be_idle()
+    assert met.statuses == []
+
+
+async def test_while_a_message_is_answered_nothing_is_told():
+    met = Met()
+    await met.connect()
+    met.linked.is_busy = True
+    await met.be_idle()
+    assert met.statuses == []
+    met.linked.is_busy = False
+    await met.be_idle()
+    assert len(met.statuses) == 1
