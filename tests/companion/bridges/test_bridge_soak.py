@@ -4,6 +4,7 @@ was said.
 
 import asyncio
 import json
+import logging
 import random
 import time
 from collections.abc import Iterator
@@ -35,6 +36,8 @@ pytestmark = pytest.mark.skipif(
     reason="not all servers are there for this machine",
 )
 
+_log = logging.getLogger("engram.soak")
+
 MESSAGES = extent(1000, 60)
 GROUP_SHARE = 0.3
 FIRST_FAULTS = ("cut xmpp", "cut_after slack", "kill companion", "cut_after telegram", "cut matrix", "kill discord")
@@ -56,9 +59,8 @@ def messages(chance: random.Random) -> Iterator[tuple[str, bool, str]]:
         yield f"w{number:04}", chance.random() < GROUP_SHARE, chance.choice(BOARDS)
 
 
-async def play_faults(faults: Faults, town: Town, chance: random.Random) -> list[str]:
-    """Let faults happen while people talk, spread over what they say; their names."""
-    happened: list[str] = []
+async def play_faults(faults: Faults, town: Town, chance: random.Random, happened: list[str]) -> None:
+    """Let faults happen while people talk, spread over what they say; their names go into a list."""
     for number in range(FAULTS):
         share = (number + 1) / (FAULTS + 1)
         await wait_until_async("people talk", lambda share=share: len(town.said) >= share * MESSAGES, 600)
@@ -67,8 +69,7 @@ async def play_faults(faults: Faults, town: Town, chance: random.Random) -> list
         began = time.monotonic()
         await faults.all[name]()
         happened.append(name)
-        print(f"{len(town.said)} said: {name}, {time.monotonic() - began:.1f} s", flush=True)
-    return happened
+        _log.info("%d said: %s, %.1f s", len(town.said), name, time.monotonic() - began)
 
 
 @pytest.mark.shortened
@@ -115,8 +116,9 @@ def test_each_message_is_answered_once_and_only_where_it_was_said(tmp_path: Path
                 looking = asyncio.create_task(town.look())
                 faults = Faults(town, proxies, companion, broker, boards)
                 source = messages(chance)
-                happened, *_ = await asyncio.gather(
-                    play_faults(faults, town, random.Random(7)),
+                happened: list[str] = []
+                await asyncio.gather(
+                    play_faults(faults, town, random.Random(7), happened),
                     *(town.talk(account, source) for account in town.accounts),
                 )
                 await wait_until_async(
@@ -130,16 +132,17 @@ def test_each_message_is_answered_once_and_only_where_it_was_said(tmp_path: Path
                     await looking
                 count = count_answers(town.said, town.seen())
                 journals = {name: board.lines("journal") for name, board in boards.items()}
-                prompts = [
-                    json.dumps(json.loads(line)["body"]["messages"]) for line in record.read_text().splitlines()
-                ]
+                prompts = [json.dumps(json.loads(line)["body"]["messages"]) for line in record.read_text().splitlines()]
                 wrong = [*check_journals(town.said, journals), *check_prompts(town.said, prompts)]
-                print(
-                    f"{count.said} messages, {len(happened)} faults, lost {count.lost}, doubled {count.doubled}, "
-                    f"marked {len(set(count.marked))}, crossed {count.crossed}, "
-                    f"{ready - began:.1f} s to start, {time.monotonic() - ready:.1f} s"
+                took = ready - began, time.monotonic() - ready
+                _log.info("%d faults, %s; %.1f s to start, %.1f s to talk", len(happened), count, *took)
+                assert (count.said, count.lost, count.doubled, count.crossed, wrong) == (
+                    MESSAGES,
+                    set(),
+                    set(),
+                    set(),
+                    [],
                 )
-                assert (count.said, count.lost, count.doubled, count.crossed, wrong) == (MESSAGES, [], [], [], [])
 
         asyncio.run(run())
 

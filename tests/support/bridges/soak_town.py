@@ -5,6 +5,7 @@ see of it.
 import asyncio
 import re
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -181,41 +182,40 @@ class Town:
 
 @dataclass
 class Count:
-    """What became of all messages; each list has their words."""
+    """What became of all messages; each set has their words. `marked`: shown with a mark that it may be shown twice."""
 
     said: int = 0
-    lost: list[str] = field(default_factory=list)
-    doubled: list[str] = field(default_factory=list)
-    marked: list[str] = field(default_factory=list)
-    crossed: list[str] = field(default_factory=list)
+    lost: set[str] = field(default_factory=set)
+    doubled: set[str] = field(default_factory=set)
+    marked: set[str] = field(default_factory=set)
+    crossed: set[str] = field(default_factory=set)
+
+    def __str__(self) -> str:
+        sizes = {name: len(words) for name, words in vars(self).items() if name != "said"}
+        return f"{self.said} messages, {', '.join(f'{name} {size}' for name, size in sizes.items())}"
 
 
 def count_answers(said: list[SaidMessage], seen: Mapping[tuple[str, str], list[Shown]]) -> Count:
     """Count what chats show: each part of each answer once in its chat, more often only with a mark, nowhere else."""
     count = Count(len(said))
-    plain: dict[tuple[tuple[str, str], str, str], int] = {}
-    marked: dict[tuple[tuple[str, str], str, str], int] = {}
-    where: dict[str, set[tuple[str, str]]] = {}
-    for chat, messages in seen.items():
-        for message in messages:
-            is_marked = message.text.startswith(_MARKS) or any(mark in message.text[:200] for mark in _MARKS)
-            for part in PARTS:
-                for token in re.findall(rf"{part} of (?:\S+: )?(w\d{{4}})\.", message.text):
-                    counts = marked if is_marked else plain
-                    counts[chat, part, token] = counts.get((chat, part, token), 0) + 1
-                    where.setdefault(token, set()).add(chat)
+    parts = Counter(part for chat, messages in seen.items() for part in _parts(chat, messages))
+    where = {(token, chat) for chat, token, _, _ in parts}
     for message in said:
         for part in PARTS:
-            key = message.chat, part, message.token
-            if not plain.get(key, 0) + marked.get(key, 0):
-                count.lost.append(message.token)
-            if plain.get(key, 0) > 1:
-                count.doubled.append(message.token)
-            if marked.get(key, 0):
-                count.marked.append(message.token)
-        if where.get(message.token, set()) - {message.chat}:
-            count.crossed.append(message.token)
+            plain, marked = (parts[message.chat, message.token, part, is_marked] for is_marked in (False, True))
+            for words, is_so in ((count.lost, not plain + marked), (count.doubled, plain > 1), (count.marked, marked)):
+                words |= {message.token} if is_so else set()
+    chats = {message.token: message.chat for message in said}
+    count.crossed |= {token for token, chat in where if chats.get(token) != chat}
     return count
+
+
+def _parts(chat: tuple[str, str], messages: list[Shown]) -> Iterator[tuple[tuple[str, str], str, str, bool]]:
+    """(chat, word, part, is_marked) of each part of an answer that a chat shows."""
+    for message in messages:
+        is_marked = any(mark in message.text for mark in _MARKS)
+        for part, token in re.findall(rf"({'|'.join(PARTS)}) of (?:\S+: )?(w\d{{4}})\.", message.text):
+            yield chat, token, part, is_marked
 
 
 def check_journals(said: list[SaidMessage], journals: Mapping[str, list[dict[str, Any]]]) -> list[str]:
