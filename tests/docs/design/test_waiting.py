@@ -23,6 +23,7 @@ PAUSES = {
     ("support/firmware/mqtt_peer.py", "send"): "pieces of a message arrive one by one",
     ("support/firmware/fake_companion.py", "send"): "a message is under way for so long",
     ("support/companion/peers.py", ""): "a board's own pauses between two looks after its memory, shorter",
+    ("support/bridges/soak_faults.py", "_end"): "between two requests to a companion",
     ("support/bridges/soak_faults.py", "_silence"): "a link is silent for so long",
     ("support/boards/board_stand_in.py", "_restart"): "a board takes so long to boot",
     ("support/store/embedding_service.py", "_send_faulty"): "a service takes longer than its client waits",

@@ -70,42 +70,39 @@ class Faults:
     # --- faults
 
     async def _cut(self, name: str) -> None:
-        is_kept = NETWORKS[name].keeps
-        if not is_kept:
-            await self._quiet(name)
+        before = await self._begin(name)
         if name in self._proxies:
             await self._proxies[name].cut()
         else:
             server: Any = self._town.servers[name]
             await asyncio.to_thread(server.cut_connections)
-        if not is_kept:
-            await self._back(name)
+        await self._end(name, before)
 
     async def _silence(self, name: str) -> None:
-        is_kept = NETWORKS[name].keeps
-        if not is_kept:
-            await self._quiet(name)
+        before = await self._begin(name)
         self._proxies[name].fall_silent()
         await asyncio.sleep(1)
         await self._proxies[name].cut()
-        if not is_kept:
-            await self._back(name)
+        await self._end(name, before)
 
-    async def _back(self, name: str) -> None:
-        """Wait until a bridge is connected, has noticed what was cut, and people may speak."""
-        starts = self._companion.statuses()[name]["starts"]
-        await wait_until_async(
-            f"{name} is started again",
-            lambda: self._companion.statuses()[name]["starts"] > starts or self._is_connected(name),
-            60,
-        )
+    async def _begin(self, name: str) -> int:
+        """Before a connection ends: how often it was started."""
+        if not NETWORKS[name].keeps:
+            await self._quiet(name)
+        return (await self._status(name))["starts"]
+
+    async def _end(self, name: str, before: int) -> None:
+        """After it has ended: on a network that keeps nothing people wait until there is another one."""
+        while not NETWORKS[name].keeps and (await self._status(name))["starts"] == before:
+            await asyncio.sleep(0.1)
         await asyncio.to_thread(self._companion.wait_for_bridges, "connected", name)
         self._town.may_speak[name].set()
 
-    def _is_connected(self, name: str) -> bool:
-        return self._companion.statuses()[name]["state"] == "connected"
+    async def _status(self, name: str) -> dict[str, Any]:
+        return (await asyncio.to_thread(self._companion.statuses))[name]
 
     async def _kill_server(self, name: str, server: Server) -> None:
+        before = await self._begin(name)
         if not NETWORKS[name].is_fake:
             await self._quiet(name)
             self._proxies[name].is_shut = True
@@ -114,8 +111,7 @@ class Faults:
         await self._town.sign_in_again(name)
         if name in self._proxies:
             self._proxies[name].is_shut = False
-        await asyncio.to_thread(self._companion.wait_for_bridges, "connected", name)
-        self._town.may_speak[name].set()
+        await self._end(name, before)
 
     async def _fail(self, name: str, kind: str, call: str) -> None:
         server: Any = self._town.servers[name]

@@ -144,7 +144,8 @@ class Town:
         """Say one message after the other, (token, is_group, board), as long as there are any."""
         for token, is_group, board in messages:
             account.open.add(token)
-            await self.may_speak[account.network].wait()
+            while not self.may_speak[account.network].is_set():  # it may be over again by the time that this goes on
+                await self.may_speak[account.network].wait()
             self.said.append(SaidMessage(token, account.network, account.person, is_group, board))
             await account.peer.say(f"@{board} {token}", group=is_group, mention=is_group)
             await wait_until_async(
