@@ -85,7 +85,7 @@ bench-companion: .venv mosquitto  ## measure the companion on SQLite and Postgre
 	@$(BIN)/python tools/benchmarks/bench_companion.py $(ARGS)
 
 bench-bridges: .venv chat-servers synapse  ## measure what bridges cost the companion: memory, and CPU while nobody speaks (ARGS="irc": one)
-	@$(BIN)/python tools/benchmarks/bench_bridges.py $(ARGS)
+	@$(BIN)/python tests/support/bridges/bench_bridges.py $(ARGS)
 
 heap: .venv micropython  ## measure the heap of modules, the start and a turn (FROZEN=1: also with frozen modules)
 	@$(BIN)/python tools/benchmarks/heap.py $(if $(FROZEN),--frozen)

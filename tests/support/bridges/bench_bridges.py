@@ -18,11 +18,11 @@ from contextlib import ExitStack
 from pathlib import Path
 
 sys.path.extend(
-    str(Path(__file__).resolve().parents[2] / name) for name in ("host", "firmware", "tools/setup", "tools/build")
+    str(Path(__file__).resolve().parents[3] / name) for name in ("host", "firmware", "tools/setup", "tools/build")
 )
+sys.path.extend(str(Path(__file__).resolve().parents[3] / name) for name in ("tools/benchmarks", "tests/support"))
 sys.path.extend(
-    str(Path(__file__).resolve().parents[2] / "tests" / "support" / name)
-    for name in ("", "bridges", "cli", "companion", "fake_telegram", "firmware")
+    str(Path(__file__).resolve().parents[1] / name) for name in ("cli", "companion", "fake_telegram", "firmware")
 )
 
 import psutil
@@ -32,7 +32,7 @@ from chat_networks import NETWORKS
 from peers import free_port
 from server_process import CompanionProcess, ServerFailed
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 OUT = ROOT / "build" / "bench" / "bridges.json"
 
 MOST_MB = 150.0
