@@ -212,11 +212,21 @@ def count_answers(said: list[SaidMessage], seen: Mapping[tuple[str, str], list[S
 
 
 def _parts(chat: tuple[str, str], messages: list[Shown]) -> Iterator[tuple[tuple[str, str], str, str, bool]]:
-    """(chat, word, part, is_marked) of each part of an answer that a chat shows."""
+    """(chat, word, part, is_marked) of each part of an answer that a chat shows. On IRC a mark is a line of its own, and counts
+    for the lines below it that have the same word.
+    """
+    is_marked, marked = False, ""
     for message in messages:
-        is_marked = any(mark in message.text for mark in _MARKS)
+        is_marked = is_marked or any(mark in message.text for mark in _MARKS)
         for part, token in re.findall(rf"({'|'.join(PARTS)}) of (?:\S+: )?(w\d{{4}})\.", message.text):
-            yield chat, token, part, is_marked
+            marked = token if is_marked or token == marked else ""
+            is_marked = False
+            yield chat, token, part, bool(marked)
+
+
+def texts_with(words: set[str], seen: Mapping[tuple[str, str], list[Shown]]) -> list[str]:
+    """What chats show that has any of some words."""
+    return [f"{chat}: {each.text}" for chat, shown in seen.items() for each in shown if tokens(each.text) & words]
 
 
 def check_journals(said: list[SaidMessage], journals: Mapping[str, list[dict[str, Any]]]) -> list[str]:
