@@ -24,7 +24,7 @@ from extent import IS_WHOLE, extent
 from peers import BoardProcess, Broker, free_port
 from prosody_server import ProsodyServer
 from soak_faults import PROXIED, Faults
-from soak_town import ANSWER, BOARDS, PEOPLE, Town, check_journals, check_prompts, count_answers
+from soak_town import ANSWER, BOARDS, PEOPLE, Town, check_journals, check_prompts, count_answers, texts_with
 from waiting import wait_until_async
 
 pytestmark = pytest.mark.skipif(
@@ -129,19 +129,16 @@ def test_each_message_is_answered_once_and_only_where_it_was_said(tmp_path: Path
                 looking.cancel()
                 with suppress(asyncio.CancelledError):
                     await looking
-                count = count_answers(town.said, town.seen())
+                seen = town.seen()
+                count = count_answers(town.said, seen)
                 journals = {name: board.lines("journal") for name, board in boards.items()}
                 prompts = [json.dumps(json.loads(line)["body"]["messages"]) for line in record.read_text().splitlines()]
                 wrong = [*check_journals(town.said, journals), *check_prompts(town.said, prompts)]
                 took = ready - began, time.monotonic() - ready
                 _log.info("%d faults, %s; %.1f s to start, %.1f s to talk", len(happened), count, *took)
-                assert (count.said, count.lost, count.doubled, count.crossed, wrong) == (
-                    MESSAGES,
-                    set(),
-                    set(),
-                    set(),
-                    [],
-                )
+                wrong_words = count.lost | count.doubled | count.crossed
+                assert not wrong_words, (str(count), texts_with(wrong_words, seen))
+                assert (count.said, wrong) == (MESSAGES, [])
 
         asyncio.run(run())
 
