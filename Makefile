@@ -24,7 +24,7 @@ export PYTHONPATH = host
 export PYTHONDONTWRITEBYTECODE =
 export PYTHONPYCACHEPREFIX = $(CURDIR)/build/pycache
 
-.PHONY: help run serve bench-companion test soak eval bench-store heap month lint format lock clean
+.PHONY: help run serve bench-companion bench-bridges test soak eval bench-store heap month lint format lock clean
 .PHONY: image package flash deploy monitor chat setup wifi backup restore
 
 help:  ## list the targets
@@ -83,6 +83,9 @@ bench-store: .venv micropython  ## measure the store at five sizes, up to 10,000
 
 bench-companion: .venv mosquitto  ## measure the companion on SQLite and PostgreSQL: searches, boards, memory (ARGS="sqlite": one)
 	@$(BIN)/python tools/benchmarks/bench_companion.py $(ARGS)
+
+bench-bridges: .venv chat-servers synapse  ## measure what bridges cost the companion: memory, and CPU while nobody speaks (ARGS="irc": one)
+	@$(BIN)/python tests/support/bridges/bench_bridges.py $(ARGS)
 
 heap: .venv micropython  ## measure the heap of modules, the start and a turn (FROZEN=1: also with frozen modules)
 	@$(BIN)/python tools/benchmarks/heap.py $(if $(FROZEN),--frozen)

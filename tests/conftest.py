@@ -81,6 +81,9 @@ WHOLE_FILES = ("tests/cli/", "tests/companion/", "tests/docs/")
 reading of all code.
 """
 
+BY_PARAMETER = ("/test_networks.py",)
+"""How the paths of those end that share something for each first parameter: a network with its server."""
+
 ONE_BY_ONE = ("/test_archive_kills.py", "/test_background_tasks.py", "/test_proof_faults.py")
 """How the paths of those end that share nothing: they wait a lot, so it is well if another worker has something to do."""
 
@@ -169,6 +172,8 @@ class Scheduling(LoadScopeScheduling):
         for folder in WHOLE_FOLDERS:
             if path.startswith(folder):
                 return folder
+        if path.endswith(BY_PARAMETER):
+            return path + test.partition("-")[0]
         return path if path.startswith(WHOLE_FILES) and not path.endswith(ONE_BY_ONE) else nodeid
 
 

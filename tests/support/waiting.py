@@ -1,7 +1,6 @@
 """Tests wait for a sign, never for a time: tests/docs/design/test_waiting.py names the few pauses that there are beside."""
 
 import asyncio
-import itertools
 import time
 from collections.abc import Callable, Iterator
 from typing import TypeVar
@@ -34,7 +33,9 @@ async def wait_until_async(what: str | Callable[[], str], is_so: Callable[[], Fo
 def _pauses(what: str | Callable[[], str], within: float) -> Iterator[float]:
     """The pauses between two looks; AssertionError once they are over."""
     end = time.monotonic() + within
-    for number in itertools.count():
+    pause = _FIRST_PAUSE
+    while True:
         if time.monotonic() >= end:
             raise AssertionError(f"not within {within:.0f} s: {what if isinstance(what, str) else what()}")
-        yield min(_FIRST_PAUSE * _GROWTH**number, _LONGEST_PAUSE)
+        yield pause
+        pause = min(pause * _GROWTH, _LONGEST_PAUSE)

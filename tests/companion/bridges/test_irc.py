@@ -50,19 +50,13 @@ def host() -> RecordingHost:
     return RecordingHost()
 
 
-@pytest.fixture(autouse=True)
-def without_flood_control(monkeypatch: pytest.MonkeyPatch) -> None:
-    """ngircd is set to want none; the bucket has tests of its own."""
-    monkeypatch.setattr(irc_session, "LINE_SECONDS", 0.001)
-
-
 def network_of(server: NgircdServer | ServicesServer, /, **others: str) -> IrcNetwork:
     """The network of a server, with other settings than its own."""
     settings: dict[str, str] = {field.name: field.default for field in KINDS["irc"].fields}
     if isinstance(server, NgircdServer):
         settings.update(server.settings)
     else:
-        settings.update(server=f"127.0.0.1:{server.port}", authority=str(server.authority), channels=CHANNEL)
+        settings.update(server=f"127.0.0.1:{server.port}", authority=str(server.authority), channels=CHANNEL, pause="0")
     made = make_network("irc", {**settings, **others})
     assert isinstance(made, IrcNetwork)
     return made
@@ -365,6 +359,8 @@ async def test_a_server_with_another_authoritys_certificate_is_not_trusted(serve
         {"nickname": "two words"},
         {"channels": "home"},
         {"login": "oauth"},
+        {"pause": "two"},
+        {"pause": "99"},
         {"login": "sasl"},
         {"login": "sasl", "password": "x", "tls": "off"},
         {"login": "sasl", "password": "x\r\nQUIT"},

@@ -80,3 +80,8 @@ def test_five_lines_go_at_once_and_then_one_each_two_seconds():
     assert bucket.delay() == 2
     now[0] += 1000
     assert [bucket.delay() for _ in range(6)] == [0, 0, 0, 0, 0, 2]
+
+
+def test_without_a_pause_all_lines_go_at_once():
+    bucket = TokenBucket(5, 0.0, lambda: 100.0)
+    assert {bucket.delay() for _ in range(100)} == {0}

@@ -14,6 +14,8 @@ PAUSES = {
     ("support/waiting.py", "wait_until_async"): "between two looks",
     ("support/companion/served_companion.py", "soon"): "between two requests to a companion",
     ("support/bridges/matrix_peer.py", "_listen"): "between two requests to a homeserver that was killed",
+    ("support/bridges/soak_town.py", "wait_until_joined"): "between two requests to a homeserver",
+    ("support/bridges/soak_town.py", "look"): "between two looks at all chats",
     ("support/firmware/support.py", "wait_until"): "between two looks",
     ("support/firmware/fakes/links.py", "_ready"): "between two polls of a socket, as MicroPython's asyncio does it",
     # A peer that is slow, or late, or far away.
@@ -21,6 +23,8 @@ PAUSES = {
     ("support/firmware/mqtt_peer.py", "send"): "pieces of a message arrive one by one",
     ("support/firmware/fake_companion.py", "send"): "a message is under way for so long",
     ("support/companion/peers.py", ""): "a board's own pauses between two looks after its memory, shorter",
+    ("support/bridges/soak_faults.py", "_end"): "between two requests to a companion",
+    ("support/bridges/soak_faults.py", "_silence"): "a link is silent for so long",
     ("support/boards/board_stand_in.py", "_restart"): "a board takes so long to boot",
     ("support/store/embedding_service.py", "_send_faulty"): "a service takes longer than its client waits",
     ("support/companion/rerank_service.py", "_send_faulty"): "a service takes longer than its client waits",

@@ -51,7 +51,7 @@ class Peer(Protocol):
 class Server(Protocol):
     """A network's server for tests; ports and accounts are its own."""
 
-    def start(self) -> None:
+    def start(self) -> object:
         """Start it, or start it again with all that it had kept, and wait until it answers."""
         ...
 
@@ -59,7 +59,7 @@ class Server(Protocol):
         """End it at once, as a power cut does."""
         ...
 
-    def stop(self) -> None:
+    def stop(self) -> object:
         """End it, and remove what it made."""
         ...
 

@@ -80,6 +80,10 @@ class IrcPeer(Peer):
         await self.client.connect()
         await self.client.join(self._channel)
 
+    def remember(self, former: "IrcPeer") -> None:
+        """Take over what the same person saw over a connection that has ended."""
+        self.client.lines[:0] = former.client.lines
+
     @property
     def id(self) -> str:
         return self.client.mask.lower()

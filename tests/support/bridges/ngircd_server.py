@@ -102,6 +102,7 @@ class NgircdServer(Server):
             "channels": CHANNEL,
             "tls": "on",
             "login": "none",
+            "pause": "0",
             "authority": str(self.authority),
         }
 

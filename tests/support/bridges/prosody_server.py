@@ -4,6 +4,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import trustme
 
@@ -67,7 +68,16 @@ class _Process(ServerProcess):
 class ProsodyServer(Server):
     """A prosody of its own. `is_archived`: its rooms number their messages; `has_public_jids`: they tell who is who."""
 
-    def __init__(self, ports: tuple[int, int], *, is_archived: bool = True, has_public_jids: bool = True):
+    def __init__(
+        self,
+        ports: tuple[int, int],
+        *,
+        is_archived: bool = True,
+        has_public_jids: bool = True,
+        more: Mapping[str, str] = MappingProxyType({}),
+    ):
+        """`more` has the passwords of more accounts by name."""
+        self._passwords = {**PASSWORDS, **more}
         self.port, self.direct_port = ports
         self.home = Path(tempfile.mkdtemp(prefix="engram-prosody-"))
         self.authority = self.home / "authority.pem"
@@ -78,7 +88,7 @@ class ProsodyServer(Server):
         )
         accounts = self.home / "data" / DOMAIN.replace(".", "%2e") / "accounts"
         accounts.mkdir(parents=True)
-        for name, password in PASSWORDS.items():
+        for name, password in self._passwords.items():
             (accounts / f"{name}.dat").write_text(f'return {{ ["password"] = "{password}"; }};\n')
         configuration = _CONFIGURATION.format(
             home=self.home,
@@ -113,6 +123,6 @@ class ProsodyServer(Server):
         }
 
     async def peer(self, name: str) -> XmppPeer:
-        peer = XmppPeer(f"{name}@{DOMAIN}", PASSWORDS[name], self.port, self.authority, f"kitchen@{DOMAIN}", ROOM)
+        peer = XmppPeer(f"{name}@{DOMAIN}", self._passwords[name], self.port, self.authority, f"kitchen@{DOMAIN}", ROOM)
         await peer.sign_in()
         return peer

@@ -69,6 +69,9 @@ KINDS: dict[str, NetworkKind] = {
                 BridgeField("password", "password for SASL, or of NickServ", is_secret=True, is_optional=True),
                 BridgeField("login", "how to sign in: sasl, nickserv or none", "none"),
                 BridgeField(
+                    "pause", "seconds between lines after the first five; 0 on a server without flood control", "2"
+                ),
+                BridgeField(
                     "authority", "file with the server's certificate authority, if it is your own", is_optional=True
                 ),
             ),

@@ -35,6 +35,9 @@ from engram_host.companion.bridges.network import BridgeHost, Chat, Features, In
 log = logging.getLogger(__name__)
 
 MOST_CHANNELS = 50
+LONGEST_PAUSE = 10
+"""Seconds between two lines that can be asked for."""
+
 MOST_BYTES = 1500
 """Of one message: four lines, which go at once."""
 
@@ -49,6 +52,7 @@ MOST_KNOWN = 500
 
 _NICKNAME = re.compile(r"[A-Za-z\[\]\\`_^{|}][A-Za-z0-9\[\]\\`_^{|}-]*")
 _CHANNEL = re.compile(r"[#&+!][^\s,\x00-\x1f:]+")
+_PAUSE = re.compile(r"\d{1,2}(?:\.\d{1,3})?")
 _STATUS_SIGNS = "~&@%+"
 _LOGINS = ("sasl", "nickserv", "none")
 _ACCOUNT = "account:"
@@ -76,7 +80,14 @@ def connect(values: Mapping[str, str]) -> "IrcNetwork":
     host, port = host_and_port(values["server"], 6697 if is_tls else 6667)
     context = tls_context(values["authority"]) if is_tls else None
     login = Login(host, port, context, values["nickname"], values["login"], values["account"], values["password"])
-    return IrcNetwork(login, channels)
+    return IrcNetwork(login, channels, _pause(values["pause"]))
+
+
+def _pause(value: str) -> float:
+    """The seconds between two lines."""
+    if not _PAUSE.fullmatch(value) or float(value) > LONGEST_PAUSE:
+        raise BridgeUnavailable(f'"{value}" is no pause between lines: write seconds, 0 to {LONGEST_PAUSE}.')
+    return float(value)
 
 
 class IrcNetwork:
@@ -84,8 +95,9 @@ class IrcNetwork:
 
     features = Features(MOST_BYTES, utf8_bytes, has_typing=False, command_signs="/!")
 
-    def __init__(self, login: Login, channels: Sequence[str]):
+    def __init__(self, login: Login, channels: Sequence[str], pause: float):
         self._login = login
+        self._pause = pause
         self._channels = channels
         self._session: IrcSession | None = None
         self._nicknames: OrderedDict[str, tuple[str, float]] = OrderedDict()
@@ -96,7 +108,7 @@ class IrcNetwork:
 
     async def run(self, host: BridgeHost) -> None:
         """Sign in, join the channels, and pass on messages until cancelled."""
-        session = IrcSession(self._login, self._forget)
+        session = IrcSession(self._login, self._pause, self._forget)
         try:
             await session.open()
             self._session = session
@@ -107,7 +119,7 @@ class IrcNetwork:
 
     async def check(self) -> str:
         """Sign in and out again; the nickname that the account got."""
-        session = IrcSession(self._login, self._forget)
+        session = IrcSession(self._login, self._pause, self._forget)
         try:
             await session.open()
             return session.nickname

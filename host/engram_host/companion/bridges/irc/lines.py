@@ -92,7 +92,10 @@ def lines_of(text: str, most_bytes: int) -> list[str]:
 
 
 class TokenBucket:
-    """Lets `burst` lines go at once, and then one in `seconds`, as servers want it that end a connection which sends more."""
+    """Lets `burst` lines go at once, and then one in `seconds`, as servers want it that end a connection which sends more.
+
+    All go at once if `seconds` is 0.
+    """
 
     def __init__(self, burst: int, seconds: float, now: Callable[[], float]):
         self._burst = burst
@@ -103,6 +106,8 @@ class TokenBucket:
 
     def delay(self) -> float:
         """Take the next place; how long until it has come."""
+        if not self._seconds:
+            return 0.0
         now = self._now()
         self._tokens = min(self._burst, self._tokens + (now - self._at) / self._seconds) - 1
         self._at = now

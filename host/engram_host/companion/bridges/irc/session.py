@@ -33,8 +33,8 @@ LINE_BYTES = 16384
 MOST_WAITING = 500
 """How many messages wait for the engine before no more are read from the connection."""
 
-BURST_LINES, LINE_SECONDS = 5, 2.0
-"""How many lines may go at once, and how often one afterwards: RFC 1459's flood control."""
+BURST_LINES = 5
+"""How many lines may go at once: RFC 1459's flood control."""
 
 WAIT_WHEN_BUSY = 30.0
 """How long a server that wants a pause is left alone; it does not say how long."""
@@ -55,15 +55,16 @@ class Person:
 class IrcSession:
     """One connection, signed in once open() has returned. listen() has to run for all that waits for an answer.
 
-    `on_gone` is called with a nickname that is perhaps somebody else's from now on, or not seen any more.
+    After the first lines one goes every `pause` seconds. `on_gone` is called with a nickname that is perhaps somebody else's
+    from now on, or not seen any more.
     """
 
-    def __init__(self, login: Login, on_gone: Callable[[str], None]):
+    def __init__(self, login: Login, pause: float, on_gone: Callable[[str], None]):
         self._login = login
         self._on_gone = on_gone
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
-        self._bucket = TokenBucket(BURST_LINES, LINE_SECONDS, asyncio.get_running_loop().time)
+        self._bucket = TokenBucket(BURST_LINES, pause, asyncio.get_running_loop().time)
         self._sending = asyncio.Lock()
         self._asking = asyncio.Lock()
         self._numbers = itertools.count(1)

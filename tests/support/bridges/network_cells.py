@@ -1,0 +1,21 @@
+"""What people do on each network: the table of docs/design/bridges.md, and of tests/companion/bridges/test_networks.py."""
+
+CELLS = (
+    "pairing",
+    "private chat",
+    "group with mention",
+    "streamed answer",
+    "commands",
+    "long answer split",
+    "photo with caption",
+    "restart in an answer",
+    "said while the companion is down",
+    "outage of the server",
+    "owner's commands refused",
+)
+
+MISSING = {
+    ("irc", "photo with caption"): "IRC has no pictures: people send addresses of them, which are text.",
+    ("irc", "said while the companion is down"): "An IRC server keeps no messages for who is not there.",
+}
+"""What a network does not have, and why."""
