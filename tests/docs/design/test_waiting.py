@@ -38,6 +38,8 @@ PAUSES = {
     ("companion/replication/test_replication_faults.py", "_talk_through"): "a person talks on, by a seed",
     ("companion/bridges/test_deliveries.py", "work"): "an hour of a clock that jumps",
     ("companion/bridges/test_discord.py", "run"): "a gateway asks to connect again, as fast as it can",
+    ("support/bridges/bench_bridges.py", "measure"): "a benchmark of a companion that nobody speaks to",
+    ("support/bridges/bench_bridges.py", "wait_for_bridges"): "between two looks of a benchmark",
     ("support/bridges/slack_socket_fake.py", "_keep_giving"): "a service waits so long for an acknowledgement",
     # A kill or a signal at any moment: each is right.
     ("e2e/test_learning.py", "test_killed_again_and_again_it_reads_each_message_once"): "a kill, later each time",
