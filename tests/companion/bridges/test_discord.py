@@ -290,6 +290,22 @@ def test_what_was_said_during_an_outage_is_fetched_in_all_places(server):
     asyncio.run(run())
 
 
+def test_what_is_said_at_once_in_the_first_session_is_marked(server):
+    async def run():
+        network, host = made("discord", server.settings), RecordingHost()
+        ann = await server.peer("ann")
+        async with running(network, host):
+            await ann.say("hello")
+            await host.next("hello")
+            # The library is ready some seconds later only.
+        await ann.say("missed")
+        async with running(made("discord", server.settings), host):
+            await host.next("missed")
+        assert [one.text for one in host.received] == ["hello", "missed"]
+
+    asyncio.run(run())
+
+
 def test_what_could_not_be_kept_comes_again(server):
     async def run():
         network, host = made("discord", server.settings), RecordingHost()

@@ -282,6 +282,6 @@ PLAYS: dict[str, Callable[[Bridged], Coroutine[Any, Any, None]]] = {
 HAD = [(network, cell) for network in NETWORKS for cell in CELLS if (network, cell) not in MISSING]
 
 
-@pytest.mark.parametrize(("bridged", "cell"), HAD, indirect=["bridged"])
+@pytest.mark.parametrize(("bridged", "cell"), HAD, indirect=["bridged"], scope="module")
 def test_cell(bridged: Bridged, cell: str):
     bridged.runner.run(PLAYS[cell](bridged))

@@ -276,14 +276,14 @@ class _Mark:
         numbers = [int(part) for part in saved.split() if part.isdigit()]
         self.at_start = self._newest = numbers[0] if numbers else 0
         self.private_chats: deque[int] = deque(numbers[1:], _PRIVATE_CHATS)
-        self.is_caught_up = False
-        """Whether all that came before is taken, too: before, the mark stays."""
+        self.is_caught_up = not self.at_start
+        """Whether all that came before is taken, too: before, the mark stays. There is nothing before the first session."""
         self._saved = saved
 
     def begin_session(self) -> None:
         """What is said from now on comes; what was said since the newest message is to be fetched."""
         if self.is_caught_up:
-            self.at_start, self.is_caught_up = self._newest, False
+            self.at_start, self.is_caught_up = self._newest, not self._newest
 
     def add(self, message: discord.Message) -> None:
         self._newest = max(self._newest, message.id)
