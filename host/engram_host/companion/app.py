@@ -24,6 +24,7 @@ from engram_host.companion.auth.identity import CallerLookup
 from engram_host.companion.auth.middleware import HttpAccess
 from engram_host.companion.auth.mosquitto import GROUP, broker_secret
 from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
+from engram_host.companion.auth.sessions import Sessions
 from engram_host.companion.auth.tls import trust_certificate
 from engram_host.companion.auth.tokens import new_token, operator_token
 from engram_host.companion.conversations.mqtt_door import MqttDoor
@@ -37,6 +38,7 @@ from engram_host.companion.metrics import Metrics
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
 from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
+from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.replication.upkeep import ExpirySweep, StoreCheck
 from engram_host.companion.search.cooldown import Cooldown
@@ -89,9 +91,12 @@ class CompanionApp:
         self.settings = settings
         security = settings.security
         self._rate_limiter = RateLimiter(security.messages_a_second, security.messages_at_once)
+        callers = CallerLookup(store, operator)
+        requires_tokens = tokens_required(security, listeners(settings.http, settings.mqtt))
         self.access = HttpAccess(
-            CallerLookup(store, operator),
-            tokens_required(security, listeners(settings.http, settings.mqtt)),
+            callers,
+            Sessions(store, callers, requires_tokens=requires_tokens),
+            requires_tokens,
             frozenset(security.hosts.lower().replace(",", " ").split()),
             self._rate_limiter,
             FailedLogins(metrics.login_failed),
@@ -115,6 +120,7 @@ class CompanionApp:
         )
         answers = self.search.answer_board, self.search.answer_get, self.search.answer_file
         self.conversations = ConversationService(store, settings.chat, supervisor)
+        self.overviews = BoardOverviews(store)
         self.dispatcher = MessageDispatcher(self.replication, *answers, self.conversations.answer_board, metrics)
         self.door = MqttDoor(self.conversations) if settings.chat.mqtt else None
         self.broker: EmbeddedBroker | None = None

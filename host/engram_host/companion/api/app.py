@@ -19,6 +19,9 @@ from engram_host.companion.auth.middleware import AuthMiddleware
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.proxy import Gateway
+from engram_host.companion.overview.service import BoardOverviews
+from engram_host.companion.page.page import Page
+from engram_host.companion.page.routes import make_page_routers, make_refusal
 from engram_host.companion.replication.protocol import MessageDispatcher
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.store import CompanionStore
@@ -33,6 +36,7 @@ class ApiBackend(HealthSource, Protocol):
     gateway: Gateway
     folders: FolderService
     conversations: ConversationService
+    overviews: BoardOverviews
 
 
 def make_app(companion: ApiBackend) -> FastAPI:
@@ -46,7 +50,9 @@ def make_app(companion: ApiBackend) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
-    handle_errors(app)
+    page = Page(companion.access)
+    refusal = make_refusal(page, lambda scope, *how: refuse(scope["path"], *how))
+    handle_errors(app, refusal)
     # Routers are tried one after the other: those that boards use come first.
     for router in (
         make_message_router(companion.dispatcher, companion.access),
@@ -62,5 +68,7 @@ def make_app(companion: ApiBackend) -> FastAPI:
         # An included router stands as one entry, and makes each of its routes a second time: most of a start.
         app.router.routes.extend(router.routes)
     add_docs_route(app)
-    app.add_middleware(AuthMiddleware, api=app, access=companion.access, refuse=refuse)
+    for router in make_page_routers(page, companion):
+        app.router.routes.extend(router.routes)
+    app.add_middleware(AuthMiddleware, api=app, access=companion.access, refuse=refusal)
     return app

@@ -22,7 +22,9 @@ from engram_host.companion.types import Conversation, ConversationState, Said
 
 EVENT_STREAM = "text/event-stream"
 
-_ID = rf"^[A-Za-z0-9._:@/+-]{{1,{MID_CHARS}}}$"
+ID_PATTERN = rf"^[A-Za-z0-9._:@/+-]{{1,{MID_CHARS}}}$"
+"""How the id of a message looks."""
+
 _MOST_LISTED = 500
 _MOST_WAIT = 86400
 _NO_MESSAGE = responses(
@@ -41,7 +43,7 @@ _STREAM: Responses = {
     }
 }
 
-MessageId = Annotated[str, Path(pattern=_ID, description="a message's id")]
+MessageId = Annotated[str, Path(pattern=ID_PATTERN, description="a message's id")]
 After = Annotated[int, Query(ge=0, le=1 << 60, description="go on after the piece of this number")]
 Wait = Annotated[int, Query(ge=0, le=_MOST_WAIT, description="end the stream after so many seconds in any case")]
 LastEvent = Annotated[str, Header(alias="Last-Event-ID", max_length=20, description="as after, which a browser sends")]
@@ -52,7 +54,9 @@ class NewMessage(BaseModel):
 
     text: str = Field("", max_length=20000)
     command: str = Field("", max_length=20000, description="such as /recall bike; not with text")
-    id: str = Field("", pattern=_ID.replace("{1,", "{0,"), description="the same message sent again has the same one")
+    id: str = Field(
+        "", pattern=ID_PATTERN.replace("{1,", "{0,"), description="the same message sent again has the same one"
+    )
     principal: str = Field("owner", min_length=1, max_length=64, description="who speaks")
     room: str = Field("", max_length=64, description="the chat; its own session on the board")
     group: bool = Field(False, description="whether others read along there")

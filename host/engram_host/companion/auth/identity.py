@@ -26,6 +26,8 @@ class ApiCaller:
     is_operator: bool = False
     name: str = ""
     is_read_only: bool = False
+    is_browser: bool = False
+    """Whether it is a browser that a cookie is known of."""
 
     @property
     def is_known(self) -> bool:

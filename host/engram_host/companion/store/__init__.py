@@ -7,9 +7,11 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from engram_host.companion.errors import SettingError
+from engram_host.companion.store.board_list import BoardListTable
 from engram_host.companion.store.conversations.table import ConversationTable
 from engram_host.companion.store.database import Database, reads
 from engram_host.companion.store.markdown_files import FolderTables
+from engram_host.companion.store.page_sessions import PageSessionTable
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.removal import ErasureTable, ExpiryTable
 from engram_host.companion.store.replica import MOST_NUMBER, ReplicaReader, ReplicaWriter
@@ -35,6 +37,8 @@ _TABLES = (
     "device_use",
     "conversations",
     "conversation_pieces",
+    "page_sessions",
+    "page_codes",
 )
 """Those of which a look reads a row."""
 _CHECKED_AT_ONCE = 2000
@@ -53,6 +57,8 @@ class CompanionStore(
     FolderTables,
     NoteTable,
     ConversationTable,
+    PageSessionTable,
+    BoardListTable,
     ExpiryTable,
     ErasureTable,
 ):
