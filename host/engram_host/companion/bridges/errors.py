@@ -1,14 +1,14 @@
 """What goes wrong between a bridge and its network.
 
-BridgeError
-  BridgeUnavailable   the network's library is not installed, or a setting of the bridge is wrong: a person has to act
-  SignInRefused       the network does not know the account or its secret: a person has to act
-  NetworkAway         the network cannot be reached now, or has ended the connection: trying later may help
-  SendFailed          a message was not sent
-    SendRefused       and never will be: the chat has gone, or the person has blocked the account
-    MarksRefused      the network does not take its formatting: the same text goes plain
-    SlowDown          now; the network wants a pause (retry_after)
-    SendUncertain     nobody knows: the connection broke before the network confirmed it
+    BridgeError
+      BridgeUnavailable   the network's library is not installed, or a setting of the bridge is wrong: a person has to act
+      SignInRefused       the network does not know the account or its secret: a person has to act
+      NetworkAway         the network cannot be reached now, or has ended the connection: trying later may help
+      SendFailed          a message was not sent
+        SendRefused       and never will be: the chat has gone, or the person has blocked the account
+        MarksRefused      the network does not take its formatting: the same text goes plain
+        SlowDown          now; the network wants a pause (retry_after)
+        SendUncertain     nobody knows: the connection broke before the network confirmed it
 """
 
 from engram_host.companion.errors import CompanionError

@@ -50,9 +50,7 @@ KINDS: dict[str, NetworkKind] = {
                 BridgeField("server", "host:port of the server, if not the one that DNS tells", is_optional=True),
                 BridgeField("rooms", "addresses of rooms to join, with spaces between", is_optional=True),
                 BridgeField("nickname", "nickname in rooms", "engram"),
-                BridgeField(
-                    "authority", "file with the server's certificate authority, if it is your own", is_optional=True
-                ),
+                BridgeField("authority", "file with the server's certificate authority, if it is your own", is_optional=True),
             ),
             "Any XMPP server gives accounts; take one that nobody else uses.",
         ),
@@ -67,9 +65,7 @@ KINDS: dict[str, NetworkKind] = {
                 BridgeField("account", "account for SASL, if it has another name than the nickname", is_optional=True),
                 BridgeField("password", "password for SASL, or of NickServ", is_secret=True, is_optional=True),
                 BridgeField("login", "how to sign in: sasl, nickserv or none", "none"),
-                BridgeField(
-                    "authority", "file with the server's certificate authority, if it is your own", is_optional=True
-                ),
+                BridgeField("authority", "file with the server's certificate authority, if it is your own", is_optional=True),
             ),
         ),
         NetworkKind(
@@ -78,12 +74,7 @@ KINDS: dict[str, NetworkKind] = {
             (
                 BridgeField("server", "address of the homeserver, such as https://matrix.example.org"),
                 BridgeField("account", "the account, such as @kitchen:example.org"),
-                BridgeField(
-                    "password",
-                    "its password; an access token goes into the next field",
-                    is_secret=True,
-                    is_optional=True,
-                ),
+                BridgeField("password", "its password; an access token goes into the next field", is_secret=True, is_optional=True),
                 BridgeField("token", "an access token in place of the password", is_secret=True, is_optional=True),
             ),
         ),
