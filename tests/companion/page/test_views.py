@@ -97,9 +97,10 @@ def test_a_view_shows_evil_text_as_text(evil: PageClient, path: str, language: s
 
 
 def test_what_people_and_boards_wrote_is_shown_as_they_wrote_it(evil: PageClient):
-    assert EVIL.replace("&amp;", "&") not in evil.open("/boards/kitchen/chat").words
-    assert evil.open("/boards/kitchen/chat").words.count("onerror=alert(1)") >= 4
-    assert "onerror=alert(1)" in evil.open("/boards/kitchen").words
+    words = evil.open("/boards/kitchen/chat").words
+    assert words.count(EVIL) == 5, words  # the message, a notice, two lines, a problem
+    assert words.count("onerror=alert(1)") == 7, words  # and as Markdown the answer and what the board said by itself
+    assert EVIL in evil.open("/boards/kitchen").words
 
 
 @pytest.mark.parametrize("path", [*VIEWS, *(path for path, _ in PROBLEMS)])
@@ -121,7 +122,7 @@ def test_what_goes_wrong_is_said_on_a_page_with_the_way_back(browser: PageClient
 def test_each_view_has_one_heading_of_the_first_order_and_labels(evil: PageClient, path: str):
     view = evil.open(path)
     names = [name for name, _ in view.elements]
-    assert names.count("h1") == names.count("main") == names.count("title") == 1
+    assert names.count("h1") == names.count("main") == 1
     levels = [int(name[1]) for name in names if name in ("h1", "h2", "h3", "h4", "h5", "h6")]
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels)), levels
     labelled = {each["for"] for each in view.all("label")}
@@ -194,13 +195,15 @@ def test_a_long_conversation_is_shown_in_parts(companion: Companion, kitchen: Se
         board.ask("reply", mid=mid, offer=1, k=1, items=[*items, ["end", "t3"]])
     seen: list[str] = []
     address = "/boards/talker/chat"
-    while address:
+    for _ in range(20):
         answer = browser.http.get(address)
         assert len(answer.content) <= VIEW_BYTES
         view = Parsed(answer.text)
         seen += [each["data-mid"] for each in view.all("article")]
-        older = [each["href"] for each in view.all("a") if "before=" in each["href"]]
-        address = f"/boards/talker/chat{older[0]}" if older else ""
+        older = [each["href"] for each in view.all("a") if each["href"].startswith("?before=") and "lang" not in each]
+        if not older:
+            break
+        address = f"/boards/talker/chat{older[0]}"
     assert sorted(seen) == sorted(f"page:long{number}" for number in range(12))
     whole = browser.http.get("/boards/talker/chat/message?id=page:long3")
     assert len(whole.content) <= VIEW_BYTES and "Only its beginning" in whole.text
