@@ -24,7 +24,7 @@ from engram_host.companion.auth.identity import CallerLookup
 from engram_host.companion.auth.middleware import HttpAccess
 from engram_host.companion.auth.mosquitto import GROUP, broker_secret
 from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
-from engram_host.companion.auth.sessions import Sessions
+from engram_host.companion.auth.sessions import Sessions, make_sign_in_path
 from engram_host.companion.auth.tls import trust_certificate
 from engram_host.companion.auth.tokens import new_token, operator_token
 from engram_host.companion.conversations.mqtt_door import MqttDoor
@@ -34,6 +34,7 @@ from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.api_key import ApiKey, find_api_key
 from engram_host.companion.gateway.proxy import Gateway
+from engram_host.companion.lockfile import in_url, reachable_host
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
 from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
@@ -291,17 +292,29 @@ class RunningCompanion:
         broker = self.app.broker
         return {"http": self.web.url, "mqtt": broker.url if broker else _without_login(self.app.settings.mqtt.url)}
 
+    def page_address(self) -> str:
+        """The address of the page; where tokens are asked for with a link's code, good once on this computer. Blocks some ms.
+
+        StoreUnavailable.
+        """
+        access = self.app.access
+        url = f"{self.web.scheme}://{in_url(reachable_host(self.web.host))}:{self.web.port}"
+        if not access.requires_tokens:
+            return f"{url}/"
+        return url + make_sign_in_path(self.app.store, access.callers.operator, is_local=True)
+
     def _limits(self) -> str:
         connections = self.app.connections
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         each = connections.most_an_address
         return f"{connections.most} connections, {each} from one address; {files} open files"
 
-    def banner(self, seconds: float) -> list[str]:
-        """What a person is shown once it has started, which took so many seconds."""
+    def banner(self, seconds: float, page: str) -> list[str]:
+        """What a person is shown once it has started, which took so many seconds; `page` is how the page is opened."""
         app = self.app
         return [
             f"Engram companion {__version__}, ready in {seconds:.1f} s. Ctrl-C ends it.",
+            f"  page      {page}",
             f"  HTTP      {self.web.url}  ({self.web.url}/docs)",
             f"  MQTT      {app.mqtt_name}",
             f"  limits    {self._limits()}",

@@ -11,7 +11,7 @@ import pytest
 from cli_case import fine
 from device_tokens import make_tokens
 from engram_host.companion.auth import tokens
-from engram_host.companion.auth.sessions import CODE_SECONDS, COOKIE, csrf_token, make_code
+from engram_host.companion.auth.sessions import CODE_SECONDS, COOKIE, csrf_token, make_sign_in_path
 from engram_host.companion.page_types import PageCode, PageSession
 from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.store.page_sessions import MOST_SESSIONS
@@ -241,12 +241,12 @@ def test_a_session_ends_after_its_days(store: CompanionStore):
 
 
 def test_a_link_signs_in_once(strict: Companion, store: CompanionStore, browser: PageClient):
-    code = make_code(store, operator(strict), is_local=True)
-    answer = browser.http.get(f"/signin?code={code}")
+    link = make_sign_in_path(store, tokens.token_digest(operator(strict)), is_local=True)
+    answer = browser.http.get(link)
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     assert "kitchen" in browser.open("/").words
     with closing(PageClient(strict.url)) as second:
-        assert "used already" in second.open(f"/signin?code={code}", status=403).words
+        assert "used already" in second.open(link, status=403).words
         assert second.http.get("/").status_code == 303
 
 

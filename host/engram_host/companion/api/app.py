@@ -6,6 +6,7 @@ from fastapi import FastAPI
 
 from engram_host import __version__
 from engram_host.companion.api.access import make_audit_router
+from engram_host.companion.api.boards import make_board_router
 from engram_host.companion.api.chat import make_chat_router
 from engram_host.companion.api.devices import make_device_router, make_message_router
 from engram_host.companion.api.docs_page import add_docs_route
@@ -59,6 +60,7 @@ def make_app(companion: ApiBackend) -> FastAPI:
         make_search_router(companion.search),
         make_health_router(companion),
         make_device_router(companion.store),
+        make_board_router(companion.overviews),
         make_chat_router(companion.conversations),
         make_entry_router(companion.store),
         make_gateway_router(companion.gateway),

@@ -110,8 +110,10 @@ class Sessions:
         return await asyncio.to_thread(self._table.end_sessions_of, session.row.token)
 
 
-def make_code(table: PageSessionTable, token: str, *, is_local: bool) -> str:
-    """Make the code of a link that signs a browser in once, as whoever has a token. StoreUnavailable."""
+def make_sign_in_path(table: PageSessionTable, token: bytes, *, is_local: bool) -> str:
+    """Make the path of a link that signs a browser in once, as whoever has the token with a SHA-256; `is_local`: only on the
+    companion's own computer. StoreUnavailable.
+    """
     code, now = new_token(), int(time.time())
-    table.add_code(PageCode(token_digest(code), token_digest(token), is_local, now + CODE_SECONDS), now)
-    return code
+    table.add_code(PageCode(token_digest(code), token, is_local, now + CODE_SECONDS), now)
+    return f"/signin?code={code}"
