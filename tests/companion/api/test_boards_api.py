@@ -5,25 +5,39 @@ import time
 import pytest
 
 from cli_case import engram, fine
+from engram import log_line
 from engram_host.companion.overview.warnings import LONG_SECONDS, BoardWarning, find_warnings
 from engram_host.companion.page_types import BoardQuery, BoardRow, BoardSort
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.types import ConversationLimits, Said
+from engram_host.companion.types import ConversationLimits, Hello, LineBatch, LogState, Said, Sender, SeqRange
 from peers import Companion
 from sending import Sent
-from store_boards import StoreBoards
+
+
+def greet(store: CompanionStore, device: str, heard: int, *contents: str) -> None:
+    """A board that was heard at a time, with memories that are copied."""
+    sender = Sender(f"b-{device}", 3, 9)
+    count = len(contents)
+    store.greet(
+        Hello(device, sender, 0, {"records": LogState(7, 1, count + 1, 0), "journal": LogState(7, 1, 1, 0)}), heard
+    )
+    if contents:
+        fields = [[("seq", seq), ("id", f"m{seq}"), ("content", each)] for seq, each in enumerate(contents, 1)]
+        lines = [(seq, log_line.encode(each)) for seq, each in enumerate(fields, 1)]
+        assert store.store_batches([LineBatch(sender, SeqRange(device, "records", 7, 0, count), lines)], heard) == [
+            count
+        ]
 
 
 @pytest.fixture
-def boards(store: CompanionStore) -> StoreBoards:
+def boards(store: CompanionStore) -> CompanionStore:
     """Three boards: one with lines, one with two messages that wait, one with neither."""
-    made = StoreBoards(store)
-    made.board("kitchen", heard=300).keep_all("one", "two")
-    made.board("garden", heard=100)
-    made.board("attic-kit", heard=200)
-    for mid in ("m1", "m2"):
-        store.add_conversation("garden", Said(mid, "ann", "hi"), ConversationLimits(), 50 if mid == "m1" else 60)
-    return made
+    greet(store, "kitchen", 300, "one", "two")
+    greet(store, "garden", 100)
+    greet(store, "attic-kit", 200)
+    for mid, at in (("m1", 50), ("m2", 60)):
+        store.add_conversation("garden", Said(mid, "ann", "hi"), ConversationLimits(), at)
+    return store
 
 
 def names(store: CompanionStore, query: BoardQuery) -> list[str]:
@@ -41,32 +55,30 @@ def names(store: CompanionStore, query: BoardQuery) -> list[str]:
         ("-waiting", ["garden", "attic-kit", "kitchen"]),
     ],
 )
-def test_boards_are_sorted(store: CompanionStore, boards: StoreBoards, sort: BoardSort, first: list[str]):
-    assert names(store, BoardQuery(sort=sort)) == first
+def test_boards_are_sorted(boards: CompanionStore, sort: BoardSort, first: list[str]):
+    assert names(boards, BoardQuery(sort=sort)) == first
 
 
-def test_boards_are_found_by_a_part_of_their_names_and_nothing_in_it_is_a_pattern(
-    store: CompanionStore, boards: StoreBoards
-):
-    assert names(store, BoardQuery("KIT")) == ["attic-kit", "kitchen"]
+def test_boards_are_found_by_a_part_of_their_names_and_nothing_in_it_is_a_pattern(boards: CompanionStore):
+    assert names(boards, BoardQuery("KIT")) == ["attic-kit", "kitchen"]
     for pattern in ("%", "_", "!", "kit%en", "'"):
-        assert names(store, BoardQuery(pattern)) == []
+        assert names(boards, BoardQuery(pattern)) == []
 
 
-def test_boards_are_paged_and_counted(store: CompanionStore, boards: StoreBoards):
-    total, rows = store.list_boards(BoardQuery(limit=2, offset=2))
+def test_boards_are_paged_and_counted(boards: CompanionStore):
+    total, rows = boards.list_boards(BoardQuery(limit=2, offset=2))
     assert (total, [row.name for row in rows]) == (3, ["kitchen"])
 
 
-def test_boards_are_filtered_by_when_they_were_heard(store: CompanionStore, boards: StoreBoards):
-    assert names(store, BoardQuery(heard_since=200)) == ["attic-kit", "kitchen"]
-    assert names(store, BoardQuery(silent_since=200)) == ["garden"]
+def test_boards_are_filtered_by_when_they_were_heard(boards: CompanionStore):
+    assert names(boards, BoardQuery(heard_since=200)) == ["attic-kit", "kitchen"]
+    assert names(boards, BoardQuery(silent_since=200)) == ["garden"]
 
 
-def test_a_board_has_its_figures(store: CompanionStore, boards: StoreBoards):
-    assert store.board_row("kitchen") == BoardRow("kitchen", 300, 0, 2, 0, 0, 0, 0)
-    assert store.board_row("garden") == BoardRow("garden", 100, 0, 0, 0, 0, 2, 50)
-    assert store.board_row("nobody") is None
+def test_a_board_has_its_figures(boards: CompanionStore):
+    assert boards.board_row("kitchen") == BoardRow("kitchen", 300, 0, 2, 0, 0, 0, 0)
+    assert boards.board_row("garden") == BoardRow("garden", 100, 0, 0, 0, 0, 2, 50)
+    assert boards.board_row("nobody") is None
 
 
 def test_warnings_say_what_to_do():
