@@ -10,11 +10,13 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from engram_host.cli import access, board, boards, changes, chat, device, memory, page, transfer
+from engram_host.cli import access, board, changes, chat, device, memory, transfer
 from engram_host.cli import companion as companion_commands
 from engram_host.cli.doctor import command as doctor
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
 from engram_host.cli.options import asks_for_json
+from engram_host.cli.page.boards import list_boards
+from engram_host.cli.page.open_page import open_page
 from engram_host.extras import DISTRIBUTION
 
 app = typer.Typer(
@@ -24,8 +26,8 @@ app = typer.Typer(
 )
 app.command("run")(board.run)
 app.command("serve")(companion_commands.serve)
-app.command("page")(page.page)
-app.command("boards")(boards.boards)
+app.command("page")(open_page)
+app.command("boards")(list_boards)
 app.command("chat")(chat.chat)
 app.command("search")(memory.search)
 app.command("show")(memory.show)

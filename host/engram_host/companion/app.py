@@ -13,6 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from fastapi import FastAPI
+
 from engram_host import __version__
 from engram_host.companion.api.app import make_app
 from engram_host.companion.api.health import StoreLook
@@ -40,6 +42,8 @@ from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_lo
 from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
 from engram_host.companion.overview.service import BoardOverviews
+from engram_host.companion.page.page import Page
+from engram_host.companion.page.routes import make_page_routers, make_refusal
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.replication.upkeep import ExpirySweep, StoreCheck
 from engram_host.companion.search.cooldown import Cooldown
@@ -340,6 +344,12 @@ def _admitted_connections(security: SecuritySettings) -> Connections:
     return Connections(most, security.address_connections)
 
 
+def _web_app(app: CompanionApp) -> FastAPI:
+    """The API and the page of a companion."""
+    page = Page(app.access)
+    return make_app(app, make_page_routers(page, app), functools.partial(make_refusal, page))
+
+
 def _without_login(url: str) -> str:
     """A URL without the name and the password that may stand in it."""
     scheme, mark, rest = url.partition("://")
@@ -366,7 +376,7 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
         connections = _admitted_connections(settings.security)
         app = CompanionApp(settings, store, embedding, operator, key, metrics, supervisor, connections)
         async with app.running():
-            web = WebServer(make_app(app), http.host, http.port, supervisor, connections, tls)
+            web = WebServer(_web_app(app), http.host, http.port, supervisor, connections, tls)
             await web.start()
             try:
                 yield RunningCompanion(app, web)

@@ -14,7 +14,7 @@ from engram_host.companion.auth import tokens
 from engram_host.companion.auth.sessions import CODE_SECONDS, COOKIE, csrf_token, make_sign_in_path
 from engram_host.companion.page_types import PageCode, PageSession
 from engram_host.companion.store import CompanionStore, choose_store
-from engram_host.companion.store.page_sessions import MOST_SESSIONS
+from engram_host.companion.store.page.sessions import MOST_SESSIONS
 from page_client import PageClient
 from peers import Companion
 from sending import Sent

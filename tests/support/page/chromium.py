@@ -1,6 +1,6 @@
 """A headless Chromium over a pipe: opens views, types, clicks, and says what the page and its console say.
 
-It speaks the DevTools protocol on two file descriptors, so it needs neither a driver nor a port.
+It speaks the protocol of the developer tools on two file descriptors, so it needs neither a driver nor a port.
 """
 
 import contextlib
@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import get_chromium
+from waiting import wait_until
 
 SECONDS = 20.0
 
@@ -150,11 +151,7 @@ class Tab:
 
     def wait(self, what: str, script: str, seconds: float = SECONDS) -> None:
         """Wait until an expression gives something true. BrowserFailed."""
-        end = time.monotonic() + seconds
-        while not self._is_so(script):
-            if time.monotonic() > end:
-                raise BrowserFailed(f"not in time: {what}; the view says {self.text()[:2000]!r}")
-            time.sleep(0.02)
+        wait_until(f"{what}; the view says {self.text()[:2000]!r}", lambda: self._is_so(script), seconds)
 
     def _is_so(self, script: str) -> bool:
         try:

@@ -1,8 +1,9 @@
 """The HTTP API: what people, programs and boards ask the companion. It describes itself at /docs and /openapi.json."""
 
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 
 from engram_host import __version__
 from engram_host.companion.api.access import make_audit_router
@@ -16,13 +17,11 @@ from engram_host.companion.api.folders import make_folder_router
 from engram_host.companion.api.gateway import make_gateway_router
 from engram_host.companion.api.health import HealthSource, make_health_router
 from engram_host.companion.api.search import make_search_router
-from engram_host.companion.auth.middleware import AuthMiddleware
+from engram_host.companion.auth.middleware import AuthMiddleware, MakeRefusal
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.overview.service import BoardOverviews
-from engram_host.companion.page.page import Page
-from engram_host.companion.page.routes import make_page_routers, make_refusal
 from engram_host.companion.replication.protocol import MessageDispatcher
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.store import CompanionStore
@@ -40,8 +39,14 @@ class ApiBackend(HealthSource, Protocol):
     overviews: BoardOverviews
 
 
-def make_app(companion: ApiBackend) -> FastAPI:
-    """Make the API of a running companion, behind its guard."""
+def make_app(
+    companion: ApiBackend,
+    more: Sequence[APIRouter] = (),
+    refuse_otherwise: Callable[[MakeRefusal], MakeRefusal] = lambda refusal: refusal,
+) -> FastAPI:
+    """Make the API of a running companion, behind its guard, with more routes, which may make refusals of their own of the
+    API's.
+    """
     app = FastAPI(
         title="Engram companion",
         version=__version__,
@@ -51,8 +56,7 @@ def make_app(companion: ApiBackend) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
-    page = Page(companion.access)
-    refusal = make_refusal(page, lambda scope, *how: refuse(scope["path"], *how))
+    refusal = refuse_otherwise(lambda scope, *how: refuse(scope["path"], *how))
     handle_errors(app, refusal)
     # Routers are tried one after the other: those that boards use come first.
     for router in (
@@ -70,7 +74,7 @@ def make_app(companion: ApiBackend) -> FastAPI:
         # An included router stands as one entry, and makes each of its routes a second time: most of a start.
         app.router.routes.extend(router.routes)
     add_docs_route(app)
-    for router in make_page_routers(page, companion):
+    for router in more:
         app.router.routes.extend(router.routes)
     app.add_middleware(AuthMiddleware, api=app, access=companion.access, refuse=refusal)
     return app

@@ -7,11 +7,11 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from engram_host.companion.errors import SettingError
-from engram_host.companion.store.board_list import BoardListTable
 from engram_host.companion.store.conversations.table import ConversationTable
 from engram_host.companion.store.database import Database, reads
 from engram_host.companion.store.markdown_files import FolderTables
-from engram_host.companion.store.page_sessions import PageSessionTable
+from engram_host.companion.store.page.board_list import BoardListTable
+from engram_host.companion.store.page.sessions import PageSessionTable
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.removal import ErasureTable, ExpiryTable
 from engram_host.companion.store.replica import MOST_NUMBER, ReplicaReader, ReplicaWriter

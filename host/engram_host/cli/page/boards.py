@@ -27,7 +27,7 @@ class State(StrEnum):
 
 
 @takes(URL, HOME, JSON)
-def boards(
+def list_boards(
     context: Context,
     name: Annotated[str, typer.Argument(help="board name; without one, a list of all")] = "",
     find: Annotated[str, typer.Option(help="only boards with this in their names")] = "",

@@ -14,7 +14,7 @@ from engram_host.companion.lockfile import running_addresses
 
 
 @takes(HOME, JSON)
-def page(
+def open_page(
     context: Context,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="only print the address, such as for another computer")
