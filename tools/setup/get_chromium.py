@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Find or fetch a headless Chromium, in which the tests drive the page: makes build/chromium/chromium.
 
-One on PATH is used; else Debian's package is unpacked under build/, with the libraries and a font that it needs. Status 1
+One on PATH is used; else Debian's package is unpacked under build/, with the libraries and fonts that it needs. Status 1
 with a sentence where there is none: what needs it is then skipped.
 """
 
@@ -20,7 +20,7 @@ HOME = BUILD / "chromium"
 COMMAND = HOME / "chromium"
 
 _NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-_PACKAGES = ("chromium-headless-shell", "fonts-dejavu-core")
+_PACKAGES = ("chromium-headless-shell", "fonts-dejavu-core", "fonts-wqy-zenhei")
 _OF_LIBC = (
     "ld-linux*", "libc.so.*", "libm.so.*", "libmvec.so.*", "libpthread.so.*", "libdl.so.*", "librt.so.*", "libresolv.so.*",
     "libutil.so.*", "libnsl.so.*", "libnss_*.so.*", "libanl.so.*", "libthread_db.so.*", "libBrokenLocale.so.*",

@@ -1,6 +1,7 @@
 """A board's figures are those of its entries as every list of them has them, whatever its lines do to each other."""
 
 import random
+from binascii import crc32
 from collections import Counter
 from typing import Any
 
@@ -37,7 +38,7 @@ def record(chance: random.Random, seq: int) -> dict[str, Any]:
         return fields | {"expires": NOW + chance.choice([-1, 1])}
     if kind == 6:
         return chance.choice(
-            [{"op": "compacted", "at": NOW}, {"what": 1}, fields | {"tags": [1]}, fields | {"past": True}]
+            [{"op": "compacted", "at": NOW}, {}, {"what": 1}, fields | {"tags": [1]}, fields | {"past": True}]
         )
     return fields
 
@@ -56,8 +57,18 @@ def turn(chance: random.Random, seq: int) -> dict[str, Any]:
     if kind == 3:
         return fields | {"gone": True}
     if kind == 4:
-        return chance.choice([{"op": "unknown", "at": at}, {"what": 1}, fields | {"sid": "x"}, fields | {"at": "now"}])
+        return chance.choice(
+            [{"op": "unknown", "at": at}, {}, {"what": 1}, fields | {"sid": "x"}, fields | {"at": "now"}]
+        )
     return fields
+
+
+def encoded(seq: int, fields: dict[str, Any]) -> bytes:
+    """A line; one without fields is whole by its check and yet no JSON."""
+    if fields:
+        return log_line.encode([("seq", seq), *fields.items()])
+    body = b'{"seq":%d,"id":"m%d","content":oops' % (seq, seq)
+    return body + b',"crc":"%08x"}\n' % crc32(body)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -68,7 +79,7 @@ def test_figures_are_those_of_all_entries(store: CompanionStore, seed: int):
     store.greet(Hello("kitchen", SENDER, 60, logs), NOW)
     for log, make in (("records", record), ("journal", turn)):
         made = [make(chance, seq) for seq in range(1, count + 1)]
-        lines = [(seq, log_line.encode([("seq", seq), *each.items()])) for seq, each in enumerate(made, 1)]
+        lines = [(seq, encoded(seq, each)) for seq, each in enumerate(made, 1)]
         assert store.store_batches([LineBatch(SENDER, SeqRange("kitchen", log, 7, 0, count), lines)], NOW) == [count]
     device = store.device("kitchen")
     found = read_figures(store, device, NOW, 8)

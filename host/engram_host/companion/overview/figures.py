@@ -118,7 +118,12 @@ def _state_name(state: int, version: _Version, now: int, *, is_archived: bool) -
 
 def _read_version(log: LogName, seq: int, line: bytes, zone: int, states: EntryStates) -> _Version | None:
     """The version of an entry that a line is, None if it is none; what it does to entries goes into `states`."""
-    fields: dict[str, Any] = json.loads(line)
+    try:
+        fields: Any = json.loads(line.decode())
+    except ValueError:
+        return None
+    if not isinstance(fields, dict):
+        return None
     if _CONCERNS_OTHERS.isdisjoint(fields) and (plain := _plain_version(log, seq, fields)):
         return plain
     entry = describe_line(log, fields, zone)

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 WIDTH, HEIGHT = 640, 140
-_LEFT, _TOP, _BOTTOM = 4, 8, 18
+_LEFT, _TOP, _BOTTOM = 4, 18, 18
+"""Room beside the bars; above them stands how many the highest one is of."""
 
 
 @dataclass(frozen=True)
