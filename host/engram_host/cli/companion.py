@@ -1,6 +1,7 @@
 """`engram serve`, `stats`, `folders`, `backup`, `restore` and `repair`: run a companion, look at it, save its database."""
 
 import json
+import os
 import signal
 import sys
 import time
@@ -95,14 +96,25 @@ async def _serve(context: Context, flags: dict[tuple[str, str], object], ready_f
             addresses = running.addresses()
             # Published before it is announced: who reads the banner finds the companion.
             with publish_addresses(context.home, addresses):
-                banner = running.banner(time.monotonic() - began)
+                # A link that signs in is for who looks at this terminal, not for who reads a log.
+                page = (
+                    await asyncio.to_thread(running.page_address) if sys.stdout.isatty() else "`engram page` opens it"
+                )
+                banner = running.banner(time.monotonic() - began, page)
                 typer.echo(json.dumps(addresses) if context.json else "\n".join(banner))
                 sys.stdout.flush()
                 if ready_file:
-                    draft = ready_file.with_suffix(".new")
-                    draft.write_text(json.dumps(addresses))
-                    draft.replace(ready_file)
+                    _write_ready(ready_file, addresses | {"page": await asyncio.to_thread(running.page_address)})
                 await running.serve(stop)
+
+
+def _write_ready(path: Path, addresses: dict[str, str]) -> None:
+    """Write the addresses, for nobody but this user: the page's may sign in."""
+    draft = path.with_suffix(".new")
+    draft.unlink(missing_ok=True)
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(json.dumps(addresses))
+    draft.replace(path)
 
 
 # --- engram stats

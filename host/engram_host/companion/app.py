@@ -13,6 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from fastapi import FastAPI
+
 from engram_host import __version__
 from engram_host.companion.alerts.service import AlertService
 from engram_host.companion.api.app import make_app
@@ -26,6 +28,7 @@ from engram_host.companion.auth.middleware import HttpAccess
 from engram_host.companion.auth.mosquitto import GROUP, broker_secret
 from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
 from engram_host.companion.auth.secrets import SecretStore
+from engram_host.companion.auth.sessions import Sessions, make_sign_in_path
 from engram_host.companion.auth.tls import trust_certificate
 from engram_host.companion.auth.tokens import new_token, operator_token
 from engram_host.companion.bridges.runner import BridgeRunner
@@ -38,11 +41,14 @@ from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.api_key import ApiKey, find_api_key
 from engram_host.companion.gateway.proxy import Gateway
-from engram_host.companion.lockfile import Lease
+from engram_host.companion.lockfile import Lease, in_url, reachable_host
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
 from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
+from engram_host.companion.overview.service import BoardOverviews
+from engram_host.companion.page.page import Page
+from engram_host.companion.page.routes import make_page_routers, make_refusal
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.replication.upkeep import ExpirySweep, StoreCheck
 from engram_host.companion.search.cooldown import Cooldown
@@ -99,9 +105,12 @@ class CompanionApp:
         self.settings = settings
         security = settings.security
         self._rate_limiter = RateLimiter(security.messages_a_second, security.messages_at_once)
+        callers = CallerLookup(store, operator)
+        requires_tokens = tokens_required(security, listeners(settings.http, settings.mqtt))
         self.access = HttpAccess(
-            CallerLookup(store, operator),
-            tokens_required(security, listeners(settings.http, settings.mqtt)),
+            callers,
+            Sessions(store, callers, requires_tokens=requires_tokens),
+            requires_tokens,
             frozenset(security.hosts.lower().replace(",", " ").split()),
             self._rate_limiter,
             FailedLogins(metrics.login_failed),
@@ -125,6 +134,7 @@ class CompanionApp:
         )
         answers = self.search.answer_board, self.search.answer_get, self.search.answer_file
         self.conversations = ConversationService(store, settings.chat, supervisor)
+        self.overviews = BoardOverviews(store)
         self.dispatcher = MessageDispatcher(self.replication, *answers, self.conversations.answer_board, metrics)
         self.door = MqttDoor(self.conversations) if settings.chat.mqtt else None
         secrets = SecretStore(settings.home)
@@ -316,17 +326,29 @@ class RunningCompanion:
         broker = self.app.broker
         return {"http": self.web.url, "mqtt": broker.url if broker else _without_login(self.app.settings.mqtt.url)}
 
+    def page_address(self) -> str:
+        """The address of the page; where tokens are asked for with a link's code, good once on this computer. Blocks some ms.
+
+        StoreUnavailable.
+        """
+        access = self.app.access
+        url = f"{self.web.scheme}://{in_url(reachable_host(self.web.host))}:{self.web.port}"
+        if not access.requires_tokens:
+            return f"{url}/"
+        return url + make_sign_in_path(self.app.store, access.callers.operator, is_local=True)
+
     def _limits(self) -> str:
         connections = self.app.connections
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         each = connections.most_an_address
         return f"{connections.most} connections, {each} from one address; {files} open files"
 
-    def banner(self, seconds: float) -> list[str]:
-        """What a person is shown once it has started, which took so many seconds."""
+    def banner(self, seconds: float, page: str) -> list[str]:
+        """What a person is shown once it has started, which took so many seconds; `page` is how the page is opened."""
         app = self.app
         return [
             f"Engram companion {__version__}, ready in {seconds:.1f} s. Ctrl-C ends it.",
+            f"  page      {page}",
             f"  HTTP      {self.web.url}  ({self.web.url}/docs)",
             f"  MQTT      {app.mqtt_name}",
             f"  limits    {self._limits()}",
@@ -350,6 +372,12 @@ def _admitted_connections(security: SecuritySettings) -> Connections:
             descriptors,
         )
     return Connections(most, security.address_connections)
+
+
+def _web_app(app: CompanionApp) -> FastAPI:
+    """The API and the page of a companion."""
+    page = Page(app.access)
+    return make_app(app, make_page_routers(page, app), functools.partial(make_refusal, page))
 
 
 def _without_login(url: str) -> str:
@@ -378,7 +406,7 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
         connections = _admitted_connections(settings.security)
         app = CompanionApp(settings, store, embedding, operator, key, metrics, supervisor, connections)
         async with app.running():
-            web = WebServer(make_app(app), http.host, http.port, supervisor, connections, tls)
+            web = WebServer(_web_app(app), http.host, http.port, supervisor, connections, tls)
             await web.start()
             try:
                 yield RunningCompanion(app, web)

@@ -35,11 +35,12 @@ def reachable_host(host: str) -> str:
 
 def _from_here(url: str) -> str:
     for host, reached in _ANY.items():
-        url = url.replace(f"://{_in_url(host)}:", f"://{_in_url(reached)}:")
+        url = url.replace(f"://{in_url(host)}:", f"://{in_url(reached)}:")
     return url
 
 
-def _in_url(host: str) -> str:
+def in_url(host: str) -> str:
+    """A host as it stands in a URL."""
     return f"[{host}]" if ":" in host else host
 
 

@@ -46,8 +46,9 @@ class BoardsCompanion:
         is_found = self.home == DEFAULT_HOME.expanduser()
         how = "" if is_found else f" Commands find it with --home {self.home}"
         if self.ran_before:
-            return f"The board uses the companion that runs at {http}.{how}"
-        return f"A companion runs beside the board; {http}/docs describes its API.{how}"
+            return f"The board uses the companion that runs at {http}; `engram page` opens its page.{how}"
+        page = self.addresses.get("page", http)
+        return f"A companion runs beside the board: {page} is its page, {http}/docs describes its API.{how}"
 
 
 def companion_folder(board: Path, environment: Mapping[str, str] = os.environ) -> Path:

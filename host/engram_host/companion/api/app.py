@@ -1,12 +1,14 @@
 """The HTTP API: what people, programs and boards ask the companion. It describes itself at /docs and /openapi.json."""
 
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 
 from engram_host import __version__
 from engram_host.companion.alerts.service import AlertService
 from engram_host.companion.api.access import make_audit_router
+from engram_host.companion.api.boards.overview import make_overview_router
 from engram_host.companion.api.boards.status import make_board_router
 from engram_host.companion.api.bridges import make_bridge_router
 from engram_host.companion.api.chat import make_chat_router
@@ -19,11 +21,12 @@ from engram_host.companion.api.gateway import make_gateway_router
 from engram_host.companion.api.health import HealthSource, make_health_router
 from engram_host.companion.api.people import make_people_router
 from engram_host.companion.api.search import make_search_router
-from engram_host.companion.auth.middleware import AuthMiddleware
+from engram_host.companion.auth.middleware import AuthMiddleware, MakeRefusal
 from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.proxy import Gateway
+from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.replication.protocol import MessageDispatcher
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.store import CompanionStore
@@ -39,6 +42,7 @@ class ApiBackend(HealthSource, Protocol):
     gateway: Gateway
     folders: FolderService
     conversations: ConversationService
+    overviews: BoardOverviews
     people: PeopleService
 
     async def reload_bridges(self) -> None:
@@ -46,8 +50,14 @@ class ApiBackend(HealthSource, Protocol):
         ...
 
 
-def make_app(companion: ApiBackend) -> FastAPI:
-    """Make the API of a running companion, behind its guard."""
+def make_app(
+    companion: ApiBackend,
+    more: Sequence[APIRouter] = (),
+    refuse_otherwise: Callable[[MakeRefusal], MakeRefusal] = lambda refusal: refusal,
+) -> FastAPI:
+    """Make the API of a running companion, behind its guard, with more routes, which may make refusals of their own of the
+    API's.
+    """
     app = FastAPI(
         title="Engram companion",
         version=__version__,
@@ -57,7 +67,8 @@ def make_app(companion: ApiBackend) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
-    handle_errors(app)
+    refusal = refuse_otherwise(lambda scope, *how: refuse(scope["path"], *how))
+    handle_errors(app, refusal)
     # Routers are tried one after the other: those that boards use come first.
     for router in (
         make_message_router(companion.dispatcher, companion.access),
@@ -65,6 +76,7 @@ def make_app(companion: ApiBackend) -> FastAPI:
         make_health_router(companion),
         make_device_router(companion.store),
         make_board_router(companion.store, lambda: companion.alerts.flash_percent),
+        make_overview_router(companion.overviews),
         make_chat_router(companion.conversations),
         make_entry_router(companion.store),
         make_gateway_router(companion.gateway),
@@ -76,5 +88,7 @@ def make_app(companion: ApiBackend) -> FastAPI:
         # An included router stands as one entry, and makes each of its routes a second time: most of a start.
         app.router.routes.extend(router.routes)
     add_docs_route(app)
-    app.add_middleware(AuthMiddleware, api=app, access=companion.access, refuse=refuse)
+    for router in more:
+        app.router.routes.extend(router.routes)
+    app.add_middleware(AuthMiddleware, api=app, access=companion.access, refuse=refusal)
     return app

@@ -30,7 +30,9 @@ from engram_host.companion.types import Conversation, ConversationState, Said
 
 EVENT_STREAM = "text/event-stream"
 
-_ID = rf"^[A-Za-z0-9._:@/+-]{{1,{MID_CHARS}}}$"
+ID_PATTERN = rf"^[A-Za-z0-9._:@/+-]{{1,{MID_CHARS}}}$"
+"""How the id of a message looks."""
+
 _RESERVED = {
     DOOR_IDS: "programs at the broker",
     PUSH_IDS: "what a board says by itself",
@@ -54,7 +56,7 @@ _STREAM: Responses = {
     }
 }
 
-MessageId = Annotated[str, Path(pattern=_ID, description="a message's id")]
+MessageId = Annotated[str, Path(pattern=ID_PATTERN, description="a message's id")]
 After = Annotated[int, Query(ge=0, le=1 << 60, description="go on after the piece of this number")]
 Wait = Annotated[int, Query(ge=0, le=_MOST_WAIT, description="end the stream after so many seconds in any case")]
 LastEvent = Annotated[str, Header(alias="Last-Event-ID", max_length=20, description="as after, which a browser sends")]
@@ -67,7 +69,7 @@ class NewMessage(BaseModel):
     command: str = Field("", max_length=20000, description="such as /recall bike; not with text")
     id: str = Field(
         "",
-        pattern=_ID.replace("{1,", "{0,"),
+        pattern=ID_PATTERN.replace("{1,", "{0,"),
         description="the same message sent again has the same one; it cannot begin with mqtt:, push: or bridge:",
     )
     principal: str = Field("owner", min_length=1, max_length=64, description="who speaks")

@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 
 from engram.errors import EngramError, NotFound
 from engram_host.companion.auth.identity import STRANGER, ApiCaller
+from engram_host.companion.auth.middleware import MakeRefusal
 from engram_host.companion.errors import (
     CompanionError,
     NoSuchFile,
@@ -69,7 +70,7 @@ def refuse(path: str, status: int, sentence: str, headers: dict[str, str] | None
     return JSONResponse({"problem": sentence}, status, headers)
 
 
-def handle_errors(app: FastAPI) -> None:
+def handle_errors(app: FastAPI, refuse: MakeRefusal) -> None:
     """Answer the errors that routes raise with refusals."""
 
     @app.exception_handler(UnknownDevice)
@@ -78,28 +79,28 @@ def handle_errors(app: FastAPI) -> None:
     @app.exception_handler(NoSuchFile)
     @app.exception_handler(NotFound)
     async def not_found(request: Request, problem: Exception) -> Response:
-        return refuse(request.url.path, 404, str(problem))
+        return refuse(request.scope, 404, str(problem), {})
 
     @app.exception_handler(TooManyWaiting)
     async def too_many(request: Request, problem: TooManyWaiting) -> Response:
-        return refuse(request.url.path, 429, str(problem), {"Retry-After": _RETRY_SECONDS})
+        return refuse(request.scope, 429, str(problem), {"Retry-After": _RETRY_SECONDS})
 
     @app.exception_handler(StoreUnavailable)
     async def no_store(request: Request, problem: StoreUnavailable) -> Response:
         # The database's host or path is the operator's; a route that only the operator may use is asked by no board.
         caller: ApiCaller = getattr(request.state, "caller", STRANGER)
         sentence = problem.public if caller.device else str(problem)
-        return refuse(request.url.path, 503, sentence, {"Retry-After": _RETRY_SECONDS})
+        return refuse(request.scope, 503, sentence, {"Retry-After": _RETRY_SECONDS})
 
     @app.exception_handler(CompanionError)
     @app.exception_handler(EngramError)
     async def other(request: Request, problem: Exception) -> Response:
-        return refuse(request.url.path, 422, str(problem))
+        return refuse(request.scope, 422, str(problem), {})
 
     @app.exception_handler(HTTPException)
     async def no_request(request: Request, problem: HTTPException) -> Response:
         sentence = f"{problem.detail}; see /docs."
-        return refuse(request.url.path, problem.status_code, sentence, dict(problem.headers or {}))
+        return refuse(request.scope, problem.status_code, sentence, dict(problem.headers or {}))
 
     @app.exception_handler(RequestValidationError)
     async def bad_request(request: Request, problem: RequestValidationError) -> Response:
@@ -107,4 +108,4 @@ def handle_errors(app: FastAPI) -> None:
             f"{'.'.join(str(part) for part in error['loc'])}: {error['msg']}"
             for error in problem.errors()[:_MOST_PROBLEMS]
         ]
-        return refuse(request.url.path, 422, "; ".join(problems) + "; see /docs.")
+        return refuse(request.scope, 422, "; ".join(problems) + "; see /docs.", {})

@@ -135,7 +135,7 @@ class WebServer:
     ):
         self.host = host
         self.port = port
-        self._scheme = "https" if tls else "http"
+        self.scheme = "https" if tls else "http"
         config = uvicorn.Config(
             app,
             http=SlowClientProtocol,
@@ -159,7 +159,7 @@ class WebServer:
     def url(self) -> str:
         """Where it is."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self._scheme}://{host}:{self.port}"
+        return f"{self.scheme}://{host}:{self.port}"
 
     async def start(self) -> None:
         """Listen; CannotListen if that cannot be done."""

@@ -26,6 +26,8 @@ class ApiCaller:
     is_operator: bool = False
     name: str = ""
     is_read_only: bool = False
+    is_browser: bool = False
+    """Whether it is a browser that a cookie is known of."""
 
     @property
     def is_known(self) -> bool:
@@ -47,7 +49,8 @@ class CallerLookup:
 
     def __init__(self, tokens: TokenTable, operator: str):
         self._tokens = tokens
-        self._operator = token_digest(operator)
+        self.operator = token_digest(operator)
+        """The SHA-256 of the token in operator.token."""
         self._kept: OrderedDict[bytes, tuple[float, ApiCaller]] = OrderedDict()
 
     async def by_token(self, token: str) -> ApiCaller:
@@ -56,7 +59,7 @@ class CallerLookup:
 
     async def by_digest(self, digest: bytes) -> ApiCaller:
         """Who the token with a digest belongs to, STRANGER if to nobody. StoreUnavailable."""
-        if hmac.compare_digest(digest, self._operator):
+        if hmac.compare_digest(digest, self.operator):
             return OPERATOR
         until, caller = self._kept.get(digest, (0.0, STRANGER))
         if until <= time.monotonic():

@@ -19,13 +19,16 @@ from fastapi import Depends, FastAPI, Request
 from fastapi.routing import RouteContext, iter_route_contexts
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import cookie_parser
 from starlette.responses import Response
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engram_host.companion.auth.audit import ALLOWED, REFUSED, AuditLog
+from engram_host.companion.auth.csrf import check_csrf
 from engram_host.companion.auth.identity import STRANGER, ApiCaller, CallerLookup
 from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
+from engram_host.companion.auth.sessions import COOKIE, BrowserSession, Sessions
 from engram_host.companion.errors import StoreUnavailable
 
 DECLARED = "x-may"
@@ -34,7 +37,12 @@ DECLARED = "x-may"
 READS = "x-reads"
 """The field of a route that only reads, though its method is none that says so."""
 
-_FIGURES = frozenset({"/v1/health", "/v1/alive", "/v1/stats", "/metrics", "/docs", "/openapi.json"})
+FORM = "x-form"
+"""The field of a route that a form of the page is sent to: it may show the CSRF token in one of its fields."""
+
+_FIGURES = frozenset(
+    {"/v1/health", "/v1/alive", "/v1/stats", "/metrics", "/docs", "/openapi.json", "/static/{name}", "/signin"}
+)
 """Routes that show nothing of what boards remember, and are asked for all the time: they are not in the audit log."""
 
 
@@ -58,21 +66,24 @@ _DESCRIPTION = "/openapi.json"
 """What FastAPI adds by itself: the API's description, the same for everybody."""
 
 
-def requires(who: Role, *, reads: bool = False) -> dict[str, Any]:
-    """What a route's `openapi_extra` says of who may use it; `reads` of one that is no GET, and yet changes nothing."""
-    return {DECLARED: str(who)} | ({READS: True} if reads else {})
+def requires(who: Role, *, reads: bool = False, form: bool = False) -> dict[str, Any]:
+    """What a route's `openapi_extra` says of who may use it; `reads` of one that is no GET, and yet changes nothing; `form`
+    of one that a form of the page is sent to.
+    """
+    return {DECLARED: str(who)} | ({READS: True} if reads else {}) | ({FORM: True} if form else {})
 
 
 @dataclass(frozen=True)
 class RouteRule:
     """What is known of the route of a request: who may use it, the board that its path names ("" if none), whether it only
-    reads, and its path, "" if there is none.
+    reads, its path, "" if there is none, and whether a form of the page is sent to it.
     """
 
     role: Role
     device: str = ""
     reads: bool = True
     path: str = ""
+    has_form: bool = False
 
 
 class RouteRules:
@@ -86,14 +97,26 @@ class RouteRules:
         """Find what holds for a request."""
         if scope["path"] == _DESCRIPTION:
             return RouteRule(Role.ANYBODY)
+        of_path: RouteRule | None = None
         for route, extra in self._routes:
             match, found = route.matches(scope)
-            if match is not Match.NONE:
-                device = found.get("path_params", {}).get("device", "")
-                reads = scope["method"] in ("GET", "HEAD") or extra.get(READS, False)
-                return RouteRule(Role(extra.get(DECLARED, Role.OPERATOR)), device, reads, route.path or "")
+            if match is Match.NONE:
+                continue
+            rule = _rule_of(route.path or "", extra, found, scope["method"])
+            if match is Match.FULL:
+                return rule
+            # A route of this path for another method: whoever may not use that one learns nothing of it either.
+            of_path = of_path or rule
+        if of_path:
+            return of_path
         # There is nothing at this path; that, too, is said only to those who have a token.
         return RouteRule(Role.DEVICE)
+
+
+def _rule_of(path: str, extra: dict[str, Any], found: Scope, method: str) -> RouteRule:
+    device = found.get("path_params", {}).get("device", "")
+    reads = method in ("GET", "HEAD") or extra.get(READS, False)
+    return RouteRule(Role(extra.get(DECLARED, Role.OPERATOR)), device, reads, path, extra.get(FORM, False))
 
 
 def _declared(route: RouteContext) -> dict[str, Any]:
@@ -117,8 +140,8 @@ MOST_BODY = 1 << 20
 BODY_SECONDS = 30.0
 """How long a body may take to arrive."""
 
-MakeRefusal = Callable[[str, int, str, dict[str, str]], Response]
-"""Makes the answer to a request for a path that is refused: status, sentence, headers."""
+MakeRefusal = Callable[[Scope, int, str, dict[str, str]], Response]
+"""Makes the answer to a request that is refused: status, sentence, headers."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +149,7 @@ class HttpAccess:
     """How HTTP requests are let in."""
 
     callers: CallerLookup
+    sessions: Sessions
     requires_tokens: bool
     names: frozenset[str]
     """Names, beside addresses and localhost, under which the companion is reached."""
@@ -147,7 +171,9 @@ class HttpAccess:
 
 
 class AuthMiddleware:
-    """ASGI middleware; what it found out about the caller stands in `request.state.caller`."""
+    """ASGI middleware; what it found out about the caller stands in `request.state.caller`, the session of a browser in
+    `request.state.session`, None if there is none.
+    """
 
     def __init__(self, app: ASGIApp, api: FastAPI, access: HttpAccess, refuse: MakeRefusal):
         self._app = app
@@ -160,32 +186,38 @@ class AuthMiddleware:
         """Pass a request on, or answer it with a refusal."""
         if scope["type"] != "http":
             return  # there are no WebSockets; a lifespan is not used
+        state = scope.setdefault("state", {})
+        state["session"] = None
+        body = _Body(receive)
         try:
-            caller = await self._checked(scope)
+            rule = self._rules.find(scope)
+            caller, session = await self._checked(scope, rule)
+            state["session"] = session
+            is_open = rule.role is Role.ANYBODY or caller.is_known
+            taken = await check_csrf(scope, body, session, has_form=rule.has_form, is_open=is_open)
         except HTTPException as problem:
-            answer = self._refuse(scope["path"], problem.status_code, problem.detail, dict(problem.headers or {}))
+            answer = self._refuse(scope, problem.status_code, problem.detail, dict(problem.headers or {}))
             await answer(scope, receive, send)
             return
-        state = scope.setdefault("state", {})
         state["caller"] = caller
         if CONNECTION in state and (caller.is_known or not self._access.requires_tokens):
             state[CONNECTION].mark_known()
         self._at_work += 1
         try:
-            await self._app(scope, _Body(receive), _with_local_redirects(send))
+            await self._app(scope, taken, _with_local_redirects(send))
         finally:
             self._at_work -= 1
 
-    async def _checked(self, scope: Scope) -> ApiCaller:
+    async def _checked(self, scope: Scope, rule: RouteRule) -> tuple[ApiCaller, BrowserSession | None]:
         if self._at_work >= MOST_AT_ONCE:
             raise HTTPException(503, "the companion answers too many requests now: try again.", {"Retry-After": "5"})
         headers = Headers(scope=scope)
         check_framing(headers)
         # Where a token is asked for, a page that was led here by another name has none to show.
         check_origin(headers, None if self._access.requires_tokens else self._access.names)
-        rule = self._rules.find(scope)
         try:
-            caller = await self._access.callers.by_token(_token(headers))
+            session = await self._session(headers)
+            caller = session.caller if session else await self._access.callers.by_token(_token(headers))
             await self._note(caller, rule, scope)
         except StoreUnavailable as problem:
             _log.warning("a token could not be looked up: %s", problem)
@@ -195,7 +227,7 @@ class AuthMiddleware:
         if caller.is_read_only and not _is_allowed(caller, rule):
             raise HTTPException(403, f"the token {caller.name} may only read what boards remember.")
         if rule.role is Role.ANYBODY or not (self._access.requires_tokens or rule.role is Role.GATEWAY):
-            return caller
+            return caller, session
         if not caller.is_known:
             await self._note_refusal(scope, rule.device, has_token=bool(_token(headers)))
             raise HTTPException(401, _NO_TOKEN, {"WWW-Authenticate": "Bearer"})
@@ -203,7 +235,13 @@ class AuthMiddleware:
             line = "%s %r refused to %s"
             _log.warning(line, scope["method"], scope["path"][:200], caller.device)
             raise HTTPException(403, f"the token is that of {caller.device}, which may not do this.")
-        return caller
+        return caller, session
+
+    async def _session(self, headers: Headers) -> BrowserSession | None:
+        """The session of a browser's cookie; whoever shows a token is known by that."""
+        if "authorization" in headers or "x-api-key" in headers or "cookie" not in headers:
+            return None
+        return await self._access.sessions.find(cookie_parser(headers["cookie"]).get(COOKIE, ""))
 
     async def _note(self, caller: ApiCaller, rule: RouteRule, scope: Scope) -> None:
         """Note what an operator asks for. The path is the route's, without ids of entries."""

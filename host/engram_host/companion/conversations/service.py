@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from engram.errors import ArgumentError
 from engram.memory import caller_check
 from engram.memory.access import Caller
+from engram_host.companion.conversations.answers import Answer, Exchange
 from engram_host.companion.conversations.board_side import PUSHED, BoardSide, storable
 from engram_host.companion.conversations.wakers import Wakers, wait_for_event
 from engram_host.companion.errors import StoreUnavailable
@@ -156,6 +157,28 @@ class ConversationService:
     def waiting_for_pushes(self) -> AbstractContextManager[asyncio.Event]:
         """An event that is set whenever a board has begun to say something to this process."""
         return self._changed.waiting(PUSHED)
+
+    async def exchange(self, device: str, mid: str) -> Exchange:
+        """A message, and what was answered to it so far. UnknownConversation."""
+        return await asyncio.to_thread(self._exchange, device, mid)
+
+    async def exchanges(self, device: str, limit: int, before: int = 0, room: str = "") -> list[Exchange]:
+        """Messages as list_messages() gives them, each with what was answered so far. UnknownDevice."""
+        found = await self.list_messages(device, limit, before, room)
+        return await asyncio.to_thread(lambda: [self._exchange(device, each.said.mid) for each in found])
+
+    def _exchange(self, device: str, mid: str) -> Exchange:
+        answer = Answer()
+        while True:
+            found, pieces = self._store.conversation_after(device, mid, answer.last)
+            answer.add(pieces)
+            if not pieces:
+                return Exchange(found, answer)
+
+    async def why_waiting(self, found: Conversation) -> str:
+        """Why a board has not taken a message yet, "" for as long as that is nothing unusual."""
+        is_late = found.state == "waiting" and time.time() - found.at >= AWAY_SECONDS
+        return (await self._why_waiting(found))[0] if is_late else ""
 
     async def follow(self, device: str, mid: str, after: int = 0, seconds: float = math.inf) -> AsyncIterator[Event]:
         """The pieces of an answer after one, and how far it is, until it is over, or for some seconds. UnknownConversation."""

@@ -12,6 +12,8 @@ from engram_host.companion.store.bridges.people import PeopleTable
 from engram_host.companion.store.conversations.table import ConversationTable
 from engram_host.companion.store.database import Database, reads
 from engram_host.companion.store.markdown_files import FolderTables
+from engram_host.companion.store.page.board_list import BoardListTable
+from engram_host.companion.store.page.sessions import PageSessionTable
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.removal import ErasureTable, ExpiryTable
 from engram_host.companion.store.replica import MOST_NUMBER, ReplicaReader, ReplicaWriter
@@ -46,6 +48,8 @@ _TABLES = (
     "bridge_deliveries",
     "board_status",
     "board_days",
+    "page_sessions",
+    "page_codes",
 )
 """Those of which a look reads a row."""
 _CHECKED_AT_ONCE = 2000
@@ -66,6 +70,8 @@ class CompanionStore(
     ConversationTable,
     PeopleTable,
     DeliveryTable,
+    PageSessionTable,
+    BoardListTable,
     ExpiryTable,
     ErasureTable,
 ):

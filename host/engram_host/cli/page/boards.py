@@ -1,0 +1,92 @@
+"""`engram boards`: the boards of a companion as the page shows them, and one of them over days."""
+
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from engram_host.cli import output
+from engram_host.cli.options import HOME, JSON, URL, Context, takes
+
+
+class Sort(StrEnum):
+    """By what boards are sorted."""
+
+    NAME = "name"
+    HEARD = "heard"
+    LINES = "lines"
+    WAITING = "waiting"
+
+
+class State(StrEnum):
+    """The states of boards."""
+
+    CONNECTED = "connected"
+    AWAY = "away"
+
+
+@takes(URL, HOME, JSON)
+def list_boards(
+    context: Context,
+    name: Annotated[str, typer.Argument(help="board name; without one, a list of all")] = "",
+    find: Annotated[str, typer.Option(help="only boards with this in their names")] = "",
+    state: Annotated[State | None, typer.Option(help="only boards in this state")] = None,
+    sort: Annotated[Sort, typer.Option(help="by what they are sorted")] = Sort.NAME,
+    reverse: Annotated[bool, typer.Option("--reverse", help="the other way round")] = False,
+    days: Annotated[int, typer.Option(min=1, max=366, help="with a name: so many days")] = 30,
+    limit: Annotated[int, typer.Option(min=1, max=500, help="most boards to show")] = 50,
+    offset: Annotated[int, typer.Option(min=0, help="leave out so many before")] = 0,
+) -> None:
+    """List boards with their states and warnings, or show one with its memories and turns a day. Needs a running companion.
+
+    Example: engram boards --sort heard --reverse
+
+    Example: engram boards kitchen --days 7
+    """
+    with context.open_companion() as companion:
+        if name:
+            _show_board(context, companion.get(f"/v1/boards/{name}", days=days))
+            return
+        order = ("-" if reverse else "") + sort
+        query = {"find": find, "state": state or "", "sort": order, "limit": limit, "offset": offset}
+        found = companion.get("/v1/boards", **query)
+    if context.json:
+        output.print_json(found)
+        return
+    columns = ("board", "state", "heard", "lines", "waiting", "warnings")
+    output.print_table(columns, [_row(each) for each in found["boards"]], empty="no board fits.")
+    last = offset + len(found["boards"])
+    if last < found["total"]:
+        typer.echo(f"{last} of {found['total']} boards; --offset {last} continues.", err=True)
+
+
+def _row(each: dict[str, Any]) -> tuple[Any, ...]:
+    warnings = " ".join(warning["sentence"] for warning in each["warnings"])
+    lines = each["records"] + each["journal"]
+    return each["name"], each["state"], output.format_time(each["heard"]), lines, each["waiting"], warnings
+
+
+def _show_board(context: Context, found: dict[str, Any]) -> None:
+    if context.json:
+        output.print_json(found)
+        return
+    rows = [("state", found["state"]), ("heard", output.format_time(found["heard"]))]
+    rows += [(f"{state} memories", str(count)) for state, count in found["memories"].items()]
+    rows += [("turns", str(found["turns"])), ("lines not copied yet", str(found["missing"]))]
+    rows += [("messages waiting", str(found["waiting"]))]
+    rows += [("tags", ", ".join(f"{each['tag']} {each['memories']}" for each in found["tags"]))]
+    output.print_table(("", ""), rows)
+    for warning in found["warnings"]:
+        output.print_line(f"warning: {warning['sentence']}")
+    shown = [each for each in found["days"] if each["memories"] or each["turns"]]
+    output.print_line("")
+    output.print_table(
+        ("day", "memories", "turns"),
+        [(_day(each["day"]), each["memories"], each["turns"]) for each in shown],
+        empty="nothing was said or remembered in these days.",
+    )
+
+
+def _day(days: int) -> str:
+    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=days)).strftime("%Y-%m-%d")

@@ -1,0 +1,49 @@
+"""The answer to a message as a whole, put together of its pieces."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from engram_host.companion.types import Conversation, Piece
+
+
+@dataclass
+class Answer:
+    """What a board answered so far: its text, remarks on it, lines of a command's answer, and what went wrong."""
+
+    text: str = ""
+    notices: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    last: int = 0
+    """The number of its last piece."""
+    _has_more: bool = False
+
+    def add(self, pieces: Iterable[Piece]) -> None:
+        """Take further pieces."""
+        for piece in pieces:
+            self.last = piece.number
+            if piece.kind == "again":
+                self.text, self.notices, self.lines, self.problems, self._has_more = "", [], [], [], False
+            elif piece.kind == "text":
+                self.text += piece.text
+            elif piece.kind == "notice":
+                self.notices.append(piece.text)
+            elif piece.kind == "problem":
+                self.problems.append(piece.text)
+            elif piece.kind in ("line", "more"):
+                self._add_line(piece)
+
+    def _add_line(self, piece: Piece) -> None:
+        if self._has_more:
+            self.lines[-1] += piece.text
+        else:
+            self.lines.append(piece.text)
+        self._has_more = piece.kind == "more"
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A message to a board, and what it answered so far."""
+
+    message: Conversation
+    answer: Answer

@@ -1,0 +1,125 @@
+"""Lists of boards, and the overview of one: for the page, the API and the command line."""
+
+import asyncio
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from engram_host.companion.conversations.service import HEARD_SECONDS
+from engram_host.companion.errors import UnknownDevice
+from engram_host.companion.overview.figures import BoardFigures, read_figures
+from engram_host.companion.overview.warnings import BoardWarning, find_warnings
+from engram_host.companion.page_types import BoardQuery, BoardRow
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.types import Device
+
+BoardState = Literal["connected", "away"]
+
+DAYS = 30
+MOST_DAYS = 366
+"""Of which figures are shown: by default, and at most."""
+
+MOST_KEPT = 64
+"""Boards whose figures are kept until their copies change: bounds the memory."""
+
+_EVENTS = 20
+
+
+@dataclass(frozen=True)
+class BoardSummary:
+    """A board in a list."""
+
+    row: BoardRow
+    state: BoardState
+    warnings: tuple[BoardWarning, ...]
+
+
+@dataclass(frozen=True)
+class BoardPage:
+    """Some boards, and how many there are in all that were looked for."""
+
+    total: int
+    boards: tuple[BoardSummary, ...]
+
+
+@dataclass(frozen=True)
+class BoardOverview:
+    """One board: what its copy has, and what happened to it lately, newest first."""
+
+    summary: BoardSummary
+    device: Device
+    figures: BoardFigures
+    events: tuple[tuple[int, str], ...]
+
+
+class BoardOverviews:
+    """Looks at boards."""
+
+    def __init__(self, store: CompanionStore):
+        self._store = store
+        self._kept: OrderedDict[tuple[object, ...], BoardFigures] = OrderedDict()
+        self._lock = threading.Lock()
+
+    async def list(self, query: BoardQuery, state: BoardState | Literal[""] = "") -> BoardPage:
+        """Boards that fit a query, and are in a state if it is given. StoreUnavailable."""
+        return await asyncio.to_thread(self._list, query, state)
+
+    async def summary(self, name: str) -> BoardSummary:
+        """One board as a list shows it. UnknownDevice, StoreUnavailable."""
+        return await asyncio.to_thread(self._summary, name)
+
+    async def overview(self, name: str, days: int = DAYS) -> BoardOverview:
+        """One board with figures of the last so many days. UnknownDevice, StoreUnavailable."""
+        return await asyncio.to_thread(self._overview, name, days)
+
+    def _list(self, query: BoardQuery, state: BoardState | Literal[""]) -> BoardPage:
+        now = int(time.time())
+        if state:
+            since = now - HEARD_SECONDS
+            query = replace(query, **{"heard_since" if state == "connected" else "silent_since": since})
+        total, rows = self._store.list_boards(query)
+        return BoardPage(total, tuple(self._summaries(rows, now)))
+
+    def _summary(self, name: str) -> BoardSummary:
+        row = self._store.board_row(name)
+        if row is None:
+            raise UnknownDevice(name)
+        return self._summaries([row], int(time.time()))[0]
+
+    def _summaries(self, rows: Sequence[BoardRow], now: int) -> Sequence[BoardSummary]:
+        damaged: dict[str, int] = {}
+        for lines in self._store.damaged():
+            damaged[lines.device] = damaged.get(lines.device, 0) + lines.count
+        return [
+            BoardSummary(
+                row,
+                "connected" if now - row.heard <= HEARD_SECONDS else "away",
+                find_warnings(row, damaged.get(row.name, 0), now),
+            )
+            for row in rows
+        ]
+
+    def _overview(self, name: str, days: int) -> BoardOverview:
+        summary, device = self._summary(name), self._store.device(name)
+        events = self._store.events(name, _EVENTS)
+        return BoardOverview(summary, device, self._figures(device, days), tuple(events))
+
+    def _figures(self, device: Device, days: int) -> BoardFigures:
+        """The figures of a board, read again once its copy has changed, or another hour has begun: memories expire."""
+        now = int(time.time())
+        key = (device.name, device.generation, device.version, device.zone, days, now // 3600)
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        found = read_figures(self._store, device, now, days)
+        with self._lock:
+            for old in [each for each in self._kept if each[0] == device.name and each[4] == days]:
+                del self._kept[old]
+            self._kept[key] = found
+            while len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+        return found

@@ -1,0 +1,29 @@
+"""Style and script of the page: each has a hash of its content in its name, so that browsers keep it until it is another."""
+
+import hashlib
+from importlib import resources
+
+STATIC = "/static/"
+
+_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+
+
+class Assets:
+    """The static files, read once."""
+
+    def __init__(self) -> None:
+        folder = resources.files("engram_host.companion.page") / "static"
+        self.files: dict[str, tuple[bytes, str]] = {}
+        """Content and media type, by names with hashes."""
+        self._names: dict[str, str] = {}
+        for file in sorted(folder.iterdir(), key=lambda file: file.name):
+            stem, dot, ending = file.name.rpartition(".")
+            if dot + ending in _TYPES:
+                content = file.read_bytes()
+                name = f"{stem}.{hashlib.sha256(content).hexdigest()[:10]}.{ending}"
+                self.files[name] = content, _TYPES[dot + ending]
+                self._names[file.name] = name
+
+    def url(self, name: str) -> str:
+        """Where a file is."""
+        return STATIC + self._names[name]

@@ -1,0 +1,70 @@
+"""The texts of the page in each language, from one file each, and which language a browser gets."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from typing import Any
+
+DEFAULT = "en"
+NAMES = {"en": "English", "zh": "中文"}
+"""The languages, by what they call themselves."""
+
+LANGUAGE_COOKIE = "engram_lang"
+
+
+class Texts:
+    """The texts of one language."""
+
+    def __init__(self, language: str, texts: Mapping[str, str]):
+        self.language = language
+        self._texts = texts
+
+    def __call__(self, key: str, **values: Any) -> str:
+        """A text with values in its placeholders; KeyError if there is none."""
+        return self._texts[key].format(**values)
+
+    def count(self, key: str, number: int, **values: Any) -> str:
+        """A text of a number of things: `key.one` or `key.other`."""
+        return self(f"{key}.{'one' if number == 1 else 'other'}", n=self.number(number), **values)
+
+    def number(self, number: float) -> str:
+        """A number with its thousands apart."""
+        return f"{number:,}"
+
+    def keys(self) -> Sequence[str]:
+        """The keys of all texts."""
+        return sorted(self._texts)
+
+    def template(self, key: str) -> str:
+        """A text with its placeholders."""
+        return self._texts[key]
+
+
+def load_catalogs() -> dict[str, Texts]:
+    """The texts of all languages."""
+    folder = resources.files("engram_host.companion.page") / "texts"
+    found = {name: tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf-8")) for name in NAMES}
+    return {name: Texts(name, dict(_flat(table, ""))) for name, table in found.items()}
+
+
+def _flat(table: Mapping[str, Any], before: str) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for name, value in table.items():
+        key = before + name
+        found += _flat(value, key + ".") if isinstance(value, Mapping) else [(key, value)]
+    return found
+
+
+def choose_language(asked: str, kept: str, accepted: str) -> str:
+    """The language that a person asked for, keeps in a cookie, or has in the browser's Accept-Language, in this order."""
+    for name in (asked, kept):
+        if name in NAMES:
+            return name
+    ranked: list[tuple[float, int, str]] = []
+    for at, part in enumerate(accepted[:500].split(",")):
+        tag, _, weight = part.strip().partition(";q=")
+        try:
+            ranked.append((-float(weight or 1), at, tag.strip().partition("-")[0].lower()))
+        except ValueError:
+            continue
+    return next((name for _, _, name in sorted(ranked) if name in NAMES), DEFAULT)

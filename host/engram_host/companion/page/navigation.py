@@ -1,0 +1,7 @@
+"""The navigation of the page: the views that stand in each page's head, in order."""
+
+NAVIGATION: tuple[tuple[str, str], ...] = (
+    ("boards", "/"),
+    ("chat", "/chat"),
+)
+"""(key of its name in the texts below `nav`, address) of each."""

@@ -1,0 +1,71 @@
+"""All routes of the page, and what a browser is answered that may not use one."""
+
+from typing import Protocol
+from urllib.parse import quote
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
+from starlette.exceptions import HTTPException
+from starlette.types import Scope
+
+from engram_host.companion.auth.middleware import HttpAccess, MakeRefusal, Role, requires
+from engram_host.companion.conversations.service import ConversationService
+from engram_host.companion.overview.service import BoardOverviews
+from engram_host.companion.page.page import Page, wants_page
+from engram_host.companion.page.views import board, boards, chat, sign_in
+
+_PROGRAMS = ("/v1/", "/gateway/", "/metrics", "/openapi.json")
+_KEPT = "public, max-age=31536000, immutable"
+
+
+class PageBackend(Protocol):
+    """What the page asks of a companion; CompanionApp is one."""
+
+    access: HttpAccess
+    overviews: BoardOverviews
+    conversations: ConversationService
+
+
+def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
+    """Make the routes of all views."""
+    return [
+        boards.make_router(page, companion.overviews),
+        board.make_router(page, companion.overviews),
+        chat.make_router(page, companion.overviews, companion.conversations),
+        sign_in.make_router(page),
+        _make_static_router(page),
+    ]
+
+
+def _make_static_router(page: Page) -> APIRouter:
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/static/{name}", openapi_extra=requires(Role.ANYBODY))
+    async def static(name: str) -> Response:
+        """A static file."""
+        if name not in page.assets.files:
+            raise HTTPException(404, "there is no such file")
+        content, media = page.assets.files[name]
+        return Response(
+            content, media_type=media, headers={"Cache-Control": _KEPT, "X-Content-Type-Options": "nosniff"}
+        )
+
+    return router
+
+
+def make_refusal(page: Page, otherwise: MakeRefusal) -> MakeRefusal:
+    """Refuse browsers with a page, or lead them to where they sign in; programs as `otherwise` does."""
+
+    def refuse(scope: Scope, status: int, sentence: str, headers: dict[str, str]) -> Response:
+        request = Request(scope)
+        if not wants_page(request) or request.url.path.startswith(_PROGRAMS):
+            return otherwise(scope, status, sentence, headers)
+        if status == 401 and request.method == "GET":
+            wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+            to = "/signin" if wanted == "/" else f"/signin?next={quote(wanted[:500])}"
+            return RedirectResponse(to, 303, {"Cache-Control": "no-store"})
+        answer = page.refuse(request, status, sentence)
+        answer.headers.update({name: value for name, value in headers.items() if name != "WWW-Authenticate"})
+        return answer
+
+    return refuse

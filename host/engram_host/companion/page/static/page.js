@@ -1,0 +1,164 @@
+// What the page does more with a script: times in the browser's zone, answers as they come. Every view reads without it.
+
+const csrf = document.body.dataset.csrf;
+const live = document.getElementById("live");
+
+function say(text) {
+  if (live.textContent !== text) live.textContent = text;
+}
+
+function showTimes(root) {
+  const form = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+  for (const time of root.querySelectorAll("time[datetime]")) {
+    const at = new Date(time.dateTime);
+    if (!Number.isNaN(at.getTime())) time.textContent = form.format(at);
+  }
+}
+
+// A part of a view, made by the server, as an element; a refusal is an Error with its sentence.
+async function part(address, options = {}) {
+  const headers = { "X-Part": "1", Accept: "text/html", ...options.headers };
+  const answer = await fetch(address, { credentials: "same-origin", ...options, headers });
+  const found = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (!answer.ok) throw new Error(found.querySelector(".problem")?.textContent ?? String(answer.status));
+  if (answer.redirected) {
+    location.assign(answer.url);
+    throw new Error("");
+  }
+  return document.importNode(found.body.firstElementChild, true);
+}
+
+function post(address, form, extra = {}) {
+  const body = new URLSearchParams(new FormData(form));
+  for (const [name, value] of Object.entries(extra)) body.set(name, value);
+  return part(address, { method: "POST", body, headers: { "X-CSRF-Token": csrf } });
+}
+
+// --- chat
+
+const messages = document.getElementById("messages");
+
+function partOf(article) {
+  return part(`/boards/${messages.dataset.board}/chat/message?id=${encodeURIComponent(article.dataset.mid)}`);
+}
+
+// What a board still answers is shown as it comes; the server's own rendering takes its place in the end.
+function follow(article) {
+  const board = messages.dataset.board;
+  const mid = encodeURIComponent(article.dataset.mid);
+  const place = article.querySelector(".text");
+  if (!place) return;
+  let stream = null;
+  let text = null;
+  const begin = () => {
+    if (!stream) {
+      stream = document.createElement("p");
+      stream.className = "stream";
+      place.replaceChildren(stream);
+    }
+    return stream;
+  };
+  article.querySelector(".refresh")?.remove();
+  const source = new EventSource(`/v1/boards/${board}/chat/${mid}`);
+  const add = (piece) => {
+    if (!text) {
+      text = document.createTextNode("");
+      begin().append(text);
+    }
+    text.appendData(piece);
+  };
+  const on = (name, act) => source.addEventListener(name, (event) => act(JSON.parse(event.data)));
+  on("text", ({ text: piece }) => add(piece));
+  on("line", ({ text: line }) => add(`${line}\n`));
+  on("more", ({ text: line }) => add(line));
+  on("again", () => {
+    if (text) text.data = "";
+  });
+  on("state", ({ told }) => {
+    if (told) say(told);
+  });
+  on("end", async () => {
+    source.close();
+    say("");
+    await finish(article);
+  });
+  source.addEventListener("open", () => {
+    if (live.textContent === document.body.dataset.lost) say(document.body.dataset.back);
+  });
+  source.addEventListener("error", () => {
+    say(document.body.dataset.lost);
+    // A stream that the server refuses is not opened again by the browser itself.
+    if (source.readyState === EventSource.CLOSED) setTimeout(() => finish(article), 5000);
+  });
+}
+
+async function finish(article) {
+  try {
+    const whole = await partOf(article);
+    put(article, whole);
+  } catch (problem) {
+    say(problem.message || document.body.dataset.lost);
+    setTimeout(() => finish(article), 5000);
+  }
+}
+
+function put(before, article) {
+  const hadFocus = before.contains(document.activeElement);
+  before.replaceWith(article);
+  if (hadFocus) document.getElementById("text")?.focus();
+  adopt(article);
+}
+
+function adopt(article) {
+  showTimes(article);
+  const form = article.querySelector("form.cancel");
+  form?.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    try {
+      const now = await post(form.action, form);
+      if (!("open" in now.dataset)) put(article, now);
+      else form.querySelector("button").disabled = true;
+    } catch (problem) {
+      say(problem.message);
+    }
+  });
+  if ("open" in article.dataset) follow(article);
+}
+
+function sendsMessages(form) {
+  const field = form.elements.text;
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      form.requestSubmit();
+    }
+  });
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const button = form.querySelector("button");
+    button.disabled = true;
+    try {
+      const article = await post(form.action, form);
+      document.getElementById("nothing")?.remove();
+      messages.append(article);
+      adopt(article);
+      article.scrollIntoView({ block: "end" });
+      field.value = "";
+      // The same id again would be the same message: after a lost answer it has to be, after an answer it must not.
+      const bytes = crypto.getRandomValues(new Uint8Array(8));
+      form.elements.id.value = `page:${Array.from(bytes, (each) => each.toString(16).padStart(2, "0")).join("")}`;
+      say("");
+    } catch (problem) {
+      say(problem.message || document.body.dataset.lost);
+    } finally {
+      button.disabled = false;
+      field.focus();
+    }
+  });
+}
+
+showTimes(document);
+if (messages) {
+  for (const article of messages.querySelectorAll(".exchange")) adopt(article);
+  for (const form of document.querySelectorAll("#say, #command")) sendsMessages(form);
+}

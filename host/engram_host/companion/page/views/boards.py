@@ -1,0 +1,44 @@
+"""Boards: all that have been here, paged, searched and sorted."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+
+from engram_host.companion.overview.service import BoardOverviews
+from engram_host.companion.page.page import Page, view
+from engram_host.companion.page_types import BoardQuery, BoardSort
+
+AT_ONCE = 50
+"""Boards of one page of the list."""
+
+_MOST_PAGES = 10000
+
+
+def make_router(page: Page, overviews: BoardOverviews) -> APIRouter:
+    """Make the routes."""
+    router = page.router()
+
+    @router.get("/", openapi_extra=view())
+    async def boards(
+        request: Request,
+        find: Annotated[str, Query(max_length=64)] = "",
+        sort: BoardSort = "name",
+        state: Literal["", "connected", "away"] = "",
+        at: Annotated[int, Query(ge=1, le=_MOST_PAGES)] = 1,
+    ) -> Response:
+        """The boards, some at a time."""
+        query = BoardQuery(find.strip(), sort, limit=AT_ONCE, offset=(at - 1) * AT_ONCE)
+        found = await overviews.list(query, state)
+        return page.render(
+            request,
+            "boards.html",
+            page_key="boards",
+            found=found,
+            find=find.strip(),
+            sort=sort,
+            state=state,
+            at=at,
+            pages=max(1, -(-found.total // AT_ONCE)),
+        )
+
+    return router

@@ -1,0 +1,180 @@
+"""Chat with a board: what was said and answered, newest last, and a form to say more.
+
+Without the script a message is sent, kept, and shown with its state; with it the answer is shown as it comes, and replaced by
+what the server makes of its Markdown at the end.
+"""
+
+import secrets
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from engram.channels.console.commands import commands
+from engram_host.companion.api.chat import ID_PATTERN
+from engram_host.companion.api.devices import DeviceName
+from engram_host.companion.conversations.answers import Answer, Exchange
+from engram_host.companion.conversations.service import MOST_CHARACTERS, ConversationService
+from engram_host.companion.overview.service import BoardOverviews
+from engram_host.companion.page.page import Page, is_part, view
+from engram_host.companion.page_types import BoardQuery
+from engram_host.companion.types import Said
+
+ROOM = "page"
+PRINCIPAL = "owner"
+
+AT_ONCE = 30
+"""Messages of one view, if they are short."""
+
+MOST_BYTES = 36000
+"""Of the messages of a view, as HTML; earlier ones are on the next one. One message alone may take as much."""
+
+_CUT = 4000
+"""Characters of an answer among others; all of it is in a view of its own."""
+
+_COMMANDS = [(f"/{name}", f"/{name} {usage}".strip(), purpose) for name, usage, purpose in commands()]
+_SEE_OTHER = 303
+_MOST_WHOLE = 20000
+
+FormId = Annotated[str, Form(pattern=ID_PATTERN)]
+
+
+@dataclass(frozen=True)
+class ShownExchange:
+    """A message with its answer as far as it is shown, why the board has not taken it yet, and whether there is more."""
+
+    exchange: Exchange
+    told: str
+    is_cut: bool
+
+
+class ChatView:
+    """Shows conversations with boards."""
+
+    def __init__(self, page: Page, overviews: BoardOverviews, conversations: ConversationService):
+        self.page = page
+        self._overviews = overviews
+        self._conversations = conversations
+
+    async def choose(self, request: Request, find: str) -> Response:
+        """The boards to talk to; if there is only one, that one."""
+        found = await self._overviews.list(BoardQuery(find, "-heard"))
+        if found.total == 1 and not find:
+            return RedirectResponse(f"/boards/{found.boards[0].row.name}/chat", _SEE_OTHER)
+        return self.page.render(request, "chat_boards.html", page_key="chat", found=found, find=find)
+
+    async def conversation(self, request: Request, device: str, before: int) -> Response:
+        """The newest messages, or those before one, as many as fit, and the form."""
+        board = await self._overviews.summary(device)
+        found = await self._conversations.exchanges(device, AT_ONCE, before, ROOM)
+        parts: list[str] = []
+        size = 0
+        for exchange in found:
+            part = self._part(request, device, await self._shown(exchange, _CUT))
+            size += len(part.encode())
+            if parts and size > MOST_BYTES:
+                break
+            parts.append(part)
+        has_older = len(parts) < len(found) or len(found) == AT_ONCE
+        return self.page.render(
+            request,
+            "chat.html",
+            page_key="chat",
+            board=board,
+            device=device,
+            parts=list(reversed(parts)),
+            older=found[len(parts) - 1].message.number if has_older else 0,
+            before=before,
+            commands=_COMMANDS,
+            new_id=f"page:{secrets.token_hex(8)}",
+            most=MOST_CHARACTERS,
+        )
+
+    async def message(self, request: Request, device: str, mid: str) -> Response:
+        """One message with all of its answer that fits; for the script as it stands among others."""
+        exchange = await self._conversations.exchange(device, mid)
+        if is_part(request):
+            return HTMLResponse(self._part(request, device, await self._shown(exchange, _CUT)))
+        shown, part = await self._whole(request, device, exchange)
+        return self.page.render(
+            request, "chat_message.html", page_key="chat", device=device, part=part, is_cut=shown.is_cut
+        )
+
+    async def say(self, device: str, mid: str, text: str) -> None:
+        """Keep a message for a board; one that begins with a slash is a command."""
+        content = text.replace("\r\n", "\n").strip()
+        is_command = content.startswith("/") and "\n" not in content
+        await self._conversations.say(device, Said(mid, PRINCIPAL, content, ROOM, is_command=is_command))
+
+    async def cancel(self, device: str, mid: str) -> None:
+        """Ask for no answer to a message any more."""
+        await self._conversations.cancel(device, mid)
+
+    async def after_form(self, request: Request, device: str, mid: str) -> Response:
+        """What a form is answered that changed a message."""
+        if is_part(request):
+            return await self.message(request, device, mid)
+        return RedirectResponse(f"/boards/{device}/chat#{quote(mid)}", _SEE_OTHER)
+
+    async def _whole(self, request: Request, device: str, exchange: Exchange) -> tuple[ShownExchange, str]:
+        most = _MOST_WHOLE
+        while True:
+            shown = await self._shown(exchange, most)
+            part = self._part(request, device, shown)
+            if len(part.encode()) <= MOST_BYTES or most <= _CUT:
+                return shown, part
+            most //= 2
+
+    def _part(self, request: Request, device: str, shown: ShownExchange) -> str:
+        return self.page.part(request, "parts/exchange.html", device=device, shown=shown)
+
+    async def _shown(self, exchange: Exchange, most: int) -> ShownExchange:
+        told = await self._conversations.why_waiting(exchange.message)
+        answer = exchange.answer
+        lines = list(_cut_lines(answer.lines, most))
+        is_cut = len(answer.text) > most or len(lines) < len(answer.lines)
+        cut = Answer(answer.text[:most], answer.notices[:20], lines, answer.problems[:20], answer.last)
+        return ShownExchange(replace(exchange, answer=cut), told, is_cut)
+
+
+def _cut_lines(lines: Iterable[str], most: int) -> Iterator[str]:
+    for line in lines:
+        most -= len(line) + 1
+        if most < 0:
+            return
+        yield line
+
+
+def make_router(page: Page, overviews: BoardOverviews, conversations: ConversationService) -> APIRouter:
+    """Make the routes."""
+    router = page.router()
+    chat = ChatView(page, overviews, conversations)
+
+    @router.get("/chat", openapi_extra=view())
+    async def choose(request: Request, find: Annotated[str, Query(max_length=64)] = "") -> Response:
+        return await chat.choose(request, find.strip())
+
+    @router.get("/boards/{device}/chat", openapi_extra=view())
+    async def conversation(
+        request: Request, device: DeviceName, before: Annotated[int, Query(ge=0, le=1 << 60)] = 0
+    ) -> Response:
+        return await chat.conversation(request, device, before)
+
+    @router.post("/boards/{device}/chat", openapi_extra=view(form=True))
+    async def say(request: Request, device: DeviceName, id: FormId, text: Annotated[str, Form()] = "") -> Response:
+        await chat.say(device, id, text)
+        return await chat.after_form(request, device, id)
+
+    @router.post("/boards/{device}/chat/cancel", openapi_extra=view(form=True))
+    async def cancel(request: Request, device: DeviceName, id: FormId) -> Response:
+        await chat.cancel(device, id)
+        return await chat.after_form(request, device, id)
+
+    @router.get("/boards/{device}/chat/message", openapi_extra=view())
+    async def message(request: Request, device: DeviceName, id: Annotated[str, Query(pattern=ID_PATTERN)]) -> Response:
+        return await chat.message(request, device, id)
+
+    return router

@@ -1,0 +1,93 @@
+"""Signing in with an operator's token or a one-time link, and out, here or everywhere."""
+
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi.responses import RedirectResponse
+
+from engram_host.companion.auth.middleware import Role, requires
+from engram_host.companion.page.page import Page, is_local, view
+
+_SEE_OTHER = 303
+_MOST_TOKEN = 200
+_MOST_PATH = 1000
+
+
+def make_router(page: Page) -> APIRouter:
+    """Make the routes."""
+    router = page.router()
+    anybody = requires(Role.ANYBODY, form=True, reads=True)
+
+    @router.get("/signin", openapi_extra=anybody)
+    async def sign_in(
+        request: Request,
+        code: Annotated[str, Query(max_length=_MOST_TOKEN)] = "",
+        next: Annotated[str, Query(max_length=_MOST_PATH)] = "",
+    ) -> Response:
+        """Ask for a token; with the code of a link, sign in at once."""
+        if code:
+            begun = await page.sessions.begin_by_code(code, is_local=is_local(request))
+            if begun:
+                return _signed_in(page, request, begun[0], next)
+            await _note_failed(page, request)
+        if not page.access.requires_tokens:
+            return RedirectResponse(_checked_path(next), _SEE_OTHER)
+        return _form(page, request, next, "signin.bad_code" if code else "", 403 if code else 200)
+
+    @router.post("/signin", openapi_extra=anybody)
+    async def take_token(
+        request: Request,
+        token: Annotated[str, Form(max_length=_MOST_TOKEN)] = "",
+        next: Annotated[str, Form(max_length=_MOST_PATH)] = "",
+    ) -> Response:
+        """Sign in with a token."""
+        begun = await page.sessions.begin_by_token(token.strip())
+        if begun:
+            return _signed_in(page, request, begun[0], next)
+        await _note_failed(page, request)
+        return _form(page, request, next, "signin.bad_token", 403)
+
+    @router.get("/signout", openapi_extra=view())
+    async def ask_sign_out(request: Request) -> Response:
+        """Ask where to sign out."""
+        return page.render(request, "signout.html", page_key="")
+
+    @router.post("/signout", openapi_extra=requires(Role.ANYBODY, form=True, reads=True))
+    async def sign_out(request: Request, everywhere: Annotated[str, Form(max_length=10)] = "") -> Response:
+        """End the session of this browser, or of all that signed in with its token."""
+        session = request.state.session
+        if session:
+            await (page.sessions.end_all(session) if everywhere else page.sessions.end(session))
+        answer = RedirectResponse("/signin", _SEE_OTHER)
+        page.drop_session(request, answer)
+        return answer
+
+    return router
+
+
+def _form(page: Page, request: Request, next: str, problem: str, status: int) -> Response:
+    return page.render(request, "signin.html", status, next=next, problem=problem, page_key="signin")
+
+
+def _signed_in(page: Page, request: Request, cookie: str, next: str) -> Response:
+    answer = RedirectResponse(_checked_path(next), _SEE_OTHER)
+    page.set_session(request, answer, cookie)
+    return answer
+
+
+def _checked_path(path: str) -> str:
+    """Where to go after signing in: a path of this page, never another site."""
+    if not path.startswith("/") or path.startswith(("//", "/\\")) or not path.isprintable():
+        return "/"
+    try:
+        parts = urlsplit(path)
+    except ValueError:
+        return "/"
+    return "/" if parts.netloc or parts.path == "/signin" else path
+
+
+async def _note_failed(page: Page, request: Request) -> None:
+    """Count a failed login, which slows down who tries many."""
+    address = request.client.host if request.client else "an unknown address"
+    await page.access.failed_logins.note("HTTP", address, "page")

@@ -1,0 +1,62 @@
+"""Boards as a person looks through them: some of many, by name, by when they were heard, or by what waits for them."""
+
+from engram_host.companion.page_types import BoardQuery, BoardRow
+from engram_host.companion.store.conversations.rows import OPEN
+from engram_host.companion.store.database import DatabaseTable, reads
+from engram_host.companion.store.queries import Rows
+from engram_host.companion.types import FOLDER
+
+_COPIES = (
+    "SELECT device, sum(CASE WHEN log = 'records' THEN have ELSE 0 END) AS records, "
+    "sum(CASE WHEN log = 'journal' THEN have ELSE 0 END) AS journal, "
+    "sum(CASE WHEN next - 1 > have THEN next - 1 - have ELSE 0 END) AS missing FROM logs WHERE is_present GROUP BY device"
+)
+_WAITING = f"SELECT device, count(*) AS waiting, min(at) AS since FROM conversations WHERE {OPEN} GROUP BY device"
+_COLUMNS = (
+    "name, heard, zone, coalesce(records, 0), coalesce(journal, 0), coalesce(missing, 0), coalesce(waiting, 0), "
+    "coalesce(since, 0)"
+)
+_FROM = (
+    f"FROM devices LEFT JOIN ({_COPIES}) AS copies ON copies.device = devices.name "
+    f"LEFT JOIN ({_WAITING}) AS waits ON waits.device = devices.name"
+)
+_ORDERS = {
+    "name": "name",
+    "-name": "name DESC",
+    "heard": "heard, name",
+    "-heard": "heard DESC, name",
+    "lines": "coalesce(records, 0) + coalesce(journal, 0), name",
+    "-lines": "coalesce(records, 0) + coalesce(journal, 0) DESC, name",
+    "waiting": "coalesce(waiting, 0), name",
+    "-waiting": "coalesce(waiting, 0) DESC, name",
+}
+
+
+class BoardListTable(DatabaseTable):
+    """Boards with figures of each, from the tables of others."""
+
+    @reads
+    def list_boards(self, rows: Rows, query: BoardQuery) -> tuple[int, list[BoardRow]]:
+        """How many boards fit a query, and some of them; Markdown folders are no boards."""
+        where, values = f"WHERE substr(name, 1, {len(FOLDER)}) <> ?", [FOLDER]
+        if query.find:
+            where, values = where + " AND name LIKE ? ESCAPE '!'", [*values, f"%{_escaped(query.find)}%"]
+        if query.heard_since or query.silent_since:
+            is_heard = bool(query.heard_since)
+            where += " AND heard >= ?" if is_heard else " AND heard < ?"
+            values = [*values, query.heard_since or query.silent_since]
+        ((total,),) = rows.run(f"SELECT count(*) FROM devices {where}", values)
+        sql = f"SELECT {_COLUMNS} {_FROM} {where} ORDER BY {_ORDERS[query.sort]} LIMIT ? OFFSET ?"
+        found = rows.run(sql, (*values, query.limit, query.offset))
+        return total, [BoardRow(name, *map(int, numbers)) for name, *numbers in found]
+
+    @reads
+    def board_row(self, rows: Rows, name: str) -> BoardRow | None:
+        """The figures of one board, None if there is none of that name."""
+        found = rows.run(f"SELECT {_COLUMNS} {_FROM} WHERE name = ?", (name,))
+        return next((BoardRow(name, *map(int, numbers)) for name, *numbers in found), None)
+
+
+def _escaped(part: str) -> str:
+    """A part of a name, for LIKE."""
+    return "".join(f"!{sign}" if sign in "!%_" else sign for sign in part.lower())

@@ -1,0 +1,121 @@
+"""Boards as people look at them, over HTTP and on the command line: sorted, searched, paged, with warnings and figures."""
+
+import time
+
+import pytest
+
+from cli_case import engram, fine
+from engram import log_line
+from engram_host.companion.overview.warnings import LONG_SECONDS, BoardWarning, find_warnings
+from engram_host.companion.page_types import BoardQuery, BoardRow, BoardSort
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.types import ConversationLimits, Hello, LineBatch, LogState, Said, Sender, SeqRange
+from peers import Companion
+from sending import Sent
+
+
+def greet(store: CompanionStore, device: str, heard: int, *contents: str) -> None:
+    """A board that was heard at a time, with memories that are copied."""
+    sender = Sender(f"b-{device}", 3, 9)
+    count = len(contents)
+    store.greet(
+        Hello(device, sender, 0, {"records": LogState(7, 1, count + 1, 0), "journal": LogState(7, 1, 1, 0)}), heard
+    )
+    if contents:
+        fields = [[("seq", seq), ("id", f"m{seq}"), ("content", each)] for seq, each in enumerate(contents, 1)]
+        lines = [(seq, log_line.encode(each)) for seq, each in enumerate(fields, 1)]
+        assert store.store_batches([LineBatch(sender, SeqRange(device, "records", 7, 0, count), lines)], heard) == [
+            count
+        ]
+
+
+@pytest.fixture
+def boards(store: CompanionStore) -> CompanionStore:
+    """Three boards: one with lines, one with two messages that wait, one with neither."""
+    greet(store, "kitchen", 300, "one", "two")
+    greet(store, "garden", 100)
+    greet(store, "attic-kit", 200)
+    for mid, at in (("m1", 50), ("m2", 60)):
+        store.add_conversation("garden", Said(mid, "ann", "hi"), ConversationLimits(), at)
+    return store
+
+
+def names(store: CompanionStore, query: BoardQuery) -> list[str]:
+    return [row.name for row in store.list_boards(query)[1]]
+
+
+@pytest.mark.parametrize(
+    "sort, first",
+    [
+        ("name", ["attic-kit", "garden", "kitchen"]),
+        ("-name", ["kitchen", "garden", "attic-kit"]),
+        ("heard", ["garden", "attic-kit", "kitchen"]),
+        ("-heard", ["kitchen", "attic-kit", "garden"]),
+        ("-lines", ["kitchen", "attic-kit", "garden"]),
+        ("-waiting", ["garden", "attic-kit", "kitchen"]),
+    ],
+)
+def test_boards_are_sorted(boards: CompanionStore, sort: BoardSort, first: list[str]):
+    assert names(boards, BoardQuery(sort=sort)) == first
+
+
+def test_boards_are_found_by_a_part_of_their_names_and_nothing_in_it_is_a_pattern(boards: CompanionStore):
+    assert names(boards, BoardQuery("KIT")) == ["attic-kit", "kitchen"]
+    for pattern in ("%", "_", "!", "kit%en", "'"):
+        assert names(boards, BoardQuery(pattern)) == []
+
+
+def test_boards_are_paged_and_counted(boards: CompanionStore):
+    total, rows = boards.list_boards(BoardQuery(limit=2, offset=2))
+    assert (total, [row.name for row in rows]) == (3, ["kitchen"])
+
+
+def test_boards_are_filtered_by_when_they_were_heard(boards: CompanionStore):
+    assert names(boards, BoardQuery(heard_since=200)) == ["attic-kit", "kitchen"]
+    assert names(boards, BoardQuery(silent_since=200)) == ["garden"]
+
+
+def test_a_board_has_its_figures(boards: CompanionStore):
+    assert boards.board_row("kitchen") == BoardRow("kitchen", 300, 0, 2, 0, 0, 0, 0)
+    assert boards.board_row("garden") == BoardRow("garden", 100, 0, 0, 0, 0, 2, 50)
+    assert boards.board_row("nobody") is None
+
+
+def test_warnings_say_what_to_do():
+    now = 10 * LONG_SECONDS
+    quiet = BoardRow("kitchen", now - 2 * LONG_SECONDS, 0, 5, 5, 3, 1, now - 2 * LONG_SECONDS)
+    kinds = [each.kind for each in find_warnings(quiet, 2, now)]
+    assert kinds == ["damaged", "waiting", "uncopied"]
+    early = BoardRow("kitchen", now + 1000, 0, 5, 5, 0, 0, 0)
+    assert [each.sentence for each in find_warnings(early, 0, now)] == [BoardWarning("clock").sentence]
+    assert BoardWarning("waiting", 1).sentence.startswith("1 message waits")
+    assert find_warnings(BoardRow("kitchen", now, 0, 5, 5, 3, 1, now), 0, now) == ()
+
+
+def test_the_overview_counts_memories_turns_and_tags_by_day(companion: Companion, board):
+    made: Sent = board()
+    now = int(time.time())
+    made.keep("one", tags=["tea"], created=now - 86400)
+    made.keep("two", tags=["tea", "cup"], created=now)
+    made.keep("instead of one", tags=["tea"], created=now, supersedes="m1")
+    made.say("hello", at=now)
+    made.sync()
+    found = companion.client.get(f"/v1/boards/{made.device}", params={"days": 2}).json()
+    assert [(each["memories"], each["turns"]) for each in found["days"]] == [(1, 0), (2, 1)]
+    assert found["memories"] == {"live": 2, "superseded": 1} and found["turns"] == 1
+    assert found["tags"] == [{"tag": "tea", "memories": 2}, {"tag": "cup", "memories": 1}]
+    made.keep("three", tags=["tea"], created=now)
+    made.send("records", after=3)
+    assert companion.client.get(f"/v1/boards/{made.device}").json()["memories"]["live"] == 3
+
+
+def test_the_command_lists_boards_and_shows_one(companion: Companion, board):
+    made: Sent = board()
+    made.keep("one", tags=["tea"], created=int(time.time()))
+    made.sync()
+    home = ("--home", companion.home)
+    assert made.device in fine("boards", *home, "--find", made.device).out
+    assert fine("boards", *home, "--json", "--sort", "heard", "--reverse").json["total"] >= 1
+    shown = fine("boards", made.device, *home).out
+    assert "tea 1" in shown and "live memories" in shown
+    assert "nobody" in engram("boards", "nobody", *home).err

@@ -1,0 +1,96 @@
+"""A board's figures are those of its entries as every list of them has them, whatever its lines do to each other."""
+
+import random
+from binascii import crc32
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from engram import log_line
+from engram_host.companion.entries.reader import LogCopy
+from engram_host.companion.overview.figures import read_figures
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.types import Hello, LineBatch, LogName, LogState, Sender, SeqRange
+
+NOW = 1_795_000_000
+DAY = 86400
+SENDER = Sender("b1", 3, 9)
+
+
+def record(chance: random.Random, seq: int) -> dict[str, Any]:
+    """A line of the records: a memory, a version of one, or something that is done to some."""
+    others = [f"m{chance.randint(1, max(1, seq - 1))}" for _ in range(2)]
+    fields: dict[str, Any] = {"id": f"m{seq}", "content": f"c{seq}", "created": NOW - chance.randint(0, 5 * DAY)}
+    fields["tags"] = chance.sample(["tea", "cup", "plan"], chance.randint(0, 3))
+    kind = chance.randint(0, 9)
+    if kind == 0:
+        return {"op": "forget", "id": others[0], "at": NOW}
+    if kind == 1:
+        return {"op": "archive", "id": others[0], "at": NOW, "was": 1}
+    if kind == 2:
+        return {"op": "forget", "id": others[0], "at": NOW, "restores": others[1]}
+    if kind == 3:
+        return fields | {"supersedes": others[0]}
+    if kind == 4:
+        return fields | {"id": others[0]}
+    if kind == 5:
+        return fields | {"expires": NOW + chance.choice([-1, 1])}
+    if kind == 6:
+        return chance.choice(
+            [{"op": "compacted", "at": NOW}, {}, {"what": 1}, fields | {"tags": [1]}, fields | {"past": True}]
+        )
+    return fields
+
+
+def turn(chance: random.Random, seq: int) -> dict[str, Any]:
+    """A line of the journal: a turn, or something that is done to turns and sessions."""
+    at = NOW - chance.randint(0, 5 * DAY)
+    fields: dict[str, Any] = {"sid": f"s{chance.randint(1, 3)}", "role": "user", "who": "ann", "text": "hi", "at": at}
+    kind = chance.randint(0, 9)
+    if kind == 0:
+        return {"op": "redact", "turn": chance.randint(1, seq)}
+    if kind == 1:
+        return {"op": "show", "turn": chance.randint(1, seq)}
+    if kind == 2 and chance.random() < 0.3:
+        return {"op": "drop", "sid": f"s{chance.randint(1, 3)}"}
+    if kind == 3:
+        return fields | {"gone": True}
+    if kind == 4:
+        return chance.choice(
+            [{"op": "unknown", "at": at}, {}, {"what": 1}, fields | {"sid": "x"}, fields | {"at": "now"}]
+        )
+    return fields
+
+
+def encoded(seq: int, fields: dict[str, Any]) -> bytes:
+    """A line; one without fields is whole by its check and yet no JSON."""
+    if fields:
+        return log_line.encode([("seq", seq), *fields.items()])
+    body = b'{"seq":%d,"id":"m%d","content":oops' % (seq, seq)
+    return body + b',"crc":"%08x"}\n' % crc32(body)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_figures_are_those_of_all_entries(store: CompanionStore, seed: int):
+    chance = random.Random(seed)
+    count = 60
+    logs: dict[LogName, LogState] = {name: LogState(7, 1, count + 1, 0) for name in ("records", "journal")}
+    store.greet(Hello("kitchen", SENDER, 60, logs), NOW)
+    makers: tuple[tuple[LogName, Any], ...] = (("records", record), ("journal", turn))
+    for log, make in makers:
+        made = [make(chance, seq) for seq in range(1, count + 1)]
+        lines = [(seq, encoded(seq, each)) for seq, each in enumerate(made, 1)]
+        assert store.store_batches([LineBatch(SENDER, SeqRange("kitchen", log, 7, 0, count), lines)], NOW) == [count]
+    device = store.device("kitchen")
+    found = read_figures(store, device, NOW, 8)
+
+    memories = list(LogCopy(store, device, "records", NOW).oldest_first())
+    turns = list(LogCopy(store, device, "journal", NOW).oldest_first())
+    assert found.states == Counter(entry.state for entry in memories) and found.turns == len(turns)
+    tags = Counter(tag for entry in memories if entry.state == "live" for tag in entry.line["tags"])
+    assert dict(found.tags) == tags
+    of_day = Counter((entry.line["created"] + 3600) // DAY for entry in memories)
+    said = Counter((entry.line["at"] + 3600) // DAY for entry in turns)
+    assert {each.day: each.memories for each in found.days if each.memories} == of_day
+    assert {each.day: each.turns for each in found.days if each.turns} == said

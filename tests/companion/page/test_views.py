@@ -1,0 +1,209 @@
+"""Each view: what it shows, that nothing in it is of others, its headers and its bytes."""
+
+import gzip
+import itertools
+import re
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from engram_host.companion.page.assets import Assets
+from engram_host.companion.page.navigation import NAVIGATION
+from engram_host.companion.page.page import HEADERS, POLICY
+from page_client import PageClient, Parsed
+from peers import Companion
+from sending import Sent
+
+VIEW_BYTES = 60 * 1024
+STATIC_BYTES = 250 * 1024
+
+EVIL = "<img src=x onerror=alert(1)>\"'{{7*7}}</script><script>alert(1)</script>&amp;"
+
+VIEWS = [
+    "/",
+    "/?find=kit&sort=-heard&state=connected",
+    "/chat",
+    "/chat?find=k",
+    "/signout",
+    "/boards/kitchen",
+    "/boards/kitchen?days=366",
+    "/boards/kitchen/chat",
+    "/boards/kitchen/chat/message?id=page:evil",
+]
+PROBLEMS = [
+    ("/boards/nobody", 404),
+    ("/boards/kitchen?days=1", 422),
+    ("/?sort=evil", 422),
+    ("/boards/kitchen/chat/message?id=nothing", 404),
+    ("/nothing-here", 404),
+    ("/static/nothing", 404),
+]
+
+
+@pytest.fixture(scope="module")
+def kitchen(companion: Companion) -> Sent:
+    """A board that holds something evil in each field that a person, a model or a board can fill."""
+    board = Sent(companion.posted, "kitchen", board="<b>&")
+    board.keep(EVIL, tags=[EVIL], keywords=[EVIL])
+    board.say(EVIL, who=EVIL)
+    board.sync()
+    return board
+
+
+@pytest.fixture
+def browser(companion: Companion, kitchen: Sent) -> Iterator[PageClient]:
+    with closing(PageClient(companion.url)) as client:
+        client.open("/")
+        yield client
+
+
+@pytest.fixture
+def evil(browser: PageClient, kitchen: Sent) -> PageClient:
+    """A browser beside a conversation in which each part is evil."""
+    path = "/boards/kitchen/chat"
+    browser.send(path, {"id": "page:evil", "text": EVIL}, seen=path)
+    kitchen.ask("listen", wait=0, mid="", turn="")
+    items = [[kind, EVIL] for kind in ("text", "notice", "line", "more", "problem")]
+    kitchen.ask("reply", mid="page:evil", offer=1, k=1, items=[*items, ["end", "t3"]])
+    kitchen.ask("push", mid="push:evil", room="page", text=EVIL)
+    return browser
+
+
+def check_is_own(view: Parsed) -> None:
+    """Nothing that the policy of the page would have to stop: no script or style inside, no handler, no other site."""
+    for tag, attributes in view.elements:
+        handlers = [name for name in attributes if name.startswith("on") or name == "style"]
+        assert not handlers, (tag, attributes)
+        assert tag not in ("style", "iframe", "object", "embed", "base", "img"), (tag, attributes)
+        if tag == "script":
+            assert attributes.get("src", "").startswith("/static/"), attributes
+        for name in ("src", "href", "action", "formaction"):
+            address = attributes.get(name, "")
+            assert not address.startswith(("//", "javascript:", "data:")), (tag, address)
+            assert "://" not in address or tag == "a", (tag, address)
+    assert not any(script.strip() for script in view.scripts), view.scripts
+
+
+@pytest.mark.parametrize("path", VIEWS)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_view_shows_evil_text_as_text(evil: PageClient, path: str, language: str):
+    view = evil.open(f"{path}{'&' if '?' in path else '?'}lang={language}")
+    check_is_own(view)
+    assert "49" not in [word for word in view.words.split() if word == "49"]
+
+
+def test_what_people_and_boards_wrote_is_shown_as_they_wrote_it(evil: PageClient):
+    words = evil.open("/boards/kitchen/chat").words
+    assert words.count(EVIL) == 5, words  # the message, a notice, two lines, a problem
+    assert words.count("onerror=alert(1)") == 7, words  # and as Markdown the answer and what the board said by itself
+    assert EVIL in evil.open("/boards/kitchen").words
+
+
+@pytest.mark.parametrize("path", [*VIEWS, *(path for path, _ in PROBLEMS)])
+def test_each_view_has_the_headers_that_protect_it(evil: PageClient, path: str):
+    answer = evil.http.get(path, follow_redirects=True)
+    wanted = HEADERS if answer.headers["content-type"].startswith("text/html") else {}
+    assert wanted.items() <= {name: answer.headers.get(name) for name in HEADERS}.items()
+    assert "'unsafe" not in POLICY and "default-src 'none'" in POLICY and "frame-ancestors 'none'" in POLICY
+
+
+@pytest.mark.parametrize("path, status", PROBLEMS)
+def test_what_goes_wrong_is_said_on_a_page_with_the_way_back(browser: PageClient, path: str, status: int):
+    view = browser.open(path, status=status)
+    check_is_own(view)
+    assert {"href": "/"} in [dict(each) for each in view.all("a")]
+
+
+@pytest.mark.parametrize("path", VIEWS)
+def test_each_view_has_one_heading_of_the_first_order_and_labels(evil: PageClient, path: str):
+    view = evil.open(path)
+    names = [name for name, _ in view.elements]
+    assert names.count("h1") == names.count("main") == 1
+    levels = [int(name[1]) for name in names if name in ("h1", "h2", "h3", "h4", "h5", "h6")]
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels)), levels
+    labelled = {each["for"] for each in view.all("label")}
+    for name in ("input", "select", "textarea"):
+        for each in view.all(name):
+            assert each.get("type") == "hidden" or each["id"] in labelled, each
+    ids = [attributes["id"] for _, attributes in view.elements if "id" in attributes]
+    assert len(ids) == len(set(ids)), ids
+    assert next(view.all("html"))["lang"] == "en"
+
+
+def test_each_view_of_the_navigation_is_there(browser: PageClient):
+    for _, address in NAVIGATION:
+        browser.open(address)
+
+
+def test_the_language_is_kept(browser: PageClient):
+    assert "设备板" in browser.open("/?lang=zh").words
+    assert "设备板" in browser.open("/chat?find=x").words
+    assert "Boards" in browser.open("/?lang=en").words
+
+
+# --- sizes
+
+
+def test_all_static_files_together_are_small():
+    assert sum(len(content) for content, _ in Assets().files.values()) <= STATIC_BYTES
+
+
+def test_a_static_file_is_kept_until_it_is_another(browser: PageClient):
+    for name, (content, media) in Assets().files.items():
+        answer = browser.http.get(f"/static/{name}")
+        assert answer.content == content and answer.headers["content-type"] == media
+        assert "immutable" in answer.headers["cache-control"] and "set-cookie" not in answer.headers
+    folder = Path(str(resources.files("engram_host.companion.page"))) / "static"
+    assert len(Assets().files) == len(list(folder.iterdir()))
+
+
+def test_the_script_and_the_style_load_nothing_of_another_site():
+    for name, (content, _) in Assets().files.items():
+        addresses = re.findall(rb"""(?:https?:|["'(])//[^\s"')]+""", content)
+        assert not [each for each in addresses if each != b"http://www.w3.org/2000/svg"], (name, addresses)
+
+
+def test_a_view_of_a_thousand_boards_is_bounded_and_found_by_search(tmp_path: Path):
+    with Companion(tmp_path / "home") as companion, closing(PageClient(companion.url)) as browser:
+        for number in range(1000):
+            Sent(companion.posted, f"board-{number:04}", board=f"b{number}").hello()
+        began = time.monotonic()
+        answer = browser.http.get("/?sort=-name")
+        seconds = time.monotonic() - began
+        assert answer.status_code == 200 and len(answer.content) <= VIEW_BYTES and seconds < 3
+        assert len(gzip.compress(answer.content)) < VIEW_BYTES / 4
+        view = Parsed(answer.text)
+        assert "1,000 boards" in view.words and "Page 1 of 20" in view.words and "board-0999" in view.words
+        assert "board-0000" in browser.open("/?sort=-name&at=20").words
+        assert "1 board" in browser.open("/?find=-0777").words
+        assert "No board fits." in browser.open("/?find=%25").words
+
+
+def test_a_long_conversation_is_shown_in_parts(companion: Companion, kitchen: Sent, browser: PageClient):
+    board = Sent(companion.posted, "talker")
+    board.sync()
+    for number in range(12):
+        mid = f"page:long{number}"
+        path = "/boards/talker/chat"
+        browser.send(path, {"id": mid, "text": f"question {number}"}, seen=path)
+        board.ask("listen", wait=0, mid="", turn="")
+        items = [["text", '"<答>&' * 600] for _ in range(3)]
+        board.ask("reply", mid=mid, offer=1, k=1, items=[*items, ["end", "t3"]])
+    seen: list[str] = []
+    address = "/boards/talker/chat"
+    for _ in range(20):
+        answer = browser.http.get(address)
+        assert len(answer.content) <= VIEW_BYTES
+        view = Parsed(answer.text)
+        seen += [each["data-mid"] for each in view.all("article")]
+        older = [each["href"] for each in view.all("a") if each["href"].startswith("?before=") and "lang" not in each]
+        if not older:
+            break
+        address = f"/boards/talker/chat{older[0]}"
+    assert sorted(seen) == sorted(f"page:long{number}" for number in range(12))
+    whole = browser.http.get("/boards/talker/chat/message?id=page:long3")
+    assert len(whole.content) <= VIEW_BYTES and "Only its beginning" in whole.text

@@ -1,0 +1,146 @@
+"""The page in a real browser: chat that streams, with the keyboard alone, without a script, narrow and dark."""
+
+from collections.abc import Callable
+
+import pytest
+
+from chromium import Chromium, Tab
+from peers import Companion
+from sending import Sent
+
+pytestmark = pytest.mark.xdist_group("chromium")  # one browser for all of them
+
+EVIL = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
+
+
+@pytest.fixture
+def kitchen(companion: Companion, board: Callable[..., Sent]) -> Sent:
+    """A board that is here."""
+    made = board()
+    made.keep("the tea is in the blue tin", tags=["tea"])
+    made.sync()
+    return made
+
+
+def offered(kitchen: Sent, mid: str = "", turn: str = "") -> str:
+    """The id of the message that the board is given."""
+    head = kitchen.ask("listen", wait=10, mid=mid, turn=turn)
+    assert head.get("op") == "say", head
+    return head["mid"]
+
+
+def test_an_answer_is_shown_as_it_comes_and_as_markdown_in_the_end(companion: Companion, kitchen: Sent, tab: Tab):
+    tab.open(f"{companion.url}/boards/{kitchen.device}/chat")
+    tab.fill("#text", "hello board")
+    tab.click("#say button")
+    mid = offered(kitchen)
+    tab.wait(
+        "the message stands in the view", "document.querySelector('.exchange .words')?.innerText === 'hello board'"
+    )
+    assert tab.run("document.querySelector('#text').value") == ""
+    kitchen.ask("listen", wait=0, mid=mid, turn="t3")
+    kitchen.ask("reply", mid=mid, offer=1, k=1, items=[["text", "**Good "]])
+    tab.wait("the first piece is there", "document.querySelector('.stream')?.textContent === '**Good '")
+    items = [["text", "day** `x < y`"], ["notice", "remembered m2"], ["end", "t4"]]
+    kitchen.ask("reply", mid=mid, offer=1, k=2, items=items)
+    tab.wait("the answer is rendered", "document.querySelector('.answer strong')?.textContent === 'Good day'")
+    assert tab.text(".answer code") == "x < y" and "remembered m2" in tab.text("#messages")
+    assert tab.complaints() == []
+    assert all(address.startswith((companion.url, "about:")) for address in tab.requested())
+
+
+def test_no_text_of_others_becomes_markup(companion: Companion, kitchen: Sent, tab: Tab):
+    tab.open(f"{companion.url}/boards/{kitchen.device}/chat")
+    tab.fill("#text", EVIL)
+    tab.click("#say button")
+    mid = offered(kitchen)
+    kitchen.ask(
+        "reply", mid=mid, offer=1, k=1, items=[["text", f"{EVIL} [x](javascript:alert(1)) ![i](http://evil.example/i)"]]
+    )
+    tab.wait("it is streamed", "document.querySelector('.stream')")
+    assert tab.run("document.querySelectorAll('#messages img, #messages script').length") == 0
+    kitchen.ask("reply", mid=mid, offer=1, k=2, items=[["line", EVIL], ["problem", EVIL], ["end", "t3"]])
+    tab.wait("it is rendered", "document.querySelector('.answer pre')")
+    assert tab.run("document.querySelectorAll('#messages img, #messages script').length") == 0
+    links = tab.run("[...document.querySelectorAll('#messages .text a')].map((each) => [each.href, each.rel])")
+    assert links == [["http://evil.example/i", "noopener noreferrer nofollow"]]
+    assert not [address for address in tab.requested() if "evil" in address]
+    assert tab.run("document.title") != "owned" and tab.complaints() == []
+
+
+def test_a_message_is_cancelled_in_place(companion: Companion, kitchen: Sent, tab: Tab):
+    tab.open(f"{companion.url}/boards/{kitchen.device}/chat")
+    tab.fill("#text", "never mind")
+    tab.press("Enter", modifiers=2)
+    tab.wait("it waits", "document.querySelector('.exchange .cancel button')")
+    tab.click(".exchange .cancel button")
+    tab.wait("it is cancelled", "document.querySelector('.exchange .status')?.textContent === 'cancelled'")
+
+
+def test_an_answer_goes_on_in_a_view_that_was_left_and_opened_again(companion: Companion, kitchen: Sent, tab: Tab):
+    address = f"{companion.url}/boards/{kitchen.device}/chat"
+    tab.open(address)
+    tab.fill("#text", "tell me")
+    tab.click("#say button")
+    mid = offered(kitchen)
+    kitchen.ask("reply", mid=mid, offer=1, k=1, items=[["text", "first "]])
+    tab.open(f"{companion.url}/")
+    tab.open(address)
+    tab.wait("what was said so far is there", "document.querySelector('.answer')?.innerText.includes('first')")
+    kitchen.ask("reply", mid=mid, offer=1, k=2, items=[["text", "last"], ["end", "t3"]])
+    tab.wait("the rest is there", "document.querySelector('.answer .text')?.innerText.trim() === 'first last'")
+
+
+def test_the_keyboard_alone_is_enough(companion: Companion, kitchen: Sent, tab: Tab):
+    tab.open(f"{companion.url}/boards/{kitchen.device}/chat")
+    tab.press("Tab")
+    assert tab.run("document.activeElement.className") == "skip"
+    seen: list[str] = []
+    for _ in range(40):
+        tab.press("Tab")
+        seen.append(tab.run("document.activeElement.id || document.activeElement.tagName"))
+        if seen[-1] == "text":
+            break
+    assert seen[-1] == "text", seen
+    outline = tab.run("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline != "none"
+
+
+def test_without_a_script_a_message_is_sent_and_read(companion: Companion, kitchen: Sent, chromium: Chromium):
+    tab = chromium.tab()
+    tab.without_script()
+    tab.open(f"{companion.url}/boards/{kitchen.device}/chat")
+    tab.fill("#text", "no script here")
+    tab.click("#say button")
+    mid = offered(kitchen)
+    kitchen.ask("reply", mid=mid, offer=1, k=1, items=[["text", "*still* an answer"], ["end", "t3"]])
+    tab.open(f"{companion.url}/boards/{kitchen.device}/chat?read=1")
+    assert "no script here" in tab.text() and tab.text(".answer em") == "still"
+    assert "UTC" in tab.text(".exchange time")
+
+
+@pytest.mark.parametrize("width", [320, 768, 1600])
+@pytest.mark.parametrize("dark", [False, True])
+def test_no_view_is_wider_than_the_window(companion: Companion, kitchen: Sent, tab: Tab, width: int, dark: bool):
+    tab.size(width, dark=dark)
+    for path in (
+        "/",
+        "/chat?find=b",
+        f"/boards/{kitchen.device}",
+        f"/boards/{kitchen.device}/chat",
+        "/signout",
+        "/nothing",
+    ):
+        tab.open(companion.url + path)
+        assert tab.run("document.documentElement.scrollWidth") <= width, path
+    colour = tab.run("getComputedStyle(document.body).backgroundColor")
+    assert colour == ("rgb(20, 24, 29)" if dark else "rgb(255, 255, 255)")
+
+
+def test_times_are_shown_in_the_browsers_zone(companion: Companion, kitchen: Sent, tab: Tab):
+    tab.call("Emulation.setTimezoneOverride", timezoneId="Asia/Tokyo")
+    tab.open(f"{companion.url}/boards/{kitchen.device}")
+    time = "document.querySelector('dd time')"
+    tab.wait("the script has shown the time", f"!{time}.textContent.includes('UTC')")
+    there = tab.run(f"new Date({time}.dateTime).getHours()")
+    assert f"{(there - 1) % 12 + 1}:" in tab.run(f"{time}.textContent")

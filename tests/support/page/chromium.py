@@ -1,0 +1,220 @@
+"""A headless Chromium over a pipe: opens views, types, clicks, and says what the page and its console say.
+
+It speaks the protocol of the developer tools on two file descriptors, so it needs neither a driver nor a port.
+"""
+
+import contextlib
+import itertools
+import json
+import os
+import select
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import get_chromium
+from waiting import wait_until
+
+SECONDS = 20.0
+
+_FLAGS = (
+    "--headless",
+    "--no-sandbox",  # it opens the page of a companion under test only, as whoever runs the tests, who may be root
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--remote-debugging-pipe",
+    "--hide-scrollbars",
+    "--window-size=1024,800",
+)
+
+
+class BrowserFailed(Exception):
+    """The browser did not do what it was asked for."""
+
+
+def find_chromium() -> Path | None:
+    """The Chromium that `make test` has found or fetched; None where there is none."""
+    return get_chromium.COMMAND if get_chromium.usable() else None
+
+
+class Chromium:
+    """One browser, with one tab at first."""
+
+    def __init__(self, command: Path):
+        self._folder = tempfile.TemporaryDirectory(prefix="engram-chromium-", ignore_cleanup_errors=True)
+        to_browser, self._write = os.pipe()
+        self._read, from_browser = os.pipe()
+        words = [str(command), *_FLAGS, f"--user-data-dir={self._folder.name}", "about:blank"]
+        # The protocol's descriptors are 3 and 4, whatever they are here.
+        script = f'exec "$@" 3<&{to_browser} 4>&{from_browser}'
+        self._process = subprocess.Popen(
+            ["bash", "-c", script, "chromium", *words],
+            pass_fds=(to_browser, from_browser),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        os.close(to_browser)
+        os.close(from_browser)
+        self._numbers = itertools.count(1)
+        self._buffer = b""
+        self._events: list[dict[str, Any]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        with contextlib.suppress(OSError, BrowserFailed):
+            self.call("Browser.close")
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(5)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, 9)
+        self._process.wait()
+        os.close(self._write)
+        os.close(self._read)
+        self._folder.cleanup()
+
+    def tab(self) -> "Tab":
+        """Open a tab, with cookies of its own kind shared with the others."""
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        return Tab(self, session)
+
+    def call(self, method: str, session: str = "", **parameters: Any) -> dict[str, Any]:
+        """Ask for something; its result. BrowserFailed."""
+        number = next(self._numbers)
+        message: dict[str, Any] = {"id": number, "method": method, "params": parameters}
+        if session:
+            message["sessionId"] = session
+        os.write(self._write, json.dumps(message).encode() + b"\0")
+        end = time.monotonic() + SECONDS
+        while True:
+            for answer in self._receive(end):
+                if answer.get("id") != number:
+                    continue
+                if "error" in answer:
+                    raise BrowserFailed(f"{method}: {answer['error']}")
+                return answer["result"]
+
+    def events(self, method: str, session: str) -> list[dict[str, Any]]:
+        """What happened in a tab so far."""
+        return [
+            each["params"] for each in self._events if each["method"] == method and each.get("sessionId") == session
+        ]
+
+    def _receive(self, end: float) -> list[dict[str, Any]]:
+        """The next messages; events are kept. BrowserFailed."""
+        if not select.select([self._read], [], [], max(0.0, end - time.monotonic()))[0]:
+            raise BrowserFailed(f"the browser said nothing for {SECONDS:.0f} seconds.")
+        data = os.read(self._read, 1 << 20)
+        if not data:
+            raise BrowserFailed("the browser has ended.")
+        *whole, self._buffer = (self._buffer + data).split(b"\0")
+        found = [json.loads(each) for each in whole]
+        self._events += [each for each in found if "method" in each]
+        return found
+
+
+class Tab:
+    """A tab of a browser."""
+
+    def __init__(self, browser: Chromium, session: str):
+        self._browser = browser
+        self._session = session
+        for name in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{name}.enable")
+
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """Ask for something in this tab."""
+        return self._browser.call(method, self._session, **parameters)
+
+    def open(self, address: str) -> None:
+        """Open an address, and wait until it is loaded."""
+        found = self.call("Page.navigate", url=address)
+        if found.get("errorText"):
+            raise BrowserFailed(f"{address}: {found['errorText']}")
+        self.wait("the view is loaded", "document.readyState === 'complete' && location.href !== 'about:blank'")
+
+    def run(self, script: str) -> Any:
+        """The value of an expression. BrowserFailed if it raises."""
+        found = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in found:
+            raise BrowserFailed(f"{script}: {found['exceptionDetails']}")
+        return found["result"].get("value")
+
+    def wait(self, what: str, script: str, seconds: float = SECONDS) -> None:
+        """Wait until an expression gives something true. BrowserFailed."""
+        wait_until(f"{what}; the view says {self.text()[:2000]!r}", lambda: self._is_so(script), seconds)
+
+    def _is_so(self, script: str) -> bool:
+        try:
+            return self.run(f"!!({script})")  # an element has no value that could be given
+        except BrowserFailed:
+            return False  # the view has just been left for another one
+
+    def text(self, selector: str = "body") -> str:
+        """The text that a person sees of an element."""
+        return self.run(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
+
+    def fill(self, selector: str, text: str) -> None:
+        """Type a text into a field, in place of what is there."""
+        self.run(f"document.querySelector({json.dumps(selector)}).focus()")
+        self.run(f"document.querySelector({json.dumps(selector)}).value = ''")
+        self.call("Input.insertText", text=text)
+
+    def press(self, key: str, modifiers: int = 0) -> None:
+        """Press a key, such as Tab or Enter; modifiers: 2 is Ctrl, 8 is Shift."""
+        codes = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32}
+        key_text = {"Enter": "\r", " ": " "}.get(key, "")
+        fields = {"key": key, "code": key, "windowsVirtualKeyCode": codes[key], "modifiers": modifiers}
+        self.call("Input.dispatchKeyEvent", type="keyDown", text=key_text, **fields)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **fields)
+
+    def click(self, selector: str) -> None:
+        """Click on an element where it stands."""
+        place = self.run(
+            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center'}}); "
+            "const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()"
+        )
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
+
+    def size(self, width: int, height: int = 800, *, dark: bool = False) -> None:
+        """How large the window is, and whether the person prefers dark colours."""
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500
+        )
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.call("Emulation.setEmulatedMedia", features=[scheme])
+
+    def without_script(self) -> None:
+        """Run no script of a page from now on."""
+        self.call("Emulation.setScriptExecutionDisabled", value=True)
+
+    def screenshot(self, path: Path) -> None:
+        """A picture of the whole view."""
+        import base64
+
+        data = self.call("Page.captureScreenshot", captureBeyondViewport=True)["data"]
+        path.write_bytes(base64.b64decode(data))
+
+    def complaints(self) -> list[str]:
+        """What the console says of errors: scripts that failed, what the policy stopped, what was not found."""
+        self.run("1")  # so that what happened before is here
+        said = [
+            each["exceptionDetails"]["text"] for each in self._browser.events("Runtime.exceptionThrown", self._session)
+        ]
+        entries = [each["entry"] for each in self._browser.events("Log.entryAdded", self._session)]
+        return said + [each["text"] for each in entries if each["level"] in ("error", "warning")]
+
+    def requested(self) -> list[str]:
+        """All addresses that were asked for."""
+        events = self._browser.events("Network.requestWillBeSent", self._session)
+        return [each["request"]["url"] for each in events]
