@@ -39,6 +39,8 @@ OPERATIONS = (
     ("GET", "/v1/folders"),
     ("GET", "/v1/memory"),
     ("GET", "/v1/audit"),
+    ("GET", "/v1/boards"),
+    ("GET", "/v1/boards/{device}"),
     ("GET", "/v1/boards/{device}/chat"),
     ("POST", "/v1/boards/{device}/chat"),
     ("GET", "/v1/boards/{device}/chat/{id}"),
