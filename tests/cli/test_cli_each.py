@@ -78,6 +78,8 @@ class Scene:
 Words = tuple[str | Path, ...]
 
 RUN_HERE: dict[str, tuple[Callable[[Scene], Words], str]] = {
+    "page": (lambda scene: scene.home, "/signin?code="),
+    "boards": (lambda scene: scene.home, DEVICE),
     "search": (lambda scene: ("bike", *scene.home), BIKE),
     "show": (lambda scene: ("m1", *scene.home), BIKE),
     "list": (lambda scene: scene.home, BIKE),
@@ -147,6 +149,8 @@ RUN_ELSEWHERE = {
 
 FAILS: dict[str, tuple[Words, int]] = {
     "serve": (("--log-level", "loud"), WRONG_USAGE),
+    "page": (("--home", "/nowhere/at/all"), FAILED),
+    "boards": (NOBODY, FAILED),
     "search": (("bike", *NOBODY), FAILED),
     "show": (("m1", *NOBODY), FAILED),
     "list": (NOBODY, FAILED),

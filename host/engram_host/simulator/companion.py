@@ -46,7 +46,7 @@ class BoardsCompanion:
         is_found = self.home == DEFAULT_HOME.expanduser()
         how = "" if is_found else f" Commands find it with --home {self.home}"
         if self.ran_before:
-            return f"The board uses the companion that runs at {http}; `engram page` opens its page.{how}"
+            return f"The board uses the companion that runs at {http}. `engram page` opens its page.{how}"
         page = self.addresses.get("page", http)
         return f"A companion runs beside the board: {page} is its page, {http}/docs describes its API.{how}"
 

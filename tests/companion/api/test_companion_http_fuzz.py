@@ -53,6 +53,8 @@ OPERATIONS = (
     ("POST", "/v1/people/owner"),
     ("GET", "/v1/boards/{device}/status"),
     ("GET", "/v1/boards/{device}/days"),
+    ("GET", "/v1/boards"),
+    ("GET", "/v1/boards/{device}"),
     ("GET", "/v1/boards/{device}/chat"),
     ("POST", "/v1/boards/{device}/chat"),
     ("GET", "/v1/boards/{device}/chat/{id}"),

@@ -3,6 +3,7 @@
 import random
 from binascii import crc32
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -71,14 +72,16 @@ def encoded(seq: int, fields: dict[str, Any]) -> bytes:
     return body + b',"crc":"%08x"}\n' % crc32(body)
 
 
+_MAKES: dict[LogName, Callable[[random.Random, int], dict[str, Any]]] = {"records": record, "journal": turn}
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_figures_are_those_of_all_entries(store: CompanionStore, seed: int):
     chance = random.Random(seed)
     count = 60
     logs: dict[LogName, LogState] = {name: LogState(7, 1, count + 1, 0) for name in ("records", "journal")}
     store.greet(Hello("kitchen", SENDER, 60, logs), NOW)
-    makers: tuple[tuple[LogName, Any], ...] = (("records", record), ("journal", turn))
-    for log, make in makers:
+    for log, make in _MAKES.items():
         made = [make(chance, seq) for seq in range(1, count + 1)]
         lines = [(seq, encoded(seq, each)) for seq, each in enumerate(made, 1)]
         assert store.store_batches([LineBatch(SENDER, SeqRange("kitchen", log, 7, 0, count), lines)], NOW) == [count]

@@ -11,10 +11,8 @@ import pytest
 from cli_case import fine
 from device_tokens import make_tokens
 from engram_host.companion.auth import tokens
-from engram_host.companion.auth.sessions import CODE_SECONDS, COOKIE, csrf_token, make_sign_in_path
-from engram_host.companion.page_types import PageCode, PageSession
+from engram_host.companion.auth.sessions import COOKIE, csrf_token, make_sign_in_path
 from engram_host.companion.store import CompanionStore, choose_store
-from engram_host.companion.store.page.sessions import MOST_SESSIONS
 from page_client import PageClient
 from peers import Companion
 from sending import Sent
@@ -231,12 +229,6 @@ def test_signing_out_ends_one_session_and_everywhere_all_of_the_token(strict: Co
     assert [each.http.get("/").status_code for each in (*browsers, other)] == [303, 303, 303, 200]
 
 
-def test_a_session_ends_after_its_days(store: CompanionStore):
-    now = int(time.time())
-    store.add_session(PageSession(b"d" * 32, b"t" * 32, False, now, now, now + 10))
-    assert store.page_session(b"d" * 32, now + 9) and store.page_session(b"d" * 32, now + 10) is None
-
-
 # --- one-time links
 
 
@@ -248,31 +240,6 @@ def test_a_link_signs_in_once(strict: Companion, store: CompanionStore, browser:
     with closing(PageClient(strict.url)) as second:
         assert "used already" in second.open(link, status=403).words
         assert second.http.get("/").status_code == 303
-
-
-def test_of_two_browsers_with_one_link_one_is_signed_in(store: CompanionStore):
-    code = PageCode(b"c" * 32, b"t" * 32, True, int(time.time()) + 60)
-    store.add_page_code(code, 0)
-    now = int(time.time())
-    assert [store.take_page_code(code.digest, now, is_local=True) for _ in range(2)] == [code, None]
-
-
-def test_a_link_for_this_computer_opens_on_no_other_and_stays_for_this_one(store: CompanionStore):
-    now = int(time.time())
-    local, any_ = PageCode(b"l" * 32, b"t" * 32, True, now + 60), PageCode(b"a" * 32, b"t" * 32, False, now + 60)
-    for code in (local, any_):
-        store.add_page_code(code, now)
-    assert store.take_page_code(local.digest, now, is_local=False) is None
-    assert store.take_page_code(local.digest, now, is_local=True) == local
-    assert store.take_page_code(any_.digest, now, is_local=False) == any_
-
-
-def test_a_link_ends_after_ten_minutes(store: CompanionStore):
-    now = int(time.time())
-    code = PageCode(b"o" * 32, b"t" * 32, False, now + CODE_SECONDS)
-    store.add_page_code(code, now)
-    assert store.take_page_code(code.digest, now + CODE_SECONDS, is_local=True) is None
-    assert store.take_page_code(code.digest, now + CODE_SECONDS - 1, is_local=True) == code
 
 
 # --- where no token is asked for
@@ -305,11 +272,3 @@ def test_a_page_that_was_led_here_by_another_name_gets_no_session(companion: Com
     with closing(PageClient(companion.url)) as browser:
         answer = browser.http.get("/", headers={"Host": "evil.example"})
         assert answer.status_code == 403 and COOKIE not in answer.cookies
-
-
-def test_sessions_of_browsers_without_cookies_are_bounded(store: CompanionStore):
-    now = int(time.time())
-    for number in range(MOST_SESSIONS + 5):
-        store.add_session(PageSession(number.to_bytes(32, "big"), b"", False, now, now + number, now + 86400))
-    assert store.page_session((MOST_SESSIONS + 4).to_bytes(32, "big"), now)
-    assert store.page_session((0).to_bytes(32, "big"), now) is None

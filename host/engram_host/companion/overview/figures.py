@@ -87,7 +87,7 @@ class _Version(NamedTuple):
 
 
 def _count_entries(store: ReplicaReader, device: Device, log: LogName, now: int) -> Iterator[CountedEntry]:
-    """The entries of a log as entries.reader.LogCopy has them, in the order of their latest lines."""
+    """The entries of a log as `LogCopy` has them, in the order of their latest lines."""
     archived = set[int]()
     versions: dict[int, _Version] = {}
     states = EntryStates(lambda number: versions[number].session if number in versions else 0)
