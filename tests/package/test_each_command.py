@@ -74,6 +74,8 @@ CASES = {
     "alert list": Case((), FINE, "there is none"),
     "alert test": Case((), NOT_FOUND, "there is no address"),
     "alert remove": Case(("1",), NOT_FOUND, "`engram alert list`"),
+    "boards": Case(ELSEWHERE, FAILED, NOBODY),
+    "page": Case((), FAILED, "engram serve"),
     "board list": Case(ELSEWHERE, FAILED, NOBODY),
     "board erase": Case(("kitchen", "--yes"), NOT_INSTALLED, COMPANION),
     "board image": Case(("--board", "ESP32_GENERIC"), NOT_INSTALLED, BOARD),

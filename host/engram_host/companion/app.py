@@ -21,7 +21,7 @@ from engram_host.companion.api.app import make_app
 from engram_host.companion.api.health import StoreLook
 from engram_host.companion.api.server import WebServer
 from engram_host.companion.auth.audit import AuditLog
-from engram_host.companion.auth.connections import Connections, most_connections, raise_descriptor_limit
+from engram_host.companion.auth.connections import Connections, admitted_connections
 from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners, tokens_required
 from engram_host.companion.auth.identity import CallerLookup
 from engram_host.companion.auth.middleware import HttpAccess
@@ -57,7 +57,6 @@ from engram_host.companion.search.reranker import make_reranker
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import (
     SearchSettings,
-    SecuritySettings,
     Settings,
     line_quota,
     make_folder,
@@ -358,22 +357,6 @@ class RunningCompanion:
         ]
 
 
-def _admitted_connections(security: SecuritySettings) -> Connections:
-    """The bound of connections, which leaves descriptors for all else."""
-    descriptors = raise_descriptor_limit()
-    most = most_connections(security.connections, descriptors)
-    _log.info("open files: %d, connections: %d", descriptors, most)
-    if most < security.connections:
-        _log.warning(
-            "only %d of %d connections (security.connections) are taken: the system's limit of open files is %d; raise it "
-            "with LimitNOFILE of systemd or `ulimit -Hn`.",
-            most,
-            security.connections,
-            descriptors,
-        )
-    return Connections(most, security.address_connections)
-
-
 def _web_app(app: CompanionApp) -> FastAPI:
     """The API and the page of a companion."""
     page = Page(app.access)
@@ -403,7 +386,7 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
         metrics = Metrics()
         supervisor = Supervisor(metrics.task_failed)
         embedding = EmbeddingService(store, settings.embedding, supervisor, metrics.embedder_failed)
-        connections = _admitted_connections(settings.security)
+        connections = admitted_connections(settings.security)
         app = CompanionApp(settings, store, embedding, operator, key, metrics, supervisor, connections)
         async with app.running():
             web = WebServer(_web_app(app), http.host, http.port, supervisor, connections, tls)

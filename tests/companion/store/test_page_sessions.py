@@ -3,9 +3,9 @@
 import time
 
 from engram_host.companion.auth.sessions import CODE_SECONDS
-from engram_host.companion.page_types import PageCode, PageSession
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.page.sessions import MOST_CODES, MOST_SESSIONS
+from engram_host.companion.store.page.types import PageCode, PageSession
 
 
 def test_a_session_ends_after_its_days(store: CompanionStore):

@@ -18,6 +18,8 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from functools import partial
 
+from engram_host.companion.settings import SecuritySettings
+
 _log = logging.getLogger("engram.connections")
 
 RESERVED = 256
@@ -317,3 +319,19 @@ def accept_streams(
     acceptor = Acceptor(listener, connections, lambda connection: StreamProtocol(connection, connected), tls)
     acceptor.start()
     return acceptor
+
+
+def admitted_connections(security: SecuritySettings) -> Connections:
+    """The bound of connections, which leaves descriptors for all else."""
+    descriptors = raise_descriptor_limit()
+    most = most_connections(security.connections, descriptors)
+    _log.info("open files: %d, connections: %d", descriptors, most)
+    if most < security.connections:
+        _log.warning(
+            "only %d of %d connections (security.connections) are taken: the system's limit of open files is %d; raise it "
+            "with LimitNOFILE of systemd or `ulimit -Hn`.",
+            most,
+            security.connections,
+            descriptors,
+        )
+    return Connections(most, security.address_connections)

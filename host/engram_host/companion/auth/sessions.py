@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from engram_host.companion.auth.identity import ApiCaller, CallerLookup
 from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN, new_token, token_digest
-from engram_host.companion.page_types import PageCode, PageSession
 from engram_host.companion.store.page.sessions import PageSessionTable
+from engram_host.companion.store.page.types import PageCode, PageSession
 
 COOKIE = "engram_session"
 CSRF_HEADER = "x-csrf-token"

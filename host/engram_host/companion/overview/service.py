@@ -12,8 +12,8 @@ from engram_host.companion.conversations.service import HEARD_SECONDS
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.overview.figures import BoardFigures, read_figures
 from engram_host.companion.overview.warnings import BoardWarning, find_warnings
-from engram_host.companion.page_types import BoardQuery, BoardRow
 from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.page.types import BoardQuery, BoardRow
 from engram_host.companion.types import Device
 
 BoardState = Literal["connected", "away"]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from engram_host.companion.page_types import BoardRow
+from engram_host.companion.store.page.types import BoardRow
 from engram_host.wording import counted
 
 WarningKind = Literal["damaged", "waiting", "uncopied", "clock"]

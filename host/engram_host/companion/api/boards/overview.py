@@ -9,7 +9,7 @@ from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.api.errors import NO_DEVICE, REFUSALS
 from engram_host.companion.auth.middleware import Role, requires
 from engram_host.companion.overview.service import DAYS, MOST_DAYS, BoardOverviews, BoardSummary
-from engram_host.companion.page_types import BoardQuery, BoardSort
+from engram_host.companion.store.page.types import BoardQuery, BoardSort
 
 _MOST_LISTED = 500
 _MOST_OFFSET = 1000000

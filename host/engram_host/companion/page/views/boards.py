@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.page import Page, view
-from engram_host.companion.page_types import BoardQuery, BoardSort
+from engram_host.companion.store.page.types import BoardQuery, BoardSort
 
 AT_ONCE = 50
 """Boards of one page of the list."""

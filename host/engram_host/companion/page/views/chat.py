@@ -20,7 +20,7 @@ from engram_host.companion.conversations.answers import Answer, Exchange
 from engram_host.companion.conversations.service import MOST_CHARACTERS, ConversationService
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.page import Page, is_part, view
-from engram_host.companion.page_types import BoardQuery
+from engram_host.companion.store.page.types import BoardQuery
 from engram_host.companion.types import Said
 
 ROOM = "page"

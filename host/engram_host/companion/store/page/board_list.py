@@ -1,8 +1,8 @@
 """Boards as a person looks through them: some of many, by name, by when they were heard, or by what waits for them."""
 
-from engram_host.companion.page_types import BoardQuery, BoardRow
 from engram_host.companion.store.conversations.rows import OPEN
 from engram_host.companion.store.database import DatabaseTable, reads
+from engram_host.companion.store.page.types import BoardQuery, BoardRow
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.types import FOLDER
 

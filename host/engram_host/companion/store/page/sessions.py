@@ -4,8 +4,8 @@ import hmac
 from collections.abc import Sequence
 from typing import Any
 
-from engram_host.companion.page_types import PageCode, PageSession
 from engram_host.companion.store.database import DatabaseTable, reads, writes
+from engram_host.companion.store.page.types import PageCode, PageSession
 from engram_host.companion.store.queries import Rows
 
 MOST_SESSIONS = 1000
