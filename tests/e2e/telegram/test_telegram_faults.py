@@ -222,6 +222,18 @@ def test_after_a_power_cut_the_answer_goes_on_in_its_message(tmp_path: Path):
         assert message.versions[0].text.startswith("Word0")
 
 
+def test_after_a_power_cut_an_answer_whose_message_was_deleted_is_sent_as_a_new_one(tmp_path: Path):
+    with chatting(tmp_path, {"reply": SLOW}) as talk:
+        ann = talk.person("Ann")
+        talk.write(ann, "hello")
+        talk.wait(lambda: talk.server.ledger.of_method("editMessageText"))
+        talk.kill()
+        for message in talk.telegram.people.from_bot(talk.chat(ann)):
+            talk.telegram.people.delete(message)
+        talk.start()
+        talk.sees(ann, AGAIN + "".join(piece["text"] for piece in SLOW).strip())
+
+
 def test_an_answer_whose_first_message_may_have_arrived_is_made_again_with_a_mark(tmp_path: Path):
     with chatting(tmp_path, {"reply": SLOW}) as talk:
         ann = talk.person("Ann")

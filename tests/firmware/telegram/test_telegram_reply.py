@@ -325,14 +325,25 @@ def test_a_shorter_wait_ends_no_longer_one():
     assert sender.wait_ms(7) > 59_000
 
 
-async def test_an_edit_that_changes_nothing_or_comes_too_late_is_done():
-    for words in ("message is not modified", "message to edit not found", "MESSAGE_ID_INVALID"):
-        channel = Channel()
-        reply = Reply(channel, ANN, False)
-        channel.api.errors.append(BotError(400, "Telegram answers 400: Bad Request: " + words))
-        await reply.kept(Kept("t1", "Hello", "", False, False, 0, 33))
-        assert await reply.end(None)
-        assert channel.api.methods() == ["editMessageText"] and channel.api.calls[0][1]["message_id"] == 33
+async def _edited(words):
+    """The channel of a kept answer whose message 33 Telegram does not edit."""
+    channel = Channel(refusal(words))
+    reply = Reply(channel, ANN, False)
+    await reply.kept(Kept("t1", "Hello", "", False, False, 0, 33))
+    assert await reply.end(None)
+    return channel
+
+
+async def test_an_edit_that_changes_nothing_is_done():
+    channel = await _edited("message is not modified")
+    assert channel.api.methods() == ["editMessageText"] and channel.api.calls[0][1]["message_id"] == 33
+
+
+async def test_an_answer_whose_message_has_gone_is_sent_as_a_new_one_with_a_mark():
+    for words in ("message to edit not found", "message can't be edited", "MESSAGE_ID_INVALID"):
+        channel = await _edited(words)
+        assert channel.api.methods() == ["editMessageText", "sendMessage"]
+        assert channel.api.texts() == [AGAIN + "Hello"] and channel.noted[-1] == ("t1", 0, 1)
 
 
 async def test_a_kept_reply_goes_on_where_it_was():

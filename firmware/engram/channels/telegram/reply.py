@@ -268,17 +268,16 @@ class Reply(ChannelSink):
         stream.shown = shown
 
     async def _edit(self, stream: _Stream, text: str, longest_ms: int) -> bool:
-        """Edit the message of a part; false if it stays behind in a group that has become a supergroup."""
+        """Edit the message of a part; false if it was deleted, or stays behind in a group that has become a supergroup."""
         chat = stream.chat or self._place.chat
         if self._sender.chat_of(self._place.chat) != chat:
             return False
         try:
-            await self._sender.edit(self._place, stream.message, text, stream.is_marked, longest_ms)
+            return await self._sender.edit(self._place, stream.message, text, stream.is_marked, longest_ms)
         except BotError as error:
             if not error.moved_to:
                 raise
             return False
-        return True
 
     def _note(self, stream: _Stream, place: int) -> None:
         """Note on flash how much of the reply Telegram has."""

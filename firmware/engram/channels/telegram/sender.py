@@ -21,9 +21,10 @@ _NEVER = const((
     "not enough rights", "administrator rights", "_forbidden", "channel_private", "chat_restricted", "topic_closed",
 ))  # fmt: skip
 _NO_TOPIC = const(("thread not found", "topic_deleted"))
-# What is not about the text: it would be refused without marks, too.
+# What is not about the text of an edit: it would be refused without marks, too.
+_NOT_MODIFIED = const("message is not modified")
 _NOT_THE_TEXT = const((
-    "message is not modified", "message to edit not found", "message can't be edited", "message_id_invalid",
+    _NOT_MODIFIED, "message to edit not found", "message can't be edited", "message_id_invalid",
 ))  # fmt: skip
 _LOOK_MS = const(100)
 _CHANNEL = const("telegram")
@@ -125,8 +126,8 @@ class Sender:
             fields["reply_parameters"] = {"message_id": place.reply_to, "allow_sending_without_reply": True}
         return await self._patiently("sendMessage", fields, text, is_marked, longest_ms)
 
-    async def edit(self, place: Place, message: int, text: str, is_marked: bool, longest_ms: int) -> None:
-        """Let a message show another text, and wait no longer than that if Telegram wants it.
+    async def edit(self, place: Place, message: int, text: str, is_marked: bool, longest_ms: int) -> bool:
+        """Let a message show another text, and wait no longer than that if Telegram wants it; false if it has gone.
 
         BotError with moved_to if the message stays behind in a group that has become a supergroup.
         """
@@ -136,8 +137,10 @@ class Sender:
         except BotError as error:
             if error.code != 400 or not _says_any(error, _NOT_THE_TEXT):
                 raise
-            if not error.says(_NOT_THE_TEXT[0]):
+            if not error.says(_NOT_MODIFIED):
                 diag.info(_CHANNEL, "a message that was to be edited has gone")
+                return False
+        return True
 
     async def _patiently(self, method: str, fields: dict, text: str, is_marked: bool, longest_ms: int) -> tuple:
         patience = _PATIENCE
