@@ -62,6 +62,9 @@ class Channel:
         self.noted = []
         self.undelivered = []
         self.confirmed = []
+        self.copies = 0
+        self.given_up = []
+        self.note_given_up = self.given_up.append
 
     def confirm(self, place):
         self.confirmed.append(place)
@@ -69,7 +72,11 @@ class Channel:
     def note_progress(self, turn, part, message):
         self.noted.append((turn, part, message))
 
-    def note_undelivered(self, turn):
+    def note_copy(self, _key, _part):
+        self.copies += 1
+        return self.copies
+
+    def note_undelivered(self, turn, _place):
         self.undelivered.append(turn)
 
 
@@ -189,6 +196,38 @@ async def test_an_answer_that_fails_twice_is_kept_with_its_doubt():
     assert channel.undelivered == ["t1"]
     channel = Channel(BotError(0, "no network"), BotError(0, "no network"))
     assert await said(channel, "Hi") is False
+
+
+async def test_an_answer_that_may_have_arrived_three_times_is_given_up_over_its_rounds():
+    channel = Channel(*[unknown()] * 9)
+    assert await said(channel, "Hi") is None and not channel.given_up
+    reply = Reply(channel, ANN, False)
+    await reply.kept(Kept("t1", "Hi", "", False, True, 0, 0))
+    assert await reply.end(None) is True
+    assert channel.given_up == ["t1"] and channel.api.methods() == ["sendMessage"] * 3
+
+
+async def test_what_may_have_arrived_is_not_shown_again_before_the_answer_is_over():
+    channel = Channel(None, unknown())  # the typing sign comes first
+    reply = Reply(channel, ANN, True)
+    await reply.taken("t1")
+    await wait_until("the typing sign", lambda: channel.api.calls)
+    await reply.text("One ")
+    await wait_until("the first piece", lambda: reply.copies)
+    calls = len(channel.api.calls)
+    await reply.text("two")
+    await asyncio.sleep(0.3)
+    assert len(channel.api.calls) == calls
+    assert await reply.end(None) and channel.api.texts() == [AGAIN + "One two"]
+
+
+async def test_an_edit_of_unknown_outcome_counts_as_no_copy():
+    channel = Channel(unknown(), unknown())
+    channel.api.messages[33] = "Hel"
+    reply = Reply(channel, ANN, False)
+    await reply.kept(Kept("t1", "Hello", "", False, False, 0, 33))
+    assert not await reply.end(None)
+    assert not channel.copies and not channel.given_up
 
 
 async def test_who_has_blocked_the_bot_is_not_tried_again():
