@@ -46,6 +46,35 @@ def test_a_flood_of_one_chat_holds_up_no_other_one(tmp_path: Path):
         assert refused.status == 429 and late.date - refused.date >= 8
 
 
+def test_several_messages_of_a_flooded_chat_hold_up_no_other_one_and_keep_their_order(tmp_path: Path):
+    with chatting(tmp_path, {"reply": "Heard: {last}"}) as talk:
+        ann, bob = talk.person("Ann"), talk.person("Bob")
+        talk.telegram.faults.flood(20, method="sendMessage")
+        for number in range(3):
+            talk.write(ann, f"hello {number}")
+        talk.console.heard("an answer was not delivered and is kept: t")
+        talk.write(bob, "hello")
+        talk.sees(bob, "Heard: hello")
+        assert talk.shown(ann) == []
+        flooded = next(call for call in talk.calls("sendMessage") if call.status == 429)
+        other = next(call for call in talk.calls("sendMessage") if call.status == 200)
+        assert other.date - flooded.date < 20
+        talk.wait(lambda: len(talk.server.people.from_bot(talk.server.people.private_chat(ann))) == 3)
+        assert talk.shown(ann) == [f"Heard: hello {number}" for number in range(3)]
+
+
+def test_commands_of_a_flooded_chat_hold_up_no_other_one(tmp_path: Path):
+    with chatting(tmp_path, HELLO) as talk:
+        ann, bob = talk.person("Ann"), talk.person("Bob")
+        talk.telegram.faults.flood(50, method="sendMessage")
+        for _ in range(3):
+            talk.write(ann, "/mode")
+        talk.console.heard("a command is given up")
+        talk.write(bob, "hello")
+        talk.sees(bob, "Hello.")
+        assert talk.shown(ann) == []
+
+
 def test_a_flood_of_the_polls_lets_the_whole_bot_wait(tmp_path: Path):
     with chatting(tmp_path, {"reply": [{"text": "Hello.", "delay": 3}]}) as talk:
         ann = talk.person("Ann")

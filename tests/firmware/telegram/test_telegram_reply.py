@@ -58,13 +58,21 @@ class Channel:
         self.moved = []
         self.refused = []
         self.note_refused = self.refused.append
-        self.sender = Sender(self.api, self.failed.append, lambda chat, new: self.moved.append((chat, new)))
+        self.may_wait = lambda _chat: True
+        self.is_behind = lambda _chat: False
+        self.sender = Sender(self.api, self._may_wait, self.failed.append, self._move)
         self.noted = []
         self.undelivered = []
         self.confirmed = []
         self.copies = 0
         self.given_up = []
         self.note_given_up = self.given_up.append
+
+    def _may_wait(self, chat):
+        return self.may_wait(chat)
+
+    def _move(self, chat, new):
+        self.moved.append((chat, new))
 
     def confirm(self, place):
         self.confirmed.append(place)
@@ -326,6 +334,31 @@ async def test_telegrams_wait_is_kept():
     channel = Channel(BotError(429, "Too Many Requests", retry_after=1))
     assert await said(channel, "Hi")
     assert channel.api.methods() == ["sendMessage"] * 2
+
+
+async def test_an_answer_whose_place_is_needed_waits_for_seconds_and_is_kept_if_it_takes_longer():
+    for seconds, is_sent in ((2, True), (40, False)):
+        channel = Channel(BotError(429, "Too Many Requests", retry_after=seconds))
+        channel.may_wait = lambda _chat: False
+        assert await said(channel, "Hi") is is_sent
+        assert channel.undelivered == [] if is_sent else ["t1"]
+
+
+async def test_an_answer_that_waits_is_kept_as_soon_as_its_place_is_needed():
+    channel = Channel(BotError(429, "Too Many Requests", retry_after=40))
+    places = [True, True, False]
+    channel.may_wait = lambda _chat: places.pop(0)
+    assert await said(channel, "Hi") is False and not places
+
+
+async def test_an_answer_overtakes_no_earlier_ones_that_are_kept():
+    channel = Channel()
+    channel.is_behind = lambda _chat: True
+    assert await said(channel, "Hi") is False
+    assert channel.undelivered == ["t1"] and not channel.api.calls
+    reply = Reply(channel, ANN, False, longest_ms=0)  # one of those that are kept
+    await reply.kept(Kept("t1", "Hi", "", False, False, 0, 0))
+    assert await reply.end(None) and channel.api.texts() == ["Hi"]
 
 
 async def test_an_answer_that_has_to_wait_for_more_than_a_minute_is_kept():

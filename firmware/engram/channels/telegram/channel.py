@@ -9,7 +9,7 @@ import asyncio
 from engram import diag
 from engram.channels.inbox import Message
 from engram.channels.telegram.bot_api import BotError
-from engram.channels.telegram.poller import LONG_POLL_S, Poller
+from engram.channels.telegram.poller import AT_ONCE, LONG_POLL_S, Poller
 from engram.channels.telegram.reply import AGAIN, MOST_COPIES, Reply
 from engram.channels.telegram.sender import LONGEST_WAIT_MS, Sender, is_final, is_refused, message_of, place_of, room_of
 from engram.channels.telegram.updates import part
@@ -49,7 +49,7 @@ class Telegram:
         self._commands = commands
         self._is_live = is_live
         self._api = make_api(0)
-        self.sender = Sender(self._api, self._call_failed, self._group_moved)
+        self.sender = Sender(self._api, self._may_wait, self._call_failed, self._group_moved)
         # Files come over the link of the polls, which are short meanwhile: the answers to others go on.
         polls = self._polls = make_api(LONG_POLL_S) if is_live else self._api
         self.poller = Poller(polls, clock, folder, is_live, self._say, self.sender.move)
@@ -58,7 +58,7 @@ class Telegram:
         self._is_owing = True  # whether the outbox may have answers for Telegram
         self._is_redelivering = False
         self._retry = Timeout()
-        self._waiting = []  # chats that were passed over as answers are delivered: later ones do not overtake
+        self._waiting = []  # chats that have to wait, and have kept answers: later ones do not overtake
         self._failed = []  # chats to which an answer was not delivered meanwhile: others have their turn
         self._copies = {}  # by its turn or its message's Place, (part of an answer, how many of it may have arrived)
         self._fault = ""  # the newest that the owner is told, such as an answer that Telegram did not take
@@ -181,10 +181,30 @@ class Telegram:
             # Nothing is kept of it, such as of a command that reads: it is done again, since nobody has seen what came of it.
             doubts += reply.may_have_arrived
             is_doubted = doubts >= _SAYINGS or reply.copies >= MOST_COPIES
-            if is_doubted or end.is_over or self.sender.wait_ms(place.chat) > LONGEST_WAIT_MS:
+            if is_doubted or end.is_over or not await self._pause(place.chat):
                 await self._give_up(said, place, caller)
                 return
-            await sleep_ms(_RETRY_MS)
+
+    async def _pause(self, chat: int) -> bool:
+        """Wait before something is tried again; false if its chat has to wait too long, or something else needs its place."""
+        pause = Timeout()
+        pause.begin(_RETRY_MS)
+        while not pause.is_over:
+            wait_ms = self.sender.wait_ms(chat)
+            if wait_ms > LONGEST_WAIT_MS or (wait_ms and not self._may_wait(chat)):
+                return False
+            await sleep_ms(_LOOK_MS)
+        return True
+
+    def _may_wait(self, chat: int) -> bool:
+        """Whether a message may wait as Telegram wants for its chat: no other one, of this chat or of any, needs its place."""
+        if not self._is_live or self._busy() >= AT_ONCE or self.is_behind(chat):
+            return False
+        return sum(1 for place in self._places if place.chat == chat) <= 1
+
+    def is_behind(self, chat: int) -> bool:
+        """Whether earlier answers of a chat are kept until it has to wait no more."""
+        return chat in self._waiting
 
     async def _give_up(self, said, place, caller) -> None:
         """Say, as soon as that is possible, that something was not answered of which nothing is kept."""
@@ -260,6 +280,8 @@ class Telegram:
         """The answer to a turn is not delivered at a Place, or not known to be: it is kept for later."""
         if self._is_redelivering:
             self._failed.append(place.chat)
+        if self.sender.wait_ms(place.chat):
+            self._waiting.append(place.chat)
         diag.warning(NAME, "an answer was not delivered and is kept: %s" % (turn or "a command's"))
         self._owe()
 
@@ -278,7 +300,6 @@ class Telegram:
 
     async def _redeliver(self) -> None:
         self._waiting.clear()
-        self._failed.clear()
         try:
             # It ends at what fails, which may be the fault of one chat: that one is then passed over.
             failed = -1
@@ -287,6 +308,7 @@ class Telegram:
                 await self._inbox.redeliver(NAME)
         finally:
             self._is_redelivering = False
+            self._failed.clear()
 
     def _open_sink(self, address: str) -> tuple:
         place = place_of(address)

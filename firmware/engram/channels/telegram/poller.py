@@ -17,13 +17,15 @@ from engram.errors import StoreError
 LONG_POLL_S = 50
 """How long Telegram waits for an update before it answers that there is none."""
 
+AT_ONCE = const(3)
+"""Messages that are answered or wait: the board takes four, and one may come from the console."""
+
 _FILE = const("/telegram.json")  # {"bot":99,"update":700000001}: a file of less than 128 bytes costs no erase
 _FILE_BYTES = const(200)
 _SHORT_POLL_MS = const(5000)
 _OPEN_POLL_MS = const(2000)  # while messages wait: others are to get their typing sign, too
 _LARGE = const(49152)  # bytes of updates that are read at once
 _SMALL = const(8192)  # likewise where the heap is small
-_AT_ONCE = const(3)  # messages that are answered or wait: the board takes four, and one may come from the console
 _FIRST_PAUSE_MS = const(1000)  # after an error; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60_000)
 _DOUBLINGS = const(6)
@@ -93,7 +95,7 @@ class Poller:
             self._next = 0
         if self._open:
             await self._wait_for_taken()
-        room = (_AT_ONCE if self._is_live else 1) - count_busy()
+        room = (AT_ONCE if self._is_live else 1) - count_busy()
         if room <= 0:
             await sleep_ms(_STEP_MS)
             return []

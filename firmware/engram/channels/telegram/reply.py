@@ -193,7 +193,13 @@ class Reply(ChannelSink):
         self._channel.note_undelivered(self._turn, self._place)
         return None if stream.is_doubtful and not stream.message else False
 
+    def _is_behind(self) -> bool:
+        """Whether earlier answers of the chat are kept, and this one is none of them."""
+        return self._longest_ms > 0 and self._channel.is_behind(self._place.chat)
+
     async def _send_rest(self) -> bool:
+        if self._is_behind():
+            return False
         for attempt in range(_ATTEMPTS):
             try:
                 for stream in (self._before, self._text, self._after):
@@ -232,9 +238,12 @@ class Reply(ChannelSink):
             if self._text.is_empty and sign.is_over:
                 sign.begin(_TYPING_MS)
                 await self._sender.show_typing(self._place)
-            elif self._next.is_over and not self.copies and not self._sender.wait_ms(self._place.chat):
+            elif self._next.is_over and self._may_show():
                 await self._try_to_show()
             await sleep_ms(_LOOK_MS)
+
+    def _may_show(self) -> bool:
+        return not (self.copies or self._is_behind() or self._sender.wait_ms(self._place.chat))
 
     async def _try_to_show(self) -> None:
         """Show what is new; what fails is shown later."""
