@@ -11,7 +11,16 @@ from engram.channels.inbox import Message
 from engram.channels.telegram.bot_api import BotError
 from engram.channels.telegram.poller import AT_ONCE, LONG_POLL_S, Poller
 from engram.channels.telegram.reply import AGAIN, MOST_COPIES, Reply
-from engram.channels.telegram.sender import LONGEST_WAIT_MS, Sender, is_final, is_refused, message_of, place_of, room_of
+from engram.channels.telegram.sender import (
+    LONGEST_WAIT_MS,
+    Place,
+    Sender,
+    is_final,
+    is_refused,
+    message_of,
+    place_of,
+    room_of,
+)
 from engram.channels.telegram.updates import part
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms
@@ -28,6 +37,7 @@ _TRIED_MS = const(600_000)  # for so long a command that reads is done again, if
 _GIVEN_UP = const("%s was not answered, or the answer may not have arrived: say it again.")
 _MESSAGE = const("A message")
 _COUNTED = const(16)  # answers of which copies may have arrived: more than the outbox has
+_TOO_LARGE = const("This message is too large for me: send it in parts.")
 _NAMED = const(8)  # closed groups that the log names
 _MENU_LONGEST = const(256)  # characters of a command's description
 _NOT_IN_MENU = const(("json",))
@@ -52,7 +62,7 @@ class Telegram:
         self.sender = Sender(self._api, self._may_wait, self._call_failed, self._group_moved)
         # Files come over the link of the polls, which are short meanwhile: the answers to others go on.
         polls = self._polls = make_api(LONG_POLL_S) if is_live else self._api
-        self.poller = Poller(polls, clock, folder, is_live, self._say, self.sender.move)
+        self.poller = Poller(polls, clock, folder, is_live, self._pass_over, self.sender.move)
         self._tasks = []  # of messages that are being answered
         self._places = []  # of these, in their order
         self._is_owing = True  # whether the outbox may have answers for Telegram
@@ -135,11 +145,7 @@ class Telegram:
         """Answer a message, if who says it may talk here."""
         self._places.append(place)
         try:
-            kind = "group" if place.is_group else "direct"
-            topic = str(place.topic or "")
-            admission = self._find_people().admit(
-                NAME, str(said.sender), kind, str(place.chat), said.is_mentioned, topic, said.name, self._policy
-            )
+            admission = self._admit(said.sender, place, said.is_mentioned, said.name)
             if admission.caller:
                 await self._converse(said, place, admission.caller)
             elif admission.reply:
@@ -149,6 +155,23 @@ class Telegram:
         finally:
             self._places.remove(place)
             self.poller.confirm(place, False)
+
+    def _admit(self, sender: int, place, is_mentioned: bool, name: str):
+        kind = "group" if place.is_group else "direct"
+        topic = str(place.topic or "")
+        people = self._find_people()
+        return people.admit(NAME, str(sender), kind, str(place.chat), is_mentioned, topic, name, self._policy)
+
+    async def _pass_over(self, large) -> None:
+        """Tell of a message that is too large: the owner, and its sender if it would have been answered."""
+        self._note_fault("too large ", "a message of the chat %d" % large.chat)
+        if not large.chat or not large.sender:
+            return
+        place = Place(large.chat, 0, large.message_id, large.chat < 0)
+        admission = self._admit(large.sender, place, large.names(self.poller.bot.username), "")
+        sentence = _TOO_LARGE if admission.caller else admission.reply
+        if sentence:
+            await self._begin(self._say(place, sentence))
 
     def _name_group(self, chat: int) -> None:
         """Tell the owner, once, the number of a group in which the bot was mentioned though it is closed."""

@@ -43,16 +43,16 @@ _WEBHOOK = const("a webhook is set for this bot, so Telegram gives no updates: /
 class Poller:
     """Polls one bot, with long polls and several messages at once if `is_live`.
 
-    say(Place, text) is awaited to tell of a message that cannot be read; on_moved(chat, new) gets a group that became a
+    on_large(Unreadable) is awaited with a message that cannot be read; on_moved(chat, new) gets a group that became a
     supergroup.
     """
 
-    def __init__(self, api, clock, folder: str, is_live: bool, say, on_moved):
+    def __init__(self, api, clock, folder: str, is_live: bool, on_large, on_moved):
         self._api = api
         self._clock = clock
         self._path = folder + _FILE
         self._is_live = is_live
-        self._say = say
+        self._on_large = on_large
         self._on_moved = on_moved
         self._open = []  # (update's number, Place) of messages that are not taken
         self._next = 0  # the number after the newest update
@@ -143,11 +143,10 @@ class Poller:
         return said, place
 
     async def _pass_over(self, large: Unreadable) -> None:
-        """Tell that an update is too large, and go on behind it."""
+        """Go on behind an update that is too large."""
         self._next = max(self._next, large.update_id + 1)
         diag.warning("telegram", "a message was too large for the board, and was passed over")
-        if large.chat > 0:
-            await self._say(Place(large.chat, 0, 0, False), "This message is too large for me: send it in parts.")
+        await self._on_large(large)
 
     def confirm(self, place: Place, is_kept: bool) -> None:
         """A message needs not come again; `is_kept` tells that it made a line on flash, or was answered."""
