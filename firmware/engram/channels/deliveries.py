@@ -130,10 +130,20 @@ class Deliveries:
                 # In this order: a command whose line is not in the outbox any more has been answered.
                 seq = self._journal.newest + 1
                 note_taken(seq)
-                self._journal.note_command(mid)
+                try:
+                    self._journal.note_command(mid)
+                except (EngramError, MemoryError):
+                    self._forget(seq, seqs)
+                    raise
                 await sink.taken("t%d" % seq)
             return await self._inbox.answer(message, sink)
         return await self._inbox.answer(message, sink, _New(mid, note_taken))
+
+    def _forget(self, seq: int, seqs: list) -> None:
+        """A line could not be written: the next one has its seq."""
+        seqs.remove(seq)
+        self._outbox.remove(seq)
+        self._taken.remove(seq)
 
     def _find(self, mid: str, seqs: list):
         """The line that a message made before, None if it is new."""
@@ -236,6 +246,8 @@ class Deliveries:
             if address in self._busy or seq in self._busy:
                 continue  # it is under way
             sink, room = open_sink(address)
+            if not room:
+                self._outbox.remove(seq)  # the power failed before its line was there, and this is another
             if sink is None:
                 continue
             if "to" in line:
@@ -260,7 +272,11 @@ class Deliveries:
         # In this order: an entry whose line is not there is removed, but nothing would find the line.
         seq = self._journal.next_turn(caller)
         self._outbox.note(seq)
-        self._journal.add(caller, "assistant", "engram", content, to=caller.room)
+        try:
+            self._journal.add(caller, "assistant", "engram", content, to=caller.room)
+        except (EngramError, MemoryError):
+            self._outbox.remove(seq)  # the next line has this seq
+            raise
         sink, _ = self._inbox.channels[name](caller.room)
         self._busy.append(seq)
         return asyncio.create_task(interruptible(self._push(self._journal.entries.line(seq), sink)))

@@ -100,7 +100,8 @@ class Inbox:
         """Let a channel deliver what the board keeps for it, or begins to say.
 
         Its messages' ids begin with `name` and a colon, its rooms with `name` and a space. open_sink(address) gives
-        (ChannelSink, room) for such an id or room; None in place of the sink if nothing can go there for a while.
+        (ChannelSink, room) for such an id or room; None in place of the sink if nothing can go there for a while, and "" in
+        place of the room if nothing ever does: the channel's network asks for its answers again.
         """
         self.channels[name] = open_sink
 

@@ -1,12 +1,12 @@
 """Answers that were not delivered: kept on flash by their turns, given when the link is back, with their age; bounded."""
 
-from board import Board, Script
+from board import Board, Script, say
 from channel import Chat, Network, message
 from engram import files
 from engram.channels.outbox import Outbox
 from engram.errors import StoreError
 from engram.memory.access import Caller
-from support import folder
+from support import folder, raises
 
 NET = Caller("ann", "net 1", False, "")
 
@@ -240,3 +240,25 @@ async def test_what_could_not_be_read_while_it_was_delivered_is_kept():
     network = Network(board.inbox)
     assert await board.inbox.redeliver("net") == 0
     assert _given(network)[-1] == ("net 1", ["kept", "The paint has come.", "end"])
+
+
+async def test_what_a_full_flash_did_not_take_leaves_nothing_to_deliver_in_the_place_of_the_next_line():
+    board = _board()
+    network = Network(board.inbox)
+    network.is_up = False
+    journal = board.journal
+    for begin in ("add", "note_command"):
+        setattr(journal, begin, _full)
+    with raises(StoreError):
+        board.inbox.push(NET, "The paint has come.")
+    await network.offer(message("net:1:0", "/remember tea", NET))
+    for begin in ("add", "note_command"):
+        delattr(journal, begin)
+    assert not Outbox(board.place + "/memory").entries
+    say(board, "the next line", caller=NET, mid="net:1:1")
+    network.is_up = True
+    assert await board.inbox.redeliver("net") == 0 and not _given(network)
+
+
+def _full(*_, **more):
+    raise StoreError("the flash is full.")
