@@ -32,7 +32,7 @@ async def _kept(folder: str, caller, file) -> str:
     shown = name[:_NAME_LONGEST]
     if not access.is_owner(caller):
         raise ArgumentError(shown, _OTHERS)
-    form = name.rpartition(".")[2]
+    form = name.rpartition(".")[2].lower()
     if form not in _FORMS:
         raise ArgumentError(shown, _KIND)
     if size > _LARGEST:
