@@ -35,8 +35,7 @@ _NOT_AGAIN = const("this came before and is not carried out again; it may have b
 _GONE = const("this came before, and has left the journal: say it again.")
 _LATE = const("this answers a message from %s ago")
 _DROPPED = const("older answers that could not be delivered and are not kept any more: %d; ask again.")
-
-
+_NOT_LET_IN = const("%s is not delivered: who was to have it in %s is not let in any more")
 _BROKEN = const(" … (it broke off here)")
 
 _Kept = namedtuple("_Kept", "turn text age is_cut is_repeat part place")
@@ -233,7 +232,7 @@ class Deliveries:
 
     async def redeliver(self, name: str) -> int:
         """See Inbox.redeliver()."""
-        open_sink = self._inbox.channels[name]
+        open_sink, _ = self._inbox.channels[name]
         for seq, _, _ in list(self._outbox.entries):
             line = self._journal.entries.line(seq)
             address = line and (line.get("mid") or line.get("to"))
@@ -246,9 +245,8 @@ class Deliveries:
             if address in self._busy or seq in self._busy:
                 continue  # it is under way
             sink, room = open_sink(address)
-            if not room:
-                self._outbox.remove(seq)  # the power failed before its line was there, and this is another
-            if sink is None:
+            caller = self._caller(name, room, line)
+            if sink is None or caller is None:
                 continue
             if "to" in line:
                 if self._journal.turn(seq) is None:
@@ -257,17 +255,35 @@ class Deliveries:
                 self._busy.append(seq)
                 await self._push(line, sink)
             else:
-                asks = turn_principal(line) if "who" in line else Caller("", "", False, "")
-                caller = Caller(asks.principal, room, asks.group, asks.workspace)
                 await self.take(Message(address, caller, line.get("text", ""), "op" in line, None), sink)
             if self._outbox.find(seq) is not None:
                 break  # the link is down again
         return len(self._outbox.entries)
 
+    def _caller(self, name: str, room: str, line: dict):
+        """Who gets in a room what is kept with a line; None if nobody does: it is not kept any more."""
+        asks = turn_principal(line) if "who" in line else Caller("", "", False, "")
+        caller = Caller(asks.principal, room, asks.group, asks.workspace)
+        if room and self._is_let_in(name, caller):
+            return caller
+        self._outbox.remove(line["seq"])
+        # Without a room the power failed before its line was there, and this is another.
+        if room:
+            diag.warning("outbox", _NOT_LET_IN % ("t%d" % line["seq"], room))
+        return None
+
+    def _is_let_in(self, name: str, caller) -> bool:
+        """Whether a caller who was let in when something was kept for them still is."""
+        _, is_let_in = self._inbox.channels[name]
+        return is_let_in is None or is_let_in(caller)
+
     def push(self, caller, content: str):
         """See Inbox.push()."""
         name = channel_of(caller.room)
         if name not in self._inbox.channels:
+            return None
+        if not self._is_let_in(name, caller):
+            diag.warning("outbox", _NOT_LET_IN % ("a reminder", caller.room))
             return None
         # In this order: an entry whose line is not there is removed, but nothing would find the line.
         seq = self._journal.next_turn(caller)
@@ -277,7 +293,8 @@ class Deliveries:
         except (EngramError, MemoryError):
             self._outbox.remove(seq)  # the next line has this seq
             raise
-        sink, _ = self._inbox.channels[name](caller.room)
+        open_sink, _ = self._inbox.channels[name]
+        sink, _ = open_sink(caller.room)
         self._busy.append(seq)
         return asyncio.create_task(interruptible(self._push(self._journal.entries.line(seq), sink)))
 

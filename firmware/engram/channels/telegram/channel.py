@@ -60,7 +60,7 @@ class Telegram:
         self._waiting = []  # chats that were passed over as answers are delivered: later ones do not overtake
         self._refusal = ""  # of the newest answer that Telegram did not take
         self._named = []  # closed groups that the log has named
-        inbox.add_channel(NAME, self._open_sink)
+        inbox.add_channel(NAME, self._open_sink, self._is_let_in)
 
     # --- running
 
@@ -266,6 +266,11 @@ class Telegram:
             return None, room_of(place)
         # It waits for nothing: meanwhile no other chat would get its answer.
         return Reply(self, place, self._is_live, longest_ms=0), room_of(place)
+
+    def _is_let_in(self, caller) -> bool:
+        place = place_of(caller.room)
+        chat = str(self.sender.chat_of(place.chat))
+        return self._find_people().is_let_in(NAME, caller.principal, chat, place.is_group, self._policy)
 
     # --- status
 
