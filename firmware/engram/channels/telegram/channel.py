@@ -73,7 +73,7 @@ class Telegram:
         self._copies = {}  # by its turn or its message's Place, (part of an answer, how many of it may have arrived)
         self._fault = ""  # the newest that the owner is told, such as an answer that Telegram did not take
         self._named = []  # closed groups that the log has named
-        inbox.add_channel(NAME, self._open_sink)
+        inbox.add_channel(NAME, self._open_sink, self._is_let_in)
 
     # --- running
 
@@ -341,6 +341,11 @@ class Telegram:
             return None, room_of(place)
         # It waits for nothing: meanwhile no other chat would get its answer.
         return Reply(self, place, self._is_live, longest_ms=0), room_of(place)
+
+    def _is_let_in(self, caller) -> bool:
+        place = place_of(caller.room)
+        chat = str(self.sender.chat_of(place.chat))
+        return self._find_people().is_let_in(NAME, caller.principal, chat, place.is_group, self._policy)
 
     # --- status
 
