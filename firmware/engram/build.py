@@ -60,7 +60,11 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
         _add_companion(board)
     add_agent(board)
     if board.companion and board.companion.listening:
-        board.inbox.add_channel("link", board.companion.listening.open_sink)
+
+        def is_let_in(caller) -> bool:
+            return not board.find_people().is_blocked(caller.principal)
+
+        board.inbox.add_channel("link", board.companion.listening.open_sink, is_let_in)
     if config.secret("telegram.token"):
         _add_telegram(board)
     if not (board.turns_reserve.keep() and board.reserve.keep()):

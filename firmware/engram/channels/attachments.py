@@ -4,11 +4,12 @@ from engram import files
 from engram.compat import const
 from engram.errors import ArgumentError, EngramError
 from engram.memory import access
+from engram.text.utf8 import encode
 
 _LARGEST = const(262144)  # bytes: what a board can hold beside its memory, and bring in within minutes
 _PIECE = const(1024)
 _NAME_LONGEST = const(64)
-_NAME = const("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+_NAME = const(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 _ELSE = const("received")  # for a name that /import does not take
 
 _FORMS = const(("jsonl", "json", "md"))
@@ -31,7 +32,7 @@ async def _kept(folder: str, caller, file) -> str:
     shown = name[:_NAME_LONGEST]
     if not access.is_owner(caller):
         raise ArgumentError(shown, _OTHERS)
-    form = name.rpartition(".")[2]
+    form = name.rpartition(".")[2].lower()
     if form not in _FORMS:
         raise ArgumentError(shown, _KIND)
     if size > _LARGEST:
@@ -40,8 +41,8 @@ async def _kept(folder: str, caller, file) -> str:
     if (
         form == "json"
         or len(name) > _NAME_LONGEST
-        or name[0] == "."
-        or [letter for letter in name if letter not in _NAME]
+        or name.startswith(".")
+        or [byte for byte in encode(name) if byte not in _NAME]
     ):
         name = _ELSE + "." + form
     source = await open_file()

@@ -35,8 +35,7 @@ _NOT_AGAIN = const("this came before and is not carried out again; it may have b
 _GONE = const("this came before, and has left the journal: say it again.")
 _LATE = const("this answers a message from %s ago")
 _DROPPED = const("older answers that could not be delivered and are not kept any more: %d; ask again.")
-
-
+_NOT_LET_IN = const("%s is not delivered: who was to have it in %s is not let in any more")
 _BROKEN = const(" … (it broke off here)")
 
 _Kept = namedtuple("_Kept", "turn text age is_cut is_repeat part place")
@@ -130,10 +129,20 @@ class Deliveries:
                 # In this order: a command whose line is not in the outbox any more has been answered.
                 seq = self._journal.newest + 1
                 note_taken(seq)
-                self._journal.note_command(mid)
+                try:
+                    self._journal.note_command(mid)
+                except (EngramError, MemoryError):
+                    self._forget(seq, seqs)
+                    raise
                 await sink.taken("t%d" % seq)
             return await self._inbox.answer(message, sink)
         return await self._inbox.answer(message, sink, _New(mid, note_taken))
+
+    def _forget(self, seq: int, seqs: list) -> None:
+        """A line could not be written: the next one has its seq."""
+        seqs.remove(seq)
+        self._outbox.remove(seq)
+        self._taken.remove(seq)
 
     def _find(self, mid: str, seqs: list):
         """The line that a message made before, None if it is new."""
@@ -223,7 +232,7 @@ class Deliveries:
 
     async def redeliver(self, name: str) -> int:
         """See Inbox.redeliver()."""
-        open_sink = self._inbox.channels[name]
+        open_sink, _ = self._inbox.channels[name]
         for seq, _, _ in list(self._outbox.entries):
             line = self._journal.entries.line(seq)
             address = line and (line.get("mid") or line.get("to"))
@@ -236,7 +245,8 @@ class Deliveries:
             if address in self._busy or seq in self._busy:
                 continue  # it is under way
             sink, room = open_sink(address)
-            if sink is None:
+            caller = self._caller(name, room, line)
+            if sink is None or caller is None:
                 continue
             if "to" in line:
                 if self._journal.turn(seq) is None:
@@ -245,23 +255,46 @@ class Deliveries:
                 self._busy.append(seq)
                 await self._push(line, sink)
             else:
-                asks = turn_principal(line) if "who" in line else Caller("", "", False, "")
-                caller = Caller(asks.principal, room, asks.group, asks.workspace)
                 await self.take(Message(address, caller, line.get("text", ""), "op" in line, None), sink)
             if self._outbox.find(seq) is not None:
                 break  # the link is down again
         return len(self._outbox.entries)
+
+    def _caller(self, name: str, room: str, line: dict):
+        """Who gets in a room what is kept with a line; None if nobody does: it is not kept any more."""
+        asks = turn_principal(line) if "who" in line else Caller("", "", False, "")
+        caller = Caller(asks.principal, room, asks.group, asks.workspace)
+        if room and self._is_let_in(name, caller):
+            return caller
+        self._outbox.remove(line["seq"])
+        # Without a room the power failed before its line was there, and this is another.
+        if room:
+            diag.warning("outbox", _NOT_LET_IN % ("t%d" % line["seq"], room))
+        return None
+
+    def _is_let_in(self, name: str, caller) -> bool:
+        """Whether a caller who was let in when something was kept for them still is."""
+        _, is_let_in = self._inbox.channels[name]
+        return is_let_in is None or is_let_in(caller)
 
     def push(self, caller, content: str):
         """See Inbox.push()."""
         name = channel_of(caller.room)
         if name not in self._inbox.channels:
             return None
+        if not self._is_let_in(name, caller):
+            diag.warning("outbox", _NOT_LET_IN % ("a reminder", caller.room))
+            return None
         # In this order: an entry whose line is not there is removed, but nothing would find the line.
         seq = self._journal.next_turn(caller)
         self._outbox.note(seq)
-        self._journal.add(caller, "assistant", "engram", content, to=caller.room)
-        sink, _ = self._inbox.channels[name](caller.room)
+        try:
+            self._journal.add(caller, "assistant", "engram", content, to=caller.room)
+        except (EngramError, MemoryError):
+            self._outbox.remove(seq)  # the next line has this seq
+            raise
+        open_sink, _ = self._inbox.channels[name]
+        sink, _ = open_sink(caller.room)
         self._busy.append(seq)
         return asyncio.create_task(interruptible(self._push(self._journal.entries.line(seq), sink)))
 

@@ -86,7 +86,7 @@ class Inbox:
         self._make_deliveries = make_deliveries
         self._deliveries = None
         self.channels = {}
-        """The channels that deliver by themselves, by name."""
+        """(open_sink, is_let_in) of the channels that deliver by themselves, by name: see add_channel()."""
 
     async def take(self, message: Message, sink: ChannelSink):
         """Answer a message, once if it has an id; the Outcome of a turn, or None. The sink gets the errors."""
@@ -96,13 +96,15 @@ class Inbox:
         await sink.end(outcome)
         return outcome
 
-    def add_channel(self, name: str, open_sink) -> None:
+    def add_channel(self, name: str, open_sink, is_let_in=None) -> None:
         """Let a channel deliver what the board keeps for it, or begins to say.
 
         Its messages' ids begin with `name` and a colon, its rooms with `name` and a space. open_sink(address) gives
-        (ChannelSink, room) for such an id or room; None in place of the sink if nothing can go there for a while.
+        (ChannelSink, room) for such an id or room; None in place of the sink if nothing can go there for a while, and "" in
+        place of the room if nothing ever does: the channel's network asks for its answers again.
+        is_let_in(caller) tells whether what is kept for a caller may still go to their room; None if that is always so.
         """
-        self.channels[name] = open_sink
+        self.channels[name] = open_sink, is_let_in
 
     async def redeliver(self, name: str) -> int:
         """Give a channel whose link is there (again) what it has not delivered yet; how many are left."""
@@ -114,7 +116,7 @@ class Inbox:
         """Say something to a caller by the board's own initiative, in their room: a turn of its session, on flash then.
 
         Returns the task that delivers it, which gives whether that succeeded: what fails is kept. None if no channel has such
-        rooms.
+        rooms, or they are not let in there any more.
         """
         return self.deliveries().push(caller, content)
 

@@ -154,6 +154,16 @@ class People:
         """Whether a principal is one whom the owner has blocked."""
         return any(person["who"] == principal and person.get("blocked") for person in self.people)
 
+    def is_let_in(self, network: str, principal: str, chat: str, is_group: bool, policy: str) -> bool:
+        """Whether what is kept for somebody may still go to a chat, which has the sender's id if it is no group."""
+        ref = network + ":" + chat
+        if self.is_blocked(principal):
+            return False
+        if is_group:
+            return ref in self.groups
+        person = self._with_id(ref)
+        return policy != "off" and (not person.get("blocked") if person else policy == OPEN)
+
     def waiting(self) -> list:
         """(code, id, name, when) of the strangers whose code is valid."""
         now = self._clock.now()

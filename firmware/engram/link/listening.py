@@ -67,9 +67,11 @@ class Listening:
             await sleep_ms(pause_ms)
 
     def open_sink(self, room: str) -> tuple:
-        """A sink for what the board begins to say in a room of the link, and the room."""
-        from engram.link.conversation import Push  # seldom needed
+        """A sink for what the board begins to say in a room of the link, and the room; none for a message's id."""
+        from engram.link.conversation import ROOM, Push  # seldom needed
 
+        if not room.startswith(ROOM):
+            return None, ""
         return Push(self._sync, room), room
 
     async def stop(self) -> None:

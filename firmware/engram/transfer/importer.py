@@ -25,9 +25,11 @@ from engram.transfer import jsonl
 
 _BUFFER = const(1024)
 _BOM = const(b"\xef\xbb\xbf")
+_BLANK = const(b" \t\r\n\xef\xbb\xbf")
 _AT_ONCE = const(16)  # memories that are kept with one flush
 _CHARS_AT_ONCE = const(2000)  # of their contents: bounds the heap
 _NO_END = const("the file has no end.")
+_NO_OBJECTS = const("the file is neither a list of JSON objects nor one nor lines of them.")
 _MOST_UNKNOWN = const(8)  # names of unknown fields that the report has
 _MOST_PROBLEMS = const(100)  # refused lines that are named; the others are counted
 _MOST_IDS = const(16)  # that the report for programs has
@@ -87,11 +89,12 @@ class Importer:
     # --- reading
 
     def import_file(self, path: str):
-        """Import a file: a page of Markdown, a JSON list or lines of JSON, as its name says; a generator that pauses often.
+        """Import a file, a page of Markdown or JSON, as its name says; a generator that pauses often. In .json may be a list,
+        an object or lines.
 
         StoreError when the flash refuses.
         """
-        form = path.rpartition(".")[2]
+        form = path.rpartition(".")[2].lower()
         read = {"md": self._import_page, "json": self._import_list}.get(form, self._import_lines)
         try:
             with open(path, "rb") as file:
@@ -109,15 +112,27 @@ class Importer:
                 break
 
     def _import_list(self, file):
+        data = file.read(_BUFFER)
+        # What stands before a bracket would be passed over.
+        if data.lstrip(_BLANK)[:1] in (b"[", b"{"):
+            yield from self._import_objects(file, data)
+        else:
+            self._refuse(1, "line", _NO_OBJECTS)
+
+    def _import_objects(self, file, data):
         from engram.transfer.json_list import JsonList  # seldom needed
 
         objects = JsonList()
-        while not self._is_foreign:
-            data = file.read(_BUFFER)
-            if not data:
-                break
+        is_first = True
+        while data:
             try:
                 for number, line in objects.feed(data):
+                    if is_first and objects.is_whole and number == objects.line:
+                        # It is a line, in no list: one that is wrong spoils none of the others.
+                        file.seek(0)
+                        yield from self._import_lines(file)
+                        return
+                    is_first = False
                     self.import_line(number, line)
                     yield
                     if self._is_foreign:
@@ -126,8 +141,11 @@ class Importer:
                 self._refuse(objects.line, error.argument, str(error))
                 return
             yield
+            data = file.read(_BUFFER)
         if not objects.is_whole:
             self._refuse(objects.line, "line", _NO_END)
+        elif is_first:
+            self._refuse(1, "line", _NO_OBJECTS)
 
     def _import_page(self, file):
         from engram.transfer.markdown_reader import MarkdownReader  # seldom needed

@@ -1,4 +1,7 @@
-"""Finds the objects of a JSON list, or of the lists within an object, over as many lines as they like, in bounded memory."""
+"""Finds the objects of a JSON list, or of the lists within an object, over as many lines as they like, in bounded memory.
+
+An object in no list is found itself if no list in it has objects.
+"""
 
 from engram.compat import const
 from engram.errors import ArgumentError
@@ -42,7 +45,8 @@ class JsonList:
             elif byte == _QUOTE:
                 self._is_text = True
             elif byte in _OPENING:
-                if self._object is None and byte == _OBJECT and self._brackets and self._brackets[-1] == _LIST:
+                is_wanted = self._object is None or not self._inside
+                if is_wanted and byte == _OBJECT and self._brackets[-1:] in ([], [_LIST]):
                     self._object, self._bytes = bytearray(), 0
                     self._first, self._inside, start = self.line, len(self._brackets), at
                 if len(self._brackets) == _DEEPEST:

@@ -11,6 +11,7 @@ from engram.log_line import MAX_LINE
 from engram.memory import access
 from engram.memory.records import fields as record_fields
 from engram.memory.records import provenance
+from engram.text import utf8
 
 DEFAULT_TAG = "imported"
 
@@ -225,6 +226,13 @@ def _split_at(line: str, separator: str) -> list:
     return parts
 
 
+def _character(code: int) -> str:
+    """As chr(), which MicroPython would keep in memory for ever: see text.utf8."""
+    data = bytearray()
+    utf8.put(data, code)
+    return str(data, "utf-8")
+
+
 def _unescaped(line: str) -> str:
     """A text without the backslashes and the codes that stand for characters."""
     parts = []
@@ -239,7 +247,7 @@ def _unescaped(line: str) -> str:
         else:
             digits, end, _ = line[at + 2 : at + 8].partition(";")
             is_code = bool(end) and digits.encode().isdigit() and int(digits) < _FIRST_SURROGATE
-            parts.append(chr(int(digits)) if is_code else "&#")
+            parts.append(_character(int(digits)) if is_code else "&#")
             start = at + 2 + (len(digits) + 1 if is_code else 0)
         at = _next(line, ("\\", "&#"), start)
     parts.append(line[start:])

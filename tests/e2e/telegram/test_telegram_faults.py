@@ -46,6 +46,35 @@ def test_a_flood_of_one_chat_holds_up_no_other_one(tmp_path: Path):
         assert refused.status == 429 and late.date - refused.date >= 8
 
 
+def test_several_messages_of_a_flooded_chat_hold_up_no_other_one_and_keep_their_order(tmp_path: Path):
+    with chatting(tmp_path, {"reply": "Heard: {last}"}) as talk:
+        ann, bob = talk.person("Ann"), talk.person("Bob")
+        talk.telegram.faults.flood(20, method="sendMessage")
+        for number in range(3):
+            talk.write(ann, f"hello {number}")
+        talk.console.heard("an answer was not delivered and is kept: t")
+        talk.write(bob, "hello")
+        talk.sees(bob, "Heard: hello")
+        assert talk.shown(ann) == []
+        flooded = next(call for call in talk.calls("sendMessage") if call.status == 429)
+        other = next(call for call in talk.calls("sendMessage") if call.status == 200)
+        assert other.date - flooded.date < 20
+        talk.wait(lambda: len(talk.server.people.from_bot(talk.server.people.private_chat(ann))) == 3)
+        assert talk.shown(ann) == [f"Heard: hello {number}" for number in range(3)]
+
+
+def test_commands_of_a_flooded_chat_hold_up_no_other_one(tmp_path: Path):
+    with chatting(tmp_path, HELLO) as talk:
+        ann, bob = talk.person("Ann"), talk.person("Bob")
+        talk.telegram.faults.flood(50, method="sendMessage")
+        for _ in range(3):
+            talk.write(ann, "/mode")
+        talk.console.heard("a command is given up")
+        talk.write(bob, "hello")
+        talk.sees(bob, "Hello.")
+        assert talk.shown(ann) == []
+
+
 def test_a_flood_of_the_polls_lets_the_whole_bot_wait(tmp_path: Path):
     with chatting(tmp_path, {"reply": [{"text": "Hello.", "delay": 3}]}) as talk:
         ann = talk.person("Ann")
@@ -109,13 +138,34 @@ def test_a_cut_after_the_message_was_handled_is_no_silent_repetition(tmp_path: P
 def test_a_command_that_reads_is_marked_when_it_is_done_again_and_given_up_after_three_times(tmp_path: Path):
     with chatting(tmp_path, HELLO) as talk:
         ann = talk.person("Ann")
-        talk.telegram.faults.cut_after(method="sendMessage", count=6)
+        talk.telegram.faults.cut_after(method="sendMessage", count=3)
         talk.write(ann, "/mode")
-        chat = talk.chat(ann)
-        talk.wait(lambda: len(talk.server.people.from_bot(chat)) >= 5)
-        *shown, said = talk.answers(ann, 7)
-        assert shown == ["full mode", *[AGAIN + "full mode"] * 5]
+        *shown, said = talk.answers(ann, 4)
+        assert shown == ["full mode", *[AGAIN + "full mode"] * 2]
         assert said == "/mode was not answered, or the answer may not have arrived: say it again."
+
+
+def test_an_answer_is_given_up_and_told_after_three_copies_that_may_have_arrived(tmp_path: Path):
+    with chatting(tmp_path, HELLO) as talk:
+        ann = talk.person("Ann")
+        talk.telegram.faults.cut_after(method="sendMessage", count=3)
+        talk.write(ann, "hello")
+        talk.console.heard("an answer is given up, since it may have arrived 3 times: t")
+        status = talk.command("/telegram")
+        assert "given up" in status and "answers that were not delivered" not in status
+        talk.write(ann, "/mode")
+        assert talk.answers(ann, 4) == ["Hello.", *[AGAIN + "Hello."] * 2, "full mode"]
+
+
+def test_a_kept_answer_that_fails_again_and_again_holds_up_no_other_chat(tmp_path: Path):
+    with chatting(tmp_path, {"reply": SLOW}) as talk:
+        ann, bob = talk.person("Ann"), talk.person("Bob")
+        talk.telegram.faults.fail(502, method="editMessageText", count=1000)
+        talk.write(ann, "hello")
+        talk.console.heard("an answer was not delivered and is kept: t")
+        talk.telegram.faults.fail(502, method="sendMessage", count=2)
+        talk.write(bob, "hello")
+        talk.sees(bob, AGAIN + "".join(piece["text"] for piece in SLOW).strip())
 
 
 def test_a_command_that_reads_is_given_up_where_the_chat_has_to_wait_long(tmp_path: Path):
@@ -220,6 +270,18 @@ def test_after_a_power_cut_the_answer_goes_on_in_its_message(tmp_path: Path):
         whole = "".join(piece["text"] for piece in SLOW).strip()
         [message] = talk.sees(ann, whole)
         assert message.versions[0].text.startswith("Word0")
+
+
+def test_after_a_power_cut_an_answer_whose_message_was_deleted_is_sent_as_a_new_one(tmp_path: Path):
+    with chatting(tmp_path, {"reply": SLOW * 2}) as talk:
+        ann = talk.person("Ann")
+        talk.write(ann, "hello")
+        talk.wait(lambda: talk.server.ledger.of_method("editMessageText"))
+        talk.kill()
+        for message in talk.telegram.people.from_bot(talk.chat(ann)):
+            talk.telegram.people.delete(message)
+        talk.start()
+        talk.sees(ann, AGAIN + "".join(piece["text"] for piece in SLOW * 2).strip())
 
 
 def test_an_answer_whose_first_message_may_have_arrived_is_made_again_with_a_mark(tmp_path: Path):

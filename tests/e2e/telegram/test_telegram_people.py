@@ -6,8 +6,9 @@ import pytest
 
 import chip
 import get_micropython
-from chatting import chatting
+from chatting import Chatting, chatting
 from driving import said
+from engram_host.fake_telegram import Chat, Entity, User
 
 pytestmark = pytest.mark.skipif(
     not get_micropython.usable(chip.MICROPYTHON, 32), reason="there is no 32-bit MicroPython for this machine"
@@ -40,6 +41,44 @@ def test_policies(tmp_path: Path):
             talk.write(eve, "hello")
             talk.answers(eve, int(answered))
             assert talk.shown(eve) == (["You said: hello"] if answered else []), policy
+
+
+def write_large(talk: Chatting, user: User, text: str = "", chat: Chat | None = None) -> None:
+    """Write a message whose update is larger than what the board reads."""
+    text += "x" * 2000
+    marks = [Entity(kind, at, 1) for at in range(1000, 2000) for kind in ("bold", "italic")]
+    talk.write(user, text, chat=chat, entities=marks)
+
+
+def test_too_large_a_message_is_told_to_those_who_may_talk_and_to_the_owner(tmp_path: Path):
+    with chatting(tmp_path, ECHO, people__rate=2) as talk:
+        ann, bob, eve = talk.person("Ann"), talk.person("Bob"), talk.telegram.people.add_user("Eve")
+        talk.command("/people block bob")
+        for user in (ann, bob, eve, eve, ann, ann, ann):
+            write_large(talk, user)
+        first, second, *rate = talk.answers(ann, 3)
+        assert first == second == "This message is too large for me: send it in parts."
+        assert len(rate) == 1 and "2 messages a minute" in rate[0]
+        assert talk.shown(bob) == []
+        assert "Your code is" in talk.answer(eve)
+        assert "too large" in talk.command("/telegram")
+
+
+def test_too_large_a_message_in_a_group_is_told_where_it_was_for_the_board(tmp_path: Path):
+    with chatting(tmp_path, ECHO, reads_all=True) as talk:
+        ann = talk.person("Ann")
+        people = talk.telegram.people
+        closed, named, always = (people.supergroup(name, [ann]) for name in ("Closed", "Named", "Always"))
+        talk.command(f"/people group telegram:{named.id} mention")
+        talk.command(f"/people group telegram:{always.id} always")
+        write_large(talk, ann, "@engram_fake_bot ", closed)
+        write_large(talk, ann, "", named)
+        write_large(talk, ann, "", always)
+        write_large(talk, ann, "@Engram_Fake_Bot ", named)
+        sentence = "This message is too large for me: send it in parts."
+        talk.sees(named, sentence)
+        talk.sees(always, sentence)
+        assert talk.shown(closed) == [] and not talk.model.requests
 
 
 def test_who_is_blocked_is_not_answered(tmp_path: Path):

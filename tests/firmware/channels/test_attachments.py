@@ -49,6 +49,10 @@ async def test_the_owner_sends_a_page_of_markdown_and_imports_it():
     assert told == ["line received.md is kept (25 bytes): /import received.md brings it in"]
     lines_of(board, "/import received.md")
     assert board.records.count() == 1
+    told = await _send(board, "NOTES.MD", _Source(b"- my car is red #car\n"))
+    assert told == ["line NOTES.MD is kept (21 bytes): /import NOTES.MD brings it in"]
+    lines_of(board, "/import NOTES.MD")
+    assert board.records.count() == 2
 
 
 async def test_a_list_takes_the_place_of_none_of_the_boards_own_files():

@@ -1,12 +1,12 @@
 """Answers that were not delivered: kept on flash by their turns, given when the link is back, with their age; bounded."""
 
-from board import Board, Script
+from board import Board, Script, say
 from channel import Chat, Network, message
 from engram import files
 from engram.channels.outbox import Outbox
 from engram.errors import StoreError
 from engram.memory.access import Caller
-from support import folder
+from support import folder, raises
 
 NET = Caller("ann", "net 1", False, "")
 
@@ -235,8 +235,57 @@ async def test_what_could_not_be_read_while_it_was_delivered_is_kept():
         async def kept(self, reply):
             raise StoreError("the flash cannot be read.")
 
-    board.inbox.channels["net"] = lambda address: (Failing(network), "net 1")
+    board.inbox.add_channel("net", lambda address: (Failing(network), "net 1"))
     assert await board.inbox.push(NET, "The paint has come.") is False
     network = Network(board.inbox)
     assert await board.inbox.redeliver("net") == 0
     assert _given(network)[-1] == ("net 1", ["kept", "The paint has come.", "end"])
+
+
+async def test_what_a_full_flash_did_not_take_leaves_nothing_to_deliver_in_the_place_of_the_next_line():
+    board = _board()
+    network = Network(board.inbox)
+    network.is_up = False
+    journal = board.journal
+    for begin in ("add", "note_command"):
+        setattr(journal, begin, _full)
+    with raises(StoreError):
+        board.inbox.push(NET, "The paint has come.")
+    await network.offer(message("net:1:0", "/remember tea", NET))
+    for begin in ("add", "note_command"):
+        delattr(journal, begin)
+    assert not Outbox(board.place + "/memory").entries
+    say(board, "the next line", caller=NET, mid="net:1:1")
+    network.is_up = True
+    assert await board.inbox.redeliver("net") == 0 and not _given(network)
+
+
+async def test_who_is_not_let_in_any_more_gets_nothing_that_was_kept_and_no_model_is_asked():
+    script = Script("first", "second")
+    board = Board().serve(script)
+    network = await _undelivered(board)
+    assert await board.inbox.push(NET, "The paint has come.")
+    network.is_up = False
+    assert await board.inbox.push(Caller("bob", "net 2", False, ""), "It rains.") is False
+    say(board, "unanswered", caller=NET, mid="net:1:9")
+    Outbox(board.place + "/memory").note(board.journal.newest)
+    board = _again(board, script)
+    network = Network(board.inbox)
+    asked = []
+
+    def is_let_in(caller):
+        asked.append((caller.principal, caller.room))
+        return caller.room == "net 2"
+
+    board.inbox.add_channel("net", network.open_sink, is_let_in)
+    assert await board.inbox.redeliver("net") == 0
+    told = [told for address, told in _given(network) if told]
+    assert len(told) == 1 and told[0][1].endswith(") It rains.") and script.asked == 1
+    assert asked == [("ann", "net 1"), ("bob", "net 2"), ("ann", "net 1")]
+    newest = board.journal.newest
+    assert board.inbox.push(NET, "More paint.") is None and board.journal.newest == newest
+    assert not Outbox(board.place + "/memory").entries
+
+
+def _full(*_, **more):
+    raise StoreError("the flash is full.")

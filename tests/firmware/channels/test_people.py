@@ -279,3 +279,28 @@ def test_a_group_with_another_id_stays_as_it_was_set():
     people.move_group("net:-6", "net:-1007")
     assert people.groups == {"net:-1007": "always"}
     assert People(people._path[: -len("/people.json")], Clock(0, lambda: NOW), "pairing", 10).groups == people.groups
+
+
+def test_who_is_blocked_or_removed_and_a_group_that_is_off_is_sent_nothing_that_was_kept():
+    people = _people()
+    for ref, name in ((ANN, "ann"), ("net:6", "bob"), ("net:7", "cleo")):
+        people.approve(ref, name)
+    people.block("bob")
+    people.remove("cleo")
+    people.set_group("net:-1", "mention")
+    for principal, chat, policy, expected in (
+        ("ann", "5", "pairing", True),
+        ("owner", "5", "pairing", True),
+        ("ann", "5", "off", False),
+        ("bob", "6", OPEN, False),
+        ("bob", "5", "pairing", False),
+        ("", "6", "pairing", False),
+        ("cleo", "7", "pairing", False),
+        ("owner", "7", "allowlist", False),
+        ("cleo", "7", OPEN, True),
+        ("ann", "-1", "pairing", True),
+        ("bob", "-1", "pairing", False),
+        ("ann", "-2", OPEN, False),
+    ):
+        told = people.is_let_in("net", principal, chat, chat[0] == "-", policy)
+        assert told == expected, (principal, chat, policy)

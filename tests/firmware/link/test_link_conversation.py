@@ -4,10 +4,11 @@ the way is sent again.
 
 import asyncio
 
-from board import Board, Script
+from board import Board, Script, say
 from engram import lazy
 from engram.agent.agent import Sink
 from engram.channels.inbox import ChannelSink, Message
+from engram.channels.outbox import Outbox
 from engram.compat import sleep_ms
 from engram.errors import ArgumentError
 from engram.link import conversation, listening, replication
@@ -254,6 +255,16 @@ async def test_what_the_board_says_by_itself_is_pushed_once():
     linked.way.is_cut = False
     assert await board.inbox.redeliver("link") == 0
     assert sorted(content for _, content in linked.companion.pushes.values()) == ["it rains", "it snows"]
+
+
+async def test_an_entry_of_the_outbox_in_whose_place_a_message_of_the_link_stands_is_removed():
+    board = _board()
+    linked = Talking(board)
+    board.inbox.add_channel("link", linked.listening.open_sink)
+    Outbox(board.place + "/memory").note(board.journal.newest + 1)
+    say(board, "hello", caller=caller_of(_head(), "others"), mid="link:m1")
+    assert await board.inbox.redeliver("link") == 0
+    assert not linked.companion.pushes and not Outbox(board.place + "/memory").entries
 
 
 def test_the_sinks_have_all_that_a_channel_calls():

@@ -133,6 +133,17 @@ async def test_too_large_an_update_is_told_with_its_number_and_chat():
     assert (caught.error.update_id, caught.error.chat) == (5, -7)
 
 
+def test_the_beginning_of_too_large_an_update_tells_who_says_it_where_and_whether_the_bot_is_named():
+    beginning = (
+        b'{"ok":true,"result":[{"update_id":5, "message":{"message_id":6,"from":{"id":42,"is_bot":%s,"first_name":"A"},'
+        b'"chat":{"id":-7,"type":"supergroup"},"date":1,"text":"@Engram_Bot xx'
+    )
+    person, bot = Unreadable(beginning % b"false"), Unreadable(beginning % b"true")
+    assert (person.update_id, person.message_id, person.sender, person.chat) == (5, 6, 42, -7)
+    assert bot.sender == 0
+    assert person.names("engram_bot") and not person.names("other_bot")
+
+
 async def test_what_is_no_answer_of_telegram_is_an_error():
     for body in (b"hello", b"[]", b'{"ok":false}', b'{"ok":true}'):
         async with Peer([answer(body)]) as peer:

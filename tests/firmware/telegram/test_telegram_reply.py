@@ -58,10 +58,24 @@ class Channel:
         self.moved = []
         self.refused = []
         self.note_refused = self.refused.append
-        self.sender = Sender(self.api, self.failed.append, lambda chat, new: self.moved.append((chat, new)))
+        self.may_wait = [True]  # the last one stays
+        self.has_kept = False
+        self.sender = Sender(self.api, self._may_wait, self.failed.append, self._move)
         self.noted = []
         self.undelivered = []
         self.confirmed = []
+        self.copies = 0
+        self.given_up = []
+        self.note_given_up = self.given_up.append
+
+    def _may_wait(self, _chat):
+        return self.may_wait.pop(0) if len(self.may_wait) > 1 else self.may_wait[0]
+
+    def is_behind(self, _chat):
+        return self.has_kept
+
+    def _move(self, chat, new):
+        self.moved.append((chat, new))
 
     def confirm(self, place):
         self.confirmed.append(place)
@@ -69,7 +83,11 @@ class Channel:
     def note_progress(self, turn, part, message):
         self.noted.append((turn, part, message))
 
-    def note_undelivered(self, turn):
+    def note_copy(self, _key, _part):
+        self.copies += 1
+        return self.copies
+
+    def note_undelivered(self, turn, _place):
         self.undelivered.append(turn)
 
 
@@ -191,6 +209,37 @@ async def test_an_answer_that_fails_twice_is_kept_with_its_doubt():
     assert await said(channel, "Hi") is False
 
 
+async def test_an_answer_that_may_have_arrived_three_times_is_given_up_over_its_rounds():
+    channel = Channel(*[unknown()] * 9)
+    assert await said(channel, "Hi") is None and not channel.given_up
+    reply = Reply(channel, ANN, False)
+    await reply.kept(Kept("t1", "Hi", "", False, True, 0, 0))
+    assert await reply.end(None) is True
+    assert channel.given_up == ["t1"] and channel.api.methods() == ["sendMessage"] * 3
+
+
+async def test_what_may_have_arrived_is_not_shown_again_before_the_answer_is_over():
+    channel = Channel(None, unknown())  # the typing sign comes first
+    reply = Reply(channel, ANN, True)
+    await reply.taken("t1")
+    await wait_until("the typing sign", lambda: channel.api.calls)
+    await reply.text("One ")
+    await wait_until("the first piece", lambda: reply.copies)
+    await reply.text("two")
+    assert not reply._may_show()
+    assert await reply.end(None) and channel.api.texts() == [AGAIN + "One two"]
+    assert channel.api.methods().count("sendMessage") == 2
+
+
+async def test_an_edit_of_unknown_outcome_counts_as_no_copy():
+    channel = Channel(unknown(), unknown())
+    channel.api.messages[33] = "Hel"
+    reply = Reply(channel, ANN, False)
+    await reply.kept(Kept("t1", "Hello", "", False, False, 0, 33))
+    assert not await reply.end(None)
+    assert not channel.copies and not channel.given_up
+
+
 async def test_who_has_blocked_the_bot_is_not_tried_again():
     channel = Channel(BotError(403, "Telegram answers 403: Forbidden: bot was blocked by the user"))
     assert await said(channel, "Hi")
@@ -289,6 +338,30 @@ async def test_telegrams_wait_is_kept():
     assert channel.api.methods() == ["sendMessage"] * 2
 
 
+async def test_an_answer_whose_place_is_needed_waits_for_seconds_and_is_kept_if_it_takes_longer():
+    for seconds, is_sent in ((2, True), (40, False)):
+        channel = Channel(BotError(429, "Too Many Requests", retry_after=seconds))
+        channel.may_wait = [False]
+        assert await said(channel, "Hi") is is_sent
+        assert channel.undelivered == [] if is_sent else ["t1"]
+
+
+async def test_an_answer_that_waits_is_kept_as_soon_as_its_place_is_needed():
+    channel = Channel(BotError(429, "Too Many Requests", retry_after=40))
+    channel.may_wait = [True, True, False]
+    assert await said(channel, "Hi") is False and channel.may_wait == [False]
+
+
+async def test_an_answer_overtakes_no_earlier_ones_that_are_kept():
+    channel = Channel()
+    channel.has_kept = True
+    assert await said(channel, "Hi") is False
+    assert channel.undelivered == ["t1"] and not channel.api.calls
+    reply = Reply(channel, ANN, False, longest_ms=0)  # one of those that are kept
+    await reply.kept(Kept("t1", "Hi", "", False, False, 0, 0))
+    assert await reply.end(None) and channel.api.texts() == ["Hi"]
+
+
 async def test_an_answer_that_has_to_wait_for_more_than_a_minute_is_kept():
     channel = Channel(BotError(429, "Too Many Requests", retry_after=61))
     for _ in range(2):  # the next one of that chat waits no longer
@@ -325,14 +398,25 @@ def test_a_shorter_wait_ends_no_longer_one():
     assert sender.wait_ms(7) > 59_000
 
 
-async def test_an_edit_that_changes_nothing_or_comes_too_late_is_done():
-    for words in ("message is not modified", "message to edit not found", "MESSAGE_ID_INVALID"):
-        channel = Channel()
-        reply = Reply(channel, ANN, False)
-        channel.api.errors.append(BotError(400, "Telegram answers 400: Bad Request: " + words))
-        await reply.kept(Kept("t1", "Hello", "", False, False, 0, 33))
-        assert await reply.end(None)
-        assert channel.api.methods() == ["editMessageText"] and channel.api.calls[0][1]["message_id"] == 33
+async def _edited(words):
+    """The channel of a kept answer whose message 33 Telegram does not edit."""
+    channel = Channel(refusal(words))
+    reply = Reply(channel, ANN, False)
+    await reply.kept(Kept("t1", "Hello", "", False, False, 0, 33))
+    assert await reply.end(None)
+    return channel
+
+
+async def test_an_edit_that_changes_nothing_is_done():
+    channel = await _edited("message is not modified")
+    assert channel.api.methods() == ["editMessageText"] and channel.api.calls[0][1]["message_id"] == 33
+
+
+async def test_an_answer_whose_message_has_gone_is_sent_as_a_new_one_with_a_mark():
+    for words in ("message to edit not found", "message can't be edited", "MESSAGE_ID_INVALID"):
+        channel = await _edited(words)
+        assert channel.api.methods() == ["editMessageText", "sendMessage"]
+        assert channel.api.texts() == [AGAIN + "Hello"] and channel.noted[-1] == ("t1", 0, 1)
 
 
 async def test_a_kept_reply_goes_on_where_it_was():

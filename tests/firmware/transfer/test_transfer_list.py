@@ -26,6 +26,28 @@ def test_lists_within_an_object_are_read():
     assert imported(board, '{"version":1,"memories":' + TWO + "}", "in.json")[0] == "2 stored, 0 refused"
 
 
+def test_lines_and_an_object_are_read_though_the_name_is_that_of_a_list():
+    line = '{"content": "Bob", "tags": ["b"]}'
+    for content, last in (
+        (line, "1 stored, 0 refused"),
+        ("\ufeff" + line + '\n{"content": "Ann", "tags": ["a"]}\n', "2 stored, 0 refused"),
+        (line + '\n{"content": "Ann"\n' + line.replace("Bob", "Cleo"), "2 stored, 1 refused"),
+        (line.replace(",", ",\n"), "1 stored, 0 refused"),
+        ('{\n"content": "Ann", "tags": ["a"]}\n' + line, "2 stored, 0 refused"),
+    ):
+        assert imported(mover(), content, "in.json")[-1] == last, content
+    assert imported(mover(), "- Bob\n", "IN.MD") == imported(mover(), line, "IN.JSON") == ["1 stored, 0 refused"]
+
+
+def test_what_has_no_objects_is_refused():
+    for content in ("", "hello", '["a", "b"]', "[]", 'x = [{"content": "Bob", "tags": ["b"]}]'):
+        told = imported(mover(), content, "in.json")
+        assert told == [
+            "line 1: the file is neither a list of JSON objects nor one nor lines of them.",
+            "0 stored, 1 refused",
+        ], content
+
+
 def test_an_object_comes_whole_however_the_file_is_cut_into_pieces():
     data = TWO.encode()
     for size in (1, 2, 3, 7, 1000):

@@ -1,10 +1,14 @@
 """/import of a page of Markdown on the board: as `engram import` reads it on a computer (tests/cli/test_import_markdown.py)."""
 
+import gc
 import random
 
 from board import ANN, NOW, error_of
+from engram.compat import heap_used
+from engram.transfer.markdown_reader import MarkdownReader
 from markdown_pages import CASES, LIST, LISTED
 from movers import MANY, answered, fill, imported, live, mover
+from support import on_micropython
 
 
 def _page(board):
@@ -59,3 +63,22 @@ def test_what_cannot_be_read_is_reported_with_its_line():
 
 def test_pages_are_for_the_owner():
     assert "for the owner only" in error_of(mover(), "/import in.md", ANN)
+
+
+def test_codes_of_characters_stay_in_no_memory():
+    # On MicroPython what chr() gives is kept for ever.
+    _last_content(0x4E00)
+    gc.collect()
+    before = heap_used()
+    assert _last_content(0x5440).encode()[-3:] == b"\xe5\xa0\xa7"
+    gc.collect()
+    assert not on_micropython() or heap_used() - before < 1000
+
+
+def _last_content(first):
+    """The content of the last item of a list that has 1000 characters as codes."""
+    reader = MarkdownReader(None, None)
+    for code in range(first, first + 1000, 20):
+        reader.read_line(1, "- " + "".join(["&#%d;" % each for each in range(code, code + 20)]))
+    _, memory = reader.end()
+    return memory["content"]

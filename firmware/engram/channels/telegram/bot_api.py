@@ -19,7 +19,7 @@ from engram.text import cut, decode, dumps, loads, printable
 _LONGEST_ANSWER = const(400_000)
 _SMALL = const(2048)  # bytes of an answer that is read whole: a bot, a file's path, an error
 _HEAD = const(256)  # bytes of an answer in which the id of a sent message stands
-_BEGINNING = const(1000)  # bytes in which the number of an update and its chat stand
+_BEGINNING = const(1000)  # bytes in which the number of an update, its sender and its chat stand
 _WORDS = const(200)  # characters of the service's own words
 _CONNECT_MS = const(10_000)
 _ANSWER_MS = const(20_000)  # the longest silence of the service, besides the wait of a long poll
@@ -49,12 +49,22 @@ class BotError(EngramError):
 
 
 class Unreadable(Exception):
-    """An update that the board cannot read; `update_id` and `chat` are 0 if they are not known."""
+    """An update that the board cannot read; `update_id`, `chat`, `sender` and `message_id` are 0 if its beginning does not tell
+    them. `sender` is 0 for a bot, too, in whose name chats write.
+    """
 
-    def __init__(self, update_id: int, chat: int):
+    def __init__(self, beginning: bytes):
         super().__init__("an update is too large for the board")
-        self.update_id = update_id
-        self.chat = chat
+        self._beginning = beginning = beginning[:_BEGINNING]
+        self.update_id = _number_after(beginning, b'"update_id":')
+        self.message_id = _number_after(beginning, b'"message_id":')
+        self.chat = _number_after(beginning, b'"chat":{"id":')
+        sender = b"" if b'"is_bot":true' in beginning[: beginning.find(b'"chat"')].replace(b" ", b"") else beginning
+        self.sender = _number_after(sender, b'"from":{"id":')
+
+    def names(self, username: str) -> bool:
+        """Whether its beginning names a bot."""
+        return b"@" + username.lower().encode() in self._beginning.lower()
 
 
 class BotApi:
@@ -110,10 +120,10 @@ class BotApi:
         if limit > 1:
             del data, found, answer
             return await self.updates(offset, 1, 0, most)
-        number = _number_after(data, b'"update_id":')
-        if not number:
+        large = Unreadable(data)
+        if not large.update_id:
             raise BotError(0, "the service does not answer as Telegram does; check telegram.url")
-        raise Unreadable(number, _number_after(data, b'"chat":{"id":'))
+        raise large
 
     async def open_file(self, path: str, longest_ms: int = _FILE_MS) -> "Download":
         """The file at a path that getFile has given, as it comes; no other call is made before it is closed.

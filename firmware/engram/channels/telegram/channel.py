@@ -9,9 +9,18 @@ import asyncio
 from engram import diag
 from engram.channels.inbox import Message
 from engram.channels.telegram.bot_api import BotError
-from engram.channels.telegram.poller import LONG_POLL_S, Poller
-from engram.channels.telegram.reply import AGAIN, Reply
-from engram.channels.telegram.sender import LONGEST_WAIT_MS, Sender, is_final, is_refused, message_of, place_of, room_of
+from engram.channels.telegram.poller import AT_ONCE, LONG_POLL_S, Poller
+from engram.channels.telegram.reply import AGAIN, MOST_COPIES, Reply
+from engram.channels.telegram.sender import (
+    LONGEST_WAIT_MS,
+    Place,
+    Sender,
+    is_final,
+    is_refused,
+    message_of,
+    place_of,
+    room_of,
+)
 from engram.channels.telegram.updates import part
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms
@@ -27,6 +36,8 @@ _SAY_AGAIN_MS = const(2000)
 _TRIED_MS = const(600_000)  # for so long a command that reads is done again, if nothing of its answer arrives
 _GIVEN_UP = const("%s was not answered, or the answer may not have arrived: say it again.")
 _MESSAGE = const("A message")
+_COUNTED = const(16)  # answers of which copies may have arrived: more than the outbox has
+_TOO_LARGE = const("This message is too large for me: send it in parts.")
 _NAMED = const(8)  # closed groups that the log names
 _MENU_LONGEST = const(256)  # characters of a command's description
 _NOT_IN_MENU = const(("json",))
@@ -48,19 +59,21 @@ class Telegram:
         self._commands = commands
         self._is_live = is_live
         self._api = make_api(0)
-        self.sender = Sender(self._api, self._call_failed, self._group_moved)
+        self.sender = Sender(self._api, self._may_wait, self._call_failed, self._group_moved)
         # Files come over the link of the polls, which are short meanwhile: the answers to others go on.
         polls = self._polls = make_api(LONG_POLL_S) if is_live else self._api
-        self.poller = Poller(polls, clock, folder, is_live, self._say, self.sender.move)
+        self.poller = Poller(polls, clock, folder, is_live, self._pass_over, self.sender.move)
         self._tasks = []  # of messages that are being answered
         self._places = []  # of these, in their order
         self._is_owing = True  # whether the outbox may have answers for Telegram
         self._is_redelivering = False
         self._retry = Timeout()
-        self._waiting = []  # chats that were passed over as answers are delivered: later ones do not overtake
-        self._refusal = ""  # of the newest answer that Telegram did not take
+        self._waiting = []  # chats that have to wait, and have kept answers: later ones do not overtake
+        self._failed = []  # chats to which an answer was not delivered meanwhile: others have their turn
+        self._copies = {}  # by its turn or its message's Place, (part of an answer, how many of it may have arrived)
+        self._fault = ""  # the newest that the owner is told, such as an answer that Telegram did not take
         self._named = []  # closed groups that the log has named
-        inbox.add_channel(NAME, self._open_sink)
+        inbox.add_channel(NAME, self._open_sink, self._is_let_in)
 
     # --- running
 
@@ -75,7 +88,8 @@ class Telegram:
                 await self._reap()
                 await self._deliver_owed()
                 self._api.tidy()
-                longest_s = _RETRY_MS // 1000 if self._is_owing else LONG_POLL_S
+                # An answer under way may turn out to be kept for later: no long poll is to delay that.
+                longest_s = _RETRY_MS // 1000 if self._is_owing or self._busy() else LONG_POLL_S
                 for said, place in await poller.poll(self._busy, longest_s):
                     await self._begin(self._answer(said, place))
             except BotError as error:
@@ -131,11 +145,7 @@ class Telegram:
         """Answer a message, if who says it may talk here."""
         self._places.append(place)
         try:
-            kind = "group" if place.is_group else "direct"
-            topic = str(place.topic or "")
-            admission = self._find_people().admit(
-                NAME, str(said.sender), kind, str(place.chat), said.is_mentioned, topic, said.name, self._policy
-            )
+            admission = self._admit(said.sender, place, said.is_mentioned, said.name)
             if admission.caller:
                 await self._converse(said, place, admission.caller)
             elif admission.reply:
@@ -145,6 +155,23 @@ class Telegram:
         finally:
             self._places.remove(place)
             self.poller.confirm(place, False)
+
+    def _admit(self, sender: int, place, is_mentioned: bool, name: str):
+        kind = "group" if place.is_group else "direct"
+        topic = str(place.topic or "")
+        people = self._find_people()
+        return people.admit(NAME, str(sender), kind, str(place.chat), is_mentioned, topic, name, self._policy)
+
+    async def _pass_over(self, large) -> None:
+        """Tell of a message that is too large: the owner, and its sender if it would have been answered."""
+        self._note_fault("too large ", "a message of the chat %d" % large.chat)
+        if not large.chat or not large.sender:
+            return
+        place = Place(large.chat, 0, large.message_id, large.chat < 0)
+        admission = self._admit(large.sender, place, large.names(self.poller.bot.username), "")
+        sentence = _TOO_LARGE if admission.caller else admission.reply
+        if sentence:
+            await self._begin(self._say(place, sentence))
 
     def _name_group(self, chat: int) -> None:
         """Tell the owner, once, the number of a group in which the bot was mentioned though it is closed."""
@@ -176,10 +203,31 @@ class Telegram:
                 return
             # Nothing is kept of it, such as of a command that reads: it is done again, since nobody has seen what came of it.
             doubts += reply.may_have_arrived
-            if doubts == _SAYINGS or end.is_over or self.sender.wait_ms(place.chat) > LONGEST_WAIT_MS:
+            is_doubted = doubts >= _SAYINGS or reply.copies >= MOST_COPIES
+            if is_doubted or end.is_over or not await self._pause(place.chat):
                 await self._give_up(said, place, caller)
                 return
-            await sleep_ms(_RETRY_MS)
+
+    async def _pause(self, chat: int) -> bool:
+        """Wait before something is tried again; false if its chat has to wait too long, or something else needs its place."""
+        pause = Timeout()
+        pause.begin(_RETRY_MS)
+        while not pause.is_over:
+            wait_ms = self.sender.wait_ms(chat)
+            if wait_ms > LONGEST_WAIT_MS or (wait_ms and not self._may_wait(chat)):
+                return False
+            await sleep_ms(_LOOK_MS)
+        return True
+
+    def _may_wait(self, chat: int) -> bool:
+        """Whether a message may wait as Telegram wants for its chat: no other one, of this chat or of any, needs its place."""
+        if not self._is_live or self._busy() >= AT_ONCE or self.is_behind(chat):
+            return False
+        return sum(1 for place in self._places if place.chat == chat) <= 1
+
+    def is_behind(self, chat: int) -> bool:
+        """Whether earlier answers of a chat are kept until it has to wait no more."""
+        return chat in self._waiting
 
     async def _give_up(self, said, place, caller) -> None:
         """Say, as soon as that is possible, that something was not answered of which nothing is kept."""
@@ -228,13 +276,35 @@ class Telegram:
         """Telegram has this number of parts of an answer, and this message of the next one."""
         self._inbox.progress(turn, part, message)
 
+    def note_copy(self, key, part: int) -> int:
+        """A part of the answer to a turn, or to the message of a Place, may have arrived; how many copies of it may have."""
+        before, count = self._copies.pop(key, (part, 0))
+        if len(self._copies) >= _COUNTED:
+            self._copies.popitem()
+        count = count + 1 if before == part else 1
+        self._copies[key] = part, count
+        return count
+
+    def note_given_up(self, turn: str) -> None:
+        """The answer to a turn is sent no more, though nobody knows whether it arrived: tell the owner."""
+        self._copies.pop(turn, None)
+        diag.error(NAME, "an answer is given up, since it may have arrived %d times: %s" % (MOST_COPIES, turn))
+        self._note_fault("given up  ", "the answer to %s, which may have arrived; the console shows it" % turn)
+
     def note_refused(self, error: BotError) -> None:
         """Telegram does not take an answer, which is the board's fault: tell the owner."""
         diag.error(NAME, "an answer is not taken: %s" % error)
-        self._refusal = "%s, %s" % (self._clock.minute(self._clock.now()), error)
+        self._note_fault("refused   ", str(error))
 
-    def note_undelivered(self, turn: str) -> None:
-        """The answer to a turn is not delivered, or not known to be: it is kept for later."""
+    def _note_fault(self, name: str, words: str) -> None:
+        self._fault = "  %s%s, %s" % (name, self._clock.minute(self._clock.now()), words)
+
+    def note_undelivered(self, turn: str, place) -> None:
+        """The answer to a turn is not delivered at a Place, or not known to be: it is kept for later."""
+        if self._is_redelivering:
+            self._failed.append(place.chat)
+        if self.sender.wait_ms(place.chat):
+            self._waiting.append(place.chat)
         diag.warning(NAME, "an answer was not delivered and is kept: %s" % (turn or "a command's"))
         self._owe()
 
@@ -254,18 +324,28 @@ class Telegram:
     async def _redeliver(self) -> None:
         self._waiting.clear()
         try:
-            await self._inbox.redeliver(NAME)
+            # It ends at what fails, which may be the fault of one chat: that one is then passed over.
+            failed = -1
+            while failed < len(self._failed):
+                failed = len(self._failed)
+                await self._inbox.redeliver(NAME)
         finally:
             self._is_redelivering = False
+            self._failed.clear()
 
     def _open_sink(self, address: str) -> tuple:
         place = place_of(address)
-        if place.chat in self._waiting or self.sender.wait_ms(place.chat):
+        if place.chat in self._waiting or place.chat in self._failed or self.sender.wait_ms(place.chat):
             self._waiting.append(place.chat)
             self._owe()
             return None, room_of(place)
         # It waits for nothing: meanwhile no other chat would get its answer.
         return Reply(self, place, self._is_live, longest_ms=0), room_of(place)
+
+    def _is_let_in(self, caller) -> bool:
+        place = place_of(caller.room)
+        chat = str(self.sender.chat_of(place.chat))
+        return self._find_people().is_let_in(NAME, caller.principal, chat, place.is_group, self._policy)
 
     # --- status
 
@@ -294,8 +374,8 @@ class Telegram:
                 yield "  next try in %d s" % poller.next_try_s
         yield "  policy    " + self._policy
         yield "  newest    " + (minute(poller.newest_at) if poller.newest_at else "no message since the start")
-        if self._refusal:
-            yield "  refused   " + self._refusal
+        if self._fault:
+            yield self._fault
         if self._places:
             yield "  answering %d" % len(self._places)
         if self._is_owing:

@@ -17,13 +17,15 @@ from engram.errors import StoreError
 LONG_POLL_S = 50
 """How long Telegram waits for an update before it answers that there is none."""
 
+AT_ONCE = const(3)
+"""Messages that are answered or wait: the board takes four, and one may come from the console."""
+
 _FILE = const("/telegram.json")  # {"bot":99,"update":700000001}: a file of less than 128 bytes costs no erase
 _FILE_BYTES = const(200)
 _SHORT_POLL_MS = const(5000)
 _OPEN_POLL_MS = const(2000)  # while messages wait: others are to get their typing sign, too
 _LARGE = const(49152)  # bytes of updates that are read at once
 _SMALL = const(8192)  # likewise where the heap is small
-_AT_ONCE = const(3)  # messages that are answered or wait: the board takes four, and one may come from the console
 _FIRST_PAUSE_MS = const(1000)  # after an error; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60_000)
 _DOUBLINGS = const(6)
@@ -41,16 +43,16 @@ _WEBHOOK = const("a webhook is set for this bot, so Telegram gives no updates: /
 class Poller:
     """Polls one bot, with long polls and several messages at once if `is_live`.
 
-    say(Place, text) is awaited to tell of a message that cannot be read; on_moved(chat, new) gets a group that became a
+    on_large(Unreadable) is awaited with a message that cannot be read; on_moved(chat, new) gets a group that became a
     supergroup.
     """
 
-    def __init__(self, api, clock, folder: str, is_live: bool, say, on_moved):
+    def __init__(self, api, clock, folder: str, is_live: bool, on_large, on_moved):
         self._api = api
         self._clock = clock
         self._path = folder + _FILE
         self._is_live = is_live
-        self._say = say
+        self._on_large = on_large
         self._on_moved = on_moved
         self._open = []  # (update's number, Place) of messages that are not taken
         self._next = 0  # the number after the newest update
@@ -93,7 +95,7 @@ class Poller:
             self._next = 0
         if self._open:
             await self._wait_for_taken()
-        room = (_AT_ONCE if self._is_live else 1) - count_busy()
+        room = (AT_ONCE if self._is_live else 1) - count_busy()
         if room <= 0:
             await sleep_ms(_STEP_MS)
             return []
@@ -141,11 +143,10 @@ class Poller:
         return said, place
 
     async def _pass_over(self, large: Unreadable) -> None:
-        """Tell that an update is too large, and go on behind it."""
+        """Go on behind an update that is too large."""
         self._next = max(self._next, large.update_id + 1)
         diag.warning("telegram", "a message was too large for the board, and was passed over")
-        if large.chat > 0:
-            await self._say(Place(large.chat, 0, 0, False), "This message is too large for me: send it in parts.")
+        await self._on_large(large)
 
     def confirm(self, place: Place, is_kept: bool) -> None:
         """A message needs not come again; `is_kept` tells that it made a line on flash, or was answered."""

@@ -1,7 +1,8 @@
 """The answer to one message: it streams into a message of Telegram by edits, goes on in further ones, and ends with an edit.
 
 How much Telegram has of it is noted (see Inbox.progress): after a power cut the same message is edited on, also if the answer
-has to be made again. Where nobody knows whether a message arrived, it is sent again with a mark, never without.
+has to be made again. Where nobody knows whether a message arrived, it is sent again with a mark, never without, and a third
+time only if the outbox is gone through; then it is given up.
 """
 
 import asyncio
@@ -23,6 +24,8 @@ _TYPING_MS = const(4500)  # Telegram shows it for 5 seconds
 _LOOK_MS = const(50)
 _AGAIN_MS = const(1000)  # before what the link lost is sent again
 _ATTEMPTS = const(2)
+MOST_COPIES = const(3)
+"""Of a part of an answer that may all have arrived: then it is given up."""
 _ROOM = LIMIT - 200  # UTF-16 units of text in a message: the rest is for what stands above it
 _MOST_PARTS = const(8)  # messages of a command's answer: an export would flood the chat
 _MOST_PART = const(255)  # that an outbox can note
@@ -101,6 +104,8 @@ class Reply(ChannelSink):
         self._is_over = self._is_cut = False
         self._next = Timeout()  # until something is shown again
         self.is_taken = self.is_delivered = False
+        self.copies = 0
+        """How many of the present part may have arrived, if its newest sending left that open."""
         self._task = asyncio.create_task(interruptible(self._live())) if is_live else None
 
     @property
@@ -185,10 +190,16 @@ class Reply(ChannelSink):
         stream = self._text
         if self.is_delivered:
             return True
-        self._channel.note_undelivered(self._turn)
+        self._channel.note_undelivered(self._turn, self._place)
         return None if stream.is_doubtful and not stream.message else False
 
+    def _is_behind(self) -> bool:
+        """Whether earlier answers of the chat are kept, and this one is none of them."""
+        return self._longest_ms > 0 and self._channel.is_behind(self._place.chat)
+
     async def _send_rest(self) -> bool:
+        if self._is_behind():
+            return False
         for attempt in range(_ATTEMPTS):
             try:
                 for stream in (self._before, self._text, self._after):
@@ -201,7 +212,10 @@ class Reply(ChannelSink):
                     return True
                 if is_refused(error):
                     return await self._tell_refused(error)
-                if error.code == 429 or attempt == _ATTEMPTS - 1:
+                if self.copies >= MOST_COPIES and self._turn:
+                    self._channel.note_given_up(self._turn)
+                    return True
+                if error.code == 429 or self.copies >= _ATTEMPTS or attempt == _ATTEMPTS - 1:
                     return False
             await sleep_ms(_AGAIN_MS)
         return False
@@ -224,9 +238,12 @@ class Reply(ChannelSink):
             if self._text.is_empty and sign.is_over:
                 sign.begin(_TYPING_MS)
                 await self._sender.show_typing(self._place)
-            elif self._next.is_over and not self._sender.wait_ms(self._place.chat):
+            elif self._next.is_over and self._may_show():
                 await self._try_to_show()
             await sleep_ms(_LOOK_MS)
+
+    def _may_show(self) -> bool:
+        return not (self.copies or self._is_behind() or self._sender.wait_ms(self._place.chat))
 
     async def _try_to_show(self) -> None:
         """Show what is new; what fails is shown later."""
@@ -260,25 +277,27 @@ class Reply(ChannelSink):
                 sent = await self._sender.send(self._place, shown, stream.is_marked, longest_ms)
                 stream.message, stream.chat = sent
             except BotError as error:
-                stream.is_doubtful = stream.is_doubtful or error.is_unknown
+                if error.is_unknown:
+                    stream.is_doubtful = True
+                    self.copies = self._channel.note_copy(self._turn or self._place, stream.part)
                 if not stream.is_doubtful:
                     self._note(stream, 0)
                 raise
+            self.copies = 0
             self._note(stream, stream.message)
         stream.shown = shown
 
     async def _edit(self, stream: _Stream, text: str, longest_ms: int) -> bool:
-        """Edit the message of a part; false if it stays behind in a group that has become a supergroup."""
+        """Edit the message of a part; false if it was deleted, or stays behind in a group that has become a supergroup."""
         chat = stream.chat or self._place.chat
         if self._sender.chat_of(self._place.chat) != chat:
             return False
         try:
-            await self._sender.edit(self._place, stream.message, text, stream.is_marked, longest_ms)
+            return await self._sender.edit(self._place, stream.message, text, stream.is_marked, longest_ms)
         except BotError as error:
             if not error.moved_to:
                 raise
             return False
-        return True
 
     def _note(self, stream: _Stream, place: int) -> None:
         """Note on flash how much of the reply Telegram has."""

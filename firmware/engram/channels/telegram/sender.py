@@ -21,15 +21,17 @@ _NEVER = const((
     "not enough rights", "administrator rights", "_forbidden", "channel_private", "chat_restricted", "topic_closed",
 ))  # fmt: skip
 _NO_TOPIC = const(("thread not found", "topic_deleted"))
-# What is not about the text: it would be refused without marks, too.
+# What is not about the text of an edit: it would be refused without marks, too.
+_NOT_MODIFIED = const("message is not modified")
 _NOT_THE_TEXT = const((
-    "message is not modified", "message to edit not found", "message can't be edited", "message_id_invalid",
+    _NOT_MODIFIED, "message to edit not found", "message can't be edited", "message_id_invalid",
 ))  # fmt: skip
+_SHORT_WAIT_MS = const(3000)  # is waited for in any case
 _LOOK_MS = const(100)
 _CHANNEL = const("telegram")
 
 LONGEST_WAIT_MS = const(60_000)
-"""What a message waits if Telegram asks for that: one that has to wait longer is delivered again later."""
+"""What a message waits at most if Telegram asks for that: one that has to wait longer is delivered again later."""
 
 Place = namedtuple("Place", "chat topic reply_to is_group")
 """Where messages go: the chat, its topic or 0, and the message that they answer, 0 for none."""
@@ -69,12 +71,15 @@ def _says_any(error: BotError, phrases) -> bool:
 
 
 class Sender:
-    """Sends over one BotApi. on_error(error) gets what failed: it may be what stops the channel; on_moved(chat, new) the group
-    that has become a supergroup.
+    """Sends over one BotApi. may_wait(chat) tells whether a message may wait for its chat, since nothing needs its place.
+
+    on_error(error) gets what failed: it may be what stops the channel; on_moved(chat, new) the group that has become a
+    supergroup.
     """
 
-    def __init__(self, api, on_error, on_moved):
+    def __init__(self, api, may_wait, on_error, on_moved):
         self._api = api
+        self._may_wait = may_wait
         self._on_error = on_error
         self._on_moved = on_moved
         self._moved = {}
@@ -125,8 +130,8 @@ class Sender:
             fields["reply_parameters"] = {"message_id": place.reply_to, "allow_sending_without_reply": True}
         return await self._patiently("sendMessage", fields, text, is_marked, longest_ms)
 
-    async def edit(self, place: Place, message: int, text: str, is_marked: bool, longest_ms: int) -> None:
-        """Let a message show another text, and wait no longer than that if Telegram wants it.
+    async def edit(self, place: Place, message: int, text: str, is_marked: bool, longest_ms: int) -> bool:
+        """Let a message show another text, and wait no longer than that if Telegram wants it; false if it has gone.
 
         BotError with moved_to if the message stays behind in a group that has become a supergroup.
         """
@@ -136,8 +141,10 @@ class Sender:
         except BotError as error:
             if error.code != 400 or not _says_any(error, _NOT_THE_TEXT):
                 raise
-            if not error.says(_NOT_THE_TEXT[0]):
+            if not error.says(_NOT_MODIFIED):
                 diag.info(_CHANNEL, "a message that was to be edited has gone")
+                return False
+        return True
 
     async def _patiently(self, method: str, fields: dict, text: str, is_marked: bool, longest_ms: int) -> tuple:
         patience = _PATIENCE
@@ -157,8 +164,13 @@ class Sender:
         wait_ms = self.wait_ms(chat)
         if wait_ms > longest_ms:
             raise BotError(429, "Telegram takes nothing for this chat for %d s" % (wait_ms // 1000 + 1))
-        while self.wait_ms(chat):
+        while wait_ms:
+            if wait_ms > _SHORT_WAIT_MS and not self._may_wait(chat):
+                raise BotError(
+                    429, "Telegram takes nothing for this chat for %d s, and others wait" % (wait_ms // 1000 + 1)
+                )
             await sleep_ms(_LOOK_MS)
+            wait_ms = self.wait_ms(chat)
 
     async def _marked(self, method: str, fields: dict, text: str, is_marked: bool) -> tuple:
         """Call with the text as HTML, and as it is if Telegram refuses that."""

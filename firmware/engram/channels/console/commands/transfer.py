@@ -7,7 +7,7 @@ from engram.lazy import lazy
 from engram.memory import access
 
 _NAME_LONGEST = const(64)
-_NAME = const("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+_NAME = const(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 _SETTINGS = const(("config.json", "secrets.json", "people.json"))
 _STEPS = const(10000)  # of an index that is rebuilt, before an import gives up
 
@@ -137,12 +137,12 @@ def _refused(problems):
 def _path(folder, caller, name: str) -> str:
     if not access.is_owner(caller):
         raise ArgumentError("/import", "reads files for the owner only; others can send a JSON object.")
-    if not name.endswith((".jsonl", ".json", ".md")):
+    if not name.lower().endswith((".jsonl", ".json", ".md")):
         problem = "reads .jsonl, .json and .md files only; `engram import FILE` on a computer brings in others."
         raise ArgumentError("/import", problem)
-    if name in _SETTINGS:
+    if name.lower() in _SETTINGS:
         raise ArgumentError("/import", "does not read the board's own settings.")
-    if len(name) > _NAME_LONGEST or name[0] == "." or [letter for letter in name if letter not in _NAME]:
+    if len(name) > _NAME_LONGEST or name[0] == "." or [byte for byte in text.encode(name) if byte not in _NAME]:
         raise ArgumentError("/import", "takes a name with letters, digits, '.', '_' and '-' only, and no folder.")
     path = folder + "/" + name
     if files.size(path) < 0:
