@@ -10,9 +10,16 @@ import pytest
 
 from engram.channels.people import TOO_FAST
 from engram.errors import ArgumentError, NotFound
+from engram_host.companion.bridge_settings import PeopleSettings, read_bridges
 from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.bridges.network import Chat, Incoming
-from engram_host.companion.conversations.people import Admission, AdmissionRules, PeopleService, room_of
+from engram_host.companion.conversations.people import (
+    Admission,
+    AdmissionRules,
+    PeopleService,
+    admission_rules,
+    room_of,
+)
 from engram_host.companion.errors import SettingError
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.bridges import people as rows
@@ -146,12 +153,19 @@ def test_off_lets_nobody_talk_in_private(store: CompanionStore):
     assert house.admit() == Admission(None)
 
 
-def test_a_network_and_a_bridge_may_have_a_policy_of_their_own(store: CompanionStore):
-    rules = AdmissionRules("allowlist", {"net": "pairing", "closed": "off"})
-    house = House(store, rules)
-    assert house.admit().reply and not house.admit(network="other").reply
+def test_a_bridge_may_have_a_policy_of_its_own(store: CompanionStore):
+    house = House(store, AdmissionRules("allowlist", {"home": "pairing", "closed": "off"}))
+    assert house.admit().reply and not house.admit(bridge="other").reply
     house.do("approve", "net:5")
     assert house.is_admitted() and not house.admit(bridge="closed").caller
+
+
+def test_a_bridge_that_is_open_opens_no_other_one_of_its_network(store: CompanionStore):
+    bridges = read_bridges({"irc": {"policy": "open", "allow": "*"}, "work": {"network": "irc"}})
+    house = House(store, admission_rules(PeopleSettings(), bridges))
+    assert house.admit(network="irc", bridge="irc").caller
+    admission = house.admit(sender(6), network="irc", bridge="work")
+    assert admission.caller is None and "/pair" in admission.reply
 
 
 def test_a_policy_that_there_is_not_is_refused():

@@ -35,8 +35,8 @@ _ID_CHARS = 100
 
 @dataclass(frozen=True)
 class AdmissionRules:
-    """Who may talk in private: the policy of all networks, and of those that have their own by a network's or a bridge's name;
-    ids (`network:id`) that are `allow`-ed without an approval; how many messages of a sender a minute has. SettingError.
+    """Who may talk in private: the policy of all bridges, and by their names of those that have their own; ids (`network:id`)
+    that are `allow`-ed without an approval; how many messages of a sender a minute has. SettingError.
     """
 
     policy: Policy = "pairing"
@@ -59,9 +59,9 @@ class AdmissionRules:
             except ArgumentError as error:
                 raise SettingError("people.allow", error.problem) from None
 
-    def policy_of(self, bridge: str, network: str) -> Policy:
-        """The policy of a bridge."""
-        return self.policies.get(bridge) or self.policies.get(network) or self.policy
+    def policy_of(self, bridge: str) -> Policy:
+        """The policy of a bridge. That of another one is none of its own, though both are of one network."""
+        return self.policies.get(bridge) or self.policy
 
 
 def admission_rules(people: PeopleSettings, bridges: Iterable[BridgeSettings]) -> AdmissionRules:
@@ -174,7 +174,7 @@ class PeopleService:
             if known.mode != "always" and not (known.mode == "mention" and message.is_mentioned):
                 return _NOBODY
         else:
-            policy = self._rules.policy_of(bridge, network)
+            policy = self._rules.policy_of(bridge)
             if policy == "off":
                 return _NOBODY
             if person is None and policy != "open" and ref not in self._rules.allow:
