@@ -107,6 +107,10 @@ class PeopleService:
         self._now = now
         self._counts: OrderedDict[tuple[str, int], int] = OrderedDict()
 
+    def set_rules(self, rules: AdmissionRules) -> None:
+        """Let other rules hold from now on."""
+        self._rules = rules
+
     # --- for who looks after people
 
     async def list_people(self) -> list[Person]:
