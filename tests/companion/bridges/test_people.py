@@ -14,6 +14,7 @@ from engram_host.companion.bridge_settings import PeopleSettings, read_bridges
 from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.bridges.network import Chat, Incoming
 from engram_host.companion.conversations.people import (
+    LATE_MINUTES,
     Admission,
     AdmissionRules,
     PeopleService,
@@ -321,6 +322,31 @@ def test_what_was_written_while_the_companion_was_down_counts_for_its_own_minute
     assert [house.is_admitted(replace(HELLO, at=NOW - 60 * ago)) for ago in (5, 4, 3)] == [True] * 3
     assert not house.is_admitted(replace(HELLO, at=NOW - 180))
     assert house.is_admitted(replace(HELLO, at=NOW + 10**6)) and not house.is_admitted()
+
+
+def test_stamps_of_past_minutes_avoid_the_rate_within_a_bound_only(store: CompanionStore):
+    house = House(store, AdmissionRules(rate=3))
+    house.do("approve", "net:5")
+    taken = [house.is_admitted(replace(HELLO, id=f"{n}", at=NOW - 61 - 60 * n)) for n in range(100)]
+    assert sum(taken) == (LATE_MINUTES + 1) * 3
+
+
+def test_what_is_a_minute_late_at_most_counts_when_it_comes(store: CompanionStore):
+    house = House(store, AdmissionRules(rate=1))
+    house.do("approve", "net:5")
+    assert house.is_admitted(replace(HELLO, at=NOW - 60)) and not house.is_admitted()
+
+
+def test_a_message_that_was_not_kept_does_not_count(store: CompanionStore):
+    house = House(store, AdmissionRules(rate=1))
+    house.do("approve", "net:5")
+    for at in (0, NOW - 600):
+        message = replace(HELLO, at=at)
+        for _ in range(LATE_MINUTES + 2):
+            admission = house.admit(message)
+            assert admission.caller
+            house.people.take_back(admission)
+        assert house.is_admitted(message) and not house.is_admitted(message)
 
 
 # --- damage
