@@ -212,6 +212,19 @@ def test_a_companion_that_runs_takes_up_what_is_added_and_removed(
         assert {"bridge add fake", "bridge remove fake"} <= set(actions)
 
 
+def test_what_is_kept_of_a_bridge_goes_when_it_is_removed(home: Path, server: FakeServer):
+    home.mkdir(mode=0o700)
+    SecretStore(home, {}).keep("bridges.fake.password", PASSWORD)
+    (home / "companion.toml").write_text('[bridges.fake]\nserver = "localhost"\n')
+    with companion_thread(home) as running:
+        wait_until("it is connected", lambda: _state(home) == "connected")
+        running.app.store.save_bridge_mark("fake", "s1")
+        fine("bridge", "reload", "--home", home)
+        assert running.app.store.bridge_mark("fake") == "s1"
+        fine("bridge", "remove", "fake", "--home", home)
+        assert running.app.store.bridge_mark("fake") == ""
+
+
 def _state(home: Path) -> str:
     (listed,) = fine("bridge", "list", "--home", home, "--json").json
     return listed["state"]
