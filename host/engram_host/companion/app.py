@@ -31,6 +31,7 @@ from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.auth.sessions import Sessions, make_sign_in_path
 from engram_host.companion.auth.tls import trust_certificate
 from engram_host.companion.auth.tokens import new_token, operator_token
+from engram_host.companion.bridges.configured import check_bridge
 from engram_host.companion.bridges.runner import BridgeRunner
 from engram_host.companion.conversations.bridge_engine import BridgeEngine, EngineSettings
 from engram_host.companion.conversations.mqtt_door import MqttDoor
@@ -175,8 +176,14 @@ class CompanionApp:
         return found + self.folders.problems() + self.bridges.problems() + self.alerts.problems()
 
     async def reload_bridges(self) -> None:
-        """Run bridges, and send alerts, by the settings and secrets as they are now. SettingError."""
+        """Run bridges, let people talk, and send alerts, by the settings and secrets as they are now. SettingError, and nothing
+        has changed then.
+        """
         settings = await asyncio.to_thread(read_settings, self.settings.home, {})
+        rules = admission_rules(settings.people, settings.bridges)
+        for bridge in settings.bridges:
+            check_bridge(bridge)
+        self.people.set_rules(rules)  # before a bridge that has become another one takes its first message
         await self.bridges.reload(settings.bridges)
         await self.alerts.reload(settings.alerts)
 

@@ -1,10 +1,11 @@
 """`engram bridge`: nothing is kept before the account was signed in to, and secrets stay out of companion.toml."""
 
+import asyncio
 import io
 import stat
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from engram_host.cli.bridges import asking, bridge
 from engram_host.cli.exit_status import FAILED, NOT_FOUND, NOT_INSTALLED, WRONG_USAGE
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridges.errors import NetworkAway
-from failing_network import PASSWORD, FakeNetwork, FakeServer, fake_network
+from engram_host.companion.bridges.network import BridgeHost, Chat, Incoming
+from failing_network import PASSWORD, FakeNetwork, FakeServer, fake_network, serve
 from waiting import wait_until
 
 SET = ("--set", "server=localhost")
@@ -210,6 +212,19 @@ def test_a_companion_that_runs_takes_up_what_is_added_and_removed(
         assert {"bridge add fake", "bridge remove fake"} <= set(actions)
 
 
+def test_what_is_kept_of_a_bridge_goes_when_it_is_removed(home: Path, server: FakeServer):
+    home.mkdir(mode=0o700)
+    SecretStore(home, {}).keep("bridges.fake.password", PASSWORD)
+    (home / "companion.toml").write_text('[bridges.fake]\nserver = "localhost"\n')
+    with companion_thread(home) as running:
+        wait_until("it is connected", lambda: _state(home) == "connected")
+        running.app.store.save_bridge_mark("fake", "s1")
+        fine("bridge", "reload", "--home", home)
+        assert running.app.store.bridge_mark("fake") == "s1"
+        fine("bridge", "remove", "fake", "--home", home)
+        assert running.app.store.bridge_mark("fake") == ""
+
+
 def _state(home: Path) -> str:
     (listed,) = fine("bridge", "list", "--home", home, "--json").json
     return listed["state"]
@@ -221,3 +236,57 @@ def test_a_reload_with_a_wrong_setting_says_which_and_changes_nothing(home: Path
         (home / "companion.toml").write_text('[bridges.pigeon]\nname = "x"\n')
         ran = engram("bridge", "reload", "--home", home)
         assert ran.status == WRONG_USAGE and "bridges.pigeon.network: must be one of" in ran.err
+
+
+BRIDGE = '[bridges.fake]\nserver = "localhost"\n'
+
+
+def _strangers(home: Path, server: FakeServer) -> Callable[[str], list[str]]:
+    """Let there be a bridge; a call that lets a stranger write through it, and gives those who have a code then."""
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    async def behave(host: BridgeHost) -> None:
+        loops.append(asyncio.get_running_loop())
+        await serve(host)
+
+    def write(sender: str) -> list[str]:
+        host = server.connections[-1].host
+        assert host is not None
+        message = Incoming(f"of {sender}", Chat(sender), sender, text="hello")
+        asyncio.run_coroutine_threadsafe(host.receive(message), loops[-1]).result(30)
+        return [each["id"] for each in fine("people", "waiting", "--home", home, "--json").json["waiting"]]
+
+    home.mkdir(mode=0o700)
+    SecretStore(home, {}).keep("bridges.fake.password", PASSWORD)
+    server.behaviours = [behave]
+    return write
+
+
+def test_a_reload_changes_who_may_talk(home: Path, server: FakeServer):
+    write = _strangers(home, server)
+    settings = home / "companion.toml"
+    settings.write_text('[people]\npolicy = "off"\n' + BRIDGE)
+    with companion_thread(home):
+        wait_until("it is connected", lambda: _state(home) == "connected")
+        assert write("5") == []
+        settings.write_text('[people]\npolicy = "pairing"\n' + BRIDGE)
+        fine("bridge", "reload", "--home", home)
+        assert write("5") == ["fake:5"]
+        settings.write_text(BRIDGE + 'policy = "off"\n')
+        fine("bridge", "reload", "--home", home)
+        wait_until("it is connected again", lambda: _state(home) == "connected")
+        assert write("6") == ["fake:5"]
+
+
+@pytest.mark.parametrize(
+    "wrong", ['[bridges.pigeon]\nname = "x"\n', '[bridges.fake2]\nnetwork = "fake"\ncolour = "x"\n']
+)
+def test_a_reload_with_a_wrong_setting_lets_nobody_else_talk(home: Path, server: FakeServer, wrong: str):
+    write = _strangers(home, server)
+    settings = home / "companion.toml"
+    settings.write_text('[people]\npolicy = "off"\n' + BRIDGE)
+    with companion_thread(home):
+        wait_until("it is connected", lambda: _state(home) == "connected")
+        settings.write_text(BRIDGE + wrong)
+        assert engram("bridge", "reload", "--home", home).status == WRONG_USAGE
+        assert write("5") == []

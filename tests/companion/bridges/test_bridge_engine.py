@@ -12,6 +12,7 @@ from engram_host.companion.bridges.network import Attachment, Features, utf8_byt
 from engram_host.companion.conversations import service as conversations
 from engram_host.companion.conversations.people import AdmissionRules
 from engram_host.companion.conversations.routing import GREETING
+from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Said
 from faulty_network import EDITED, PARAGRAPHS, FaultyNetwork
@@ -62,6 +63,44 @@ def test_the_same_id_in_another_chat_is_another_message(open_store: Open):
             await house.host.receive(replace(message, chat=replace(message.chat, id="6")))
             await house.wait_until_delivered()
             assert house.texts() == house.texts("6") == ["You said hi."]
+
+    play(work)
+
+
+def test_a_message_that_could_not_be_kept_is_taken_however_often_it_comes(
+    open_store: Open, monkeypatch: pytest.MonkeyPatch
+):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), AdmissionRules(rate=2)) as house:
+            await house.people.approve("net:5")
+            message = house.message("remember the milk")
+            with monkeypatch.context() as patch:
+                patch.setattr(house.store, "add_message", _disk_full)
+                for _ in range(4):
+                    with pytest.raises(StoreUnavailable):
+                        await house.host.receive(message)
+            await house.host.receive(message)
+            await house.wait_until_delivered()
+            assert house.texts() == ["You said remember the milk."]
+
+    play(work)
+
+
+def _disk_full(*_values: object) -> None:
+    raise StoreUnavailable("the disk is full.")
+
+
+def test_a_message_that_comes_again_counts_once(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), AdmissionRules(rate=3)) as house:
+            await house.people.approve("net:5")
+            message = await house.say("one")
+            await asyncio.gather(*(house.host.receive(message) for _ in range(4)))
+            message = house.message("two")
+            await asyncio.gather(*(house.host.receive(message) for _ in range(2)))
+            await house.say("three")
+            await house.wait_until_delivered()
+            assert house.texts() == ["You said one.", "You said two.", "You said three."]
 
     play(work)
 

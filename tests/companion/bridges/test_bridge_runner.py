@@ -340,6 +340,29 @@ def test_a_reload_starts_stops_and_changes_what_is_to_be_and_leaves_the_rest(tmp
     play(tmp_path, script)
 
 
+def test_what_is_kept_of_a_bridge_goes_with_it_and_with_its_account(tmp_path: Path, server: FakeServer):
+    other = BridgeSettings("other", "fake", fields={"server": "b"})
+    moved = BridgeSettings("fake", "fake", fields={"server": "c"})
+
+    async def script(bench: Bench) -> None:
+        runner = bench.runner(FAKE, other)
+        runner.start()
+        for name in ("fake", "other"):
+            await until(runner, "connected", name)
+        bench.engine.refuses = StoreUnavailable("the disk is full.")
+        await runner.reload((moved,))
+        await until(runner, "connected")
+        assert bench.engine.forgotten == []
+        assert bench.engine.claimed[-1] == ("fake", "fake c") and len(bench.engine.claimed) == 3
+        bench.engine.refuses = None
+        await runner.reload((moved,))
+        await runner.reload((moved,))
+        assert bench.engine.forgotten == ["other"]
+        await runner.stop()
+
+    play(tmp_path, script)
+
+
 def test_a_new_secret_is_a_change(tmp_path: Path, server: FakeServer):
     async def script(bench: Bench) -> None:
         runner = bench.runner()

@@ -148,6 +148,19 @@ def test_a_forgotten_bridge_leaves_nothing(kitchen: CompanionStore):
     assert numbers(kitchen) == [] and kitchen.bridge_mark("home") == "" and not kitchen.is_known("a")
 
 
+def test_a_bridge_that_has_another_account_leaves_nothing_of_the_former_one(kitchen: CompanionStore):
+    assert not kitchen.claim_bridge("home", "matrix @a:x")
+    add(kitchen, "a")
+    kitchen.save_bridge_mark("home", "s1")
+    assert not kitchen.claim_bridge("home", "matrix @a:x")
+    assert numbers(kitchen) and kitchen.bridge_mark("home") == "s1"
+    assert kitchen.claim_bridge("home", "xmpp a@x")
+    assert numbers(kitchen) == [] and kitchen.bridge_mark("home") == ""
+    assert not kitchen.claim_bridge("home", "xmpp a@x")
+    kitchen.forget_bridge("home")
+    assert not kitchen.claim_bridge("home", "matrix @a:x")
+
+
 def test_the_id_of_a_message_fits_a_board_and_differs_by_bridge_chat_and_message():
     message = Incoming("1", Chat("5"), "5")
     others = [replace(message, id="2"), replace(message, chat=Chat("6"))]

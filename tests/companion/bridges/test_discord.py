@@ -290,6 +290,19 @@ def test_what_was_said_during_an_outage_is_fetched_in_all_places(server):
     asyncio.run(run())
 
 
+def test_a_mark_that_another_bridge_kept_counts_as_none(server):
+    async def run():
+        network, host = made("discord", server.settings), RecordingHost()
+        host.mark = "² {"
+        ann = await server.peer("ann")
+        async with running(network, host):
+            await ann.say("private")
+            message = await host.next("private")
+            await host.wait_until(lambda: host.mark.startswith(message.id))
+
+    asyncio.run(run())
+
+
 def test_what_is_said_at_once_in_the_first_session_is_marked(server):
     async def run():
         network, host = made("discord", server.settings), RecordingHost()

@@ -10,9 +10,17 @@ import pytest
 
 from engram.channels.people import TOO_FAST
 from engram.errors import ArgumentError, NotFound
+from engram_host.companion.bridge_settings import PeopleSettings, read_bridges
 from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.bridges.network import Chat, Incoming
-from engram_host.companion.conversations.people import Admission, AdmissionRules, PeopleService, room_of
+from engram_host.companion.conversations.people import (
+    LATE_MINUTES,
+    Admission,
+    AdmissionRules,
+    PeopleService,
+    admission_rules,
+    room_of,
+)
 from engram_host.companion.errors import SettingError
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.bridges import people as rows
@@ -146,12 +154,19 @@ def test_off_lets_nobody_talk_in_private(store: CompanionStore):
     assert house.admit() == Admission(None)
 
 
-def test_a_network_and_a_bridge_may_have_a_policy_of_their_own(store: CompanionStore):
-    rules = AdmissionRules("allowlist", {"net": "pairing", "closed": "off"})
-    house = House(store, rules)
-    assert house.admit().reply and not house.admit(network="other").reply
+def test_a_bridge_may_have_a_policy_of_its_own(store: CompanionStore):
+    house = House(store, AdmissionRules("allowlist", {"home": "pairing", "closed": "off"}))
+    assert house.admit().reply and not house.admit(bridge="other").reply
     house.do("approve", "net:5")
     assert house.is_admitted() and not house.admit(bridge="closed").caller
+
+
+def test_a_bridge_that_is_open_opens_no_other_one_of_its_network(store: CompanionStore):
+    bridges = read_bridges({"irc": {"policy": "open", "allow": "*"}, "work": {"network": "irc"}})
+    house = House(store, admission_rules(PeopleSettings(), bridges))
+    assert house.admit(network="irc", bridge="irc").caller
+    admission = house.admit(sender(6), network="irc", bridge="work")
+    assert admission.caller is None and "/pair" in admission.reply
 
 
 def test_a_policy_that_there_is_not_is_refused():
@@ -307,6 +322,31 @@ def test_what_was_written_while_the_companion_was_down_counts_for_its_own_minute
     assert [house.is_admitted(replace(HELLO, at=NOW - 60 * ago)) for ago in (5, 4, 3)] == [True] * 3
     assert not house.is_admitted(replace(HELLO, at=NOW - 180))
     assert house.is_admitted(replace(HELLO, at=NOW + 10**6)) and not house.is_admitted()
+
+
+def test_stamps_of_past_minutes_avoid_the_rate_within_a_bound_only(store: CompanionStore):
+    house = House(store, AdmissionRules(rate=3))
+    house.do("approve", "net:5")
+    taken = [house.is_admitted(replace(HELLO, id=f"{n}", at=NOW - 61 - 60 * n)) for n in range(100)]
+    assert sum(taken) == (LATE_MINUTES + 1) * 3
+
+
+def test_what_is_a_minute_late_at_most_counts_when_it_comes(store: CompanionStore):
+    house = House(store, AdmissionRules(rate=1))
+    house.do("approve", "net:5")
+    assert house.is_admitted(replace(HELLO, at=NOW - 60)) and not house.is_admitted()
+
+
+def test_a_message_that_was_not_kept_does_not_count(store: CompanionStore):
+    house = House(store, AdmissionRules(rate=1))
+    house.do("approve", "net:5")
+    for at in (0, NOW - 600):
+        message = replace(HELLO, at=at)
+        for _ in range(LATE_MINUTES + 2):
+            admission = house.admit(message)
+            assert admission.caller
+            house.people.take_back(admission)
+        assert house.is_admitted(message) and not house.is_admitted(message)
 
 
 # --- damage

@@ -203,6 +203,20 @@ def test_what_was_not_acknowledged_when_the_connection_was_cut_comes_again(serve
     asyncio.run(run())
 
 
+@pytest.mark.parametrize("mark", ['{"account":"@a:x"}', "77", "  "])
+def test_a_mark_that_another_bridge_kept_counts_as_none(server, mark: str):
+    async def run():
+        network, host = made("slack", server.settings), RecordingHost()
+        host.mark = mark
+        ann = await server.peer("ann")
+        async with running(network, host):
+            await ann.say("private")
+            message = await host.next("private")
+            await host.wait_until(lambda: host.mark.startswith(message.id))
+
+    asyncio.run(run())
+
+
 def test_what_was_said_during_an_outage_is_fetched_in_all_places(server):
     async def run():
         network, host = made("slack", server.settings), RecordingHost()

@@ -338,6 +338,17 @@ async def test_a_room_joined_for_the_first_time_is_read_from_then_on(
     assert moved.timestamp() == 1_800_000_500 - xmpp.HISTORY_SECONDS
 
 
+@pytest.mark.parametrize("mark", ["1732000000.5 C1/2", "77", "[1]", '{"a":"b"}', '{"a":1e99}', f'{{"a":{10**30}}}'])
+@asynchronous
+async def test_a_mark_that_another_bridge_kept_counts_as_none(host: RecordingHost, mark: str):
+    host.mark = mark
+    marks = xmpp.RoomMarks(host)
+    await marks.load()
+    assert marks.since(ROOM) is None
+    await marks.begin(ROOM)
+    assert marks.since(ROOM) is not None
+
+
 @asynchronous
 async def test_the_mark_has_a_bounded_place_for_rooms_that_were_left(host: RecordingHost):
     marks = xmpp.RoomMarks(host)

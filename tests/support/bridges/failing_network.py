@@ -18,7 +18,7 @@ KIND = NetworkKind(
     "fake",
     "Fake",
     (
-        BridgeField("server", "address of the server"),
+        BridgeField("server", "address of the server", is_account=True),
         BridgeField("nickname", "nickname", "engram"),
         BridgeField("password", "its password", is_secret=True),
         BridgeField("token", "a token", is_secret=True, is_optional=True),
@@ -168,6 +168,19 @@ class RecordingEngine:
         self.received: list[Incoming] = []
         self.accounts: list[str] = []
         self.marks: dict[str, str] = {}
+        self.claimed: list[tuple[str, str]] = []
+        self.forgotten: list[str] = []
+        self.refuses: Exception | None = None
+
+    async def claim(self, bridge: str, account: str) -> None:
+        assert bridge not in self.attached, bridge
+        self.claimed.append((bridge, account))
+
+    async def forget(self, bridge: str) -> None:
+        assert bridge not in self.attached, bridge
+        if self.refuses is not None:
+            raise self.refuses
+        self.forgotten.append(bridge)
 
     def attach(self, bridge: str, kind: str, network: Network) -> BridgeHost:
         assert bridge not in self.attached, bridge

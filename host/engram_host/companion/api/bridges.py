@@ -44,7 +44,7 @@ def make_bridge_router(bridges: BridgeRunner, reload_settings: Callable[[], Awai
 
     @router.post("/reload", openapi_extra=requires(Role.OPERATOR))
     async def reload() -> list[BridgeShown]:
-        """Read the settings and secrets of bridges and alerts again: what has changed, or was stopped, starts again."""
+        """Read the settings and secrets of bridges, people and alerts again: what has changed, or was stopped, starts again."""
         await reload_settings()
         return [show_bridge(status) for status in bridges.statuses()]
 

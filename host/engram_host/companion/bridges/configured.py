@@ -34,6 +34,12 @@ def complete_values(settings: BridgeSettings, secrets: SecretStore) -> dict[str,
     return {field.name: _value(settings, field, secrets) for field in check_bridge(settings).fields}
 
 
+def account_of(settings: BridgeSettings) -> str:
+    """Whose chats a bridge has: its network, and what names the account there if that is no secret. SettingError."""
+    fields = [field for field in check_bridge(settings).fields if field.is_account]
+    return " ".join((settings.network, *(settings.fields.get(field.name, "") for field in fields)))
+
+
 def secret_name(bridge: str, field: str) -> str:
     """The name of a bridge's secret in the SecretStore."""
     return f"{BRIDGES_TABLE}.{bridge}.{field}"

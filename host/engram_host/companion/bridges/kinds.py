@@ -17,7 +17,8 @@ from engram_host.extras import missing_package
 @dataclass(frozen=True)
 class BridgeField:
     """A setting of a bridge: its name in companion.toml, what `engram bridge add` asks, its default ("" if it must be given,
-    unless it `is_optional`), and whether it is a secret, which companion.toml never has.
+    unless it `is_optional`), whether it is a secret, which companion.toml never has, and whether it `is_account`: with another
+    value the bridge has other people and chats.
     """
 
     name: str
@@ -25,6 +26,7 @@ class BridgeField:
     default: str = ""
     is_secret: bool = False
     is_optional: bool = False
+    is_account: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ KINDS: dict[str, NetworkKind] = {
             "xmpp",
             "XMPP",
             (
-                BridgeField("address", "address of the board's account, such as kitchen@example.org"),
+                BridgeField("address", "address of the board's account, such as kitchen@example.org", is_account=True),
                 BridgeField("password", "its password", is_secret=True),
                 BridgeField("server", "host:port of the server, if not the one that DNS tells", is_optional=True),
                 BridgeField("rooms", "addresses of rooms to join, with spaces between", is_optional=True),
@@ -61,7 +63,7 @@ KINDS: dict[str, NetworkKind] = {
             "irc",
             "IRC",
             (
-                BridgeField("server", "host:port of the server, such as irc.libera.chat:6697"),
+                BridgeField("server", "host:port of the server, such as irc.libera.chat:6697", is_account=True),
                 BridgeField("nickname", "nickname", "engram"),
                 BridgeField("channels", "channels to join, with spaces between", is_optional=True),
                 BridgeField("tls", "TLS: on or off", "on"),
@@ -81,7 +83,7 @@ KINDS: dict[str, NetworkKind] = {
             "Matrix",
             (
                 BridgeField("server", "address of the homeserver, such as https://matrix.example.org"),
-                BridgeField("account", "the account, such as @kitchen:example.org"),
+                BridgeField("account", "the account, such as @kitchen:example.org", is_account=True),
                 BridgeField(
                     "password",
                     "its password; an access token goes into the next field",

@@ -6,6 +6,7 @@ account, or gives each message to any of several.
 
 import asyncio
 import contextlib
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,9 +16,11 @@ from engram_host.companion.bridge_settings import BridgeSettings
 from engram_host.companion.bridges.configured import check_bridge, complete_values
 from engram_host.companion.bridges.counted import Counted
 from engram_host.companion.bridges.running import BridgeStatus, Engine, RunningBridge
-from engram_host.companion.errors import CompanionError
+from engram_host.companion.errors import CompanionError, StoreUnavailable
 from engram_host.companion.lockfile import Lease
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
+
+_log = logging.getLogger("engram.bridges")
 
 TASK = "bridges"
 LEASE_FILE = "bridges.lock"
@@ -49,6 +52,8 @@ class BridgeRunner:
         self._running: dict[str, tuple[RunningBridge, BackgroundTask, object]] = {}
         self._watch: BackgroundTask | None = None
         self._changing = asyncio.Lock()
+        self._named = set(self._wanted)
+        """The bridges that there were before the last change, and those that could not be forgotten yet."""
         self._began = int(time.time())
 
     def start(self) -> None:
@@ -111,8 +116,19 @@ class BridgeRunner:
                 name for name, (bridge, _, state) in self._running.items() if not self._may_stay(bridge, state, states)
             ]
             await asyncio.gather(*(self._stop_bridge(name) for name in old))
+            await self._forget_gone()
             for name in wanted.keys() - self._running.keys():
                 self._start_bridge(wanted[name], states[name])
+
+    async def _forget_gone(self) -> None:
+        """Of a bridge that was removed nothing is kept. Others in the database may be another companion's."""
+        for name in sorted(self._named - self._wanted.keys()):
+            try:
+                await self._engine.forget(name)
+                self._named.discard(name)
+            except StoreUnavailable as problem:
+                _log.warning("what is kept of the bridge %s is removed later: %s", name, problem)
+        self._named |= self._wanted.keys()
 
     def _may_stay(self, bridge: RunningBridge, state: object, states: Mapping[str, object]) -> bool:
         return states.get(bridge.settings.name) == state and bridge.status.state != "stopped"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from engram_host.companion.bridge_settings import BridgeSettings
-from engram_host.companion.bridges.configured import redact_values
+from engram_host.companion.bridges.configured import account_of, redact_values
 from engram_host.companion.bridges.counted import Counted, CountedHost, CountedNetwork, Traffic
 from engram_host.companion.bridges.errors import BridgeError, BridgeUnavailable, NetworkAway, SignInRefused
 from engram_host.companion.bridges.kinds import KINDS, load_network, make_network
@@ -42,6 +42,14 @@ BridgeState = Literal["starting", "connected", "away", "stopped", "off", "elsewh
 
 class Engine(Protocol):
     """What bridges ask of the engine (conversations/)."""
+
+    async def claim(self, bridge: str, account: str) -> None:
+        """A bridge has this account from now on: what is kept of another one that it had is removed. StoreUnavailable."""
+        ...
+
+    async def forget(self, bridge: str) -> None:
+        """There is no such bridge any more: what is kept of it is removed. StoreUnavailable."""
+        ...
 
     def attach(self, bridge: str, kind: str, network: Network) -> BridgeHost:
         """A bridge's side of the engine, which speaks to its network from now on."""
@@ -140,6 +148,7 @@ class RunningBridge:
         name, kind = self.settings.name, self.settings.network
         await asyncio.to_thread(load_network, kind)
         network = make_network(kind, values)
+        await self._engine.claim(name, account_of(self.settings))
         host = CountedHost(self._engine.attach(name, kind, CountedNetwork(network, self._traffic)), self._traffic)
         host.on_connected = self._on_connected
         self._starts += 1

@@ -78,6 +78,15 @@ class BridgeEngine:
         for bridge in list(self._attached):
             await self.detach(bridge)
 
+    async def claim(self, bridge: str, account: str) -> None:
+        """A bridge has this account from now on: what is kept of another one that it had is removed. StoreUnavailable."""
+        if await asyncio.to_thread(self._store.claim_bridge, bridge, account):
+            _log.info("the bridge %s has another account: what was kept of the former one is removed", bridge)
+
+    async def forget(self, bridge: str) -> None:
+        """There is no such bridge any more: what is kept of it is removed. StoreUnavailable."""
+        await asyncio.to_thread(self._store.forget_bridge, bridge)
+
     def attach(self, bridge: str, kind: str, network: Network) -> AttachedBridge:
         """Let a bridge talk: what `network.run` is given. `kind` is its network's name, before the ids of its people; a bridge
         that is attached already is to be detached before.

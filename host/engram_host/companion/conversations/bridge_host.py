@@ -95,9 +95,17 @@ class AttachedBridge:
 
     async def receive(self, message: Incoming) -> None:
         """Take a message; when this returns it is kept. StoreUnavailable."""
+        mid = message_id(self._bridge, message)
+        if await asyncio.to_thread(self._store.is_known, mid):
+            return
         admission = await self._people.admit(self._bridge, self._kind, message)
         if admission.caller:
-            await self._take(message, admission.caller)
+            is_kept = False
+            try:
+                is_kept = await self._take(message, mid, admission.caller)
+            finally:
+                if not is_kept:  # it comes again, or has come before: it is one message
+                    self._people.take_back(admission)
         elif admission.reply:
             self._send_notice(message, admission.reply)
 
@@ -150,23 +158,24 @@ class AttachedBridge:
 
     # --- messages
 
-    async def _take(self, message: Incoming, caller: Caller) -> None:
-        mid = message_id(self._bridge, message)
+    async def _take(self, message: Incoming, mid: str, caller: Caller) -> bool:
+        """Keep a message with what its chat is owed for it; False if another one has done so meanwhile."""
         place = ChatPlace(self._bridge, message.chat.id, message.chat.thread, message.chat.is_group)
         now = int(time.time())
         at = message.at if 0 < message.at < now else now
         owed = Delivery(0, place, message.id, "", mid, "", at)
-        if await asyncio.to_thread(self._store.is_known, mid):
-            return
         boards = await self._known_boards()
         spoken = parse_spoken(message, boards, self._network.features.command_signs)
         sentence = await self._answer_here(message, spoken, caller, place, boards)
+        added = None
         if not sentence:
-            sentence = await self._pass_on(owed, spoken, caller, boards)
+            added, sentence = await self._pass_on(owed, spoken, caller, boards)
         if sentence:
             text = Delivery(0, place, message.id, "", mid, sentence, at)
-            if added := await asyncio.to_thread(self._store.add_text, text, now):
-                self.deliver(added)
+            added = await asyncio.to_thread(self._store.add_text, text, now)
+        if added:
+            self.deliver(added)
+        return added is not None
 
     async def _known_boards(self) -> list[str]:
         if self._boards:
@@ -193,11 +202,13 @@ class AttachedBridge:
             case _:
                 return ""
 
-    async def _pass_on(self, owed: Delivery, spoken: Spoken, caller: Caller, boards: Sequence[str]) -> str:
-        """Keep a message for its board; "" if that is done, else why not."""
+    async def _pass_on(
+        self, owed: Delivery, spoken: Spoken, caller: Caller, boards: Sequence[str]
+    ) -> tuple[Delivery | None, str]:
+        """Keep a message for its board: what its chat is owed then, None if it came before; or a sentence that says why not."""
         board = spoken.board or await self._default_board(owed.place, boards)
         if not board:
-            return HELP if spoken.command == "help" else which_board(boards)
+            return None, HELP if spoken.command == "help" else which_board(boards)
         text = f"/session new {spoken.rest}".strip() if spoken.command == "new" else spoken.text
         try:
             said = Said(owed.mid, caller.principal, text, caller.room, caller.group, "", spoken.is_command)
@@ -207,11 +218,10 @@ class AttachedBridge:
         except StoreUnavailable:
             raise
         except (CompanionError, EngramError) as problem:
-            return str(problem)
+            return None, str(problem)
         if added:
             self._conversations.wake_board(board)
-            self.deliver(added)
-        return ""
+        return added, ""
 
     async def _default_board(self, place: ChatPlace, boards: Sequence[str]) -> str:
         chosen = await asyncio.to_thread(self._store.chosen_board, place)

@@ -26,17 +26,23 @@ from engram_host.companion.errors import SettingError
 from engram_host.companion.store.bridges.people import MOST_WAITING, PeopleTable
 
 MOST_RATED = 4096
-"""Senders and minutes whose messages are counted: bounds the memory; who is counted no more begins at one."""
+"""Senders and times whose messages are counted: bounds the memory; who is counted no more begins at one."""
+
+LATE_MINUTES = 5
+"""How many minutes' worth of messages an hour of one sender count for the past minutes in which they say they were written, as
+those do that came while the companion was away. Senders write stamps as they like: more of them count when they come.
+"""
 
 _MINUTE = 60
+_HOUR = 3600
 _ROOM_BYTES = caller_check.ROOM_BYTES - len(BOARD_ROOM)
 _ID_CHARS = 100
 
 
 @dataclass(frozen=True)
 class AdmissionRules:
-    """Who may talk in private: the policy of all networks, and of those that have their own by a network's or a bridge's name;
-    ids (`network:id`) that are `allow`-ed without an approval; how many messages of a sender a minute has. SettingError.
+    """Who may talk in private: the policy of all bridges, and by their names of those that have their own; ids (`network:id`)
+    that are `allow`-ed without an approval; how many messages of a sender a minute has. SettingError.
     """
 
     policy: Policy = "pairing"
@@ -59,9 +65,9 @@ class AdmissionRules:
             except ArgumentError as error:
                 raise SettingError("people.allow", error.problem) from None
 
-    def policy_of(self, bridge: str, network: str) -> Policy:
-        """The policy of a bridge."""
-        return self.policies.get(bridge) or self.policies.get(network) or self.policy
+    def policy_of(self, bridge: str) -> Policy:
+        """The policy of a bridge. That of another one is none of its own, though both are of one network."""
+        return self.policies.get(bridge) or self.policy
 
 
 def admission_rules(people: PeopleSettings, bridges: Iterable[BridgeSettings]) -> AdmissionRules:
@@ -76,11 +82,12 @@ def admission_rules(people: PeopleSettings, bridges: Iterable[BridgeSettings]) -
 @dataclass(frozen=True)
 class Admission:
     """Who says a message that may be answered, else None, with a sentence to send instead, "" for silence. The caller's room is
-    that of conversations, without what the board puts before it.
+    that of conversations, without what the board puts before it. `counted` is for take_back().
     """
 
     caller: Caller | None
     reply: str = ""
+    counted: tuple[tuple[str, int, int], ...] = ()
 
 
 _NOBODY = Admission(None)
@@ -105,7 +112,12 @@ class PeopleService:
         self._rules = rules or AdmissionRules()
         self._on_request = on_request
         self._now = now
-        self._counts: OrderedDict[tuple[str, int], int] = OrderedDict()
+        self._counts: OrderedDict[tuple[str, int, int], int] = OrderedDict()
+        """By a sender, the length of a time in seconds, and the number of that time."""
+
+    def set_rules(self, rules: AdmissionRules) -> None:
+        """Let other rules hold from now on."""
+        self._rules = rules
 
     # --- for who looks after people
 
@@ -174,7 +186,7 @@ class PeopleService:
             if known.mode != "always" and not (known.mode == "mention" and message.is_mentioned):
                 return _NOBODY
         else:
-            policy = self._rules.policy_of(bridge, network)
+            policy = self._rules.policy_of(bridge)
             if policy == "off":
                 return _NOBODY
             if person is None and policy != "open" and ref not in self._rules.allow:
@@ -185,16 +197,30 @@ class PeopleService:
             ref, message.at, Caller(principal, room_of(network, chat.id, chat.thread), chat.is_group, "")
         )
 
+    def take_back(self, admission: Admission) -> None:
+        """A message that was admitted is not kept, or was here before: it does not count."""
+        for key in admission.counted:
+            if key in self._counts:
+                self._counts[key] -= 1
+
     def _rated(self, ref: str, at: int, caller: Caller) -> Admission:
-        """Count a message in the minute in which it was written; more than the rate are told once, then not at all."""
-        now = int(self._now())
-        key = ref, (at if 0 < at < now else now) // _MINUTE
+        """Count a message; more than the rate are told once, then not at all."""
+        now, rate = int(self._now()), self._rules.rate
+        minute, hour = (ref, _MINUTE, now // _MINUTE), (ref, _HOUR, now // _HOUR)
+        counted = [minute]
+        if 0 < at < now - _MINUTE and self._counts.get(hour, 0) < LATE_MINUTES * rate:
+            self._count(hour)
+            counted = [hour, (ref, _MINUTE, at // _MINUTE)]
+        count = self._count(counted[-1])
+        if count <= rate:
+            return Admission(caller, counted=tuple(counted))
+        return Admission(None, board_people.TOO_FAST % rate if count == rate + 1 else "")
+
+    def _count(self, key: tuple[str, int, int]) -> int:
         count = self._counts[key] = self._counts.pop(key, 0) + 1
         if len(self._counts) > MOST_RATED:
             self._counts.popitem(last=False)
-        if count <= self._rules.rate:
-            return Admission(caller)
-        return Admission(None, board_people.TOO_FAST % self._rules.rate if count == self._rules.rate + 1 else "")
+        return count
 
     async def _ask(self, ref: str, name: str) -> str:
         """Give a stranger a code; what they are told."""

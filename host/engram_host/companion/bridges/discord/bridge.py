@@ -273,7 +273,7 @@ class _Mark:
     """Up to which message all were taken, and the private chats: NEWEST CHAT CHAT ..."""
 
     def __init__(self, saved: str):
-        numbers = [int(part) for part in saved.split() if part.isdigit()]
+        numbers = [int(part) for part in saved.split() if part.isdecimal()]
         self.at_start = self._newest = numbers[0] if numbers else 0
         self.private_chats: deque[int] = deque(numbers[1:], _PRIVATE_CHATS)
         self.is_caught_up = not self.at_start

@@ -89,9 +89,11 @@ class Mark:
         """A mark as it was kept; an empty one if it was another account's."""
         try:
             kept = cls(**json.loads(text or "{}"))
+            kept = replace(kept, told=tuple(kept.told))
         except (ValueError, TypeError):
             kept = cls()  # it was kept for another network
-        return replace(kept, told=tuple(kept.told)) if kept.account == account else cls(account)
+        is_own = kept.account == account and isinstance(kept.device, str) and isinstance(kept.since, str)
+        return kept if is_own else cls(account)
 
     @property
     def text(self) -> str:

@@ -8,6 +8,7 @@ is the newest message taken, and the newest threads: TS CHANNEL/THREAD CHANNEL/T
 import asyncio
 import contextlib
 import logging
+import re
 import time
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Mapping
@@ -35,6 +36,8 @@ _CAUGHT_UP_PLACES = 40
 _CAUGHT_UP_MESSAGES = 100
 """How much is fetched after an outage: conversations, and messages of each."""
 _THREADS = 30
+_MARK = re.compile(r"[0-9]+\.[0-9]+( |$)")
+"""How a mark of Slack begins: one that another network's bridge kept says nothing."""
 """Threads in the mark: each has some 30 characters of its 2,000."""
 _TAKEN_SUBTYPES = (None, "file_share", "thread_broadcast")
 _PLACES = "im,mpim,public_channel,private_channel"
@@ -182,7 +185,7 @@ class _Inbox:
 
     def __init__(self, slack: Slack, web: AsyncWebClient, host: BridgeHost, mark: str):
         self._slack, self._web, self._host = slack, web, host
-        self._since, *threads = mark.split() or [""]
+        self._since, *threads = mark.split() if _MARK.match(mark) else [""]
         self._newest = self._since
         self._threads: deque[str] = deque(threads, _THREADS)
         self._saved = mark

@@ -253,6 +253,10 @@ class XmppNetwork:
             receipt.send()
 
 
+_MOST_SECONDS = 1 << 36
+"""A later time is none that was kept: datetime has no years beyond 9999."""
+
+
 class RoomMarks:
     """Up to when each room's messages were taken, as one mark of the bridge."""
 
@@ -263,7 +267,7 @@ class RoomMarks:
     async def load(self) -> None:
         """Read what was kept."""
         mark = await self._host.load_mark()
-        self._seconds = json.loads(mark) if mark else {}
+        self._seconds = _seconds_in(mark)
 
     def since(self, room: str) -> datetime | None:
         """From when on a room's history is wanted; None for a room that the account was never in: nothing of it."""
@@ -283,6 +287,16 @@ class RoomMarks:
             kept = list(former.items())[-(MOST_ROOMS - 1) :]
             self._seconds = {**dict(kept), _short(room): seconds}
             await self._host.save_mark(json.dumps(self._seconds, separators=(",", ":")))
+
+
+def _seconds_in(mark: str) -> dict[str, int]:
+    """What a mark says of rooms; nothing if it was kept by another bridge, or is damaged."""
+    try:
+        kept = json.loads(mark or "{}")
+    except ValueError:
+        return {}
+    rooms = cast(dict[str, object], kept).items() if isinstance(kept, dict) else ()
+    return {room: seconds for room, seconds in rooms if type(seconds) is int and 0 < seconds < _MOST_SECONDS}
 
 
 def _short(room: str) -> str:

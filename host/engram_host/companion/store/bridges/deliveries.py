@@ -197,11 +197,31 @@ class DeliveryTable(DatabaseTable):
         rows.run(sql, (bridge, mark[:MOST_MARK]))
 
     @writes
+    def claim_bridge(self, rows: Rows, bridge: str, account: str) -> bool:
+        """Keep which account a bridge has; whether it had another one, of which nothing is kept any more."""
+        found = rows.run("SELECT value FROM notes WHERE name = ?", (_account_note(bridge),))
+        if found == [(account,)]:
+            return False
+        if found:
+            _forget(rows, bridge)
+        rows.run("INSERT INTO notes (name, value) VALUES (?, ?)", (_account_note(bridge), account))
+        return bool(found)
+
+    @writes
     def forget_bridge(self, rows: Rows, bridge: str) -> None:
         """Remove all that is kept of a bridge; people and groups stay."""
-        for table in ("bridge_marks", "bridge_chats", "bridge_deliveries"):
-            rows.run(f"DELETE FROM {table} WHERE bridge = ?", (bridge,))
-        rows.let_go = True
+        _forget(rows, bridge)
+
+
+def _forget(rows: Rows, bridge: str) -> None:
+    for table in ("bridge_marks", "bridge_chats", "bridge_deliveries"):
+        rows.run(f"DELETE FROM {table} WHERE bridge = ?", (bridge,))
+    rows.run("DELETE FROM notes WHERE name = ?", (_account_note(bridge),))
+    rows.let_go = True
+
+
+def _account_note(bridge: str) -> str:
+    return f"bridge.account.{bridge}"
 
 
 def _is_known(rows: Rows, mid: str) -> bool:
