@@ -4,7 +4,7 @@ What a network needs beside these is for companion/bridges/ to know: here it is 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast, get_args
 
@@ -27,6 +27,9 @@ LONGEST_FIELD = 2000
 _MOST_BOARDS = 32
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
 _ID = re.compile(r"[a-z0-9-]{1,32}:\S{1,100}")
+_IDS_WITHOUT_SERVER = {"irc": "server"}
+"""Networks whose ids are unique on one server only, and the field that names it: `irc:account:ann` is somebody else on each."""
+
 OWN_SETTINGS = ("network", "on", "boards", "policy", "allow", "keyring")
 """Settings that each bridge has; all others are its network's."""
 
@@ -77,7 +80,25 @@ def read_bridges(tables: Any) -> tuple[BridgeSettings, ...]:
         )
     if len(tables) > MOST_BRIDGES:
         raise SettingError(BRIDGES_TABLE, f"has {len(tables)} bridges, and {MOST_BRIDGES} are the most.")
-    return tuple(_read_bridge(name, tables[name]) for name in sorted(tables))
+    bridges = tuple(_read_bridge(name, tables[name]) for name in sorted(tables))
+    check_servers(bridges)
+    return bridges
+
+
+def check_servers(bridges: Iterable[BridgeSettings]) -> None:
+    """Refuse bridges to several servers of a network whose ids do not name their server: SettingError."""
+    first: dict[str, BridgeSettings] = {}
+    for bridge in bridges:
+        field = _IDS_WITHOUT_SERVER.get(bridge.network)
+        if field is None:
+            continue
+        other = first.setdefault(bridge.network, bridge)
+        if bridge.fields.get(field, "").strip().lower() != other.fields.get(field, "").strip().lower():
+            problem = (
+                f"must be the same as that of the bridge {other.name}: ids of {bridge.network} do not name their server, so "
+                "whoever has somebody's account name on another one would pass for them. Run a second companion for it."
+            )
+            raise SettingError(bridge.setting_name(field), problem)
 
 
 def check_bridge_name(name: str) -> str:

@@ -185,6 +185,19 @@ def test_a_second_bridge_of_a_network_needs_a_name_and_a_replacement_has_to_be_m
     assert {name: table["server"] for name, table in tables(home).items()} == {"fake": "other", "second": "localhost"}
 
 
+def test_a_bridge_to_a_second_irc_server_is_refused_before_anything_is_kept(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+):
+    home.mkdir()
+    text = '[bridges.irc]\nserver = "localhost:6667"\n'
+    (home / "companion.toml").write_text(text)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    words = "--name", "other", "--set", "server=localhost:6668", "--no-check"
+    refused = engram("bridge", "add", "irc", *words, "--home", home)
+    assert refused.status == WRONG_USAGE and "must be the same as that of the bridge irc" in refused.err
+    assert (home / "companion.toml").read_text() == text
+
+
 @pytest.mark.parametrize("command", ["test", "remove"])
 def test_a_bridge_that_there_is_not_is_not_found(home: Path, command: str):
     ran = engram("bridge", command, "nobody", "--home", home)

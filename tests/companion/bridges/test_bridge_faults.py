@@ -15,7 +15,7 @@ import pytest
 from bridged_house import House, living, make_haste, play
 from engram_host.companion.bridges.errors import MarksRefused, SendFailed, SendRefused, SendUncertain, SlowDown
 from engram_host.companion.bridges.network import Features, Incoming
-from engram_host.companion.conversations import display, people
+from engram_host.companion.conversations import bridge_host, display, people
 from engram_host.companion.conversations.display import AGAIN, BEGINS_AGAIN
 from engram_host.companion.store import CompanionStore
 from extent import extent
@@ -332,6 +332,70 @@ def test_a_companion_that_is_killed_at_any_step_answers_once(open_store: Open, f
                     break
             assert 10 < kill_at < 199
             check_callers(house, said)
+
+    play(work)
+
+
+# --- what a stranger may put into a message
+
+UNSOUND = ["$\0x", "\ud800", "x" * 300]
+
+
+@pytest.mark.parametrize("part", ["id", "chat", "thread", "sender"])
+@pytest.mark.parametrize("unsound", UNSOUND, ids=["NUL", "half a sign", "long"])
+def test_a_message_whose_id_no_database_takes_is_passed_over(open_store: Open, part: str, unsound: str):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            message = house.message("hi")
+            is_of_chat = part in ("chat", "thread")
+            chat = replace(message.chat, **{"id" if part == "chat" else part: unsound}) if is_of_chat else message.chat
+            await house.host.receive(replace(message, chat=chat, **({} if is_of_chat else {part: unsound})))
+            await house.say("after it")
+            await house.wait_until_delivered()
+            assert [each.text for each in house.network.shown] == ["You said after it."]
+
+    play(work)
+
+
+def test_signs_that_no_database_takes_keep_no_sentence_from_being_answered(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            for text in ("/board kit\0chen", "/pair \0\ud800", "a\0b"):
+                await house.say(text, sender_name="An\0n\ud800")
+            await house.wait_until_delivered()
+            assert len(house.texts()) == 3 and "You said a\ufffdb." in house.texts()
+
+    play(work)
+
+
+def test_a_stranger_of_any_name_gets_a_code(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), people.AdmissionRules()) as house:
+            await house.say("hi", sender_name="An\0n\ud800")
+            await house.wait_for("approve")
+
+    play(work)
+
+
+def test_a_message_that_fails_by_an_unknown_error_is_passed_over_after_some_tries(
+    open_store: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            is_known, asked = house.store.is_known, []
+
+            def fail(mid: str) -> bool:
+                asked.append(mid)
+                raise ValueError("no such value")
+
+            monkeypatch.setattr(house.store, "is_known", fail)
+            await house.say("the bad one")
+            assert len(asked) == bridge_host.RECEIVE_TRIES
+            assert "passes a message over" in caplog.text and "the bad one" not in caplog.text
+            monkeypatch.setattr(house.store, "is_known", is_known)
+            await house.say("after it")
+            await house.wait_until_delivered()
+            assert house.texts() == ["You said after it."]
 
     play(work)
 

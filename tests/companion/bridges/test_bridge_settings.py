@@ -31,6 +31,20 @@ def test_without_a_table_there_is_no_bridge_and_strangers_get_a_code(tmp_path: P
     assert settings.bridges == () and settings.people == PeopleSettings("pairing", "", 10)
 
 
+def test_a_second_irc_server_is_refused_since_an_account_there_would_pass_for_the_first_ones():
+    libera = {"network": "irc", "server": "irc.libera.chat:6697"}
+    assert refused(read_bridges, {"libera": libera, "other": {**libera, "server": "irc.example.org"}}) == (
+        "bridges.other.server"
+    )
+
+
+def test_two_nicknames_on_one_irc_server_and_two_servers_of_other_networks_are_taken():
+    first = {"network": "irc", "server": "irc.libera.chat:6697"}
+    second = {"network": "irc", "server": "IRC.libera.chat:6697", "nickname": "garden"}
+    elsewhere = {"network": "matrix", "server": "https://example.net"}
+    assert len(read_bridges({"a": first, "b": second, "matrix": MATRIX, "m2": elsewhere})) == 4
+
+
 def test_a_bridge_is_its_networks_unless_it_names_another(tmp_path: Path):
     (tmp_path / "companion.toml").write_text(
         '[bridges.matrix]\nserver = "https://example.org"\nboards = ["kitchen"]\n[bridges.home]\nnetwork = "irc"\non = false\n'

@@ -236,6 +236,33 @@ async def test_people_of_a_channel_are_asked_about_once_until_they_leave(tmp_pat
 
 
 @asynchronous
+async def test_a_burst_of_strangers_loses_nothing_that_fits_and_is_no_deadlock(
+    tmp_path: Path, host: RecordingHost, caplog: pytest.LogCaptureFixture
+):
+    most = irc_session.MOST_WAITING
+    services = ServicesServer(tmp_path, capabilities="server-time message-tags")
+    async with services, running(network_of(services), host) as task:
+        for number in range(most + 100):
+            services.say(f":p{number % 40}!u@h PRIVMSG engram :burst {number}")
+        await host.wait_until(lambda: len(host.received) >= most)
+        services.say(":ann!~a@h PRIVMSG engram :after it")
+        await host.next("after it")
+        assert not task.done() and "a message is lost" in caplog.text
+
+
+@asynchronous
+async def test_chatter_of_a_channel_leaves_a_place_for_what_is_meant(tmp_path: Path, host: RecordingHost):
+    services = ServicesServer(tmp_path, capabilities="server-time message-tags")
+    async with services, running(network_of(services), host):
+        for number in range(irc_session.MOST_WAITING + 100):
+            services.say(f":p{number % 40}!u@h PRIVMSG {CHANNEL} :chatter {number}")
+        services.say(f":ann!~a@h PRIVMSG {CHANNEL} :engram: in the channel")
+        services.say(":ann!~a@h PRIVMSG engram :in private")
+        await host.next("in the channel")
+        await host.next("in private")
+
+
+@asynchronous
 async def test_a_message_has_the_servers_id_and_a_playback_the_same_one(tmp_path: Path, host: RecordingHost):
     async with ServicesServer(tmp_path) as services, running(network_of(services), host):
         said = ":ann!~a@host PRIVMSG engram :hello"

@@ -182,3 +182,20 @@ def test_a_time_in_a_room_begins_with_the_invitation_or_with_joining_without_one
     assert matrix_events.begins_membership(event, ACCOUNT.id) is begins
     assert matrix_events.joins(event, ACCOUNT.id) is joins
     assert not matrix_events.begins_membership({**event, "state_key": "@ann:engram.test"}, ACCOUNT.id)
+
+
+@pytest.mark.parametrize(
+    ("named", "thread"),
+    [
+        ("$root", "$root"),
+        ("$" + "x" * 254, "$" + "x" * 254),
+        ("$" + "x" * 255, ""),
+        ("$\0x", ""),
+        ("$a b", ""),
+        ("$a\n", ""),
+        ("root", ""),
+    ],
+)
+def test_a_thread_is_the_id_of_an_event_and_nothing_else_that_a_client_names(named, thread):
+    relation = {"m.relates_to": {"rel_type": "m.thread", "event_id": named}}
+    assert matrix_events.thread_of(message("hi", **relation)) == thread

@@ -38,6 +38,9 @@ FINE = {
     "whoami": {"user_id": "@kitchen:engram.test", "device_id": "DEVICE"},
     "displayname": {"displayname": "Kitchen"},
     "joined_rooms": {"joined_rooms": []},
+    "joined_members": {"joined": {"@kitchen:engram.test": {}, "@ann:engram.test": {}}},
+    "m.room.join_rules": {"join_rule": "invite"},
+    "messages": {"chunk": [], "start": "p1"},
     "join": {"room_id": CHAT.id},
     "send": {"event_id": "$sent"},
     "logout": {},
@@ -54,6 +57,8 @@ class FailingServer:
     def __init__(self) -> None:
         self.answers: dict[str, tuple[int, str]] = {}
         self.asked: list[str] = []
+        self.pages: list[tuple[int, str]] = []
+        """Answers to what is asked of a room's messages, one after the other."""
         self.port = free_port()
         self.settings = {
             "server": f"http://127.0.0.1:{self.port}",
@@ -109,6 +114,8 @@ class FailingServer:
         self.asked.append(name)
         if name == "sync" and "timeout=" not in path and name not in self.answers:
             return 200, json.dumps({"next_batch": "s1"})
+        if name == "messages" and self.pages:
+            return self.pages.pop(0)
         answer = self.answers.get(name) or (HANG if name == "sync" else (200, json.dumps(FINE[name])))
         if name == "sync":
             shown, cut = asyncio.create_task(self._looks.get()), asyncio.create_task(self._is_cut.wait())
@@ -236,6 +243,78 @@ def test_an_invitation_that_a_limit_stops_is_accepted_after_the_next_look():
             server.show({"next_batch": "s3"})
             await host.wait_until(lambda: '"s3"' in host.mark)
             assert server.asked.count("join") == 2
+
+    with_server(work)
+
+
+# --- what a room missed
+
+
+def said(text: str) -> dict[str, Any]:
+    content = {"msgtype": "m.text", "body": text}
+    head = {"type": "m.room.message", "event_id": f"${text}", "sender": "@ann:engram.test", "origin_server_ts": 1}
+    return {**head, "content": content}
+
+
+def page(*texts: str, end: str = "") -> tuple[int, str]:
+    body = {"chunk": [said(text) for text in texts], "start": "p0"}
+    return 200, json.dumps({**body, **({"end": end} if end else {})})
+
+
+def gap() -> dict[str, Any]:
+    """A look at a room of which the homeserver leaves something out."""
+    timeline = {"limited": True, "prev_batch": "p1", "events": [said("newest")]}
+    return {"next_batch": "s2", "rooms": {"join": {CHAT.id: {"timeline": timeline}}}}
+
+
+def test_after_an_empty_page_the_next_one_is_asked_for():
+    async def work(server: FailingServer) -> None:
+        host = RecordingHost()
+        server.pages = [page(end="p2"), page("missed", end="p3"), page()]
+        async with running(made("matrix", server.settings), host):
+            await host.wait_until(lambda: '"s1"' in host.mark)
+            server.show(gap())
+            await host.wait_until(lambda: '"s2"' in host.mark)
+        assert [message.text for message in host.received] == ["missed", "newest"]
+
+    with_server(work)
+
+
+def test_what_the_homeserver_does_not_give_for_now_is_asked_for_again():
+    async def work(server: FailingServer) -> None:
+        host = RecordingHost()
+        server.pages = [(400, refusal("M_UNKNOWN"))]
+        with pytest.raises(NetworkAway):
+            async with running(made("matrix", server.settings), host) as task:
+                await host.wait_until(lambda: '"s1"' in host.mark)
+                server.show(gap())
+                await task
+        assert '"s2"' not in host.mark and host.received == []
+
+    with_server(work)
+
+
+def test_what_the_account_may_not_read_holds_up_nothing():
+    async def work(server: FailingServer) -> None:
+        host = RecordingHost()
+        server.pages = [(403, refusal("M_FORBIDDEN"))]
+        async with running(made("matrix", server.settings), host):
+            await host.wait_until(lambda: '"s1"' in host.mark)
+            server.show(gap())
+            await host.next("newest")
+
+    with_server(work)
+
+
+@pytest.mark.parametrize("rule", ["public", "restricted", "knock_restricted", "new.rule"])
+def test_a_room_that_others_join_uninvited_is_a_group(rule: str):
+    async def work(server: FailingServer) -> None:
+        host = RecordingHost()
+        server.answers["m.room.join_rules"] = (200, json.dumps({"join_rule": rule}))
+        async with running(made("matrix", server.settings), host):
+            await host.wait_until(lambda: '"s1"' in host.mark)
+            server.show(gap())
+            assert (await host.next("newest")).chat.is_group
 
     with_server(work)
 

@@ -245,6 +245,47 @@ def test_what_was_said_during_an_outage_is_fetched_in_all_places(server):
     asyncio.run(run())
 
 
+HISTORY = ("users.conversations", "conversations.history", "conversations.replies")
+
+
+async def said_while_away(server: SlackServer) -> RecordingHost:
+    """The host of a bridge that was away while somebody wrote in private, in the channel and in a thread."""
+    host, ann = RecordingHost(), await server.peer("ann")
+    host.mark = f"{float(await ann.say('before')) - 1:.6f}"
+    await ann.say("in the channel", group=True)
+    await ann.say("in a thread", group=True, thread="Garden")
+    await server.do(server.socket.forget)
+    return host
+
+
+@pytest.mark.parametrize("name", HISTORY)
+def test_when_slack_wants_a_pause_the_rest_is_fetched_after_it(server, name):
+    async def run():
+        host = await said_while_away(server)
+        server.fail("flood", name, 2, retry_after=0)
+        async with running(made("slack", server.settings), host):
+            for text in ("before", "in the channel", "in a thread"):
+                await host.next(text)
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("name", HISTORY)
+def test_what_slack_does_not_give_for_now_is_fetched_by_the_next_connection(server, name):
+    async def run():
+        host = await said_while_away(server)
+        mark = host.mark
+        server.fail("status", name)
+        with pytest.raises(NetworkAway):
+            await made("slack", server.settings).run(host)
+        assert host.mark == mark
+        async with running(made("slack", server.settings), host):
+            for text in ("before", "in the channel", "in a thread"):
+                await host.next(text)
+
+    asyncio.run(run())
+
+
 def test_without_the_scope_for_history_the_bridge_goes_on(server):
     server.missing_scopes["conversations.history"] = "channels:history"
 

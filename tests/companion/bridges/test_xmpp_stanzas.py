@@ -1,5 +1,6 @@
 """XMPP's messages as the engine gets them, from XML as clients and servers write it."""
 
+import time
 from xml.etree import ElementTree
 
 import pytest
@@ -83,11 +84,11 @@ def test_a_rooms_person_is_the_address_that_the_room_tells():
 @pytest.mark.parametrize("inside", ["", "<occupant-id xmlns='urn:xmpp:occupant-id:0' id='o-mallory'/>"])
 def test_history_of_a_nickname_is_not_that_of_who_has_it_now(inside: str):
     room = Room("engram", {"ann": Occupant("ann@engram.test", "o-ann")})
-    delay = f"<delay xmlns='urn:xmpp:delay' from='{HOME}' stamp='2026-11-26T11:00:00Z'/>"
+    delay = f"<delay xmlns='urn:xmpp:delay' from='{HOME}' stamp='2024-01-01T00:00:00Z'/>"
     found = in_room(f"<body>I am ann</body>{delay}{inside}", room)
     assert found is not None
     assert found.sender in (f"{HOME}/ann", f"{HOME}#o-mallory")
-    assert found.at == 1795690800
+    assert found.at == 1704067200
 
 
 def test_own_messages_are_known_by_the_nickname_and_by_the_rooms_id():
@@ -152,9 +153,29 @@ def test_nothing_said_is_no_message(inside: str):
 
 @pytest.mark.parametrize("stamp", ["yesterday", "", "99999-01-01T00:00:00Z"])
 def test_a_time_that_is_none_is_left_out(stamp: str):
-    found = private(f"<body>hi</body><delay xmlns='urn:xmpp:delay' stamp='{stamp}'/>")
+    found = private(f"<body>hi</body><delay xmlns='urn:xmpp:delay' from='engram.test' stamp='{stamp}'/>")
     assert found is not None
     assert found.at == 0
+
+
+@pytest.mark.parametrize("stated_by", ["", "ann@engram.test", "evil.test", "rooms.engram.test.evil"])
+@pytest.mark.parametrize("stamp", ["2024-01-01T00:00:00Z", "2990-01-01T00:00:00Z"])
+def test_when_a_message_was_sent_is_not_what_its_sender_says(stated_by: str, stamp: str):
+    delay = f"<body>hi</body><delay xmlns='urn:xmpp:delay' from='{stated_by}' stamp='{stamp}'/>"
+    for found in (private(delay), in_room(delay, Room("engram"))):
+        assert found is not None
+        assert found.at == 0
+
+
+def test_the_room_and_the_accounts_server_say_when_a_message_was_sent_which_is_not_later_than_now():
+    def delay(by: str, stamp: str = "2024-01-01T00:00:00Z") -> str:
+        return f"<delay xmlns='urn:xmpp:delay' from='{by}' stamp='{stamp}'/>"
+
+    forged = delay("ann@engram.test", "2020-01-01T00:00:00Z")
+    for by, read in (("engram.test", private), (ACCOUNT, private), (HOME, lambda text: in_room(text, Room("engram")))):
+        found, late = read(f"<body>hi</body>{forged}{delay(by)}"), read(f"<body>hi</body>{delay(by, '2990-01-01')}")
+        assert found is not None and late is not None
+        assert found.at == 1704067200 and abs(late.at - time.time()) < 60
 
 
 def test_a_body_has_no_sign_that_xml_cannot_have():

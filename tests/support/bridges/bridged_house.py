@@ -38,7 +38,7 @@ HURRY: Mapping[Any, Mapping[str, float]] = {
         "FIRST_PAUSE": 0.005,
         "LONGEST_PAUSE": 0.02,
     },
-    bridge_host: {"FAILED_SECONDS": 0.01, "STORE_SECONDS": 0.01, "NOTICE_PAUSE": 0.01},
+    bridge_host: {"FAILED_SECONDS": 0.01, "STORE_SECONDS": 0.01, "NOTICE_PAUSE": 0.01, "RECEIVE_PAUSE": 0.01},
 }
 """The pauses of the engine, for tests that do not try these; on a loaded machine no board counts as away."""
 

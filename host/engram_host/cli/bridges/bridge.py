@@ -17,6 +17,7 @@ from engram_host.companion.bridge_settings import (
     POLICIES,
     BridgeSettings,
     check_bridge_name,
+    check_servers,
     read_bridges,
 )
 
@@ -80,6 +81,7 @@ def add(
     hidden = {field.name for field in kind.fields if field.is_secret}
     shown = {key: value for key, value in values.items() if key not in hidden}
     settings = read_bridges({name: table | shown})[0]
+    check_servers((*(each for each in _bridges(context.home) if each.name != name), settings))
     account = (
         _sign_in(kind, {field.name: values.get(field.name, field.default) for field in kind.fields}) if check else ""
     )

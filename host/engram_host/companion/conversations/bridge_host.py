@@ -17,7 +17,14 @@ from engram_host.companion.conversations.bridge_commands import HELP, BridgeComm
 from engram_host.companion.conversations.delivery import Deliverer
 from engram_host.companion.conversations.outlet import Outlet
 from engram_host.companion.conversations.people import PeopleService
-from engram_host.companion.conversations.routing import GREETING, Spoken, parse_spoken, refusal, which_board
+from engram_host.companion.conversations.routing import (
+    GREETING,
+    Spoken,
+    keepable,
+    parse_spoken,
+    refusal,
+    which_board,
+)
 from engram_host.companion.conversations.service import BRIDGE_IDS, ConversationService, check_said
 from engram_host.companion.conversations.wakers import Wakers, wait_for_event
 from engram_host.companion.errors import CompanionError, StoreUnavailable
@@ -39,6 +46,12 @@ MOST_FAILURES = 5
 
 FAILED_SECONDS = 10.0
 """Before it is tried again then."""
+
+RECEIVE_TRIES = 3
+"""Times that a message is taken in vain by an error that nobody knows, before it is passed over."""
+
+RECEIVE_PAUSE = 0.5
+"""Seconds between them: Slack gives three for all."""
 
 _NOTICE_TRIES = 3
 NOTICE_PAUSE = 2.0
@@ -94,7 +107,24 @@ class AttachedBridge:
         return self._menu
 
     async def receive(self, message: Incoming) -> None:
-        """Take a message; when this returns it is kept. StoreUnavailable."""
+        """Take a message; when this returns it is kept, or passed over for good, with a line in the log. StoreUnavailable."""
+        taken = keepable(message)
+        if taken is None:
+            _log.warning("the bridge %s passes over a message whose ids no network gives", self._bridge)
+            return
+        for tries in range(1, RECEIVE_TRIES + 1):
+            try:
+                await self._receive(taken)
+                return
+            except StoreUnavailable:
+                raise
+            except Exception as error:  # noqa: BLE001 - a network gives it again and again: one message would stop its bridge
+                _log.error("the bridge %s failed to take a message: %s", self._bridge, describe_error(error))
+            if tries < RECEIVE_TRIES:
+                await asyncio.sleep(RECEIVE_PAUSE)
+        _log.error("the bridge %s passes a message over", self._bridge)
+
+    async def _receive(self, message: Incoming) -> None:
         mid = message_id(self._bridge, message)
         if await asyncio.to_thread(self._store.is_known, mid):
             return

@@ -1,12 +1,16 @@
 """What somebody says through a bridge, as it is meant: for which board, as a command or not, and what of it cannot be taken."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engram.channels.people import shown
 from engram_host.companion.bridges.network import Attachment, Incoming
+from engram_host.companion.conversations.board_side import storable
 
 GREETING = "Hello! Write to me, and I answer; what you want me to keep, I remember. /help lists the commands."
+
+LONGEST_ID = 256
+"""Characters of an id; Matrix' have at most 255."""
 
 _ARTICLES = {"audio": "an audio file", "video": "a video", "file": "a file"}
 _ENDS = ",:"
@@ -29,6 +33,19 @@ class Spoken:
     def rest(self) -> str:
         """What stands behind the command's name."""
         return self.text.partition(" ")[2].strip()
+
+
+def keepable(message: Incoming) -> Incoming | None:
+    """A message as each database takes it; None if one of its ids is none: they go into keys, where nothing may be left out."""
+    ids = message.id, message.chat.id, message.chat.thread, message.sender
+    if any(len(each) > LONGEST_ID or each != storable(each) for each in ids):
+        return None
+    return replace(
+        message,
+        text=storable(message.text),
+        sender_name=storable(message.sender_name),
+        attachments=tuple(replace(each, name=storable(each.name)) for each in message.attachments),
+    )
 
 
 def parse_spoken(message: Incoming, boards: Collection[str], signs: str) -> Spoken:

@@ -7,6 +7,7 @@ reads: its parts read the lines (lines.py), asyncio's streams carry them.
 import asyncio
 import contextlib
 import itertools
+import logging
 import ssl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from engram_host.companion.bridges.errors import NetworkAway, SendFailed, SendRefused, SendUncertain, SlowDown
 from engram_host.companion.bridges.irc.lines import Line, NickMask, TokenBucket, lower, parse_line
 from engram_host.companion.bridges.irc.login import Login, SignIn
+from engram_host.companion.bridges.mentions import without_mention
 
 CONNECT_SECONDS = 30.0
 """How long each step of signing in may take."""
@@ -31,13 +33,18 @@ LINE_BYTES = 16384
 """Of one line of the server's, its tags included; the protocol allows 8,703."""
 
 MOST_WAITING = 500
-"""How many messages wait for the engine before no more are read from the connection."""
+"""How many messages wait for the engine; more are dropped. Reading goes on: the engine waits for answers of the server."""
+
+MOST_CHATTER = MOST_WAITING // 2
+"""How many may wait where another message of a channel is one that does not name the account."""
 
 BURST_LINES = 5
 """How many lines may go at once: RFC 1459's flood control."""
 
 WAIT_WHEN_BUSY = 30.0
 """How long a server that wants a pause is left alone; it does not say how long."""
+
+_log = logging.getLogger(__name__)
 
 _NOBODY_THERE = {"401", "403", "442"}
 _BUSY = {"263", "439", "707"}
@@ -120,13 +127,26 @@ class IrcSession:
     # --- what comes
 
     async def listen(self) -> None:
-        """Read lines for ever: answers go to who waits for them, messages into the queue. NetworkAway at the end."""
+        """Read lines for ever: answers go to who waits for them, messages into the queue. Never waits for who takes messages,
+        as that waits for answers. NetworkAway at the end.
+        """
         while True:
             line = await self._read()
             if line.command == "PRIVMSG":
-                await self.messages.put(line)
+                self._queue(line)
             else:
                 self._note(line)
+
+    def _queue(self, line: Line) -> None:
+        """Let a message wait for the engine, if there is a place; IRC takes none back, and knows no "later"."""
+        is_private = lower(line.parameter(0)) == lower(self.nickname)
+        is_meant = is_private or without_mention(line.parameter(-1), self.nickname)[1]
+        if self.messages.qsize() < (MOST_WAITING if is_meant else MOST_CHATTER):
+            self.messages.put_nowait(line)
+        elif is_meant:
+            _log.warning("IRC: a message is lost: %d wait already", MOST_WAITING, extra={"repeat": "irc messages"})
+        else:
+            _log.info("IRC: a channel's message is passed over: too many wait", extra={"repeat": "irc chatter"})
 
     def _note(self, line: Line) -> None:
         if line.command == "PONG":

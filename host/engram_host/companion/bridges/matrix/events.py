@@ -13,6 +13,9 @@ MESSAGE, ENCRYPTED, MEMBER = "m.room.message", "m.room.encrypted", "m.room.membe
 TYPES = (MESSAGE, ENCRYPTED, MEMBER)
 """The events of a room that a bridge reads."""
 
+_EVENT_ID = re.compile(r"\$[!-~]{1,254}")
+"""What a client names as a thread is not looked at by homeservers: it may be any text."""
+
 _TEXTS = ("m.text", "m.emote", "m.location")
 _FILES: dict[str, Literal["photo", "audio", "video", "file"]] = {
     "m.image": "photo",
@@ -63,7 +66,8 @@ def is_spoken(event: Event) -> bool:
 def thread_of(event: Event) -> str:
     """The id of the event that a message's thread began with, "" outside of threads."""
     relation = _fields_at(content_of(event), "m.relates_to")
-    return text_at(relation, "event_id") if relation.get("rel_type") == "m.thread" else ""
+    event_id = text_at(relation, "event_id") if relation.get("rel_type") == "m.thread" else ""
+    return event_id if _EVENT_ID.fullmatch(event_id) else ""
 
 
 def replied_to(event: Event) -> str:

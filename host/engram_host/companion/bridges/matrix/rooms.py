@@ -23,8 +23,9 @@ from nio import (
     SyncResponse,
 )
 
+from engram_host.companion.bridges.errors import NetworkAway
 from engram_host.companion.bridges.matrix import events as matrix_events
-from engram_host.companion.bridges.matrix.client import MatrixClient, RateLimited, ask
+from engram_host.companion.bridges.matrix.client import MatrixClient, RateLimited, ask, refusal_in
 from engram_host.companion.bridges.matrix.events import Account, Event
 from engram_host.companion.bridges.network import Chat, Incoming
 
@@ -34,6 +35,12 @@ MOST_MISSED = 500
 """How much was said in a room at most while the companion was away; older messages stay unanswered."""
 
 _PAGE = 100
+_MOST_PAGES = 50
+"""How many pages of a room are asked for, empty ones among them."""
+
+_NOT_OPEN = ("M_FORBIDDEN", "M_NOT_FOUND")
+_CLOSED = ("invite", "private", "knock")
+"""The rules under which nobody joins whom no member has let in. By others, such as "restricted", members of another room do."""
 _MOST_INVITATIONS = 100
 """How many invitations wait for the homeserver to let the account join."""
 
@@ -120,25 +127,34 @@ class MatrixRooms:
         return [*await self._missed(room, info.timeline.prev_batch, "" if has_just_joined else since), *events]
 
     async def _missed(self, room: str, newest: str, oldest: str) -> list[Event]:
-        """The events between two tokens, the newest MOST_MISSED of them, oldest first."""
+        """The events between two tokens, the newest MOST_MISSED of them, oldest first; NetworkAway."""
         found: list[Event] = []
         token: str | None = newest
-        while token:
+        for _ in range(_MOST_PAGES):
+            if not token:
+                return found[::-1]
             page = await ask(
                 self._client.room_messages(
                     room, token, oldest or None, limit=_PAGE, message_filter={"types": [*matrix_events.TYPES]}
                 )
             )
-            if not isinstance(page, RoomMessagesResponse) or not page.chunk:
-                break
+            if not isinstance(page, RoomMessagesResponse):
+                refusal = refusal_in(page)
+                if refusal is None or refusal.code not in _NOT_OPEN:
+                    # The sync token stays where it is, and all is asked for again.
+                    reason = f"{refusal.code}, {refusal.reason}" if refusal else "no answer that can be read"
+                    raise NetworkAway(f"the homeserver does not give what a room missed: {reason}.")
+                _log.warning("Matrix: the homeserver does not let the account read what was said in a room meanwhile")
+                return found[::-1]
             for event in page.chunk:
                 if matrix_events.begins_membership(event.source, self._account.id):
                     return found[::-1]
                 found.append(event.source)
             if len(found) >= MOST_MISSED:
-                _log.warning("Matrix: a room has more than %d missed messages; older ones are passed over", MOST_MISSED)
                 break
+            # A page may be empty, and others follow: its events are such as the account may not see, or does not read.
             token = page.end if page.end != token else None
+        _log.warning("Matrix: a room has more than %d missed messages; older ones are passed over", MOST_MISSED)
         return found[::-1]
 
     async def _take_event(self, room: str, event: Event, shown_names: dict[str, str]) -> None:
@@ -195,7 +211,7 @@ class MatrixRooms:
 
     async def _is_public(self, room: str) -> bool:
         response = await ask(self._client.room_get_state_event(room, "m.room.join_rules"))
-        return isinstance(response, RoomGetStateEventResponse) and response.content.get("join_rule") == "public"
+        return isinstance(response, RoomGetStateEventResponse) and response.content.get("join_rule") not in _CLOSED
 
     async def _accept_invitations(self) -> None:
         for room in list(self._invitations):

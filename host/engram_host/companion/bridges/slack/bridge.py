@@ -11,8 +11,8 @@ import logging
 import re
 import time
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Mapping
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any, cast
 
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
@@ -21,10 +21,17 @@ from slack_sdk.socket_mode.response import SocketModeResponse
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from engram_host.companion.bridges.errors import BridgeUnavailable, SendFailed
+from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway, SendFailed
 from engram_host.companion.bridges.network import Attachment, BridgeHost, Chat, Features, Incoming
 from engram_host.companion.bridges.slack.marks import escaped, escaped_length, readable, rendered
-from engram_host.companion.bridges.slack.socket import QUIET, Socket, connect_errors, error_code, send_errors
+from engram_host.companion.bridges.slack.socket import (
+    QUIET,
+    Socket,
+    connect_errors,
+    error_code,
+    send_errors,
+    wanted_pause,
+)
 
 _MOST_UNITS = 3900
 """Less than a message may have: a table becomes code, whose signs are more."""
@@ -35,6 +42,11 @@ _NAMES = 200
 _CAUGHT_UP_PLACES = 40
 _CAUGHT_UP_MESSAGES = 100
 """How much is fetched after an outage: conversations, and messages of each."""
+_FETCH_TRIES = 5
+_FETCH_PAUSE = 60.0
+"""How often Slack may ask to wait before one answer, and the longest wait in seconds."""
+_NOT_OPEN = ("channel_not_found", "not_in_channel", "missing_scope", "thread_not_found")
+"""Errors of a place that stay: it is left out. After any other one all is fetched again by the next connection."""
 _THREADS = 30
 _MARK = re.compile(r"[0-9]+\.[0-9]+( |$)")
 """How a mark of Slack begins: one that another network's bridge kept says nothing."""
@@ -226,28 +238,26 @@ class _Inbox:
             self._saved = mark
 
     async def _catch_up(self) -> None:
-        """Take what came since the mark, and was given up by Slack meanwhile."""
+        """Take what came since the mark, and was given up by Slack meanwhile. The mark stays if that fails."""
         if self._since:
             threads = dict.fromkeys(self._threads)
-            try:
-                for channel in await self._places():
-                    threads |= dict.fromkeys(await self._take_history(channel))
-                for thread in threads:
-                    channel, _, ts = thread.partition("/")
-                    await self._take_replies(channel, ts)
-            except SlackApiError as error:
-                _log.warning("what came while the bridge was away is not fetched: Slack answers %s", error_code(error))
+            for channel in await self._places():
+                threads |= dict.fromkeys(await self._take_history(channel))
+            for thread in threads:
+                channel, _, ts = thread.partition("/")
+                await self._take_replies(channel, ts)
         self._is_caught_up = True
         await self._save()
 
     async def _places(self) -> list[str]:
-        found = await self._web.users_conversations(types=_PLACES, exclude_archived=True, limit=200)
+        found = await _fetched(self._web.users_conversations, types=_PLACES, exclude_archived=True, limit=200)
         places = [str(one["id"]) for one in _objects(found, "channels")]
         return sorted(places, key=lambda place: not place.startswith("D"))[:_CAUGHT_UP_PLACES]
 
     async def _take_history(self, channel: str) -> list[str]:
         """Take what was said in a conversation since the mark; the threads that began then."""
-        found = await self._web.conversations_history(channel=channel, oldest=self._since, limit=_CAUGHT_UP_MESSAGES)
+        window: Any = {"channel": channel, "oldest": self._since, "limit": _CAUGHT_UP_MESSAGES}
+        found = await _fetched(self._web.conversations_history, **window)
         if found.get("has_more"):
             _log.warning(
                 "more than %d messages came while the bridge was away: older ones are left", _CAUGHT_UP_MESSAGES
@@ -258,20 +268,30 @@ class _Inbox:
         return [f"{channel}/{one['ts']}" for one in messages if one.get("reply_count")]
 
     async def _take_replies(self, channel: str, ts: str) -> None:
-        try:
-            found = await self._web.conversations_replies(
-                channel=channel, ts=ts, oldest=self._since, limit=_CAUGHT_UP_MESSAGES
-            )
-        except SlackApiError as error:
-            if error_code(error) not in ("thread_not_found", "channel_not_found", "not_in_channel"):
-                raise
-            return
+        window: Any = {"channel": channel, "ts": ts, "oldest": self._since, "limit": _CAUGHT_UP_MESSAGES}
+        found = await _fetched(self._web.conversations_replies, **window)
         for message in _objects(found, "messages"):
             if message["ts"] > self._since and message["ts"] != ts:
                 await self._take_event({**message, "channel": channel})
 
 
-def _objects(found: AsyncSlackResponse, name: str) -> list[dict[str, Any]]:
+async def _fetched(call: Callable[..., Awaitable[AsyncSlackResponse]], **arguments: Any) -> Mapping[str, Any]:
+    """Slack's answer, after the pauses that it wants; an empty one where the app may not look. SlackApiError, NetworkAway."""
+    for _ in range(_FETCH_TRIES):
+        try:
+            return cast(Mapping[str, Any], (await call(**arguments)).data)
+        except SlackApiError as error:
+            if error_code(error) in _NOT_OPEN:
+                _log.warning("what came meanwhile in one place is not fetched: Slack answers %s", error_code(error))
+                return {}
+            pause = wanted_pause(error)
+            if pause is None:
+                raise
+        await asyncio.sleep(min(pause, _FETCH_PAUSE))
+    raise NetworkAway("Slack asks to wait again and again before it gives what came meanwhile.")
+
+
+def _objects(found: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     return list(found.get(name) or ())
 
 

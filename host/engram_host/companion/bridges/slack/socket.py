@@ -197,11 +197,19 @@ def send_errors() -> Iterator[None]:
         raise SendUncertain(f"nobody knows whether the message arrived: {type(error).__name__}.") from None
 
 
+def wanted_pause(error: SlackApiError) -> float | None:
+    """How many seconds Slack wants to be left alone, if an error says that."""
+    response = error.response
+    if error_code(error) != "ratelimited" and getattr(response, "status_code", 0) != 429:
+        return None
+    after = str(getattr(response, "headers", {}).get("Retry-After", ""))
+    return float(after) if after.isdigit() else 30
+
+
 def _send_error(error: SlackApiError) -> BridgeError:
-    code, response = error_code(error), error.response
-    if code == "ratelimited" or getattr(response, "status_code", 0) == 429:
-        after = str(getattr(response, "headers", {}).get("Retry-After", ""))
-        return SlowDown(float(after) if after.isdigit() else 30)
+    code, pause = error_code(error), wanted_pause(error)
+    if pause is not None:
+        return SlowDown(pause)
     if code in _IN_TROUBLE:
         return SendUncertain(f"nobody knows whether the message arrived: Slack is in trouble {code}".rstrip() + ".")
     if code in _NO_ACCOUNT or code == "missing_scope":

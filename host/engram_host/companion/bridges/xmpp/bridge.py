@@ -239,7 +239,8 @@ class XmppNetwork:
         message = stanzas.room_message(xml, arrived.room)
         if message is not None:
             await host.receive(message)
-        await marks.note(arrived.stanza["from"].bare, stanzas.stamp_of(xml))
+        room = arrived.stanza["from"].bare
+        await marks.note(room, stanzas.stamp_of(xml, room))
 
     async def _take_private(self, client: XmppClient, stanza: Message, host: BridgeHost) -> None:
         message = stanzas.private_message(stanza.xml, self._address)

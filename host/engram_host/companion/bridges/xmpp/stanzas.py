@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -90,6 +91,7 @@ def private_message(message: ElementTree.Element, account: str) -> Incoming | No
         sender.partition("@")[0],
         _private_id(message, account),
         lambda text: (text, True),
+        stamp_of(message, account),
     )
 
 
@@ -104,7 +106,8 @@ def room_message(message: ElementTree.Element, room: Room) -> Incoming | None:
         return text, is_named or _is_reply_to(message, f"{address}/{room.nickname}")
 
     sender = _room_sender(message, address, nickname, room)
-    return _incoming(message, Chat(address, is_group=True), sender, nickname, _room_id(message, address), mention)
+    chat, own_id = Chat(address, is_group=True), _room_id(message, address)
+    return _incoming(message, chat, sender, nickname, own_id, mention, stamp_of(message, address))
 
 
 def _incoming(
@@ -114,6 +117,7 @@ def _incoming(
     name: str,
     message_id: str,
     mention: Callable[[str], tuple[str, bool]],
+    at: int,
 ) -> Incoming | None:
     if message.find(f"{{{CORRECTION}}}replace") is not None:
         return None  # a person's correction of what was answered already, or will be
@@ -126,18 +130,23 @@ def _incoming(
     text, is_mentioned = mention(text)
     if not text.strip() and not attachments:
         return None
-    return Incoming(message_id, chat, sender, name, text.strip(), is_mentioned, attachments, stamp_of(message))
+    return Incoming(message_id, chat, sender, name, text.strip(), is_mentioned, attachments, at)
 
 
-def stamp_of(message: ElementTree.Element) -> int:
-    """When a message was sent, in Unix seconds; 0 for one that comes at once."""
-    delay = message.find(_DELAY)
-    if delay is None:
-        return 0
-    try:
-        return int(datetime.fromisoformat(delay.get("stamp", "")).timestamp())
-    except (ValueError, OverflowError):
-        return 0
+def stamp_of(message: ElementTree.Element, place: str) -> int:
+    """When a message was sent, in Unix seconds, at most now; 0 for one that comes at once.
+
+    `place` is the room that it comes from, or the account that it comes to: only these, and the account's server, say when.
+    Whoever writes can put any time into a message.
+    """
+    for delay in message.iterfind(_DELAY):
+        if _bare(delay.get("from", "")) not in (place, place.partition("@")[2]):
+            continue
+        try:
+            return max(0, min(int(time.time()), int(datetime.fromisoformat(delay.get("stamp", "")).timestamp())))
+        except (ValueError, OverflowError):
+            return 0
+    return 0
 
 
 def occupant_id(stanza: ElementTree.Element) -> str:
