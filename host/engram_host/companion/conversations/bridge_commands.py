@@ -68,8 +68,8 @@ class BridgeCommands:
         except EngramError as problem:
             return str(problem)
 
-    async def board(self, place: ChatPlace, room: str, rest: str, boards: Sequence[str]) -> str:
-        """/board: choose the board of a chat, or say which it is."""
+    async def board(self, place: ChatPlace, ref: str, room: str, rest: str, boards: Sequence[str]) -> str:
+        """/board: choose the board of a chat, as somebody with an id asks, or say which it is."""
         name = rest.removeprefix("@").lower()
         if not name:
             chosen = await asyncio.to_thread(self._store.chosen_board, place)
@@ -80,7 +80,7 @@ class BridgeCommands:
             )
         if name not in boards:
             return f"There is no board {name[:32]} here. {self.boards(boards)}"
-        await asyncio.to_thread(self._store.choose_board, place, room, name, int(self._now()))
+        await asyncio.to_thread(self._store.choose_board, place, ref, room, name, int(self._now()))
         return f"{name} answers in this chat from now on."
 
     def boards(self, boards: Sequence[str]) -> str:

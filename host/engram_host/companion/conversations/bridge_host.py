@@ -6,6 +6,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from typing import Any
 
 from engram.errors import EngramError
@@ -95,6 +96,7 @@ class AttachedBridge:
 
     async def receive(self, message: Incoming) -> None:
         """Take a message; when this returns it is kept. StoreUnavailable."""
+        await self._note_group(message.chat)
         admission = await self._people.admit(self._bridge, self._kind, message)
         if admission.caller:
             await self._take(message, admission.caller)
@@ -150,23 +152,28 @@ class AttachedBridge:
 
     # --- messages
 
+    async def _note_group(self, chat: Chat) -> None:
+        """Drop what is owed to a private chat that is a group now, whoever says so."""
+        if not chat.is_group or not await asyncio.to_thread(self._store.is_kept_as_private, self._bridge, chat.id):
+            return
+        dropped = await asyncio.to_thread(self._store.note_group, self._bridge, chat.id, int(time.time()))
+        _log.info("a private chat of the bridge %s is a group now: %d that it was owed dropped", self._bridge, dropped)
+
     async def _take(self, message: Incoming, caller: Caller) -> None:
         mid = message_id(self._bridge, message)
         place = ChatPlace(self._bridge, message.chat.id, message.chat.thread, message.chat.is_group)
         now = int(time.time())
         at = message.at if 0 < message.at < now else now
-        owed = Delivery(0, place, message.id, "", mid, "", at)
+        owed = Delivery(0, place, message.id, "", mid, "", at, ref=f"{self._kind}:{message.sender}")
         if await asyncio.to_thread(self._store.is_known, mid):
             return
         boards = await self._known_boards()
         spoken = parse_spoken(message, boards, self._network.features.command_signs)
-        sentence = await self._answer_here(message, spoken, caller, place, boards)
+        sentence = await self._answer_here(message, spoken, caller, owed, boards)
         if not sentence:
             sentence = await self._pass_on(owed, spoken, caller, boards)
-        if sentence:
-            text = Delivery(0, place, message.id, "", mid, sentence, at)
-            if added := await asyncio.to_thread(self._store.add_text, text, now):
-                self.deliver(added)
+        if sentence and (added := await asyncio.to_thread(self._store.add_text, replace(owed, text=sentence), now)):
+            self.deliver(added)
 
     async def _known_boards(self) -> list[str]:
         if self._boards:
@@ -174,7 +181,7 @@ class AttachedBridge:
         return await asyncio.to_thread(self._store.board_names)
 
     async def _answer_here(
-        self, message: Incoming, spoken: Spoken, caller: Caller, place: ChatPlace, boards: Sequence[str]
+        self, message: Incoming, spoken: Spoken, caller: Caller, owed: Delivery, boards: Sequence[str]
     ) -> str:
         """The answer of the companion itself; "" if a board is to answer."""
         if not spoken.text:
@@ -185,11 +192,11 @@ class AttachedBridge:
             case "pair" | "people" as command:
                 return await self._commands.people(command, caller, spoken.rest)
             case "board":
-                return await self._commands.board(place, caller.room, spoken.rest, boards)
+                return await self._commands.board(owed.place, owed.ref, caller.room, spoken.rest, boards)
             case "boards":
                 return self._commands.boards(boards)
             case "cancel":
-                return await self._commands.cancel(place, caller)
+                return await self._commands.cancel(owed.place, caller)
             case _:
                 return ""
 
@@ -201,7 +208,7 @@ class AttachedBridge:
         text = f"/session new {spoken.rest}".strip() if spoken.command == "new" else spoken.text
         try:
             said = Said(owed.mid, caller.principal, text, caller.room, caller.group, "", spoken.is_command)
-            delivery = Delivery(0, owed.place, owed.message, board, owed.mid, "", owed.at)
+            delivery = replace(owed, device=board)
             values = check_said(said), self._limits, int(time.time())
             added = await asyncio.to_thread(self._store.add_message, delivery, *values)
         except StoreUnavailable:
@@ -323,7 +330,13 @@ class AttachedBridge:
 
     def _deliverer(self, delivery: Delivery, outlet: Outlet) -> Deliverer:
         services = self._store, self._conversations, outlet, self._network.features
-        return Deliverer(*services, delivery, self._wait_to_retry, _tail_of)
+        return Deliverer(*services, delivery, self._wait_to_retry, lambda: self._may_send(delivery), _tail_of)
+
+    async def _may_send(self, delivery: Delivery) -> bool:
+        """Whether something is owed still, and to who may hear boards."""
+        if await asyncio.to_thread(self._store.open_delivery, delivery.number) is None:
+            return False
+        return await self._people.may_hear(self._bridge, self._kind, delivery.place, delivery.ref)
 
     async def _wait_to_retry(self, seconds: float) -> None:
         """Wait, at most until the network is there again."""
