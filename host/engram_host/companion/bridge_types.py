@@ -77,7 +77,8 @@ class Shown:
 @dataclass(frozen=True)
 class Delivery:
     """What a chat is owed: `text`, or the answer of the board `device` to the message `mid`. `message` is the network's id of
-    what it answers, "" for what a board begins to say; `at` is when that came, in Unix seconds.
+    what it answers, "" for what a board begins to say; `at` is when that came, in Unix seconds. `ref` is whom it is for
+    (`network:id`), "" for a whole group.
     """
 
     number: int
@@ -88,6 +89,7 @@ class Delivery:
     text: str = field(repr=False)
     at: int
     shown: Shown = Shown()
+    ref: str = ""
 
 
 DeliveryEnd = Literal["done", "refused", "dropped"]

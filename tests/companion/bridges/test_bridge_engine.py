@@ -429,6 +429,109 @@ def test_a_push_while_the_companion_was_down_comes_when_it_is_up(open_store: Ope
     play(work)
 
 
+# --- who may not hear any more
+
+
+async def _lose(house: House, how: str) -> None:
+    """Let nobody of the chat be one who may hear boards."""
+    if how == "blocked":
+        await house.people.block("ann")
+    elif how == "removed":
+        await house.people.remove("ann")
+    else:
+        await house.people.set_group("net:-7", "off")
+
+
+@pytest.mark.parametrize("how", ["blocked", "removed", "closed"])
+@pytest.mark.parametrize("when", ["before", "while it waits"])
+def test_who_may_talk_no_more_hears_nothing_more(open_store: Open, how: str, when: str):
+    async def work() -> None:
+        network = FaultyNetwork()
+        async with living(open_store, network, AdmissionRules()) as house:
+            chat = "-7" if how == "closed" else "5"
+            await house.people.approve("net:5", "ann")
+            await house.people.approve("net:6", "bob")
+            await house.people.set_group("net:-7", "always")
+            await house.say("hi", "6", "6")
+            await house.say("hi", chat, is_group=how == "closed")
+            await house.wait_until_delivered()
+            shown = house.texts(chat)
+            if when == "before":
+                await _lose(house, how)
+                await house.push("kitchen", f"net {chat}", "It rains.", "push:1:t9")
+            else:
+                network.is_away = True
+                await house.push("kitchen", f"net {chat}", "It rains.", "push:1:t9")
+                await house.say("one more", chat, is_group=how == "closed")
+                await wait_until_async("both are owed", lambda: len(house.store.open_deliveries("home")) == 2)
+                await _lose(house, how)
+                await house.wait_until_delivered()
+                network.is_away = False
+            await house.push("kitchen", "net 6", "It snows.", "push:1:t10")
+            await house.wait_for("It snows.", "6")
+            await house.wait_until_delivered()
+            assert house.texts(chat) == shown
+
+    play(work)
+
+
+def test_an_answer_to_who_is_blocked_in_an_open_group_is_dropped(open_store: Open):
+    async def work() -> None:
+        network = FaultyNetwork()
+        async with living(open_store, network, AdmissionRules()) as house:
+            await house.people.set_group("net:-7", "always")
+            network.is_away = True
+            await house.say("hi", "-7", "5", is_group=True)
+            await house.say("hello", "-7", "6", is_group=True)
+            await house.people.block("net:5")
+            await wait_until_async("one is owed", lambda: house.host.owed == 1)
+            network.is_away = False
+            await house.wait_until_delivered()
+            assert house.texts("-7") == ["You said hello."]
+
+    play(work)
+
+
+@pytest.mark.parametrize("mode", ["off", "always"])
+def test_what_was_owed_to_a_private_chat_is_not_shown_to_the_group_that_it_became(open_store: Open, mode: str):
+    async def work() -> None:
+        network = FaultyNetwork()
+        async with living(open_store, network, AdmissionRules()) as house:
+            await house.people.approve("net:5", "ann")
+            await house.say("hi", "!r")
+            await house.wait_until_delivered()
+            network.is_away = True
+            await house.say("a secret", "!r")
+            await house.push("kitchen", "net !r", "A private reminder.", "push:1:t9")
+            await wait_until_async("both are owed", lambda: len(house.store.open_deliveries("home")) == 2)
+            if mode != "off":
+                await house.people.set_group("net:!r", mode)
+            await house.say("hello", "!r", "6", is_group=True)
+            await wait_until_async("the group's alone is owed", lambda: house.host.owed == (mode != "off"))
+            network.is_away = False
+            await house.wait_until_delivered()
+            assert house.texts("!r") == ["You said hi.", *(["You said hello."] if mode != "off" else [])]
+
+    play(work)
+
+
+def test_what_a_board_begins_to_say_later_asks_whether_the_group_is_open(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await house.people.approve("net:5", "ann")
+            await house.say("hi", "!r")
+            await house.say("hi")
+            await house.wait_until_delivered()
+            await house.say("hello", "!r", "6", is_group=True)
+            await house.push("kitchen", "net !r", "A private reminder.", "push:1:t9")
+            await house.push("kitchen", "net 5", "It rains.", "push:1:t10")
+            await house.wait_for("It rains.")
+            await house.wait_until_delivered()
+            assert house.texts("!r") == ["You said hi."]
+
+    play(work)
+
+
 def test_marks_are_kept_for_each_bridge(open_store: Open):
     async def work() -> None:
         async with living(open_store, FaultyNetwork()) as house:

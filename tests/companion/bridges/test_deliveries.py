@@ -107,7 +107,7 @@ def test_the_chats_in_which_nobody_talked_for_longest_go(kitchen: CompanionStore
     assert deliveries.MOST_CHATS >= 1000
     monkeypatch.setattr(deliveries, "MOST_CHATS", 2)
     for number in range(4):
-        kitchen.choose_board(ChatPlace("home", f"c{number}"), "net x", "kitchen", NOW + number)
+        kitchen.choose_board(ChatPlace("home", f"c{number}"), "net:5", "net x", "kitchen", NOW + number)
     kitchen.expire_deliveries(0, 0, NOW)
     chosen = [kitchen.chosen_board(ChatPlace("home", f"c{number}")) for number in range(4)]
     assert chosen == ["", "", "kitchen", "kitchen"]
@@ -115,9 +115,9 @@ def test_the_chats_in_which_nobody_talked_for_longest_go(kitchen: CompanionStore
 
 def test_a_thread_has_its_chats_board_unless_one_was_chosen_there(kitchen: CompanionStore):
     thread = replace(HERE, thread="9")
-    kitchen.choose_board(HERE, "net 5", "kitchen", NOW)
+    kitchen.choose_board(HERE, "net:5", "net 5", "kitchen", NOW)
     assert kitchen.chosen_board(thread) == "kitchen"
-    kitchen.choose_board(thread, "net 5 9", "garden", NOW)
+    kitchen.choose_board(thread, "net:5", "net 5 9", "garden", NOW)
     assert (kitchen.chosen_board(thread), kitchen.chosen_board(HERE)) == ("garden", "kitchen")
 
 

@@ -64,6 +64,24 @@ def test_a_text_full_of_marks_that_are_never_closed_takes_no_time():
 
 
 @pytest.mark.parametrize(
+    "text", ["a" + "`" * 5999, "a" + "`" * 2000 + "x" * 1001 + "`" * 1999 + "y" * 900], ids=["a run", "two"]
+)
+def test_long_runs_of_backticks_stay_as_they_are_and_take_no_longer_than_code(text: str):
+    def seconds(of: str) -> float:
+        began = time.process_time()
+        with_marks(of, STYLING)
+        return time.process_time() - began
+
+    plain = sum(seconds("`a` " * 1500) for _ in range(5)) / 5
+    assert with_marks(text, STYLING) == text
+    assert seconds(text) < 30 * plain
+
+
+def test_code_in_a_line_may_have_fewer_or_more_backticks_in_it():
+    assert with_marks("`` a`b `` and ` c``d `", STYLING) == "`a`b` and `c``d`"
+
+
+@pytest.mark.parametrize(
     ("text", "rest", "is_mentioned"),
     [
         ("engram: hello", "hello", True),

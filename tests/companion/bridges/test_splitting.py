@@ -4,11 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engram.channels.telegram.split import open_fence
+from engram.channels.telegram import split
+from engram.channels.telegram.split import fence_of, open_fence
 from engram_host.companion.bridges.network import Features, characters, utf8_bytes, utf16_units
+from engram_host.companion.conversations import rendering
 from engram_host.companion.conversations.rendering import LEFT_OUT, MOST_BYTES, NOTHING, AnswerText
 from engram_host.companion.conversations.splitting import Part, next_part, text_between
 from engram_host.companion.types import Piece, PieceKind
+from extent import HEALTH_CHECKS
 
 LINES = [
     "word",
@@ -112,6 +115,34 @@ def answer(*pieces: tuple[PieceKind, str], tail: str = "") -> str:
         text.add(Piece(number + 1, kind, content))
     text.end(tail)
     return text.data.decode()
+
+
+def test_an_answer_of_many_small_pieces_goes_through_its_text_once(monkeypatch: pytest.MonkeyPatch):
+    looked_at = 0
+
+    def counting(line: bytes) -> bytes:
+        nonlocal looked_at
+        looked_at += len(line)
+        return fence_of(line)
+
+    for module in (rendering, split):
+        monkeypatch.setattr(module, "fence_of", counting)
+    text = AnswerText()
+    for number in range(1000):
+        text.add(Piece(2 * number + 1, "text", "word word word word\n"))
+        text.add(Piece(2 * number + 2, "notice", "tool"))
+    assert len(text.data) > 20_000
+    assert looked_at < 3 * len(text.data)
+
+
+@given(st.lists(st.text(alphabet="`~ab \n", max_size=12), max_size=12))
+@settings(suppress_health_check=HEALTH_CHECKS)
+def test_code_that_is_open_is_known_as_if_all_of_the_text_were_read(parts: list[str]):
+    text = AnswerText()
+    text.add(Piece(1, "text", "x"))
+    for number, part in enumerate(parts, 2):
+        text.add(Piece(number, "text", part))
+    assert text._fence.open_marks() == open_fence(bytes(text.data))[0]
 
 
 PIECES: list[tuple[list[tuple[PieceKind, str]], str]] = [

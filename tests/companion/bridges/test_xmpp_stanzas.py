@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from engram_host.companion.bridges.network import Attachment, Incoming
+from engram_host.companion.bridges.xmpp import stanzas
 from engram_host.companion.bridges.xmpp.stanzas import Occupant, Room, body_of, private_message, room_message
 
 ACCOUNT = "kitchen@engram.test"
@@ -89,6 +90,27 @@ def test_history_of_a_nickname_is_not_that_of_who_has_it_now(inside: str):
     assert found is not None
     assert found.sender in (f"{HOME}/ann", f"{HOME}#o-mallory")
     assert found.at == 1704067200
+
+
+def test_a_message_is_from_who_had_the_nickname_when_it_came():
+    room = Room("engram", {"ann": Occupant("mallory@engram.test"), "engram": Occupant()})
+    then = room.as_seen_from("ann")
+    room.note("ann", None, is_own=False)
+    room.note("ann", Occupant("ann@engram.test"), is_own=False)
+    found = in_room("<body>hi</body>", then)
+    assert found is not None
+    assert found.sender == "mallory@engram.test"
+
+
+def test_who_comes_to_a_room_costs_the_same_however_many_are_there_and_there_is_a_bound(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(stanzas, "MOST_OCCUPANTS", 3)
+    room = Room("me")
+    occupants = room.occupants
+    for name in ("me", "ann", "ben", "cat", "dan"):
+        room.note(name, Occupant(name), is_own=name == "me")
+    assert room.occupants is occupants and list(occupants) == ["me", "cat", "dan"]
 
 
 def test_own_messages_are_known_by_the_nickname_and_by_the_rooms_id():

@@ -10,6 +10,10 @@ MOST_MARKED = 1000
 """How many characters a mark may span: bounds the work for a text full of stray asterisks."""
 
 
+MOST_TICKS = 8
+"""Backticks around code in a line: a longer run stays as it is, or a text of nothing else would take seconds."""
+
+
 @dataclass(frozen=True)
 class Marks:
     """What a network writes before and after a marked text ("" where it has no such mark), and whether it knows fences."""
@@ -23,7 +27,7 @@ class Marks:
 
 _INLINE = re.compile(
     r"\\(?P<escaped>[\\`*_{}\[\]()#+.!~>|-])"
-    rf"|(?P<ticks>`+)(?P<code>[^\n]{{1,{MOST_MARKED}}}?)(?P=ticks)(?!`)"
+    rf"|(?<!`)(?P<ticks>`{{1,{MOST_TICKS}}})(?!`)(?P<code>[^\n]{{1,{MOST_MARKED}}}?)(?<!`)(?P=ticks)(?!`)"
     rf"|!?\[(?P<label>[^\]\n]{{0,{MOST_MARKED}}})\]\((?P<target>[^)\s]{{1,{MOST_MARKED}}})\)"
     rf"|\*\*(?=\S)(?P<bold>[^\n]{{1,{MOST_MARKED}}}?)(?<=\S)\*\*"
     rf"|(?<!\w)__(?=\S)(?P<bold2>[^\n]{{1,{MOST_MARKED}}}?)(?<=\S)__(?!\w)"

@@ -9,8 +9,9 @@ from engram.channels.console.commands import commands as board_commands
 from engram.channels.console.commands.people import pair_command, people_command
 from engram.errors import EngramError
 from engram.memory.access import OWNER, Caller
-from engram_host.companion.bridge_types import ChatPlace, PairingRequest, Person
-from engram_host.companion.bridges.network import MenuCommand
+from engram_host.companion.bridge_types import ChatPlace, Delivery, PairingRequest, Person
+from engram_host.companion.bridges.network import Incoming, MenuCommand
+from engram_host.companion.conversations.routing import GREETING, Spoken, refusal
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.errors import CompanionError, StoreUnavailable
 from engram_host.companion.store import CompanionStore
@@ -54,6 +55,26 @@ class BridgeCommands:
         self._conversations = conversations
         self._now = now
 
+    async def answer(
+        self, message: Incoming, spoken: Spoken, caller: Caller, owed: Delivery, boards: Sequence[str]
+    ) -> str:
+        """The answer of the companion itself; "" if a board is to answer."""
+        if not spoken.text:
+            return refusal(message) or GREETING
+        match spoken.command:
+            case "start":
+                return GREETING
+            case "pair" | "people" as command:
+                return await self.people(command, caller, spoken.rest)
+            case "board":
+                return await self.board(owed.place, owed.ref, caller.room, spoken.rest, boards)
+            case "boards":
+                return self.boards(boards)
+            case "cancel":
+                return await self.cancel(owed.place, caller)
+            case _:
+                return ""
+
     async def people(self, command: str, caller: Caller, rest: str) -> str:
         """/pair and /people, as on a board's console: about all bridges."""
         run = pair_command if command == "pair" else people_command
@@ -68,8 +89,8 @@ class BridgeCommands:
         except EngramError as problem:
             return str(problem)
 
-    async def board(self, place: ChatPlace, room: str, rest: str, boards: Sequence[str]) -> str:
-        """/board: choose the board of a chat, or say which it is."""
+    async def board(self, place: ChatPlace, ref: str, room: str, rest: str, boards: Sequence[str]) -> str:
+        """/board: choose the board of a chat, as somebody with an id asks, or say which it is."""
         name = rest.removeprefix("@").lower()
         if not name:
             chosen = await asyncio.to_thread(self._store.chosen_board, place)
@@ -80,7 +101,7 @@ class BridgeCommands:
             )
         if name not in boards:
             return f"There is no board {name[:32]} here. {self.boards(boards)}"
-        await asyncio.to_thread(self._store.choose_board, place, room, name, int(self._now()))
+        await asyncio.to_thread(self._store.choose_board, place, ref, room, name, int(self._now()))
         return f"{name} answers in this chat from now on."
 
     def boards(self, boards: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from typing import Any
 
 from engram.errors import EngramError
@@ -18,11 +19,9 @@ from engram_host.companion.conversations.delivery import Deliverer
 from engram_host.companion.conversations.outlet import Outlet
 from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.conversations.routing import (
-    GREETING,
     Spoken,
     keepable,
     parse_spoken,
-    refusal,
     which_board,
 )
 from engram_host.companion.conversations.service import BRIDGE_IDS, ConversationService, check_said
@@ -128,6 +127,7 @@ class AttachedBridge:
         mid = message_id(self._bridge, message)
         if await asyncio.to_thread(self._store.is_known, mid):
             return
+        await self._note_group(message.chat)
         admission = await self._people.admit(self._bridge, self._kind, message)
         if admission.caller:
             is_kept = False
@@ -188,21 +188,27 @@ class AttachedBridge:
 
     # --- messages
 
+    async def _note_group(self, chat: Chat) -> None:
+        """Drop what is owed to a private chat that is a group now, whoever says so."""
+        if not chat.is_group or not await asyncio.to_thread(self._store.is_kept_as_private, self._bridge, chat.id):
+            return
+        dropped = await asyncio.to_thread(self._store.note_group, self._bridge, chat.id, int(time.time()))
+        _log.info("a private chat of the bridge %s is a group now: %d that it was owed dropped", self._bridge, dropped)
+
     async def _take(self, message: Incoming, mid: str, caller: Caller) -> bool:
         """Keep a message with what its chat is owed for it; False if another one has done so meanwhile."""
         place = ChatPlace(self._bridge, message.chat.id, message.chat.thread, message.chat.is_group)
         now = int(time.time())
         at = message.at if 0 < message.at < now else now
-        owed = Delivery(0, place, message.id, "", mid, "", at)
+        owed = Delivery(0, place, message.id, "", mid, "", at, ref=f"{self._kind}:{message.sender}")
         boards = await self._known_boards()
         spoken = parse_spoken(message, boards, self._network.features.command_signs)
-        sentence = await self._answer_here(message, spoken, caller, place, boards)
+        sentence = await self._commands.answer(message, spoken, caller, owed, boards)
         added = None
         if not sentence:
             added, sentence = await self._pass_on(owed, spoken, caller, boards)
         if sentence:
-            text = Delivery(0, place, message.id, "", mid, sentence, at)
-            added = await asyncio.to_thread(self._store.add_text, text, now)
+            added = await asyncio.to_thread(self._store.add_text, replace(owed, text=sentence), now)
         if added:
             self.deliver(added)
         return added is not None
@@ -211,26 +217,6 @@ class AttachedBridge:
         if self._boards:
             return list(self._boards)
         return await asyncio.to_thread(self._store.board_names)
-
-    async def _answer_here(
-        self, message: Incoming, spoken: Spoken, caller: Caller, place: ChatPlace, boards: Sequence[str]
-    ) -> str:
-        """The answer of the companion itself; "" if a board is to answer."""
-        if not spoken.text:
-            return refusal(message) or GREETING
-        match spoken.command:
-            case "start":
-                return GREETING
-            case "pair" | "people" as command:
-                return await self._commands.people(command, caller, spoken.rest)
-            case "board":
-                return await self._commands.board(place, caller.room, spoken.rest, boards)
-            case "boards":
-                return self._commands.boards(boards)
-            case "cancel":
-                return await self._commands.cancel(place, caller)
-            case _:
-                return ""
 
     async def _pass_on(
         self, owed: Delivery, spoken: Spoken, caller: Caller, boards: Sequence[str]
@@ -242,7 +228,7 @@ class AttachedBridge:
         text = f"/session new {spoken.rest}".strip() if spoken.command == "new" else spoken.text
         try:
             said = Said(owed.mid, caller.principal, text, caller.room, caller.group, "", spoken.is_command)
-            delivery = Delivery(0, owed.place, owed.message, board, owed.mid, "", owed.at)
+            delivery = replace(owed, device=board)
             values = check_said(said), self._limits, int(time.time())
             added = await asyncio.to_thread(self._store.add_message, delivery, *values)
         except StoreUnavailable:
@@ -363,7 +349,13 @@ class AttachedBridge:
 
     def _deliverer(self, delivery: Delivery, outlet: Outlet) -> Deliverer:
         services = self._store, self._conversations, outlet, self._network.features
-        return Deliverer(*services, delivery, self._wait_to_retry, _tail_of)
+        return Deliverer(*services, delivery, self._wait_to_retry, lambda: self._may_send(delivery), _tail_of)
+
+    async def _may_send(self, delivery: Delivery) -> bool:
+        """Whether something is owed still, and to who may hear boards."""
+        if await asyncio.to_thread(self._store.open_delivery, delivery.number) is None:
+            return False
+        return await self._people.may_hear(self._bridge, self._kind, delivery.place, delivery.ref)
 
     async def _wait_to_retry(self, seconds: float) -> None:
         """Wait, at most until the network is there again."""

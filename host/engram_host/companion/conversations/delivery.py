@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from engram_host.companion.bridge_types import Delivery, DeliveryEnd
@@ -55,6 +55,7 @@ class Deliverer:
         features: Features,
         delivery: Delivery,
         wait_to_retry: RetryWait,
+        may_send: Callable[[], Awaitable[bool]],
         tail_of: Callable[[Conversation], str] = lambda conversation: "",
     ):
         self._store = store
@@ -63,6 +64,7 @@ class Deliverer:
         self._features = features
         self._delivery = delivery
         self._wait_to_retry = wait_to_retry
+        self._may_send = may_send
         self._tail_of = tail_of
         self._text = AnswerText()
         self._changed = asyncio.Event()
@@ -83,7 +85,8 @@ class Deliverer:
         except SendRefused as problem:
             _log.warning("%s will not take an answer: %s", self._delivery.place.bridge, problem)
             return "refused"
-        except Dropped:
+        except Dropped as problem:
+            _log.info("the bridge %s drops what a chat was owed: %s", self._delivery.place.bridge, problem)
             return "dropped"
 
     async def _deliver_text(self, text: str) -> DeliveryEnd:
@@ -103,7 +106,7 @@ class Deliverer:
         return "done"
 
     def _display(self, *, is_plain: bool) -> Display:
-        return Display(self._store, self._outlet, self._features, self._delivery, is_plain=is_plain)
+        return Display(self._store, self._outlet, self._features, self._delivery, self._may_send, is_plain=is_plain)
 
     async def _deliver_answer(self) -> DeliveryEnd | None:
         found = await self._conversations.find(self._delivery.device, self._delivery.mid)

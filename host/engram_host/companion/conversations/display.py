@@ -7,7 +7,7 @@ it arrived, and it is sent again with the same key or with a mark.
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from hashlib import sha256
 
@@ -49,6 +49,7 @@ class Display:
         outlet: Outlet,
         features: Features,
         delivery: Delivery,
+        may_send: Callable[[], Awaitable[bool]],
         *,
         is_plain: bool,
         now: Callable[[], float] = time.time,
@@ -57,6 +58,7 @@ class Display:
         self._outlet = outlet
         self._features = features
         self._delivery = delivery
+        self._may_send = may_send
         self._now = now
         self._marks = Marks(is_plain)
         self._shown = delivery.shown
@@ -104,6 +106,7 @@ class Display:
     async def tell(self, sentence: str) -> None:
         """Say something about the answer, once: it is not repeated if it does not arrive. SendFailed, Dropped."""
         if not self._shown.is_told:
+            await self._require_allowed()
             await self._save(replace(self._shown, is_told=True))
             await self._outlet.send(self.chat, sentence, self._key + "-t", self._reply_to, is_plain=True)
 
@@ -144,6 +147,7 @@ class Display:
 
     async def _show_part(self, data: bytes, part: Part, heading: str, told: int) -> None:
         text = heading + part.text
+        await self._require_allowed()
         index = self._shown.part if self._can_edit else len(self._shown.messages)
         if index < len(self._shown.messages) and (text == self._text or await self._edit(index, text)):
             return
@@ -181,6 +185,10 @@ class Display:
             return False
         self._text = text
         return True
+
+    async def _require_allowed(self) -> None:
+        if not await self._may_send():
+            raise Dropped("its chat may not have it any more.")
 
     @property
     def _reply_to(self) -> str:

@@ -19,7 +19,7 @@ from engram.errors import ArgumentError
 from engram.memory import caller_check
 from engram.memory.access import Caller
 from engram_host.companion.bridge_settings import EVERYBODY, POLICIES, BridgeSettings, PeopleSettings, Policy
-from engram_host.companion.bridge_types import GroupMode, PairingRequest, Person
+from engram_host.companion.bridge_types import ChatPlace, GroupMode, PairingRequest, Person
 from engram_host.companion.bridges.network import Incoming
 from engram_host.companion.conversations.service import BOARD_ROOM
 from engram_host.companion.errors import SettingError
@@ -189,7 +189,7 @@ class PeopleService:
             policy = self._rules.policy_of(bridge)
             if policy == "off":
                 return _NOBODY
-            if person is None and policy != "open" and ref not in self._rules.allow:
+            if not self._is_let_in(person, ref, policy):
                 is_asked = policy == "pairing" and not known.has_code and known.codes < MOST_WAITING
                 return Admission(None, await self._ask(ref, message.sender_name)) if is_asked else _NOBODY
         principal = person.principal if person else board_people.principal_of(ref)
@@ -202,6 +202,20 @@ class PeopleService:
         for key in admission.counted:
             if key in self._counts:
                 self._counts[key] -= 1
+
+    async def may_hear(self, bridge: str, network: str, place: ChatPlace, ref: str) -> bool:
+        """Whether what is owed to a chat may still be sent to it: `ref` is whom it is for, "" for a whole group."""
+        group = f"{network}:{place.chat}" if place.is_group else ""
+        known = await asyncio.to_thread(self._store.known_sender, ref, group, int(self._now()))
+        if known.person and known.person.is_blocked:
+            return False
+        if place.is_group:
+            return bool(known.mode)
+        policy = self._rules.policy_of(bridge)
+        return policy != "off" and self._is_let_in(known.person, ref, policy)
+
+    def _is_let_in(self, person: Person | None, ref: str, policy: Policy) -> bool:
+        return person is not None or policy == "open" or ref in self._rules.allow
 
     def _rated(self, ref: str, at: int, caller: Caller) -> Admission:
         """Count a message; more than the rate are told once, then not at all."""

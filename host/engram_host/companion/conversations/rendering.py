@@ -2,7 +2,7 @@
 
 import json
 
-from engram.channels.telegram.split import open_fence
+from engram.channels.telegram.split import closes, fence_of
 from engram_host.companion.types import Piece
 
 MOST_BYTES = 100_000
@@ -14,6 +14,34 @@ CANCELLED = "(The answer was cancelled.)"
 GONE = "(The answer is not kept any more: ask again.)"
 
 
+class _Fence:
+    """Knows what code is open at the end of a text that grows, without going through all of it again."""
+
+    def __init__(self) -> None:
+        self._marks = b""
+        self._line = bytearray()
+
+    def feed(self, data: bytes) -> None:
+        """Take what the text has more."""
+        *ended, rest = data.split(b"\n")
+        for line in ended:
+            self._line += line
+            self._marks = _fence_after(self._marks, bytes(self._line))
+            self._line.clear()
+        self._line += rest
+
+    def open_marks(self) -> bytes:
+        """The marks of the code that is open, counting the last line as ended; nothing if none is."""
+        return _fence_after(self._marks, bytes(self._line))
+
+
+def _fence_after(fence: bytes, line: bytes) -> bytes:
+    """The marks of the code that is open after one more line."""
+    if not fence:
+        return fence_of(line)
+    return b"" if closes(line, fence) else fence
+
+
 class AnswerText:
     """Collects the pieces of an answer as UTF-8 in `data`."""
 
@@ -22,6 +50,7 @@ class AnswerText:
 
     def _reset(self) -> None:
         self.data = bytearray()
+        self._fence = _Fence()
         self._last = ""
         self._is_full = False
         self._reports: list[str] = []
@@ -63,13 +92,17 @@ class AnswerText:
         if len(self.data) + len(data) > MOST_BYTES:
             self._is_full = True
             room = data[: MOST_BYTES - len(self.data)]
-            self.data += room.decode(errors="ignore").encode()
+            self._grow(room.decode(errors="ignore").encode())
             data = (self._closing() + "\n\n" + LEFT_OUT).encode()
+        self._grow(data)
+
+    def _grow(self, data: bytes) -> None:
         self.data += data
+        self._fence.feed(data)
 
     def _closing(self) -> str:
         """What closes code that is open now."""
-        fence, _ = open_fence(bytes(self.data))
+        fence = self._fence.open_marks()
         return "\n" + fence.decode() if fence else ""
 
 

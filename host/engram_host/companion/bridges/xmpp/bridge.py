@@ -213,9 +213,7 @@ class XmppNetwork:
         is_own, is_gone = 110 in codes, presence["type"] == "unavailable"
         if is_own and is_gone and 303 not in codes:
             client.fail(NetworkAway(f"the account is no more in the room {address}."))
-        self._rooms[address] = room.with_occupant(
-            nickname, None if is_gone else stanzas.occupant_of(presence.xml), is_own
-        )
+        room.note(nickname, None if is_gone else stanzas.occupant_of(presence.xml), is_own)
 
     def _note_own(self, client: XmppClient, stanza: Message) -> None:
         room = self._rooms.get(stanza["from"].bare)

@@ -301,7 +301,9 @@ class XmppClient(ClientXMPP):
     def _on_message(self, stanza: Message) -> None:
         if not stanza["body"]:
             return
-        arrived = Arrived(stanza, self._acks.handled, self._room_of(stanza["from"].bare))
+        room = self._room_of(stanza["from"].bare)
+        seen = room.as_seen_from(stanza["from"].resource) if room else None
+        arrived = Arrived(stanza, self._acks.handled, seen)
         self._arrived.append(arrived)
         self._unkept.append(arrived)
         self._has_arrived.set()

@@ -22,6 +22,9 @@ STYLING = Marks(bold="*", italic="_", struck="~")
 MOST_ID = 256
 """Characters of a message's id."""
 
+MOST_OCCUPANTS = 10_000
+"""Of a room that are known: who came first goes, and is known by the id that the room gives, or by the nickname."""
+
 UNSTYLED = "urn:xmpp:styling:0"
 NO_STORE = "urn:xmpp:hints"
 CHAT_STATES = "http://jabber.org/protocol/chatstates"
@@ -56,19 +59,28 @@ class Occupant:
     id: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Room:
     """A room that the account is in: its nickname there, and who has which nickname."""
 
     nickname: str
-    occupants: Mapping[str, Occupant] = field(default_factory=dict)
+    occupants: dict[str, Occupant] = field(default_factory=dict)
 
-    def with_occupant(self, nickname: str, occupant: Occupant | None, is_own: bool) -> "Room":
-        """The room once a nickname is somebody's, or nobody's."""
-        others = {name: former for name, former in self.occupants.items() if name != nickname}
+    def note(self, nickname: str, occupant: Occupant | None, is_own: bool) -> None:
+        """A nickname is somebody's now, or nobody's."""
+        self.occupants.pop(nickname, None)
         if occupant is None:
-            return Room(self.nickname, others)
-        return Room(nickname if is_own else self.nickname, {**others, nickname: occupant})
+            return
+        if is_own:
+            self.nickname = nickname
+        self.occupants[nickname] = occupant
+        if len(self.occupants) > MOST_OCCUPANTS:
+            del self.occupants[next(name for name in self.occupants if name != self.nickname)]
+
+    def as_seen_from(self, nickname: str) -> "Room":
+        """What a message of a nickname is judged by, as it is now: somebody else may have the nickname soon."""
+        names = {nickname, self.nickname} & self.occupants.keys()
+        return Room(self.nickname, {name: self.occupants[name] for name in names})
 
     def has_sent(self, nickname: str, message: ElementTree.Element) -> bool:
         """Whether a message of the room is the account's own."""

@@ -33,7 +33,7 @@ _AT_ONCE = 500
 
 _PLACE = "bridge = ? AND chat = ? AND thread = ?"
 _COLUMNS = (
-    "number, bridge, chat, thread, is_group, message, device, mid, text, at, "
+    "number, bridge, chat, thread, is_group, ref, message, device, mid, text, at, "
     "messages, part, start, upto, digest, heading, sending, told"
 )
 _SHOWN = ("messages", "part", "start", "upto", "digest", "heading", "sending", "told")
@@ -62,7 +62,7 @@ class DeliveryTable(DatabaseTable):
             return None
         check_room(rows, delivery.device, said, limits)
         insert_conversation(rows, delivery.device, said, "waiting", now)
-        _touch_chat(rows, delivery.place, said.room, now, asked=delivery.device)
+        _touch_chat(rows, delivery.place, delivery.ref, said.room, now, asked=delivery.device)
         return _insert(rows, delivery, now)
 
     @writes
@@ -84,8 +84,8 @@ class DeliveryTable(DatabaseTable):
         )
         added: list[Delivery] = []
         for device, mid, room, text, at in rows.run(sql, (*bridges,)):
-            place = _place_of_room(rows, room, device, bridges)
-            if added_one := _insert(rows, Delivery(0, place, "", device, mid, text, at), now):
+            place, ref = _place_of_room(rows, room, device, bridges)
+            if added_one := _insert(rows, Delivery(0, place, "", device, mid, text, at, ref=ref), now):
                 added.append(added_one)
         return added
 
@@ -105,10 +105,32 @@ class DeliveryTable(DatabaseTable):
         return found[0] if found else ""
 
     @writes
-    def choose_board(self, rows: Rows, place: ChatPlace, room: str, device: str, now: int) -> None:
-        """Let a board answer in a chat from now on, or in a thread of it."""
-        _touch_chat(rows, place, room, now)
+    def choose_board(self, rows: Rows, place: ChatPlace, ref: str, room: str, device: str, now: int) -> None:
+        """Let a board answer in a chat from now on, or in a thread of it, as somebody with an id asked."""
+        _touch_chat(rows, place, ref, room, now)
         rows.run(f"UPDATE bridge_chats SET chosen = ? WHERE {_PLACE}", (device, *_place(place)))
+
+    @reads
+    def is_kept_as_private(self, rows: Rows, bridge: str, chat: str) -> bool:
+        """Whether a chat was private when somebody talked there last, or something is owed to it as to a private one."""
+        private = "bridge = ? AND chat = ? AND is_group = 0"
+        sql = (
+            f"SELECT 1 FROM bridge_chats WHERE {private} UNION ALL "
+            f"SELECT 1 FROM bridge_deliveries WHERE {private} AND state = 'open' LIMIT 1"
+        )
+        return bool(rows.run(sql, (bridge, chat) * 2))
+
+    @writes
+    def note_group(self, rows: Rows, bridge: str, chat: str, now: int) -> int:
+        """A chat is a group now: others would read what is owed to it as to a private one, so that is dropped; how much."""
+        private = "bridge = ? AND chat = ? AND is_group = 0"
+        rows.run(f"UPDATE bridge_chats SET is_group = 1 WHERE {private}", (bridge, chat))
+        sql = (
+            f"UPDATE bridge_deliveries SET state = 'dropped', changed = ?, text = '' WHERE {private} AND state = 'open'"
+        )
+        dropped = rows.count(sql, (now, bridge, chat))
+        rows.let_go |= bool(dropped)
+        return dropped
 
     @reads
     def open_answers(self, rows: Rows, place: ChatPlace) -> list[tuple[str, str, str]]:
@@ -232,23 +254,25 @@ def _place(place: ChatPlace) -> tuple[str, str, str]:
     return place.bridge, place.chat, place.thread
 
 
-def _touch_chat(rows: Rows, place: ChatPlace, room: str, now: int, asked: str = "") -> None:
+def _touch_chat(rows: Rows, place: ChatPlace, ref: str, room: str, now: int, asked: str = "") -> None:
     sql = (
-        "INSERT INTO bridge_chats (bridge, chat, thread, is_group, room, chosen, asked, heard, dropped) "
-        "VALUES (?, ?, ?, ?, ?, '', ?, ?, 0) ON CONFLICT (bridge, chat, thread) DO UPDATE SET heard = excluded.heard, "
+        "INSERT INTO bridge_chats (bridge, chat, thread, is_group, ref, room, chosen, asked, heard, dropped) "
+        "VALUES (?, ?, ?, ?, ?, ?, '', ?, ?, 0) ON CONFLICT (bridge, chat, thread) DO UPDATE SET heard = excluded.heard, "
+        "is_group = excluded.is_group, ref = excluded.ref, "
         "asked = CASE WHEN excluded.asked = '' THEN bridge_chats.asked ELSE excluded.asked END"
     )
-    rows.run(sql, (*_place(place), int(place.is_group), room, asked, now))
+    rows.run(sql, (*_place(place), int(place.is_group), ref, room, asked, now))
 
 
-def _place_of_room(rows: Rows, room: str, device: str, bridges: Collection[str]) -> ChatPlace:
-    """The chat with a room: of several, the one where the board was asked last."""
+def _place_of_room(rows: Rows, room: str, device: str, bridges: Collection[str]) -> tuple[ChatPlace, str]:
+    """The chat with a room, and whom that is for: of several, the one where the board was asked last."""
+    some = placeholders([*bridges])
     sql = (
-        f"SELECT bridge, chat, thread, is_group FROM bridge_chats WHERE room = ? AND bridge IN ({placeholders([*bridges])}) "
+        f"SELECT bridge, chat, thread, is_group, ref FROM bridge_chats WHERE room = ? AND bridge IN ({some}) "
         "ORDER BY CASE WHEN asked = ? THEN 0 ELSE 1 END, heard DESC LIMIT 1"
     )
-    ((bridge, chat, thread, is_group),) = rows.run(sql, (room, *bridges, device))
-    return ChatPlace(bridge, chat, thread, bool(is_group))
+    ((bridge, chat, thread, is_group, ref),) = rows.run(sql, (room, *bridges, device))
+    return ChatPlace(bridge, chat, thread, bool(is_group)), "" if is_group else ref
 
 
 def _insert(rows: Rows, delivery: Delivery, now: int, state: str = "open") -> Delivery | None:
@@ -259,6 +283,7 @@ def _insert(rows: Rows, delivery: Delivery, now: int, state: str = "open") -> De
         "chat": place.chat,
         "thread": place.thread,
         "is_group": int(place.is_group),
+        "ref": delivery.ref,
         "message": delivery.message,
         "device": delivery.device,
         "mid": delivery.mid,
@@ -313,7 +338,7 @@ def _shown(shown: Shown) -> tuple[Any, ...]:
 
 
 def _delivery(row: Sequence[Any]) -> Delivery:
-    number, bridge, chat, thread, is_group, message, device, mid, text, at, messages, *more = row
+    number, bridge, chat, thread, is_group, ref, message, device, mid, text, at, messages, *more = row
     part, start, upto, digest, heading, sending, told = more
     shown = Shown(tuple(json.loads(messages)), part, start, upto, digest, heading, bool(sending), bool(told))
-    return Delivery(number, ChatPlace(bridge, chat, thread, bool(is_group)), message, device, mid, text, at, shown)
+    return Delivery(number, ChatPlace(bridge, chat, thread, bool(is_group)), message, device, mid, text, at, shown, ref)

@@ -37,13 +37,15 @@ CREATE TABLE bridge_marks (
     mark TEXT NOT NULL
 ) WITHOUT ROWID;
 
--- Chats in which somebody who may talk has talked: the board that was chosen there ("" for none), the one that was asked last,
--- when that was (Unix seconds), and how many answers were dropped since, as too many waited.
+-- Chats in which somebody who may talk has talked: whether it is a group now, the id of who talked last (`network:id`), the board
+-- that was chosen there ("" for none), the one that was asked last, when that was (Unix seconds), and how many answers were
+-- dropped since, as too many waited.
 CREATE TABLE bridge_chats (
     bridge TEXT NOT NULL,
     chat TEXT NOT NULL,
     thread TEXT NOT NULL,
     is_group INTEGER NOT NULL,
+    ref TEXT NOT NULL,
     room TEXT NOT NULL,
     chosen TEXT NOT NULL,
     asked TEXT NOT NULL,
@@ -54,8 +56,9 @@ CREATE TABLE bridge_chats (
 
 CREATE INDEX rooms_of_chats ON bridge_chats (room);
 
--- What a chat is owed: the answer of a board (`device`) to a message with an id (`mid`), or a text that is known. `message` is
--- the network's id of the person's message, `at` when it came. `messages` are the network's ids of those that show the answer,
+-- What a chat is owed: the answer of a board (`device`) to a message with an id (`mid`), or a text that is known. `ref` is the
+-- id (`network:id`) of whom it is for, "" for a whole group: who is blocked meanwhile gets nothing. `message` is the network's
+-- id of the person's message, `at` when it came. `messages` are the network's ids of those that show the answer,
 -- as JSON; `part` counts the complete ones, `start` is where in the answer the present one begins and `upto` where it ended
 -- when it was sent, in bytes; `digest` is of the answer up to there, `heading` stands above the present one. `sending` is 1
 -- from before it is sent until its id is here, `told` is 1 once the chat knows that the board is away.
@@ -65,6 +68,7 @@ CREATE TABLE bridge_deliveries (
     chat TEXT NOT NULL,
     thread TEXT NOT NULL,
     is_group INTEGER NOT NULL,
+    ref TEXT NOT NULL,
     message TEXT NOT NULL,
     device TEXT NOT NULL,
     mid TEXT NOT NULL,
