@@ -69,6 +69,13 @@ def watch(database: Database, started: int = NOW - 3600, **settings) -> AlertWat
     return AlertWatch(database, AlertSettings(**settings), started)
 
 
+def tell(looks: AlertWatch, now: int) -> list[Alert]:
+    """What a look finds, once all of it was sent."""
+    found = looks.look(now)
+    looks.keep()
+    return found
+
+
 def titles(alerts: list[Alert]) -> list[str]:
     return [alert.title for alert in alerts]
 
@@ -80,140 +87,140 @@ def test_a_board_that_goes_away_is_told_once_and_when_it_is_back():
     database = Database()
     database.heard = {"kitchen": NOW, "garden": NOW + 10**6}
     looks = watch(database)
-    assert looks.look(NOW + 14 * MINUTE) == []
-    assert titles(looks.look(NOW + 15 * MINUTE)) == ["kitchen is away"]
-    assert looks.look(NOW + 16 * MINUTE) == []
+    assert tell(looks, NOW + 14 * MINUTE) == []
+    assert titles(tell(looks, NOW + 15 * MINUTE)) == ["kitchen is away"]
+    assert tell(looks, NOW + 16 * MINUTE) == []
     database.heard["kitchen"] = NOW + 17 * MINUTE
-    assert titles(looks.look(NOW + 17 * MINUTE)) == ["kitchen is back"]
-    assert looks.look(NOW + 18 * MINUTE) == []
+    assert titles(tell(looks, NOW + 17 * MINUTE)) == ["kitchen is back"]
+    assert tell(looks, NOW + 18 * MINUTE) == []
 
 
 def test_a_restart_of_the_companion_tells_nothing_again_and_forgets_no_board():
     database = Database()
     database.heard = {"kitchen": NOW}
-    assert watch(database).look(NOW) == []
-    assert titles(watch(database).look(NOW + 20 * MINUTE)) == ["kitchen is away"]
-    assert watch(database).look(NOW + 21 * MINUTE) == []
+    assert tell(watch(database), NOW) == []
+    assert titles(tell(watch(database), NOW + 20 * MINUTE)) == ["kitchen is away"]
+    assert tell(watch(database), NOW + 21 * MINUTE) == []
     database.heard["kitchen"] = NOW + 22 * MINUTE
-    assert titles(watch(database).look(NOW + 22 * MINUTE)) == ["kitchen is back"]
+    assert titles(tell(watch(database), NOW + 22 * MINUTE)) == ["kitchen is back"]
 
 
 def test_no_board_counts_as_away_before_the_companion_could_hear_it():
     database = Database()
     database.heard = {"kitchen": NOW}
-    watch(database).look(NOW)
+    tell(watch(database), NOW)
     later = NOW + 7200
     looks = watch(database, started=later)
-    assert looks.look(later + 14 * MINUTE) == []
-    assert titles(looks.look(later + 15 * MINUTE)) == ["kitchen is away"]
+    assert tell(looks, later + 14 * MINUTE) == []
+    assert titles(tell(looks, later + 15 * MINUTE)) == ["kitchen is away"]
 
 
 def test_boards_that_were_away_before_there_were_alerts_are_not_told():
     database = Database()
     database.heard = {"attic": NOW - 10**7}
-    assert watch(database).look(NOW) == []
+    assert tell(watch(database), NOW) == []
 
 
 def test_a_board_that_was_erased_is_forgotten():
     database = Database()
     database.heard = {"kitchen": NOW - 10**6}
     looks = watch(database)
-    looks.look(NOW)
+    tell(looks, NOW)
     database.heard = {}
-    assert looks.look(NOW) == [] and json.loads(database.notes["alerts"])["away"] == {}
+    assert tell(looks, NOW) == [] and json.loads(database.notes["alerts"])["away"] == {}
 
 
 def test_without_minutes_no_board_is_away():
     database = Database()
     database.heard = {"kitchen": NOW}
     looks = watch(database, away_minutes=0)
-    assert looks.look(NOW) == [] and looks.look(NOW + 10**6) == []
+    assert tell(looks, NOW) == [] and tell(looks, NOW + 10**6) == []
 
 
 def test_a_flash_that_is_nearly_full_is_told_once_and_when_it_has_room_again():
     database = Database()
     database.flashes = {"kitchen": (89, 100), "garden": (10, 100)}
     looks = watch(database)
-    assert looks.look(NOW) == []
+    assert tell(looks, NOW) == []
     database.flashes["kitchen"] = (90, 100)
-    (alert,) = looks.look(NOW + MINUTE)
+    (alert,) = tell(looks, NOW + MINUTE)
     assert alert.title == "The flash of kitchen is nearly full" and "Its flash is 90 % full: forget" in alert.text
-    assert looks.look(NOW + 2 * MINUTE) == []
+    assert tell(looks, NOW + 2 * MINUTE) == []
     database.flashes["kitchen"] = (80, 100)
-    assert titles(looks.look(NOW + 3 * MINUTE)) == ["The flash of kitchen has room again"]
-    assert looks.look(NOW + 4 * MINUTE) == []
+    assert titles(tell(looks, NOW + 3 * MINUTE)) == ["The flash of kitchen has room again"]
+    assert tell(looks, NOW + 4 * MINUTE) == []
 
 
 def test_a_flash_that_wavers_at_the_bound_is_no_news():
     database = Database()
     looks = watch(database)
     database.flashes = {"kitchen": (90, 100)}
-    assert len(looks.look(NOW)) == 1
+    assert len(tell(looks, NOW)) == 1
     for used in (89, 90, 88, 91):
         database.flashes["kitchen"] = (used, 100)
-        assert looks.look(NOW) == []
+        assert tell(looks, NOW) == []
 
 
 def test_a_restart_of_the_companion_does_not_tell_of_a_full_flash_again():
     database = Database()
     database.flashes = {"kitchen": (95, 100)}
-    assert len(watch(database).look(NOW)) == 1
-    assert watch(database).look(NOW + MINUTE) == []
+    assert len(tell(watch(database), NOW)) == 1
+    assert tell(watch(database), NOW + MINUTE) == []
 
 
 def test_what_was_told_before_there_were_alerts_on_flashes_is_read():
     database = Database()
     database.notes["alerts"] = json.dumps({"away": {}, "push": 0, "codes": []})
     database.flashes = {"kitchen": (95, 100)}
-    assert titles(watch(database).look(NOW)) == ["The flash of kitchen is nearly full"]
+    assert titles(tell(watch(database), NOW)) == ["The flash of kitchen is nearly full"]
 
 
 def test_an_erased_boards_flash_is_forgotten():
     database = Database()
     database.flashes = {"kitchen": (95, 100)}
     looks = watch(database)
-    looks.look(NOW)
+    tell(looks, NOW)
     database.flashes = {}
-    assert looks.look(NOW) == [] and json.loads(database.notes["alerts"])["full"] == []
+    assert tell(looks, NOW) == [] and json.loads(database.notes["alerts"])["full"] == []
 
 
 def test_without_a_bound_no_flash_is_full():
     database = Database()
     database.flashes = {"kitchen": (100, 100)}
-    assert watch(database, flash_percent=0).look(NOW) == []
+    assert tell(watch(database, flash_percent=0), NOW) == []
 
 
 def test_each_code_is_told_once_with_the_command_that_lets_in():
     database = Database()
     looks = watch(database)
-    looks.look(NOW)
+    tell(looks, NOW)
     database.requests = [PairingRequest("ABCDEFGH", "matrix:@ann:example.org", "Ann", NOW)]
-    (alert,) = looks.look(NOW)
+    (alert,) = tell(looks, NOW)
     assert alert.title == "A new request on matrix"
     assert alert.text.startswith("Ann (matrix:@ann:example.org) wants to talk. `engram people approve ABCDEFGH`")
-    assert looks.look(NOW + 1) == [] and watch(database).look(NOW + 2) == []
+    assert tell(looks, NOW + 1) == [] and tell(watch(database), NOW + 2) == []
 
 
 def test_what_a_board_says_by_itself_is_told_once_and_not_what_it_said_before():
     database = Database()
     database.pushes = [(3, "kitchen", "old")]
     looks = watch(database)
-    assert looks.look(NOW) == []
+    assert tell(looks, NOW) == []
     database.pushes.append((7, "kitchen", "take the cake out " + "x" * PUSH_CHARACTERS))
-    (alert,) = looks.look(NOW)
+    (alert,) = tell(looks, NOW)
     assert alert.title == "kitchen says" and alert.text.startswith("take the cake out")
-    assert len(alert.text) == PUSH_CHARACTERS and looks.look(NOW) == []
+    assert len(alert.text) == PUSH_CHARACTERS and tell(looks, NOW) == []
 
 
 @pytest.mark.parametrize("switched_off", ["pairing", "pushes"])
 def test_an_event_that_is_switched_off_is_not_told(switched_off: str):
     database = Database()
     looks = watch(database, **{switched_off: False})
-    looks.look(NOW)
+    tell(looks, NOW)
     database.requests = [PairingRequest("ABCDEFGH", "irc:ann", "", NOW)]
     database.pushes = [(1, "kitchen", "hi")]
     told = {"pairing": ["kitchen says"], "pushes": ["A new request on irc"]}
-    assert titles(looks.look(NOW)) == told[switched_off]
+    assert titles(tell(looks, NOW)) == told[switched_off]
 
 
 def test_a_look_reads_the_companions_database(store: CompanionStore):
@@ -222,10 +229,10 @@ def test_a_look_reads_the_companions_database(store: CompanionStore):
     board.sync()
     looks = AlertWatch(store, AlertSettings(), 0)
     heard = store.heard_times()["kitchen"]
-    assert looks.look(heard) == []
+    assert tell(looks, heard) == []
     store.add_push(board.sender(), "kitchen", Said("push:1", "owner", "the cake", "phone"), heard)
-    assert [(alert.title, alert.text) for alert in looks.look(heard)] == [("kitchen says", "the cake")]
-    assert titles(looks.look(heard + 901)) == ["kitchen is away"]
+    assert [(alert.title, alert.text) for alert in tell(looks, heard)] == [("kitchen says", "the cake")]
+    assert titles(tell(looks, heard + 901)) == ["kitchen is away"]
 
 
 # --- on the way
@@ -366,6 +373,122 @@ def test_a_companion_sends_what_happens_to_a_board(tmp_path: Path, webhook: Webh
 
     asyncio.run(script())
     assert [each["message"] for each in webhook.taken] == ["the cake"]
+
+
+class NoTurn:
+    """No other companion is there."""
+
+    def take(self) -> bool:
+        return True
+
+    def release(self) -> None:
+        pass
+
+
+class Served:
+    """An alert service with addresses that are named by their secret, and lives one after the other."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch):
+        self.addresses: dict[str, Recorder] = {}
+        self.database = Database()
+        self.secrets = SecretStore(folder, {})
+        monkeypatch.setattr(outbox_module, "FIRST_PAUSE", 0.01)
+        monkeypatch.setattr(service_module, "LOOK_SECONDS", 0.01)
+        monkeypatch.setattr(service_module, "read_addresses", lambda urls: [self.address(url) for url in urls.split()])
+
+    def address(self, name: str) -> Recorder:
+        return self.addresses.setdefault(name, Recorder(name))
+
+    async def start(self, urls: str) -> AlertService:
+        self.secrets.keep(URLS, urls)
+        service = AlertService(self.database, AlertSettings(), self.secrets, Supervisor(), NoTurn())
+        service.start()
+        await wait_until_async("the first look", lambda: "alerts" in self.database.notes)
+        return service
+
+    async def fail_to_send(self, service: AlertService) -> None:
+        """Let there be an alert that no address takes."""
+        for address in self.addresses.values():
+            address.is_up = False
+        self.database.pushes.append((1, "kitchen", "the cake"))
+        await wait_until_async("a failure", service.problems)
+
+
+@pytest.fixture
+def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Served:
+    return Served(tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("urls", "settings", "takes"),
+    [
+        ("one", AlertSettings(), "one"),
+        ("one", AlertSettings(away_minutes=99), "one"),
+        ("one two", AlertSettings(), "one"),
+        ("two", AlertSettings(), "two"),
+    ],
+    ids=["nothing", "settings", "one more address", "another address"],
+)
+def test_what_waits_is_sent_after_the_settings_are_read_again(
+    served: Served, urls: str, settings: AlertSettings, takes: str
+):
+    async def script() -> None:
+        service = await served.start("one")
+        await served.fail_to_send(service)
+        served.secrets.keep(URLS, urls)
+        await service.reload(settings)
+        served.address(takes).is_up = True
+        await wait_until_async("the alert", lambda: served.address(takes).sent)
+        served.database.pushes.append((2, "garden", "rain"))
+        await wait_until_async("the next one", lambda: len(served.address(takes).sent) > 1)
+        await service.stop()
+
+    asyncio.run(script())
+    assert served.address(takes).sent == ["kitchen says", "garden says"]
+
+
+def test_settings_that_are_the_same_begin_nothing_again(served: Served):
+    async def script() -> None:
+        service = await served.start("one")
+        task = service._task
+        await service.reload(AlertSettings())
+        assert service._task is task
+        await service.reload(AlertSettings(away_minutes=99))
+        assert service._task is not task
+        await service.stop()
+
+    asyncio.run(script())
+
+
+def test_what_no_address_took_until_a_stop_is_told_after_the_next_start(served: Served):
+    async def script() -> None:
+        service = await served.start("one")
+        await served.fail_to_send(service)
+        await service.stop()
+        served.address("one").is_up = True
+        for _ in range(2):
+            service = await served.start("one")
+            await wait_until_async("it is noted", lambda: json.loads(served.database.notes["alerts"])["push"] == 1)
+            await service.stop()
+
+    asyncio.run(script())
+    assert served.address("one").sent == ["kitchen says"]
+
+
+def test_an_address_that_is_down_for_good_lets_no_other_be_told_twice(served: Served):
+    async def script() -> None:
+        service = await served.start("one two")
+        await served.fail_to_send(service)
+        served.address("two").is_up = True
+        await wait_until_async("it is noted", lambda: json.loads(served.database.notes["alerts"])["push"] == 1)
+        await service.stop()
+        service = await served.start("one two")
+        served.database.pushes.append((2, "garden", "rain"))
+        await wait_until_async("the next one", lambda: len(served.address("two").sent) > 1)
+        await service.stop()
+
+    asyncio.run(script())
+    assert served.address("two").sent == ["kitchen says", "garden says"]
 
 
 def test_without_an_address_there_is_no_task(tmp_path: Path):

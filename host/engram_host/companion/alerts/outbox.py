@@ -133,6 +133,19 @@ class AlertOutbox:
         """After how many seconds something can be sent, infinity if there is nothing."""
         return min((queue.seconds_left for queue in self._queues), default=float("inf"))
 
+    @property
+    def has_told_all(self) -> bool:
+        """Whether nothing waits for one address at least."""
+        return any(not queue.waiting for queue in self._queues)
+
+    def take_over(self, former: "AlertOutbox") -> None:
+        """Let what waits for addresses that were there before wait for them still; what waits for others goes to new ones."""
+        names = {queue.address.name for queue in self._queues}
+        old = {queue.address.name: queue.waiting for queue in former._queues}
+        of_others = [each for name, waiting in old.items() if name not in names for each in waiting]
+        for queue in self._queues:
+            queue.waiting.extend(old.get(queue.address.name, of_others))
+
     def add(self, alert: Alert) -> None:
         """Let an alert be sent, unless it was sent a while ago, or too many of its subject were."""
         number = self._cool_down.admit(alert.key, alert.subject)

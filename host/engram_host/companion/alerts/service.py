@@ -3,11 +3,10 @@
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
 from typing import Protocol
 
 from engram_host.companion.alerts.apprise_address import URLS, read_addresses
-from engram_host.companion.alerts.outbox import Address, AlertOutbox, CoolDown
+from engram_host.companion.alerts.outbox import AlertOutbox, CoolDown
 from engram_host.companion.alerts.watch import AlertWatch, Watched
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.errors import SettingError, StoreUnavailable
@@ -50,6 +49,9 @@ class AlertService:
         self._changed = asyncio.Event()
         self._task: BackgroundTask | None = None
         self._outbox: AlertOutbox | None = None
+        self._watch: AlertWatch | None = None
+        self._urls: str | None = None
+        self._former: tuple[AlertOutbox, AlertWatch] | None = None
         self._problem = ""
 
     def start(self) -> None:
@@ -58,19 +60,31 @@ class AlertService:
             self._task = self._supervisor.start(TASK, self._run, is_finite=True)
 
     async def stop(self) -> None:
-        """End; what waits is not sent any more."""
+        """End. What no address has taken is not noted as told: the next start finds it again."""
         if self._task:
             await self._task.stop()
             self._supervisor.forget(self._task)
-        self._task = self._outbox = None
+        self._task = self._outbox = self._watch = self._urls = self._former = None
         self._problem = ""
         self._turn.release()
 
     async def reload(self, settings: AlertSettings) -> None:
-        """Begin again with other settings, and with the addresses as they are now."""
+        """Begin again with other settings, or other addresses, if they are others; what waits goes on waiting."""
+        if settings == self._settings and await self._has_same_addresses():
+            return
+        former = (self._outbox, self._watch) if self._outbox and self._watch else None
         await self.stop()
-        self._settings = settings
+        self._settings, self._former = settings, former
         self.start()
+
+    async def _has_same_addresses(self) -> bool:
+        """Whether what is sent goes to the addresses that there are now."""
+        if self._outbox is None:
+            return False
+        try:
+            return await asyncio.to_thread(self._find_urls) == self._urls
+        except SettingError:
+            return False  # the new start says so
 
     @property
     def flash_percent(self) -> int:
@@ -87,7 +101,8 @@ class AlertService:
 
     async def _run(self) -> None:
         try:
-            addresses = await asyncio.to_thread(self._read_addresses)
+            self._urls = await asyncio.to_thread(self._find_urls)
+            addresses = await asyncio.to_thread(read_addresses, self._urls)
         except SettingError as problem:
             self._problem = f"no alert is sent: {problem}"
             _log.warning("%s", self._problem)
@@ -96,15 +111,21 @@ class AlertService:
             return
         cool_down = CoolDown(self._settings.cooldown_minutes * 60, MOST_OF_SUBJECT)
         self._outbox = AlertOutbox(addresses, cool_down, MOST_OF_SUBJECT)
-        watch = AlertWatch(self._store, self._settings, int(time.time()))
+        if self._former:
+            outbox, watch = self._former
+            self._outbox.take_over(outbox)
+            self._watch, self._former = watch.with_settings(self._settings), None
+        else:
+            self._watch = AlertWatch(self._store, self._settings, int(time.time()))
         while True:
             if self._turn.take():
-                await self._look(watch, self._outbox)
+                await self._look(self._watch, self._outbox)
                 await self._outbox.send()
+                await self._keep(self._watch, self._outbox)
             await self._pause(min(LOOK_SECONDS, self._outbox.seconds_left))
 
-    def _read_addresses(self) -> Sequence[Address]:
-        return read_addresses(self._secrets.find(URLS, in_keyring=self._settings.keyring))
+    def _find_urls(self) -> str:
+        return self._secrets.find(URLS, in_keyring=self._settings.keyring)
 
     async def _look(self, watch: AlertWatch, outbox: AlertOutbox) -> None:
         try:
@@ -114,6 +135,14 @@ class AlertService:
             return
         for alert in found:
             outbox.add(alert)
+
+    async def _keep(self, watch: AlertWatch, outbox: AlertOutbox) -> None:
+        if not outbox.has_told_all:
+            return
+        try:
+            await asyncio.to_thread(watch.keep)
+        except StoreUnavailable as problem:
+            _log.warning("it is not noted which alerts were sent: %s", problem, extra={"repeat": "alerts"})
 
     async def _pause(self, seconds: float) -> None:
         try:

@@ -1,7 +1,8 @@
 """What there is to tell: boards that are away and come back, or whose flash is nearly full; strangers with a code; what boards
 say by themselves.
 
-A look compares the database with what was told before, which a restart of the companion does not forget.
+A look compares the database with what was told before, which a restart of the companion does not forget. What was found
+counts as told once keep() is called: what was not sent until a stop is found again.
 """
 
 import json
@@ -52,15 +53,27 @@ class AlertWatch:
         self._settings = settings
         self._started = started
         self._told: dict[str, Any] | None = None
+        self._is_kept = True
+
+    def with_settings(self, settings: AlertSettings) -> "AlertWatch":
+        """One with other settings that knows what this one has found."""
+        made = AlertWatch(self._store, settings, self._started)
+        made._told, made._is_kept = self._told, self._is_kept
+        return made
 
     def look(self, now: int) -> list[Alert]:
-        """What is new. Blocks some ms. StoreUnavailable."""
+        """What is new since the last look. Blocks some ms. StoreUnavailable."""
         told = json.loads(json.dumps(self._told)) if self._told else self._load(now)
         alerts = [*self._boards(told, now), *self._flashes(told), *self._requests(told, now), *self._pushes(told)]
         if told != self._told:
-            self._store.put(NOTE, json.dumps(told))
-            self._told = told
+            self._told, self._is_kept = told, False
         return alerts
+
+    def keep(self) -> None:
+        """All that was found is told: no companion finds it again, after a restart either. StoreUnavailable."""
+        if not self._is_kept:
+            self._store.put(NOTE, json.dumps(self._told))
+            self._is_kept = True
 
     def _load(self, now: int) -> dict[str, Any]:
         """What was told; at first, boards that are away already and what was said already count as told."""
