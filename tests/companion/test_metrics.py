@@ -9,8 +9,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from archiving_board import ArchivingBoard
-from engram_host.companion.app import LAST_BACKUP
 from engram_host.companion.auth.tokens import new_token, operator_token
+from engram_host.companion.metrics import LAST_BACKUP
 from engram_host.companion.store import open_store
 from engram_host.fake_llm import serving
 from peers import Companion

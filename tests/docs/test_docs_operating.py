@@ -16,8 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from cli_case import engram
 from engram_host.companion import settings
-from engram_host.companion.app import LAST_BACKUP
-from engram_host.companion.metrics import GAUGES, Metrics
+from engram_host.companion.metrics import GAUGES, LAST_BACKUP, Metrics
 from pages import ROOT, in_backticks, plain, read, rows, section
 from peers import Companion
 from sending import Sent

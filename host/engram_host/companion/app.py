@@ -43,7 +43,7 @@ from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.api_key import ApiKey, find_api_key
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.lockfile import Lease, in_url, reachable_host
-from engram_host.companion.metrics import Metrics
+from engram_host.companion.metrics import Metrics, last_backup
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
 from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
@@ -82,9 +82,6 @@ _MOST_WARMINGS = 3
 
 ALERTS_LOCK = "alerts.lock"
 """A file in the companion's folder: of several companions on it, the one that holds it sends alerts."""
-
-LAST_BACKUP = "last-backup"
-"""A file in the companion's folder whose time is that of the last backup that succeeded: who makes backups touches it."""
 
 
 class CompanionApp:
@@ -196,7 +193,7 @@ class CompanionApp:
             "engram_index_bytes": self.search.index_bytes,
             "engram_backlog_lines": self.embedding.changes_left,
             "engram_disk_free_bytes": shutil.disk_usage(self.settings.home).free,
-            "engram_last_backup_timestamp_seconds": _last_backup(self.settings.home),
+            "engram_last_backup_timestamp_seconds": last_backup(self.settings.home),
         }
         states = [status.state for status in self.supervisor.statuses()]
         found["engram_tasks_down"] = states.count("restarting") + states.count("failed")
@@ -299,13 +296,6 @@ def _make_expander(settings: SearchSettings, gateway: Gateway) -> QueryExpander 
     """What expands queries with the gateway's model, None if that is off."""
     ask = functools.partial(gateway.complete, most_tokens=MOST_ANSWER_TOKENS, model=settings.expand_model)
     return QueryExpander(ask, settings.expand_seconds, Cooldown(COOLDOWN_SECONDS)) if settings.expand else None
-
-
-def _last_backup(home: Path) -> float:
-    try:
-        return (home / LAST_BACKUP).stat().st_mtime
-    except OSError:
-        return 0.0
 
 
 class RunningCompanion:

@@ -7,6 +7,7 @@ ten thousand.
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -182,3 +183,15 @@ class _Gauges(Collector):
     def collect(self) -> Iterator[Metric]:
         for name, value in self._gauges().items():
             yield GaugeMetricFamily(name, GAUGES[name], value=value)
+
+
+LAST_BACKUP = "last-backup"
+"""A file in the companion's folder whose time is that of the last backup that succeeded: who makes backups touches it."""
+
+
+def last_backup(home: Path) -> float:
+    """When the last backup succeeded, in Unix seconds, 0 if none has."""
+    try:
+        return (home / LAST_BACKUP).stat().st_mtime
+    except OSError:
+        return 0.0

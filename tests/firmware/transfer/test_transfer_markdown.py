@@ -80,5 +80,6 @@ def _last_content(first):
     reader = MarkdownReader(None, None)
     for code in range(first, first + 1000, 20):
         reader.read_line(1, "- " + "".join(["&#%d;" % each for each in range(code, code + 20)]))
-    _, memory = reader.end()
-    return memory["content"]
+    last = reader.end()
+    assert last and isinstance(last[1], dict)
+    return last[1]["content"]
