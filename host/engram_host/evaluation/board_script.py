@@ -76,7 +76,7 @@ class Turns:
         self._store.open()
         self._last = 0
         journal = Journal(self._store, turn_schema, clock, CAP, None)
-        self._recall = Recall(_NoRecords(), journal, _NoNotes(), clock, None, MOST)
+        self._recall = Recall(_NoRecords(), journal, _NoNotes(), clock, None, [0, 0], MOST)
 
     def add(self, session, at, who, content, caption, role):
         """Append a turn; its id."""
