@@ -156,8 +156,13 @@ def fake_network() -> Iterator[FakeServer]:
     name = "engram_host.companion.bridges.fake.bridge"
     module = ModuleType(name)
     module.__dict__["connect"] = server.connect
-    with mock.patch.dict(KINDS, {"fake": KIND}), mock.patch.dict(sys.modules, {name: module}):
-        yield server
+    with mock.patch.dict(KINDS, {"fake": KIND}):
+        # Not patch.dict: what is loaded inside of the block would be forgotten with it, and be there twice later.
+        sys.modules[name] = module
+        try:
+            yield server
+        finally:
+            del sys.modules[name]
 
 
 class RecordingEngine:
