@@ -103,15 +103,24 @@ async def send(boards: list[App]) -> float:
         await asyncio.sleep(0.02)
         left = [app for app in left if not is_copied(app)]
     took = time.perf_counter() - began
-    for task in tasks:
-        task.cancel()
-    ended = await asyncio.gather(*tasks, return_exceptions=True)
-    for problem in (each for each in ended if isinstance(each, Exception)):
-        raise problem
+    await end(tasks)
     if left:
         reason = companion_of(left[0]).short()
         print(f"{len(left)} boards did not send all in {SECONDS:.0f} s, the first is {reason}", file=sys.stderr)
     return took
+
+
+async def end(tasks: list[asyncio.Task[None]]) -> None:
+    """Cancel tasks until all have ended; raises the error of one that failed."""
+    pending = set(tasks)
+    while pending:
+        # More than once: the wait_for of CPython 3.11 forgets a cancellation that meets the end of what it waits for.
+        for task in pending:
+            task.cancel()
+        _, pending = await asyncio.wait(pending, timeout=0.1)
+    for task in tasks:
+        if not task.cancelled() and (problem := task.exception()):
+            raise problem
 
 
 def main(arguments: list[str]) -> None:

@@ -4,6 +4,7 @@ notices.
 
 import asyncio
 import logging
+import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
@@ -220,7 +221,9 @@ def test_a_missing_or_unreadable_secret_stops_only_its_bridge(tmp_path: Path, se
 def test_a_network_whose_library_is_not_installed_stops_with_the_command_that_installs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setitem(__import__("sys").modules, "slixmpp", None)
+    monkeypatch.setitem(sys.modules, "slixmpp", None)
+    for loaded in [name for name in sys.modules if name.startswith("engram_host.companion.bridges.xmpp")]:
+        monkeypatch.delitem(sys.modules, loaded)
 
     async def script(bench: Bench) -> None:
         bench.secrets.keep("bridges.xmpp.password", PASSWORD)

@@ -148,12 +148,17 @@ def tasks_of(name: str) -> list[asyncio.Task[Any]]:
 
 
 async def one_task(name: str) -> asyncio.Task[Any]:
-    """The task of this name, as soon as it waits for something."""
+    """The task of this name, as soon as it waits for something that has not come yet."""
 
     async def found() -> asyncio.Task[Any] | None:
-        return next((task for task in tasks_of(name) if task._fut_waiter), None)  # type: ignore[attr-defined]
+        return next((task for task in tasks_of(name) if is_waiting(task)), None)
 
     return await soon(f"there is a task {name}", found)
+
+
+def is_waiting(task: asyncio.Task[Any]) -> bool:
+    waits_for: asyncio.Future[Any] | None = task._fut_waiter  # type: ignore[attr-defined]
+    return waits_for is not None and not waits_for.done()
 
 
 def coroutine_of(task: asyncio.Task[Any]) -> str:
