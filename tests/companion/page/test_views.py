@@ -33,12 +33,34 @@ VIEWS = [
     "/boards/kitchen?days=366",
     "/boards/kitchen/chat",
     "/boards/kitchen/chat/message?id=page:evil",
+    "/search",
+    "/search?q=alert&history=true&words=true",
+    "/search?q=alert&board=kitchen&entry=m1",
+    "/boards/kitchen/search?q=onerror",
+    "/boards/kitchen/search?q=onerror&kind=journal&since=2026-01-01&until=2027-01-01&entry=t1",
+    "/search/file?path=MEMORY.md&board=kitchen",
+    "/search/file?path=2026-11-21.md&board=kitchen",
+    "/boards/kitchen/days",
+    "/boards/kitchen/days?month=2026-02",
+    "/boards/kitchen/days?turn=t1",
+    "/boards/kitchen/days/2026-11-21",
+    "/boards/kitchen/days/2026-11-21?one=true",
+    "/boards/kitchen/import",
 ]
 PROBLEMS = [
     ("/boards/nobody", 404),
     ("/boards/kitchen?days=1", 422),
     ("/?sort=evil", 422),
     ("/boards/kitchen/chat/message?id=nothing", 404),
+    ("/boards/nobody/search?q=x", 404),
+    ("/boards/kitchen/search?q=x&since=2026-02-31", 422),
+    ("/search?q=" + "x" * 2001, 422),
+    ("/search/file?path=nothing.md", 404),
+    ("/boards/nobody/days", 404),
+    ("/boards/kitchen/days/2026-02-31", 422),
+    ("/boards/kitchen/days?turn=t999", 404),
+    ("/boards/nobody/import", 404),
+    ("/boards/kitchen/import/0123456789abcdef", 404),
     ("/nothing-here", 404),
     ("/static/nothing", 404),
 ]
@@ -49,8 +71,11 @@ def kitchen(companion: Companion) -> Sent:
     """A board that holds something evil in each field that a person, a model or a board can fill."""
     board = Sent(companion.posted, "kitchen", board="<b>&")
     board.keep(EVIL, tags=[EVIL], keywords=[EVIL])
+    board.keep(EVIL, tags=[EVIL], source="distilled", notes=["2026-11-21.md"])
     board.say(EVIL, who=EVIL)
     board.sync()
+    for file in ("2026-11-21.md", "MEMORY.md"):
+        board.note(file, f"# {EVIL}\n- {EVIL}\n")
     return board
 
 

@@ -32,9 +32,10 @@ _MOST_ENTRIES = 1000
 _LATEST = 1 << 40
 _PIECE_LINES = 200
 
-EntryId = Annotated[
-    str, Path(pattern=r"^[mt][0-9]{1,10}$", description="a memory's or a turn's id, such as m12 or t34")
-]
+ENTRY_ID = r"^[mt][0-9]{1,10}$"
+"""How the id of a memory or a turn looks."""
+
+EntryId = Annotated[str, Path(pattern=ENTRY_ID, description="a memory's or a turn's id, such as m12 or t34")]
 Text = Annotated[str, Query(max_length=64)]
 Time = Annotated[int, Query(ge=0, le=_LATEST, description="Unix seconds")]
 State = Literal["live", "superseded", "expired", "archived"]

@@ -10,9 +10,12 @@ from starlette.types import Scope
 
 from engram_host.companion.auth.middleware import HttpAccess, MakeRefusal, Role, requires
 from engram_host.companion.conversations.service import ConversationService
+from engram_host.companion.imports.service import ImportService
+from engram_host.companion.overview.absence import AbsenceFinder
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.page import Page, wants_page
-from engram_host.companion.page.views import board, boards, chat, sign_in
+from engram_host.companion.page.views import board, boards, chat, days, imports, search, sign_in
+from engram_host.companion.search_service import SearchService
 
 _PROGRAMS = ("/v1/", "/gateway/", "/metrics", "/openapi.json")
 _KEPT = "public, max-age=31536000, immutable"
@@ -24,6 +27,9 @@ class PageBackend(Protocol):
     access: HttpAccess
     overviews: BoardOverviews
     conversations: ConversationService
+    search: SearchService
+    absences: AbsenceFinder
+    imports: ImportService
 
 
 def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
@@ -32,6 +38,9 @@ def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
         boards.make_router(page, companion.overviews),
         board.make_router(page, companion.overviews),
         chat.make_router(page, companion.overviews, companion.conversations),
+        imports.make_router(page, companion.imports, companion.overviews),
+        days.make_router(page, companion.overviews.journal),
+        search.make_router(page, companion.search, companion.absences, companion.overviews),
         sign_in.make_router(page),
         _make_static_router(page),
     ]
