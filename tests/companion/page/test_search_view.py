@@ -2,16 +2,15 @@
 
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
+from test_views import VIEW_BYTES
 
 from engram_host.companion.page.page import PART
 from markdown_folders import write
 from page_client import PageClient, Parsed
 from peers import Companion
 from sending import Sent
-from test_views import VIEW_BYTES
 from waiting import wait_until
 
 HOSTILE = "\"<&'" * 500
