@@ -132,8 +132,12 @@ class CopiedRecords:
     # --- forgetting
 
     def forget(self, ref: str, caller: Caller) -> None:
-        """Take a memory for forgotten."""
-        self.entries.set_state(int(ref[1:]), FORGOTTEN)
+        """Take a memory for forgotten, with what it took the place of."""
+        number = int(ref[1:])
+        while self.entries.state_and_latest(number)[0] in (LIVE, SUPERSEDED):
+            older = (self.entries.line(number) or {}).get("supersedes", "m0")
+            self.entries.set_state(number, FORGOTTEN)
+            number = int(older[1:])
 
     def forget_copies(self, origin: str, caller: Caller) -> bool:
         """What is in the trash is not known."""
