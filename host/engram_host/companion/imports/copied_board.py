@@ -14,6 +14,7 @@ from engram import text
 from engram.errors import ArgumentError
 from engram.memory import access
 from engram.memory.access import Caller
+from engram.memory.records import fields
 from engram.memory.texts import profile
 from engram.memory.texts.notes import MEMORY, is_note
 from engram.store.types import FORGOTTEN, LIVE, SUPERSEDED, Query
@@ -125,7 +126,7 @@ class CopiedRecords:
         older = draft.values.get("supersedes")
         if older:
             self.entries.set_state(int(older[1:]), SUPERSEDED)
-        line = {**draft.values, "id": f"m{number}", "seq": number}
+        line = {**dict(fields.stored(draft.values)), "id": f"m{number}", "seq": number}
         self.entries.put(number, SUPERSEDED if draft.values.get("past") else LIVE, line)
         return line["id"]
 
