@@ -73,7 +73,7 @@ class ImportView:
             "import_one.html",
             page_key="boards",
             device=device,
-            status=status,
+            found=status,
             progress=progress,
             outcomes=[each for each in OUTCOMES if status.expected.get(each)],
             outcome=outcome,
