@@ -7,11 +7,11 @@ from contextlib import closing
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from test_views import VIEW_BYTES
 
 from page_client import PageClient, Parsed
 from peers import Companion
 from sending import Sent
+from view_checks import VIEW_BYTES
 
 HOSTILE = "\"<&'" * 450
 NOON = 1_795_176_000

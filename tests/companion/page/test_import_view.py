@@ -7,11 +7,11 @@ from contextlib import closing
 
 import httpx
 import pytest
-from test_views import EVIL, VIEW_BYTES, check_is_own
 
 from page_client import PageClient, Parsed
 from peers import Companion
 from sending import Sent
+from view_checks import EVIL, VIEW_BYTES, check_is_own
 
 HOSTILE = "\"<&'" * 400
 

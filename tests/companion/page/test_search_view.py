@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-from test_views import VIEW_BYTES
 
 from engram_host.companion.page.page import PART
 from markdown_folders import write
 from page_client import PageClient, Parsed
 from peers import Companion
 from sending import Sent
+from view_checks import VIEW_BYTES
 from waiting import wait_until
 
 HOSTILE = "\"<&'" * 500

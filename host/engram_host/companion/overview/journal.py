@@ -216,6 +216,8 @@ class BoardJournal:
 
     def _note(self, name: str, file: str, principal: str, first: int) -> DayNote:
         lines = self._store.note_lines(name, file, principal) or []
+        if lines and not lines[-1]:
+            lines.pop()  # what stands behind the last line's end
         shown = tuple(lines[first - 1 : first - 1 + MOST_NOTE_LINES])
         return DayNote(file, principal, first, shown, len(lines))
 
