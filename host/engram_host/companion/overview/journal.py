@@ -262,15 +262,14 @@ class BoardJournal:
 
 def _read_index(store: CompanionStore, device: Device, now: int) -> _Index:
     index = _Index()
-    for entry in count_entries(store, device, "journal", now):
-        entries = index.days.setdefault(day_of(entry.at, device.zone), _Entries())
-        entries.turns.extend((entry.session, entry.seq))
-    for entry in count_entries(store, device, "records", now):
-        index.days.setdefault(day_of(entry.at, device.zone), _Entries()).memories.append(entry.seq)
-        for note in dict.fromkeys(entry.notes):
-            index.of_notes.setdefault(note, array("q")).append(entry.seq)
-        if entry.state != "live":
-            index.states[entry.seq] = entry.state
+    for seq, _, at, session, _, _ in count_entries(store, device, "journal", now):
+        index.days.setdefault(day_of(at, device.zone), _Entries()).turns.extend((session, seq))
+    for seq, state, at, _, _, notes in count_entries(store, device, "records", now):
+        index.days.setdefault(day_of(at, device.zone), _Entries()).memories.append(seq)
+        for note in dict.fromkeys(notes):
+            index.of_notes.setdefault(note, array("q")).append(seq)
+        if state != "live":
+            index.states[seq] = state
     return index
 
 
