@@ -41,6 +41,9 @@ def days(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
         kitchen.say("still up?", sid="s1", at=NOON + 4 * HOUR)  # after midnight there
         kitchen.say("/recall tea", sid="s1", at=NOON + 5 * HOUR, command="recall")
         kitchen.write("journal", op="redact", turn=kitchen.say("a secret", sid="s1", at=NOON), at=NOON)
+        kitchen.say("said by a wrong clock", at=1 << 45)
+        kitchen.say("said by another one", at=-DAY)
+        kitchen.say("in no session", sid="s" + "9" * 6000, at=NOON)
         kitchen.keep("Ann is up early", created=NOON, tags=["ann"])
         kitchen.keep("Ann likes mornings", created=NOON + DAY, source="distilled", notes=["2026-11-20.md"])
         kitchen.keep("the shed is cold", created=NOON + 60 * DAY)
