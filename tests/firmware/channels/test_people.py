@@ -281,6 +281,37 @@ def test_a_group_with_another_id_stays_as_it_was_set():
     assert People(people._path[: -len("/people.json")], Clock(0, lambda: NOW), "pairing", 10).groups == people.groups
 
 
+def test_what_is_kept_for_a_group_with_another_id_may_go_there_after_a_restart():
+    place = folder()
+    people = _people(place=place)
+    people.set_group("net:-7", "mention")
+    people.move_group("net:-7", "net:-1007")
+    people.move_group("net:-7", "net:-1007")
+    again = _people(place=place)
+    assert again.is_let_in("net", "ann", "-7", True, "pairing") and "net:-7" not in again.groups
+    again.set_group("net:-1007", "off")
+    assert not again.is_let_in("net", "ann", "-7", True, "pairing")
+    assert not _people(place=place).is_let_in("net", "ann", "-7", True, "pairing")
+
+
+def test_the_former_ids_of_groups_are_bounded():
+    place = folder()
+    people = _people(place=place)
+    for chat in range(1, 60):
+        people.set_group("net:-%d" % chat, "mention")
+        people.move_group("net:-%d" % chat, "net:-1007")
+    assert len(_people(place=place)._moved) == 16
+
+
+def test_a_former_id_of_a_group_that_is_none_is_told():
+    place = folder()
+    for moved in ('{"net:-7":[]}', '{"net:-7":"x"}', "7"):
+        with open(place + "/people.json", "w") as file:
+            file.write('{"moved":%s}' % moved)
+        with raises(StoreError):
+            _people(place=place)
+
+
 def test_who_is_blocked_or_removed_and_a_group_that_is_off_is_sent_nothing_that_was_kept():
     people = _people()
     for ref, name in ((ANN, "ann"), ("net:6", "bob"), ("net:7", "cleo")):

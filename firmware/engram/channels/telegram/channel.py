@@ -344,8 +344,8 @@ class Telegram:
 
     def _is_let_in(self, caller) -> bool:
         place = place_of(caller.room)
-        chat = str(self.sender.chat_of(place.chat))
-        return self._find_people().is_let_in(NAME, caller.principal, chat, place.is_group, self._policy)
+        people = self._find_people()
+        return people.is_let_in(NAME, caller.principal, str(place.chat), place.is_group, self._policy)
 
     # --- status
 
