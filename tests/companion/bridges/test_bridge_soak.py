@@ -47,7 +47,16 @@ FEW_FAULTS = ("cut xmpp", "cut_after slack", "kill companion", "cut_after telegr
 ALL_KINDS = Counter(
     # Of each network a cut and a kill, of those behind a proxy a silence; of calls that send each way to fail; and a kill of
     # the companion, the broker and each board.
-    {"cut": 6, "kill": 6 + 2 + 3, "silence": 4, "cut_before": 3, "cut_after": 3, "cut_within": 1, "status": 2, "fail": 1}
+    {
+        "cut": 6,
+        "kill": 6 + 2 + 3,
+        "silence": 4,
+        "cut_before": 3,
+        "cut_after": 3,
+        "cut_within": 1,
+        "status": 2,
+        "fail": 1,
+    }
 )
 
 
