@@ -115,8 +115,8 @@ class AttachedBridge:
                 return
             except StoreUnavailable:
                 raise
-            # A boundary against the databases' libraries, which raise errors of their own for what a stranger wrote: the network
-            # gives such a message again and again, so that its bridge would never get beyond it.
+            # A boundary against the databases' libraries, which raise errors of their own for what a stranger wrote: the
+            # network gives such a message again and again, so that its bridge would never get beyond it.
             except Exception as error:  # noqa: BLE001
                 _log.error("the bridge %s failed to take a message: %s", self._bridge, describe_error(error))
             if tries < RECEIVE_TRIES:
