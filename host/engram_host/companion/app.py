@@ -146,6 +146,7 @@ class CompanionApp:
         )
         self.broker: EmbeddedBroker | None = None
         self.mqtt_client: MqttClient | None = None
+        self._reloading = asyncio.Lock()
         self._began = time.monotonic()
         metrics.add_gauges(self.gauges)
 
@@ -174,15 +175,16 @@ class CompanionApp:
 
     async def reload_bridges(self) -> None:
         """Run bridges, let people talk, and send alerts, by the settings and secrets as they are now. SettingError, and nothing
-        has changed then.
+        has changed then. Two at once are done one after the other: the settings that were read last hold.
         """
-        settings = await asyncio.to_thread(read_settings, self.settings.home, {})
-        rules = admission_rules(settings.people, settings.bridges)
-        for bridge in settings.bridges:
-            check_bridge(bridge)
-        self.people.set_rules(rules)  # before a bridge that has become another one takes its first message
-        await self.bridges.reload(settings.bridges)
-        await self.alerts.reload(settings.alerts)
+        async with self._reloading:
+            settings = await asyncio.to_thread(read_settings, self.settings.home, {})
+            rules = admission_rules(settings.people, settings.bridges)
+            for bridge in settings.bridges:
+                check_bridge(bridge)
+            self.people.set_rules(rules)  # before a bridge that has become another one takes its first message
+            await self.bridges.reload(settings.bridges)
+            await self.alerts.reload(settings.alerts)
 
     def gauges(self) -> dict[str, float]:
         """The figures that stand now, by the names in metrics.GAUGES. Blocks some ms: call it in a thread."""

@@ -25,12 +25,12 @@ def message(
 
 def private(inside: str, **others: str) -> Incoming | None:
     """A message to the account."""
-    return private_message(message(inside, **others), ACCOUNT)
+    return private_message(message(inside, **others), ACCOUNT, lambda link: None)
 
 
 def in_room(inside: str, room: Room, nickname: str = "ann") -> Incoming | None:
     """A message to the room."""
-    return room_message(message(inside, sender=f"{HOME}/{nickname}", kind="groupchat"), room)
+    return room_message(message(inside, sender=f"{HOME}/{nickname}", kind="groupchat"), room, lambda link: None)
 
 
 # --- ids
@@ -118,7 +118,7 @@ def test_own_messages_are_known_by_the_nickname_and_by_the_rooms_id():
     assert in_room("<body>hi</body>", room, nickname="engram") is None
     former = "<body>hi</body><occupant-id xmlns='urn:xmpp:occupant-id:0' id='o-own'/>"
     assert in_room(former, room, nickname="engram_") is None
-    assert room_message(message("<body>locked</body>", sender=HOME, kind="groupchat"), room) is None
+    assert room_message(message("<body>locked</body>", sender=HOME, kind="groupchat"), room, lambda link: None) is None
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,10 @@ class Peer(Protocol):
         """Send a picture with a caption to the bridge's account; NotImplementedError where the network has no such thing."""
         ...
 
+    async def send_file(self, name: str, data: bytes) -> str:
+        """Send a file to the bridge's account; NotImplementedError where the network has no such thing."""
+        ...
+
     def shown(self, *, group: bool = False) -> Sequence[Shown]:
         """What this account sees of others now, oldest first."""
         ...

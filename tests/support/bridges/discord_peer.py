@@ -49,6 +49,14 @@ class DiscordPeer:
         address = "https://cdn.example.org/photo.jpg"
         return await self._write(caption, group=False, files=[{**about, "url": address, "proxy_url": address}])
 
+    async def send_file(self, name: str, data: bytes) -> str:
+        number = snowflake()
+        path = f"/attachments/{number}/{name}"
+        self._server.files[path] = data
+        address = f"http://{self._server.address}{path}"
+        about: Json = {"id": str(number), "filename": name, "size": len(data), "content_type": "text/plain"}
+        return await self._write("", group=False, files=[{**about, "url": address, "proxy_url": address}])
+
     async def use_command(self, name: str, text: str = "", *, group: bool = False) -> str:
         """Use a slash command of the menu; its id."""
 

@@ -10,12 +10,19 @@ import trustme
 
 import get_chat_servers
 from bridge_peers import Server
+from peers import free_port
 from server_process import ServerProcess, listens
 from xmpp_peer import XmppPeer
 
 DOMAIN = "engram.test"
 ROOM = f"home@rooms.{DOMAIN}"
-PASSWORDS = {"kitchen": "Tea-at-4", "ann": "Ann's own", "ben": "Ben's own", "cleo": "Cleo's own"}
+PASSWORDS = {
+    "kitchen": "Tea-at-4",
+    "ann": "Ann's own",
+    "ben": "Ben's own",
+    "cleo": "Cleo's own",
+    "dora": "Dora's own",
+}
 
 _CONFIGURATION = """
 run_as_root = true
@@ -33,6 +40,9 @@ interfaces = {{ "127.0.0.1" }}
 c2s_ports = {{ {starttls} }}
 c2s_direct_tls_ports = {{ {direct} }}
 s2s_ports = {{}}
+http_ports = {{}}
+https_ports = {{ {files} }}
+https_ssl = {{ key = "{home}/server.pem", certificate = "{home}/server.pem" }}
 c2s_require_encryption = true
 allow_registration = false
 ssl = {{ key = "{home}/server.pem", certificate = "{home}/server.pem" }}
@@ -42,6 +52,10 @@ Component "rooms.{domain}" "muc"
     muc_room_locking = false
     muc_room_default_persistent = true
     muc_room_default_public_jids = {public}
+Component "files.{domain}" "http_file_share"
+    http_file_share_size_limit = 10485760
+    http_host = "127.0.0.1"
+    http_external_url = "https://127.0.0.1:{files}/"
 """
 
 
@@ -83,9 +97,9 @@ class ProsodyServer(Server):
         self.authority = self.home / "authority.pem"
         authority = trustme.CA()
         authority.cert_pem.write_to_path(self.authority)
-        authority.issue_cert(DOMAIN, f"rooms.{DOMAIN}").private_key_and_cert_chain_pem.write_to_path(
-            self.home / "server.pem"
-        )
+        authority.issue_cert(
+            DOMAIN, f"rooms.{DOMAIN}", f"files.{DOMAIN}", "127.0.0.1"
+        ).private_key_and_cert_chain_pem.write_to_path(self.home / "server.pem")
         accounts = self.home / "data" / DOMAIN.replace(".", "%2e") / "accounts"
         accounts.mkdir(parents=True)
         for name, password in self._passwords.items():
@@ -95,6 +109,7 @@ class ProsodyServer(Server):
             domain=DOMAIN,
             starttls=self.port,
             direct=self.direct_port,
+            files=free_port(),
             room_modules='"muc_mam"' if is_archived else "",
             public="true" if has_public_jids else "false",
         )

@@ -43,6 +43,13 @@ class SlackPeer:
         file = {"id": "F1", "name": "photo.jpg", "mimetype": "image/jpeg", "size": 5}
         return await self._server.do(lambda: self._server.add_message(self.direct, self.user, caption, files=[file]).ts)
 
+    async def send_file(self, name: str, data: bytes) -> str:
+        path = f"/files-pri/T1-{uuid.uuid4().hex}/download/{name}"
+        self._server.files[path] = data
+        about = {"id": f"F{uuid.uuid4().hex}", "name": name, "mimetype": "text/plain", "size": len(data)}
+        file = {**about, "url_private_download": f"http://{self._server.address}{path}"}
+        return await self._server.do(lambda: self._server.add_message(self.direct, self.user, "", files=[file]).ts)
+
     async def use_command(self, text: str, *, group: bool = False) -> str:
         """Use the slash command /engram; its trigger's id."""
 
