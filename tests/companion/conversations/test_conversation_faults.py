@@ -99,7 +99,7 @@ def test_a_board_that_is_killed_again_and_again_answers_each_message(
     store: CompanionStore, seed: int, monkeypatch: pytest.MonkeyPatch
 ):
     # On a busy machine all kills may fall on one message.
-    monkeypatch.setattr("engram_host.companion.store.conversations.table.MOST_OFFERS", 1000)
+    monkeypatch.setattr("engram_host.companion.store.conversations.table.MOST_BEGUN", 1000)
     chance = random.Random(seed)
     kills = 0
 
