@@ -15,7 +15,7 @@ import get_mosquitto
 from cli_case import fine
 from device_tokens import make_tokens
 from engram_host.companion.auth import tokens
-from engram_host.companion.conversations.mqtt_door import DoorRefused, parse
+from engram_host.companion.conversations.door.mqtt_door import DoorRefused, parse
 from peers import BoardProcess, Broker, Companion
 from waiting import SECONDS, wait_until
 
