@@ -110,6 +110,7 @@ class Talking(Linked):
 
     async def end(self):
         self.exchange.close(LinkError("the test is over"))
+        assert self.task
         await self.task
         await self.listening.stop()
 
@@ -163,7 +164,7 @@ async def test_a_push_that_was_refused_is_sent_again_a_minute_later_while_the_li
     linked = Talking(board)
     take = linked.companion._push
 
-    def refuse(head, _body):
+    def refuse(head, body):
         return [encode("refused", head["board"], head["link"], head["n"], why="the database is away", again=0)]
 
     linked.companion._push = refuse
