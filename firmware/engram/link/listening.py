@@ -22,7 +22,6 @@ _SPARE_MS = const(10_000)  # that an answer may take beyond the time that the co
 _TAKEN_MS = const(1000)  # in which most messages are on flash: then the companion learns it at once
 _FIRST_PAUSE_MS = const(1000)  # before it listens again after a failure; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60_000)
-_DOUBLINGS = const(6)
 _REDELIVERY_MS = const(60_000)  # between two times that what is kept for the companion is sent again
 _MOST_BYTES = const(12_000)  # of a message: what the console takes, too
 
@@ -39,7 +38,8 @@ class Listening:
         self._take, self._redeliver = chat
         self._find_mode = find_mode
         self._task = None  # what answers now
-        self._failures = self._pause_ms = 0  # how often something failed in a row, and for how long to wait after that
+        self._pause_ms = 0  # that it waits before it listens again
+        self._next_pause_ms = _FIRST_PAUSE_MS
         self.mid = ""
         """The id of the message in work."""
         self.turn = ""
@@ -51,7 +51,8 @@ class Listening:
 
     async def run(self) -> None:
         """Take messages until the link ends."""
-        self._failures = self._pause_ms = 0
+        self._pause_ms = 0
+        self._next_pause_ms = _FIRST_PAUSE_MS
         redelivery = Timeout()
         while not self._exchange.failure:
             if not self._sync.has_chat or self._find_mode() == "off":
@@ -81,12 +82,12 @@ class Listening:
         try:
             await self._redeliver()
         except (EngramError, MemoryError) as error:
-            diag.warning("companion", "what the board said by itself is sent later: %s" % error)
+            diag.warning("companion", "a push is sent later: %s" % error)
 
     def _fail(self) -> None:
         """Something failed that would fail again at once: wait before the next message is asked for."""
-        self._pause_ms = min(_FIRST_PAUSE_MS << self._failures, _LONGEST_PAUSE_MS)
-        self._failures = min(self._failures + 1, _DOUBLINGS)
+        self._pause_ms = self._next_pause_ms
+        self._next_pause_ms = min(2 * self._pause_ms, _LONGEST_PAUSE_MS)
 
     def open_sink(self, room: str) -> tuple:
         """A sink for what the board begins to say in a room of the link, and the room; none for a message's id."""
@@ -134,7 +135,7 @@ class Listening:
             await sleep_ms(_LOOK_MS)
         elif head["op"] == "quiet":
             if not self.mid:
-                self._failures = 0
+                self._next_pause_ms = _FIRST_PAUSE_MS
             return head["again"] * 1000
         return 0
 
@@ -175,7 +176,7 @@ class Listening:
             diag.error("companion", "a message was not answered: %s" % error)
         finally:
             if is_sent:
-                self._failures = 0
+                self._next_pause_ms = _FIRST_PAUSE_MS
             elif not self._exchange.failure:
                 self._fail()
             self.mid = self.turn = ""

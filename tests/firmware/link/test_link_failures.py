@@ -255,7 +255,7 @@ async def test_a_message_that_does_not_fit_the_heap_ends_the_link_and_not_the_ta
     transport = Broken(MemoryError())
     own = _companion(Board().serve(companion_url="http://127.0.0.1:9"), transport)
     assert await own._connect() > 0 and transport.is_closed
-    assert own._problem == "the board has not enough memory for what the companion sent"
+    assert own._problem == "not enough memory for what the companion sent"
 
 
 class NoFlash:

@@ -236,8 +236,7 @@ class ConversationService:
             return f"{found.device} is away: the message is kept, and answered when it is back.", True
         if found.unnamed > 1:
             return (
-                f"{found.device} was given the message {found.unnamed} times and has not said that it has got it: it is"
-                " kept, and given again.",
+                f"{found.device} was given the message and has not said that it has got it: it is kept, and given again.",
                 False,
             )
         if found.offers:
