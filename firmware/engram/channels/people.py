@@ -159,8 +159,11 @@ class People:
         return ASK % (code, code)
 
     def is_blocked(self, principal: str) -> bool:
-        """Whether a principal is one whom the owner has blocked."""
-        return any(person["who"] == principal and person.get("blocked") for person in self.people)
+        """Whether a principal, or somebody whose id is the principal, is one whom the owner has blocked."""
+        return any(
+            person.get("blocked") and (person["who"] == principal or principal in person["ids"])
+            for person in self.people
+        )
 
     def is_let_in(self, network: str, principal: str, chat: str, is_group: bool, policy: str) -> bool:
         """Whether what is kept for somebody may still go to a chat, which has the sender's id if it is no group."""

@@ -34,7 +34,8 @@ from engram_host.companion.auth.tokens import new_token, operator_token
 from engram_host.companion.bridges.configured import check_bridge
 from engram_host.companion.bridges.runner import BridgeRunner
 from engram_host.companion.conversations.bridge_engine import BridgeEngine, EngineSettings
-from engram_host.companion.conversations.mqtt_door import MqttDoor
+from engram_host.companion.conversations.door.mqtt_door import MqttDoor
+from engram_host.companion.conversations.door.pushes import DoorPushes
 from engram_host.companion.conversations.people import PeopleService, admission_rules
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.embedding.embedding_service import EmbeddingService
@@ -133,12 +134,13 @@ class CompanionApp:
         self.conversations = ConversationService(store, settings.chat, supervisor)
         self.overviews = BoardOverviews(store)
         self.dispatcher = MessageDispatcher(self.replication, *answers, self.conversations.answer_board, metrics)
-        self.door = MqttDoor(self.conversations) if settings.chat.mqtt else None
         secrets = SecretStore(settings.home)
         self.alerts = AlertService(store, settings.alerts, secrets, supervisor, Lease(settings.home / ALERTS_LOCK))
         self.people = PeopleService(
             store, admission_rules(settings.people, settings.bridges), lambda request: self.alerts.wake()
         )
+        pushes = DoorPushes(store, self.conversations)
+        self.door = MqttDoor(self.conversations, self.people, pushes, supervisor) if settings.chat.mqtt else None
         rules = EngineSettings(settings.chat, lambda bridge: self.bridges.boards_of(bridge))
         self.bridge_engine = BridgeEngine(store, self.conversations, self.people, rules, supervisor)
         self.bridges = BridgeRunner(

@@ -97,6 +97,16 @@ def test_who_is_blocked_gets_silence_in_every_policy_and_in_groups():
         assert people.admit("net", "5", "direct") == people.admit("net", "5", "group", "-7") == SILENCE
 
 
+def test_who_is_blocked_is_known_by_the_principal_and_by_each_id_that_a_companion_may_name():
+    people = _people()
+    people.approve(ANN, "ann")
+    people.link("ann", "matrix:@ann:example.org")
+    people.approve("net:6", "bob")
+    people.block("ann")
+    named = ("ann", ANN, "matrix:@ann:example.org", "bob", "net:6", "owner", "")
+    assert [people.is_blocked(principal) for principal in named] == [True, True, True, False, False, False, False]
+
+
 def test_groups_are_closed_until_they_are_listed_and_pairing_opens_none():
     people = _people()
     assert people.admit("net", "5", "group", "-7") == SILENCE and not people.waiting()

@@ -173,10 +173,10 @@ class PeopleService:
         """Answer in a group (`network:id`) on `mention`, `always`, or not at all (`off`)."""
         await asyncio.to_thread(self._store.set_group, ref, mode)
 
-    # --- for bridges
+    # --- for bridges, and for the relays of programs
 
     async def admit(self, bridge: str, network: str, message: Incoming) -> Admission:
-        """Whether a message may be answered, and as whose."""
+        """Whether a message may be answered, and as whose. What came through no `bridge` ("") has the policy of all."""
         chat = message.chat
         ref = f"{network}:{message.sender}"
         group = f"{network}:{chat.id}" if chat.is_group else ""
@@ -199,6 +199,10 @@ class PeopleService:
         return self._rated(
             ref, message.at, Caller(principal, room_of(network, chat.id, chat.thread), chat.is_group, "")
         )
+
+    async def is_blocked(self, principal: str) -> bool:
+        """Whether a principal, or somebody whose id that is, is answered no more."""
+        return await asyncio.to_thread(self._store.is_blocked, principal)
 
     def take_back(self, admission: Admission) -> None:
         """A message that was admitted is not kept, or was here before: it does not count."""

@@ -63,6 +63,12 @@ class PeopleTable(DatabaseTable):
         request = next((each for each in waiting if each.ref == ref), None)
         return Known(person, request, len(waiting), modes.get(group, ""))
 
+    @reads
+    def is_blocked(self, rows: Rows, principal: str) -> bool:
+        """Whether a principal is one, or an id of one, whom nobody answers any more."""
+        person = _with_principal(rows, principal) or _with_id(rows, principal)
+        return person is not None and person.is_blocked
+
     @writes
     def add_code(self, rows: Rows, request: PairingRequest) -> bool:
         """Keep the code of a stranger; False if they have one, or too many others of the network do."""
