@@ -27,8 +27,8 @@ from engram_host.transfer.reader import MemoryFile
 from engram_host.wording import counted
 
 _ORDER = (
-    *("stored", "written", "changed", "there already", "older than here", "forgotten", "texts put in their place"),
-    "refused",
+    *("stored", "written", "changed", "there already", "older than here", "changed meanwhile", "forgotten"),
+    *("texts put in their place", "refused"),
 )
 _UNKNOWN = "left out, since a memory has no place for it: "
 MOST_TOLD = 100

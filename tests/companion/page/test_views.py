@@ -33,12 +33,22 @@ VIEWS = [
     "/boards/kitchen?days=366",
     "/boards/kitchen/chat",
     "/boards/kitchen/chat/message?id=page:evil",
+    "/boards/kitchen/memories",
+    "/boards/kitchen/memories?state=all&words=alert&sort=created&type=fact&since=2026-01-01&pinned=1",
+    "/boards/kitchen/memories?state=trash",
+    "/boards/kitchen/memories/m1",
+    "/boards/kitchen/memories/m2",
+    "/boards/kitchen/memories/m1/merge?other=m2",
 ]
 PROBLEMS = [
     ("/boards/nobody", 404),
     ("/boards/kitchen?days=1", 422),
     ("/?sort=evil", 422),
     ("/boards/kitchen/chat/message?id=nothing", 404),
+    ("/boards/nobody/memories", 404),
+    ("/boards/kitchen/memories?state=evil", 422),
+    ("/boards/kitchen/memories/m99", 404),
+    ("/boards/kitchen/memories/m1/merge?other=m1", 404),
     ("/nothing-here", 404),
     ("/static/nothing", 404),
 ]
@@ -50,6 +60,9 @@ def kitchen(companion: Companion) -> Sent:
     board = Sent(companion.posted, "kitchen", board="<b>&")
     board.keep(EVIL, tags=[EVIL], keywords=[EVIL])
     board.say(EVIL, who=EVIL)
+    fields = {"tags": [EVIL], "keywords": [EVIL], "type": EVIL, "source": EVIL, "scope": EVIL, "origin": f"{EVIL}:1"}
+    board.keep(EVIL, **fields, turns=["t1"], notes=[EVIL], importance=EVIL, updated=EVIL, expires=EVIL)
+    board.write("records", id="m2", content=f"{EVIL} again", tags=[EVIL, 7], created=EVIL, was=2)
     board.sync()
     return board
 
@@ -70,6 +83,15 @@ def evil(browser: PageClient, kitchen: Sent) -> PageClient:
     items = [[kind, EVIL] for kind in ("text", "notice", "line", "more", "problem")]
     kitchen.ask("reply", mid="page:evil", offer=1, k=1, items=[*items, ["end", "t3"]])
     kitchen.ask("push", mid="push:evil", room="page", text=EVIL)
+    memory = "/boards/kitchen/memories/m1"
+    fields = {"key": "0123abcd", "was": "1", "text": EVIL, "tags": "x"}
+    for form, key, items in (
+        ("edit", "00000001", [["report", '{"counts": {"changed meanwhile": 1}}']]),
+        ("pin", "00000002", [["problem", f"companion.chat: {EVIL}"]]),
+    ):
+        assert browser.send(f"{memory}/{form}", fields | {"key": key}, seen=memory).status_code == 303
+        kitchen.ask("listen", wait=0, mid="", turn="")
+        kitchen.ask("reply", mid=f"memory:{form}:m1:{key}", offer=1, k=1, items=[*items, ["end", ""]])
     return browser
 
 

@@ -37,7 +37,10 @@ def test_help_lists_all_commands():
 def test_help_mentions_one_command():
     board = _board()
     for line in ("/help undo", "/help /undo"):
-        assert lines_of(board, line) == ["/undo", "    undo the latest change of memory, profile or notes"]
+        assert lines_of(board, line) == [
+            "/undo [ID]",
+            "    undo the latest change of memory, profile or notes; with an id only if it is of that memory",
+        ]
 
 
 def test_what_is_no_command_is_reported():

@@ -157,6 +157,7 @@ function sendsMessages(form) {
   });
 }
 
+document.addEventListener("shown", (event) => showTimes(event.target));
 showTimes(document);
 if (messages) {
   for (const article of messages.querySelectorAll(".exchange")) adopt(article);
