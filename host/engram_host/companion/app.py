@@ -45,6 +45,7 @@ from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.lockfile import Lease, in_url, reachable_host
 from engram_host.companion.memories.browse import MemoryBrowser
 from engram_host.companion.memories.changes import MemoryChanges
+from engram_host.companion.memories.sessions import SessionBrowser
 from engram_host.companion.memories.trash import TrashReader
 from engram_host.companion.metrics import Metrics, last_backup
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
@@ -138,6 +139,7 @@ class CompanionApp:
         self.memories = MemoryBrowser(store, self.search.indexes)
         self.changes = MemoryChanges(self.conversations, self.memories, supervisor)
         self.trash = TrashReader(self.conversations)
+        self.sessions = SessionBrowser(store, self.search.indexes)
         self.dispatcher = MessageDispatcher(self.replication, *answers, self.conversations.answer_board, metrics)
         self.door = MqttDoor(self.conversations) if settings.chat.mqtt else None
         secrets = SecretStore(settings.home)

@@ -12,10 +12,12 @@ from engram_host.companion.auth.middleware import HttpAccess, MakeRefusal, Role,
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.memories.browse import MemoryBrowser
 from engram_host.companion.memories.changes import MemoryChanges
+from engram_host.companion.memories.sessions import SessionBrowser
 from engram_host.companion.memories.trash import TrashReader
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.page import Page, wants_page
 from engram_host.companion.page.views import board, boards, chat, memories, memory, sign_in
+from engram_host.companion.page.views.chat_memory import ChatMemory
 
 _PROGRAMS = ("/v1/", "/gateway/", "/metrics", "/openapi.json")
 _KEPT = "public, max-age=31536000, immutable"
@@ -30,6 +32,7 @@ class PageBackend(Protocol):
     memories: MemoryBrowser
     changes: MemoryChanges
     trash: TrashReader
+    sessions: SessionBrowser
 
 
 def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
@@ -37,7 +40,13 @@ def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
     return [
         boards.make_router(page, companion.overviews),
         board.make_router(page, companion.overviews),
-        chat.make_router(page, companion.overviews, companion.conversations),
+        chat.make_router(
+            page,
+            companion.overviews,
+            companion.conversations,
+            companion.sessions,
+            ChatMemory(companion.memories, companion.sessions, companion.changes),
+        ),
         memories.make_router(page, companion.overviews, companion.memories, companion.changes, companion.trash),
         memory.make_router(page, companion.overviews, companion.memories, companion.changes),
         sign_in.make_router(page),

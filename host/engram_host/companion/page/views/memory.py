@@ -249,9 +249,12 @@ def make_router(page: Page, overviews: BoardOverviews, browser: MemoryBrowser, c
         return memories.after(device, entry)
 
     @router.post(base + "/undo", openapi_extra=view(form=True))
-    async def undo_entry(device: DeviceName, entry: EntryId, key: Key) -> Response:
+    async def undo_entry(
+        device: DeviceName, entry: EntryId, key: Key, message: Annotated[str, Form(pattern=ID_PATTERN)]
+    ) -> Response:
+        """Take back what was remembered of a message, beside which that is asked for."""
         await changes.undo_entry(device, entry, key)
-        return RedirectResponse(f"/boards/{device}/memories#changes", _SEE_OTHER)
+        return RedirectResponse(f"/boards/{device}/chat#{quote(message)}", _SEE_OTHER)
 
     @router.post("/boards/{device}/changes/{do}", openapi_extra=view(form=True))
     async def change(
