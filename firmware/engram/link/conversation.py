@@ -109,6 +109,10 @@ class Conversation:
         """A line about the turn."""
         await self._add_long("notice", "notice", line)
 
+    async def recalled(self, shown: list) -> None:
+        """What the model is shown of the memory."""
+        await self._add("report", text.dumps({"recalled": shown}))
+
     async def line(self, line: str) -> None:
         """A line of a command's answer."""
         await self._add_long("more", "line", line)

@@ -35,9 +35,11 @@ _OPTIONAL = const(("keywords", "type", "importance", "source", "scope", "pinned"
 _CHECKED = ("content", "tags") + _OPTIONAL
 _KNOWN = _CHECKED + (
     "id", "origin", "created", "updated", "turns", "guess", "supersedes", "superseded", "archived", "uses", "used",
-    "deleted", "partial",
+    "deleted", "partial", "was",
 )  # fmt: skip
-_OUTCOMES = const(("stored", "changed", "there already", "older than here", "forgotten", "refused"))
+_OUTCOMES = const(
+    ("stored", "changed", "there already", "older than here", "changed meanwhile", "forgotten", "refused")
+)
 _FOREIGN = const(("created_at", "summary_ids", "createdAt", "lastUsedAt", "deleted"))  # where a line has no origin
 
 
@@ -163,7 +165,10 @@ class Importer:
             self.flush()
             self.line = number
         state, record = self._find(origin, values.get("scope", access.own_scope(self._caller)))
-        if is_gone:
+        if "was" in fields and (state != LIVE or record["seq"] != fields["was"]):
+            # Whoever sent it had read another version: neither that nor what was forgotten since is overwritten.
+            self._counts["changed meanwhile"] += 1
+        elif is_gone:
             self._forget(state, record, origin)
         elif state == LIVE:
             names = [name for name in _CHECKED + ("created",) if name in fields or (is_whole and name in _OPTIONAL)]

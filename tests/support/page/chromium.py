@@ -179,8 +179,10 @@ class Tab:
 
     def click(self, selector: str) -> None:
         """Click on an element where it stands."""
+        # Scrolled smoothly, it would be somewhere else by the time of the click.
+        scroll = "e.scrollIntoView({block: 'center', behavior: 'instant'});"
         place = self.run(
-            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center'}}); "
+            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); {scroll} "
             "const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()"
         )
         for kind in ("mousePressed", "mouseReleased"):

@@ -55,12 +55,15 @@ NEVER_BEGUN = "the board was given this {} times and never said that it had got 
 
 @dataclass(frozen=True)
 class Reply:
-    """A message of an answer: the offer that it answers, its number, its pieces, and whether it is the last one."""
+    """A message of an answer: the offer that it answers, its number, its pieces, whether it is the last one, and then the
+    board's id of what was answered.
+    """
 
     offer: int
     k: int
     pieces: Sequence[tuple[PieceKind, str]]
     is_end: bool
+    turn: str = ""
 
 
 class ConversationTable(DatabaseTable):
@@ -215,6 +218,9 @@ class ConversationTable(DatabaseTable):
         sql = f"UPDATE conversations SET state = 'answering', k = ?, changed = ? WHERE {ONE}"
         rows.run(sql, (reply.k, now, device, mid))
         if reply.is_end:
+            # A short answer is over before the board has said that it has the message.
+            if reply.turn and not found.turn:
+                rows.run(f"UPDATE conversations SET turn = ? WHERE {ONE}", (reply.turn, device, mid))
             end_conversation(rows, found, "cancelled" if found.is_cancelled else "done", now)
         return found.is_cancelled
 
