@@ -17,7 +17,9 @@ from engram_host.cli.doctor import command as doctor
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
 from engram_host.cli.options import asks_for_json
 from engram_host.cli.page.boards import list_boards
+from engram_host.cli.page.journal import journal
 from engram_host.cli.page.open_page import open_page
+from engram_host.cli.page.search import search
 from engram_host.extras import DISTRIBUTION
 
 app = typer.Typer(
@@ -30,9 +32,10 @@ app.command("serve")(companion_commands.serve)
 app.command("page")(open_page)
 app.command("boards")(list_boards)
 app.command("chat")(chat.chat)
-app.command("search")(memory.search)
+app.command("search")(search)
 app.command("show")(memory.show)
 app.command("list")(memory.list_entries)
+app.command("journal")(journal)
 app.command("history")(memory.history)
 app.command("edit")(transfer.edit)
 app.command("forget")(changes.forget)

@@ -43,6 +43,7 @@ from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.api_key import ApiKey, find_api_key
 from engram_host.companion.gateway.proxy import Gateway
+from engram_host.companion.imports.service import ImportService
 from engram_host.companion.lockfile import Lease, in_url, reachable_host
 from engram_host.companion.memories.browse import MemoryBrowser
 from engram_host.companion.memories.changes import MemoryChanges
@@ -52,17 +53,16 @@ from engram_host.companion.metrics import Metrics, last_backup
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
 from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
+from engram_host.companion.overview.absence import AbsenceFinder
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.page import Page
 from engram_host.companion.page.routes import make_page_routers, make_refusal
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.replication.upkeep import ExpirySweep, StoreCheck
-from engram_host.companion.search.cooldown import Cooldown
-from engram_host.companion.search.expansion import COOLDOWN_SECONDS, MOST_ANSWER_TOKENS, QueryExpander
+from engram_host.companion.search.expansion import make_expander
 from engram_host.companion.search.reranker import make_reranker
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import (
-    SearchSettings,
     Settings,
     line_quota,
     make_folder,
@@ -130,12 +130,14 @@ class CompanionApp:
         self.checking = StoreCheck(store, supervisor)
         self.folders = FolderService(store, settings.folders, settings.home, supervisor, embedding.wake)
         self.reranker = make_reranker(settings.rerank)
-        self.expander = _make_expander(settings.search, self.gateway)
+        self.expander = make_expander(settings.search, self.gateway.complete)
         self.search = SearchService(
             store, settings.search, embedding, self.folders, metrics, self.reranker, self.expander
         )
+        self.absences = AbsenceFinder(store, self.search.search, time.time)
         answers = self.search.answer_board, self.search.answer_get, self.search.answer_file
         self.conversations = ConversationService(store, settings.chat, supervisor)
+        self.imports = ImportService(store, self.conversations, settings.home, supervisor)
         self.overviews = BoardOverviews(store)
         self.memories = MemoryBrowser(store, self.search.indexes)
         self.changes = MemoryChanges(self.conversations, self.memories, supervisor)
@@ -235,7 +237,8 @@ class CompanionApp:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
             parts = self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication
-            for part in (*parts, self.conversations, self.changes, self.alerts, self.bridge_engine, self.bridges):
+            parts = *parts, self.conversations, self.changes, self.imports
+            for part in (*parts, self.alerts, self.bridge_engine, self.bridges):
                 part.start()
                 stack.push_async_callback(part.stop)
             if self.reranker:
@@ -302,12 +305,6 @@ class CompanionApp:
 
 
 # --- start
-
-
-def _make_expander(settings: SearchSettings, gateway: Gateway) -> QueryExpander | None:
-    """What expands queries with the gateway's model, None if that is off."""
-    ask = functools.partial(gateway.complete, most_tokens=MOST_ANSWER_TOKENS, model=settings.expand_model)
-    return QueryExpander(ask, settings.expand_seconds, Cooldown(COOLDOWN_SECONDS)) if settings.expand else None
 
 
 class RunningCompanion:

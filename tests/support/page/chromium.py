@@ -169,6 +169,12 @@ class Tab:
         self.run(f"document.querySelector({json.dumps(selector)}).value = ''")
         self.call("Input.insertText", text=text)
 
+    def choose_file(self, selector: str, path: Path) -> None:
+        """Choose a file in a field for one, as in the dialog of the browser."""
+        root = self.call("DOM.getDocument")["root"]["nodeId"]
+        node = self.call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+        self.call("DOM.setFileInputFiles", files=[str(path)], nodeId=node)
+
     def press(self, key: str, modifiers: int = 0) -> None:
         """Press a key, such as Tab or Enter; modifiers: 2 is Ctrl, 8 is Shift."""
         codes = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32}

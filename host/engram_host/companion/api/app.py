@@ -8,6 +8,8 @@ from fastapi import APIRouter, FastAPI
 from engram_host import __version__
 from engram_host.companion.alerts.service import AlertService
 from engram_host.companion.api.access import make_audit_router
+from engram_host.companion.api.boards.imports import make_import_router
+from engram_host.companion.api.boards.journal import make_journal_router
 from engram_host.companion.api.boards.memories import make_memory_router
 from engram_host.companion.api.boards.overview import make_overview_router
 from engram_host.companion.api.boards.status import make_board_router
@@ -27,9 +29,11 @@ from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.proxy import Gateway
+from engram_host.companion.imports.service import ImportService
 from engram_host.companion.memories.browse import MemoryBrowser
 from engram_host.companion.memories.changes import MemoryChanges
 from engram_host.companion.memories.trash import TrashReader
+from engram_host.companion.overview.absence import AbsenceFinder
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.replication.protocol import MessageDispatcher
 from engram_host.companion.search_service import SearchService
@@ -50,6 +54,8 @@ class ApiBackend(HealthSource, Protocol):
     memories: MemoryBrowser
     changes: MemoryChanges
     trash: TrashReader
+    absences: AbsenceFinder
+    imports: ImportService
     people: PeopleService
 
     async def reload_bridges(self) -> None:
@@ -79,12 +85,14 @@ def make_app(
     # Routers are tried one after the other: those that boards use come first.
     for router in (
         make_message_router(companion.dispatcher, companion.access),
-        make_search_router(companion.search),
+        make_search_router(companion.search, companion.absences),
         make_health_router(companion),
         make_device_router(companion.store),
         make_board_router(companion.store, lambda: companion.alerts.flash_percent),
         make_overview_router(companion.overviews),
         make_memory_router(companion.memories, companion.changes, companion.trash),
+        make_journal_router(companion.overviews.journal),
+        make_import_router(companion.imports),
         make_chat_router(companion.conversations),
         make_entry_router(companion.store),
         make_gateway_router(companion.gateway),

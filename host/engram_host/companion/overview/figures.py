@@ -54,28 +54,34 @@ def read_figures(store: ReplicaReader, device: Device, now: int, days: int) -> B
     tags: Counter[str] = Counter()
     memories: Counter[int] = Counter()
     turns: Counter[int] = Counter()
-    for entry in _count_entries(store, device, "records", now):
+    for entry in count_entries(store, device, "records", now):
         states[entry.state] += 1
-        memories[_day(entry.at, device.zone)] += 1
+        memories[day_of(entry.at, device.zone)] += 1
         if entry.state == "live":
             tags.update(entry.tags)
-    for entry in _count_entries(store, device, "journal", now):
-        turns[_day(entry.at, device.zone)] += 1
-    last = _day(now, device.zone)
+    for entry in count_entries(store, device, "journal", now):
+        turns[day_of(entry.at, device.zone)] += 1
+    last = day_of(now, device.zone)
     shown = tuple(DayCount(day, memories[day], turns[day]) for day in range(last - days + 1, last + 1))
     return BoardFigures(dict(states), sum(turns.values()), shown, tuple(tags.most_common(MOST_TAGS)))
 
 
-def _day(at: int, zone: int) -> int:
+def day_of(at: int, zone: int) -> int:
+    """The day of a moment in a zone, in days since 1970."""
     return (at + zone * 60) // _DAY_SECONDS
 
 
 class CountedEntry(NamedTuple):
-    """What is counted of an entry that was not forgotten."""
+    """What is counted of an entry that was not forgotten: its latest line is the one with `seq`, `session` is the number of a
+    turn's session, `notes` are those that a memory was distilled from.
+    """
 
+    seq: int
     state: str
     at: int
+    session: int
     tags: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
 class _Version(NamedTuple):
@@ -84,9 +90,10 @@ class _Version(NamedTuple):
     at: int
     expires: int
     tags: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
-def _count_entries(store: ReplicaReader, device: Device, log: LogName, now: int) -> Iterator[CountedEntry]:
+def count_entries(store: ReplicaReader, device: Device, log: LogName, now: int) -> Iterator[CountedEntry]:
     """The entries of a log as `LogCopy` has them, in the order of their latest lines."""
     archived = set[int]()
     versions: dict[int, _Version] = {}
@@ -105,7 +112,8 @@ def _count_entries(store: ReplicaReader, device: Device, log: LogName, now: int)
                 continue
             state, latest = entry.state, entry.latest
         if latest == seq and state != FORGOTTEN:
-            yield CountedEntry(_state_name(state, version, now, is_archived=seq in archived), version.at, version.tags)
+            name = _state_name(state, version, now, is_archived=seq in archived)
+            yield CountedEntry(seq, name, version.at, version.session, version.tags, version.notes)
 
 
 def _state_name(state: int, version: _Version, now: int, *, is_archived: bool) -> str:
@@ -145,7 +153,8 @@ def _version(log: LogName, number: int, session: int, fields: dict[str, Any], at
     expires, tags = fields.get("expires", 0), fields.get("tags", ()) if log == "records" else ()
     if not isinstance(at, int) or not all(isinstance(tag, str) for tag in tags):
         return None
-    return _Version(number, session, at, expires if isinstance(expires, int) else 0, tuple(tags))
+    notes = tuple(note for note in fields.get("notes", ()) if isinstance(note, str)) if "notes" in fields else ()
+    return _Version(number, session, at, expires if isinstance(expires, int) else 0, tuple(tags), notes)
 
 
 def _lines(store: ReplicaReader, device: Device, log: LogName, archived: set[int]) -> Iterator[tuple[int, bytes]]:

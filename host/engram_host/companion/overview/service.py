@@ -11,6 +11,7 @@ from typing import Literal
 from engram_host.companion.conversations.service import HEARD_SECONDS
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.overview.figures import BoardFigures, read_figures
+from engram_host.companion.overview.journal import BoardJournal
 from engram_host.companion.overview.warnings import BoardWarning, find_warnings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.page.types import BoardQuery, BoardRow
@@ -60,6 +61,7 @@ class BoardOverviews:
 
     def __init__(self, store: CompanionStore):
         self._store = store
+        self.journal = BoardJournal(store)
         self._kept: OrderedDict[tuple[object, ...], BoardFigures] = OrderedDict()
         self._lock = threading.Lock()
 

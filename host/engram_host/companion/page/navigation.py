@@ -3,5 +3,6 @@
 NAVIGATION: tuple[tuple[str, str], ...] = (
     ("boards", "/"),
     ("chat", "/chat"),
+    ("search", "/search"),
 )
 """(key of its name in the texts below `nav`, address) of each."""

@@ -27,6 +27,7 @@ from engram_host.companion.errors import (
     UnknownConversation,
     UnknownDevice,
     UnknownEntry,
+    UnknownImport,
 )
 from engram_host.companion.page.assets import Assets
 from engram_host.companion.page.catalog import LANGUAGE_COOKIE, NAMES, Texts, choose_language, load_catalogs
@@ -54,7 +55,7 @@ PART = "x-part"
 """The header with which the page's script asks for a part of a view, without what stands around it."""
 
 _LANGUAGE_SECONDS = 365 * 86400
-_MISSING = (UnknownDevice, UnknownEntry, UnknownConversation, NoSuchFile)
+_MISSING = (UnknownDevice, UnknownEntry, UnknownConversation, UnknownImport, NoSuchFile)
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,17 @@ from starlette.types import Scope
 
 from engram_host.companion.auth.middleware import HttpAccess, MakeRefusal, Role, requires
 from engram_host.companion.conversations.service import ConversationService
+from engram_host.companion.imports.service import ImportService
 from engram_host.companion.memories.browse import MemoryBrowser
 from engram_host.companion.memories.changes import MemoryChanges
 from engram_host.companion.memories.sessions import SessionBrowser
 from engram_host.companion.memories.trash import TrashReader
+from engram_host.companion.overview.absence import AbsenceFinder
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.page import Page, wants_page
-from engram_host.companion.page.views import board, boards, chat, memories, memory, sign_in
+from engram_host.companion.page.views import board, boards, chat, days, imports, memories, memory, search, sign_in
 from engram_host.companion.page.views.chat_memory import ChatMemory
+from engram_host.companion.search_service import SearchService
 
 _PROGRAMS = ("/v1/", "/gateway/", "/metrics", "/openapi.json")
 _KEPT = "public, max-age=31536000, immutable"
@@ -33,6 +36,9 @@ class PageBackend(Protocol):
     changes: MemoryChanges
     trash: TrashReader
     sessions: SessionBrowser
+    search: SearchService
+    absences: AbsenceFinder
+    imports: ImportService
 
 
 def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
@@ -49,6 +55,9 @@ def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
         ),
         memories.make_router(page, companion.overviews, companion.memories, companion.changes, companion.trash),
         memory.make_router(page, companion.overviews, companion.memories, companion.changes),
+        imports.make_router(page, companion.imports, companion.overviews),
+        days.make_router(page, companion.overviews.journal),
+        search.make_router(page, companion.search, companion.absences, companion.overviews),
         sign_in.make_router(page),
         _make_static_router(page),
     ]

@@ -34,6 +34,9 @@ function post(address, form, extra = {}) {
   return part(address, { method: "POST", body, headers: { "X-CSRF-Token": csrf } });
 }
 
+// For the scripts of single views, which are loaded after this one.
+globalThis.engram = { part, post, say, showTimes };
+
 // --- chat
 
 const messages = document.getElementById("messages");
