@@ -18,6 +18,7 @@ from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status
 from engram_host.cli.options import asks_for_json
 from engram_host.cli.page.boards import list_boards
 from engram_host.cli.page.open_page import open_page
+from engram_host.cli.page.settings import settings
 from engram_host.extras import DISTRIBUTION
 
 app = typer.Typer(
@@ -29,6 +30,7 @@ app.command("run")(board.run)
 app.command("serve")(companion_commands.serve)
 app.command("page")(open_page)
 app.command("boards")(list_boards)
+app.command("settings")(settings)
 app.command("chat")(chat.chat)
 app.command("search")(memory.search)
 app.command("show")(memory.show)

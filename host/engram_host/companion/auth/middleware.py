@@ -307,7 +307,8 @@ def _with_local_redirects(send: Send) -> Send:
 def _path_of(location: bytes) -> bytes:
     parts = _split(location.decode("latin-1"))
     path = "/" + parts.path.lstrip("/")
-    return (f"{path}?{parts.query}" if parts.query else path).encode("latin-1")
+    whole = f"{path}?{parts.query}" if parts.query else path
+    return (f"{whole}#{parts.fragment}" if parts.fragment else whole).encode("latin-1")
 
 
 def check_framing(headers: Headers) -> None:

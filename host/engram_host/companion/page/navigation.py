@@ -3,5 +3,7 @@
 NAVIGATION: tuple[tuple[str, str], ...] = (
     ("boards", "/"),
     ("chat", "/chat"),
+    ("people", "/people"),
+    ("health", "/health"),
 )
 """(key of its name in the texts below `nav`, address) of each."""

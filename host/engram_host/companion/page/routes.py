@@ -8,22 +8,25 @@ from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
-from engram_host.companion.auth.middleware import HttpAccess, MakeRefusal, Role, requires
+from engram_host.companion.auth.middleware import MakeRefusal, Role, requires
+from engram_host.companion.board_settings.service import BoardSettingsService
+from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.page import Page, wants_page
-from engram_host.companion.page.views import board, boards, chat, sign_in
+from engram_host.companion.page.views import board, boards, chat, health, people, settings, sign_in
 
 _PROGRAMS = ("/v1/", "/gateway/", "/metrics", "/openapi.json")
 _KEPT = "public, max-age=31536000, immutable"
 
 
-class PageBackend(Protocol):
+class PageBackend(health.HealthBackend, Protocol):
     """What the page asks of a companion; CompanionApp is one."""
 
-    access: HttpAccess
     overviews: BoardOverviews
     conversations: ConversationService
+    people: PeopleService
+    board_settings: BoardSettingsService
 
 
 def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
@@ -32,6 +35,9 @@ def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
         boards.make_router(page, companion.overviews),
         board.make_router(page, companion.overviews),
         chat.make_router(page, companion.overviews, companion.conversations),
+        settings.make_router(page, companion.overviews, companion.board_settings),
+        people.make_router(page, companion.people),
+        health.make_router(page, companion),
         sign_in.make_router(page),
         _make_static_router(page),
     ]
