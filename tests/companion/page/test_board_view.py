@@ -102,8 +102,8 @@ def test_the_view_of_a_year_of_reports_is_bounded(companion: Companion, browser:
 
 def _report(store: CompanionStore, day: int, at: int) -> None:
     count = 1000 * (day + 1)
-    figures = {"turns": count, "failed": day, "calls": count, "tokens": 100 * count, "searches": count}
-    status = BoardStatus(run=1, flash=day, flash_size=10000, **figures, searches_empty=count, errors=day)
+    counts = [count, day, count, 100 * count, count, count, day]
+    status = BoardStatus(1, 0, "0.1.0", "full", "power", day, 10000, 0, 0, 0, 0, 0, 0, "m", "", "off", "", *counts)
     store.put_status(Sender("b9", 3, 9), "busy", status, at)
 
 

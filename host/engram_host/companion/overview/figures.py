@@ -52,13 +52,12 @@ def read_figures(store: ReplicaReader, device: Device, now: int, days: int) -> B
     """Read a board's copy, for the last so many days. StoreUnavailable."""
     last, offset = _day(now, device.zone), device.zone * 60
     states, tags, memories = Counter[str](), Counter[str](), Counter[int]()
-    for state, version in _count_entries(store, device, "records", now):
+    for state, at, own_tags in _count_entries(store, device, "records", now):
         states[state] += 1
-        memories[(version[_AT] + offset) // _DAY_SECONDS] += 1
+        memories[(at + offset) // _DAY_SECONDS] += 1
         if state == "live":
-            tags.update(version[_TAGS])
-    said = (version[_AT] + offset for _, version in _count_entries(store, device, "journal", now))
-    turns = Counter(at // _DAY_SECONDS for at in said)
+            tags.update(own_tags)
+    turns = Counter((at + offset) // _DAY_SECONDS for _, at, _ in _count_entries(store, device, "journal", now))
     shown = tuple(DayCount(day, memories[day], turns[day]) for day in range(last - days + 1, last + 1))
     return BoardFigures(dict(states), sum(turns.values()), shown, tuple(tags.most_common(MOST_TAGS)))
 
@@ -67,19 +66,18 @@ def _day(at: int, zone: int) -> int:
     return (at + zone * 60) // _DAY_SECONDS
 
 
-_Version = tuple[int, int, int, int, tuple[str, ...] | list[str]]
+_Tags = tuple[str, ...] | list[str]
+_Version = tuple[int, int, int, int, _Tags]
 """Of an entry, what is counted: number, session, time, when it expires (0: never), tags. A named tuple takes three times as
 long to make, and a board has ten thousands of them.
 """
 
-_NUMBER, _SESSION, _AT, _EXPIRES, _TAGS = range(5)
 
-
-def _count_entries(store: ReplicaReader, device: Device, log: LogName, now: int) -> Iterator[tuple[str, _Version]]:
-    """The entries of a log that were not forgotten, each with its state as `LogCopy` has it."""
+def _count_entries(store: ReplicaReader, device: Device, log: LogName, now: int) -> Iterator[tuple[str, int, _Tags]]:
+    """State (as `LogCopy` has it), time and tags of the entries of a log that were not forgotten."""
     archived = set[int]()
     versions: dict[int, _Version] = {}
-    states = EntryStates(lambda number: versions[number][_SESSION] if number in versions else 0)
+    states = EntryStates(lambda number: versions[number][1] if number in versions else 0)
     read_plain = _plain_record if log == "records" else _plain_turn
     for seq, line in _lines(store, device, log, archived):
         fields = _parse(line)
@@ -89,18 +87,17 @@ def _count_entries(store: ReplicaReader, device: Device, log: LogName, now: int)
         if version := version or _described_version(log, seq, fields, device.zone, states):
             versions[seq] = version
     is_plain = states.is_plain
-    for seq, version in versions.items():
-        number = version[_NUMBER]
-        if is_plain(number, version[_SESSION]):
+    for seq, (number, session, at, expires, tags) in versions.items():
+        if is_plain(number, session):
             state, latest = LIVE, number
         else:
-            has_first = number in versions and versions[number][_NUMBER] == number
+            has_first = number in versions and versions[number][0] == number
             entry = states.state_of(number, has_first)
             if entry is None:
                 continue
             state, latest = entry.state, entry.latest
         if latest == seq and state != FORGOTTEN:
-            yield _state_name(state, version[_EXPIRES], now, is_archived=seq in archived), version
+            yield _state_name(state, expires, now, is_archived=seq in archived), at, tags
 
 
 def _state_name(state: int, expires: int, now: int, *, is_archived: bool) -> str:
