@@ -80,6 +80,7 @@ Words = tuple[str | Path, ...]
 RUN_HERE: dict[str, tuple[Callable[[Scene], Words], str]] = {
     "page": (lambda scene: scene.home, "/signin?code="),
     "boards": (lambda scene: scene.home, DEVICE),
+    "settings": (lambda scene: (DEVICE, *scene.home), '"name": "llm.retries"'),
     "search": (lambda scene: ("bike", *scene.home), BIKE),
     "show": (lambda scene: ("m1", *scene.home), BIKE),
     "list": (lambda scene: scene.home, BIKE),
@@ -152,6 +153,7 @@ FAILS: dict[str, tuple[Words, int]] = {
     "serve": (("--log-level", "loud"), WRONG_USAGE),
     "page": (("--home", "/nowhere/at/all"), FAILED),
     "boards": (NOBODY, FAILED),
+    "settings": (("kitchen", *NOBODY), FAILED),
     "search": (("bike", *NOBODY), FAILED),
     "show": (("m1", *NOBODY), FAILED),
     "list": (NOBODY, FAILED),

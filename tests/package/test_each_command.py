@@ -75,6 +75,7 @@ CASES = {
     "alert test": Case((), NOT_FOUND, "there is no address"),
     "alert remove": Case(("1",), NOT_FOUND, "`engram alert list`"),
     "boards": Case(ELSEWHERE, FAILED, NOBODY),
+    "settings": Case(("kitchen", *ELSEWHERE), FAILED, NOBODY),
     "page": Case((), FAILED, "engram serve"),
     "board list": Case(ELSEWHERE, FAILED, NOBODY),
     "board erase": Case(("kitchen", "--yes"), NOT_INSTALLED, COMPANION),

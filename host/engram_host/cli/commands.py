@@ -20,6 +20,7 @@ from engram_host.cli.page.boards import list_boards
 from engram_host.cli.page.journal import journal
 from engram_host.cli.page.open_page import open_page
 from engram_host.cli.page.search import search
+from engram_host.cli.page.settings import settings
 from engram_host.extras import DISTRIBUTION
 
 app = typer.Typer(
@@ -31,6 +32,7 @@ app.command("run")(board.run)
 app.command("serve")(companion_commands.serve)
 app.command("page")(open_page)
 app.command("boards")(list_boards)
+app.command("settings")(settings)
 app.command("chat")(chat.chat)
 app.command("search")(search)
 app.command("show")(memory.show)

@@ -31,6 +31,7 @@ from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.auth.sessions import Sessions, make_sign_in_path
 from engram_host.companion.auth.tls import trust_certificate
 from engram_host.companion.auth.tokens import new_token, operator_token
+from engram_host.companion.board_settings.service import BoardSettingsService
 from engram_host.companion.bridges.configured import check_bridge
 from engram_host.companion.bridges.runner import BridgeRunner
 from engram_host.companion.conversations.bridge_engine import BridgeEngine, EngineSettings
@@ -138,7 +139,8 @@ class CompanionApp:
         answers = self.search.answer_board, self.search.answer_get, self.search.answer_file
         self.conversations = ConversationService(store, settings.chat, supervisor)
         self.imports = ImportService(store, self.conversations, settings.home, supervisor)
-        self.overviews = BoardOverviews(store)
+        self.board_settings = BoardSettingsService(self.conversations)
+        self.overviews = BoardOverviews(store, lambda: self.alerts.flash_percent)
         self.memories = MemoryBrowser(store, self.search.indexes)
         self.changes = MemoryChanges(self.conversations, self.memories, supervisor)
         self.trash = TrashReader(self.conversations)

@@ -1,6 +1,6 @@
 """The types in which the companion's parts speak of boards, lines and files; without numpy, which is slow to load."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 LogName = Literal["records", "journal"]
@@ -306,6 +306,19 @@ class Said:
     is_group: bool = False
     workspace: str = ""
     is_command: bool = False
+
+
+SECRET_IDS = "secret:"
+"""How the ids begin of messages with a secret behind their second word, as in `/setting llm.key VALUE`: nobody but the board is
+shown it, and it is removed as soon as the board has answered.
+"""
+
+
+def without_secret(said: Said) -> Said:
+    """A message as people are shown it: without its secret, if it has one."""
+    if not said.mid.startswith(SECRET_IDS):
+        return said
+    return replace(said, text=" ".join(said.text.split(" ", 2)[:2]))
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,13 @@ VIEWS = [
     "/chat",
     "/chat?find=k",
     "/signout",
+    "/people",
+    "/people?find=n",
+    "/people/person?who=evil",
+    "/health",
+    "/boards/kitchen/settings",
+    "/boards/kitchen/settings?section=secrets",
+    "/boards/kitchen/settings?section=learning",
     "/boards/kitchen",
     "/boards/kitchen?days=366",
     "/boards/kitchen/chat",
@@ -88,6 +95,12 @@ def kitchen(companion: Companion) -> Sent:
     board.sync()
     for file in ("2026-11-21.md", "MEMORY.md"):
         board.note(file, f"# {EVIL}\n- {EVIL}\n")
+    board.ask(
+        "status",
+        items=[["flash_size", 9], *([name, EVIL] for name in ("firmware", "mode", "reset", "model", "model_problem"))],
+    )
+    companion.client.post("/v1/people/approve", json={"who": "telegram:1", "name": "evil"})
+    companion.client.post("/v1/people/rename", json={"who": "evil", "name": EVIL[:40]})
     return board
 
 

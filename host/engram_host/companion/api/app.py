@@ -12,6 +12,7 @@ from engram_host.companion.api.boards.imports import make_import_router
 from engram_host.companion.api.boards.journal import make_journal_router
 from engram_host.companion.api.boards.memories import make_memory_router
 from engram_host.companion.api.boards.overview import make_overview_router
+from engram_host.companion.api.boards.settings import make_settings_router
 from engram_host.companion.api.boards.status import make_board_router
 from engram_host.companion.api.bridges import make_bridge_router
 from engram_host.companion.api.chat import make_chat_router
@@ -25,6 +26,7 @@ from engram_host.companion.api.health import HealthSource, make_health_router
 from engram_host.companion.api.people import make_people_router
 from engram_host.companion.api.search import make_search_router
 from engram_host.companion.auth.middleware import AuthMiddleware, MakeRefusal
+from engram_host.companion.board_settings.service import BoardSettingsService
 from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.folders.service import FolderService
@@ -57,6 +59,7 @@ class ApiBackend(HealthSource, Protocol):
     absences: AbsenceFinder
     imports: ImportService
     people: PeopleService
+    board_settings: BoardSettingsService
 
     async def reload_bridges(self) -> None:
         """Run bridges, and send alerts, by the settings as they are now. SettingError."""
@@ -94,6 +97,7 @@ def make_app(
         make_journal_router(companion.overviews.journal),
         make_import_router(companion.imports),
         make_chat_router(companion.conversations),
+        make_settings_router(companion.board_settings),
         make_entry_router(companion.store),
         make_gateway_router(companion.gateway),
         make_folder_router(companion.folders, companion.store),

@@ -4,5 +4,7 @@ NAVIGATION: tuple[tuple[str, str], ...] = (
     ("boards", "/"),
     ("chat", "/chat"),
     ("search", "/search"),
+    ("people", "/people"),
+    ("health", "/health"),
 )
 """(key of its name in the texts below `nav`, address) of each."""

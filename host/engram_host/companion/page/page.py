@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
 
-from engram.errors import EngramError
+from engram.errors import EngramError, NotFound
 from engram_host.companion.auth.exposure import is_loopback
 from engram_host.companion.auth.middleware import HttpAccess, Role, requires
 from engram_host.companion.auth.sessions import COOKIE, NO_TOKEN, SESSION_SECONDS, BrowserSession
@@ -33,6 +33,7 @@ from engram_host.companion.page.assets import Assets
 from engram_host.companion.page.catalog import LANGUAGE_COOKIE, NAMES, Texts, choose_language, load_catalogs
 from engram_host.companion.page.markup import render_markdown
 from engram_host.companion.page.navigation import NAVIGATION
+from engram_host.wording import format_size
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; "
@@ -55,7 +56,7 @@ PART = "x-part"
 """The header with which the page's script asks for a part of a view, without what stands around it."""
 
 _LANGUAGE_SECONDS = 365 * 86400
-_MISSING = (UnknownDevice, UnknownEntry, UnknownConversation, UnknownImport, NoSuchFile)
+_MISSING = (NotFound, UnknownDevice, UnknownEntry, UnknownConversation, UnknownImport, NoSuchFile)
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class Page:
             lstrip_blocks=True,
             auto_reload=False,
         )
-        self._templates.filters |= {"when": time_tag, "day": day_text, "markdown": render_markdown}
+        self._templates.filters |= {"when": time_tag, "day": day_text, "markdown": render_markdown, "size": format_size}
         self._templates.globals |= {"asset": self.assets.url, "languages": NAMES, "navigation": NAVIGATION}
 
     def router(self) -> APIRouter:

@@ -8,7 +8,9 @@ from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
-from engram_host.companion.auth.middleware import HttpAccess, MakeRefusal, Role, requires
+from engram_host.companion.auth.middleware import MakeRefusal, Role, requires
+from engram_host.companion.board_settings.service import BoardSettingsService
+from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.imports.service import ImportService
 from engram_host.companion.memories.browse import MemoryBrowser
@@ -18,7 +20,20 @@ from engram_host.companion.memories.trash import TrashReader
 from engram_host.companion.overview.absence import AbsenceFinder
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.page import Page, wants_page
-from engram_host.companion.page.views import board, boards, chat, days, imports, memories, memory, search, sign_in
+from engram_host.companion.page.views import (
+    board,
+    boards,
+    chat,
+    days,
+    health,
+    imports,
+    memories,
+    memory,
+    people,
+    search,
+    settings,
+    sign_in,
+)
 from engram_host.companion.page.views.chat_memory import ChatMemory
 from engram_host.companion.search_service import SearchService
 
@@ -26,10 +41,9 @@ _PROGRAMS = ("/v1/", "/gateway/", "/metrics", "/openapi.json")
 _KEPT = "public, max-age=31536000, immutable"
 
 
-class PageBackend(Protocol):
+class PageBackend(health.HealthBackend, Protocol):
     """What the page asks of a companion; CompanionApp is one."""
 
-    access: HttpAccess
     overviews: BoardOverviews
     conversations: ConversationService
     memories: MemoryBrowser
@@ -39,6 +53,8 @@ class PageBackend(Protocol):
     search: SearchService
     absences: AbsenceFinder
     imports: ImportService
+    people: PeopleService
+    board_settings: BoardSettingsService
 
 
 def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
@@ -58,6 +74,9 @@ def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
         imports.make_router(page, companion.imports, companion.overviews),
         days.make_router(page, companion.overviews.journal),
         search.make_router(page, companion.search, companion.absences, companion.overviews),
+        settings.make_router(page, companion.overviews, companion.board_settings),
+        people.make_router(page, companion.people),
+        health.make_router(page, companion),
         sign_in.make_router(page),
         _make_static_router(page),
     ]

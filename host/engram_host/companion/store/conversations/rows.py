@@ -6,7 +6,15 @@ from typing import Any
 from engram_host.companion.errors import Refused, TooManyWaiting, UnknownConversation
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.replication_rules import HELLO_FIRST
-from engram_host.companion.types import Conversation, ConversationLimits, ConversationState, PieceKind, Said, Sender
+from engram_host.companion.types import (
+    Conversation,
+    ConversationLimits,
+    ConversationState,
+    PieceKind,
+    Said,
+    Sender,
+    without_secret,
+)
 
 COLUMNS = (
     "number, device, mid, principal, text, room, is_group, workspace, is_command, state, turn, at, changed, offers, "
@@ -161,6 +169,10 @@ def add_pieces(
 
 
 def end_conversation(rows: Rows, found: Conversation, state: ConversationState, now: int) -> None:
-    """Nothing more is to come of a message."""
-    sql = f"UPDATE conversations SET state = ?, changed = ? WHERE {ONE}"
-    rows.run(sql, (state, now, found.device, found.said.mid))
+    """Nothing more is to come of a message; a secret in it goes."""
+    key = (found.device, found.said.mid)
+    rows.run(f"UPDATE conversations SET state = ?, changed = ? WHERE {ONE}", (state, now, *key))
+    kept = without_secret(found.said).text
+    if kept != found.said.text:
+        rows.run(f"UPDATE conversations SET text = ? WHERE {ONE}", (kept, *key))
+        rows.let_go = True

@@ -30,7 +30,20 @@ class PageCode:
     ends: int
 
 
-BoardSort = Literal["name", "-name", "heard", "-heard", "lines", "-lines", "waiting", "-waiting"]
+BoardSort = Literal[
+    "name",
+    "-name",
+    "heard",
+    "-heard",
+    "lines",
+    "-lines",
+    "waiting",
+    "-waiting",
+    "flash",
+    "-flash",
+    "firmware",
+    "-firmware",
+]
 """By what boards are sorted; with - before it the other way round."""
 
 
