@@ -41,7 +41,17 @@ FORM = "x-form"
 """The field of a route that a form of the page is sent to: it may show the CSRF token in one of its fields."""
 
 _FIGURES = frozenset(
-    {"/v1/health", "/v1/alive", "/v1/stats", "/metrics", "/docs", "/openapi.json", "/static/{name}", "/signin"}
+    {
+        "/v1/health",
+        "/v1/alive",
+        "/v1/stats",
+        "/metrics",
+        "/docs",
+        "/openapi.json",
+        "/static/{name}",
+        "/signin",
+        "/session",
+    }
 )
 """Routes that show nothing of what boards remember, and are asked for all the time: they are not in the audit log."""
 
@@ -204,7 +214,7 @@ class AuthMiddleware:
             state[CONNECTION].mark_known()
         self._at_work += 1
         try:
-            await self._app(scope, taken, _with_local_redirects(send))
+            await self._app(scope, taken, _with_headers(send))
         finally:
             self._at_work -= 1
 
@@ -291,14 +301,22 @@ def _token(headers: Headers) -> str:
     return headers.get("x-api-key", "").strip() if not kind else ""
 
 
-def _with_local_redirects(send: Send) -> Send:
-    """Send answers whose redirects name a path only: a client is not led to whatever host its request named."""
+_OWN = ((b"x-content-type-options", b"nosniff"), (b"cross-origin-resource-policy", b"same-origin"))
+"""Headers of all answers: no page of somebody else takes one for a script, a style or a picture of its own."""
+
+
+def _with_headers(send: Send) -> Send:
+    """Send answers that are of use to the companion's own pages only, and whose redirects name a path only: a client is not
+    led to whatever host its request named.
+    """
 
     async def sent(message: Message) -> None:
-        if message["type"] == "http.response.start" and message["status"] // 100 == 3:
-            message["headers"] = [
-                (name, _path_of(value) if name.lower() == b"location" else value) for name, value in message["headers"]
-            ]
+        if message["type"] == "http.response.start":
+            headers = list(message["headers"])
+            if message["status"] // 100 == 3:
+                headers = [(name, _path_of(value) if name.lower() == b"location" else value) for name, value in headers]
+            names = {name.lower() for name, _ in headers}
+            message["headers"] = headers + [(name, value) for name, value in _OWN if name not in names]
         await send(message)
 
     return sent

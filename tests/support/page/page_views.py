@@ -1,0 +1,27 @@
+"""The views of the page, each by a name and an address that shows what the household of household.py has.
+
+The tests in a browser, the pictures of the documentation and `make bench-page` go through them. A test compares the list with
+the routes of the page, so a new view is looked at by all of these.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class PageView:
+    """A view, where it is, and how it is called in file names and tables."""
+
+    name: str
+    path: str
+    status: int = 200
+
+
+VIEWS = (
+    PageView("boards", "/"),
+    PageView("board", "/boards/kitchen"),
+    PageView("chat", "/boards/kitchen/chat"),
+    PageView("chat-boards", "/chat?find=e"),
+    PageView("message", "/boards/kitchen/chat/message?id=page:tea"),
+    PageView("sign-out", "/signout"),
+    PageView("problem", "/nothing-here", 404),
+)
