@@ -1,6 +1,6 @@
 // What stands around each view: whether the connection and the session are alive, what another tab has changed, Escape.
-// Views hear of it by events: `engram:shown` at an element that has come into the page, `engram:changed` at <main> before
-// it is looked at again, which a view prevents that follows changes by itself, `engram:posted` from whoever sent a form.
+// Views hear of it by events: `shown` at an element that has come into the page, `changed` at <main> before
+// it is looked at again, which a view prevents that follows changes by itself, `posted` from whoever sent a form.
 
 const STEADY_MS = 20000;
 const AGAIN_MS = 2000;
@@ -59,6 +59,9 @@ function wording(from) {
 }
 
 let known = wording(main);
+document.addEventListener("shown", () => {
+  known = wording(main);
+});
 
 // Whether somebody is in the middle of something that another text in its place would destroy.
 function isInUse() {
@@ -73,7 +76,7 @@ function isInUse() {
 }
 
 async function refresh() {
-  if (!main.dispatchEvent(new CustomEvent("engram:changed", { bubbles: true, cancelable: true }))) return;
+  if (!main.dispatchEvent(new CustomEvent("changed", { bubbles: true, cancelable: true }))) return;
   let page;
   try {
     const answer = await fetch(location.href, { headers: { Accept: "text/html" }, cache: "no-store" });
@@ -88,9 +91,8 @@ async function refresh() {
     show("changed");
     return;
   }
-  known = wording(fresh);
   main.replaceChildren(...document.importNode(fresh, true).childNodes);
-  main.dispatchEvent(new CustomEvent("engram:shown", { bubbles: true }));
+  main.dispatchEvent(new CustomEvent("shown", { bubbles: true }));
 }
 
 // A form that the browser sends itself is answered with a view: that one tells the other tabs.
@@ -109,7 +111,7 @@ if (sessionStorage.getItem(SENT)) {
   sessionStorage.removeItem(SENT);
   others.postMessage("changed");
 }
-document.addEventListener("engram:posted", () => others.postMessage("changed"));
+document.addEventListener("posted", () => others.postMessage("changed"));
 others.addEventListener("message", lookAtAll);
 
 // --- when to look

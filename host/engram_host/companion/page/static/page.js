@@ -46,7 +46,7 @@ async function post(address, form, extra = {}) {
   const body = new URLSearchParams(new FormData(form));
   for (const [name, value] of Object.entries(extra)) body.set(name, value);
   const found = await part(address, { method: "POST", body, headers: { "X-CSRF-Token": csrf } });
-  document.dispatchEvent(new CustomEvent("engram:posted"));
+  document.dispatchEvent(new CustomEvent("posted"));
   return found;
 }
 
@@ -188,9 +188,9 @@ async function addMissing() {
 }
 
 showTimes(document);
-document.addEventListener("engram:shown", (event) => showTimes(event.target));
+document.addEventListener("shown", (event) => showTimes(event.target));
 if (messages) {
-  document.addEventListener("engram:changed", (event) => {
+  document.addEventListener("changed", (event) => {
     event.preventDefault();
     addMissing().catch((problem) => say(problem.message));
   });
