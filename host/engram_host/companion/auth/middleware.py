@@ -28,6 +28,7 @@ from engram_host.companion.auth.audit import ALLOWED, REFUSED, AuditLog
 from engram_host.companion.auth.csrf import check_csrf
 from engram_host.companion.auth.identity import STRANGER, ApiCaller, CallerLookup
 from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
+from engram_host.companion.auth.response_headers import with_headers
 from engram_host.companion.auth.sessions import COOKIE, BrowserSession, Sessions
 from engram_host.companion.errors import StoreUnavailable
 
@@ -214,7 +215,7 @@ class AuthMiddleware:
             state[CONNECTION].mark_known()
         self._at_work += 1
         try:
-            await self._app(scope, taken, _with_headers(send))
+            await self._app(scope, taken, with_headers(send))
         finally:
             self._at_work -= 1
 
@@ -299,33 +300,6 @@ def _token(headers: Headers) -> str:
         except (binascii.Error, UnicodeDecodeError):
             return ""
     return headers.get("x-api-key", "").strip() if not kind else ""
-
-
-_OWN = ((b"x-content-type-options", b"nosniff"), (b"cross-origin-resource-policy", b"same-origin"))
-"""Headers of all answers: no page of somebody else takes one for a script, a style or a picture of its own."""
-
-
-def _with_headers(send: Send) -> Send:
-    """Send answers that are of use to the companion's own pages only, and whose redirects name a path only: a client is not
-    led to whatever host its request named.
-    """
-
-    async def sent(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = list(message["headers"])
-            if message["status"] // 100 == 3:
-                headers = [(name, _path_of(value) if name.lower() == b"location" else value) for name, value in headers]
-            names = {name.lower() for name, _ in headers}
-            message["headers"] = headers + [(name, value) for name, value in _OWN if name not in names]
-        await send(message)
-
-    return sent
-
-
-def _path_of(location: bytes) -> bytes:
-    parts = _split(location.decode("latin-1"))
-    path = "/" + parts.path.lstrip("/")
-    return (f"{path}?{parts.query}" if parts.query else path).encode("latin-1")
 
 
 def check_framing(headers: Headers) -> None:
