@@ -147,10 +147,10 @@ def test_the_back_button_leads_through_filters_and_pages(house: House, tab: Tab)
 
 @EACH
 def test_a_view_reads_without_a_script(house: House, tab: Tab, shown: PageView):
-    tab.open(house.url + shown.path)
+    tab.open(house.address(shown))
     with_script = tab.run(MAIN_WORDS)
     tab.without_script()
-    tab.open(house.url + shown.path)
+    tab.open(house.address(shown))
     assert tab.run(MAIN_WORDS) == with_script != ""
     assert tab.text("main h1") and "UTC" in (tab.text("main time") or "UTC")
 
@@ -159,13 +159,13 @@ def test_a_view_reads_without_a_script(house: House, tab: Tab, shown: PageView):
 def test_no_view_is_wider_than_a_narrow_window(house: House, tab: Tab, shown: PageView):
     for width in extent([320, 480, 768, 1024, 1600], [320, 768]):
         tab.size(width)
-        tab.open(house.url + shown.path)
+        tab.open(house.address(shown))
         assert tab.run("document.documentElement.scrollWidth") <= width, width
 
 
 @EACH
 def test_a_view_prints_its_content_in_dark_ink_on_white(house: House, tab: Tab, shown: PageView):
-    tab.open(f"{house.url}{shown.path}{'&' if '?' in shown.path else '?'}theme=dark")
+    tab.open(house.address(shown, theme="dark"))
     tab.as_printed()
     assert tab.text("main h1")
     for selector in (".top nav", "form", "footer", ".skip", "#connection"):
@@ -187,7 +187,7 @@ def accessible(tab: Tab, role: str) -> list[str]:
 
 @EACH
 def test_a_screen_reader_finds_the_landmarks_of_a_view(house: House, tab: Tab, shown: PageView):
-    tab.open(house.url + shown.path)
+    tab.open(house.address(shown))
     for role in ("banner", "main", "contentinfo"):
         assert len(accessible(tab, role)) == 1, role
     names = accessible(tab, "navigation")
@@ -199,7 +199,7 @@ def test_a_screen_reader_finds_the_landmarks_of_a_view(house: House, tab: Tab, s
 
 @EACH
 def test_the_keyboard_reaches_all_of_a_view_in_its_order(house: House, tab: Tab, shown: PageView):
-    tab.open(house.url + shown.path)
+    tab.open(house.address(shown))
     usable = "'a[href], button:not(:disabled), input:not([type=hidden]), select, textarea, summary'"
     wanted = tab.run(
         f"(window.all = [...document.querySelectorAll({usable})].filter((each) => each.checkVisibility())).length"

@@ -37,7 +37,7 @@ def check_is_own(tab: Tab) -> None:
 
 @pytest.mark.parametrize("shown", [each for each in VIEWS if each.status == 200], ids=lambda each: each.name)
 def test_a_view_of_hostile_texts_is_its_own(hostile_house: House, tab: Tab, shown: PageView):
-    tab.open(hostile_house.url + shown.path)
+    tab.open(hostile_house.address(shown))
     check_is_own(tab)
     assert tab.run("document.querySelectorAll('main h1').length") == 1
     assert tab.run("getComputedStyle(document.querySelector('main h1')).visibility") == "visible"
@@ -46,7 +46,7 @@ def test_a_view_of_hostile_texts_is_its_own(hostile_house: House, tab: Tab, show
 @pytest.mark.parametrize("shown", VIEWS, ids=lambda each: each.name)
 def test_hostile_parameters_of_an_address_are_text(house: House, tab: Tab, shown: PageView):
     evil = quote(LONG[1][:60])
-    path, _, query = shown.path.partition("?")
+    path, _, query = shown.address(house.boards.places).partition("?")
     names = {each.partition("=")[0] for each in query.split("&") if each} | {"find", "lang", "theme", "next", "evil"}
     tab.open(house.url + path + "?" + "&".join(f"{name}={evil}" for name in sorted(names)))
     assert tab.run(FOREIGN) == []
@@ -57,10 +57,10 @@ def test_what_is_typed_into_any_field_is_text(house: House, tab: Tab, evil: str)
     """Each field of each form that finds something; what is sent to boards is tried by the hostile household."""
     fields = "form[method=get] input:not([type=hidden]):not([type=date]):not([type=number]):not([type=checkbox])"
     for shown in VIEWS:
-        tab.open(house.url + shown.path)
+        tab.open(house.address(shown))
         count = tab.run(f"document.querySelectorAll({fields!r}).length")
         for number in range(count):
-            tab.open(house.url + shown.path)
+            tab.open(house.address(shown))
             tab.run(f"document.querySelectorAll({fields!r})[{number}].focus()")
             tab.call("Input.insertText", text=evil)
             tab.run("document.activeElement.form.requestSubmit()")

@@ -31,7 +31,7 @@ def own_forms(house: House) -> Iterator[tuple[str, dict[str, str]]]:
     browser = PageClient(house.url)
     seen: set[str] = set()
     for shown in VIEWS:
-        for action, fields in _forms(browser.open(shown.path, shown.status)):
+        for action, fields in _forms(browser.open(shown.address(house.boards.places), shown.status)):
             if action not in seen:
                 seen.add(action)
                 yield action, fields
@@ -84,7 +84,7 @@ def test_no_form_of_another_page_is_taken_by_the_api(house: House, tab: Tab, hos
 
 def test_no_view_is_shown_in_a_frame(house: House, tab: Tab, host: str):
     tab.open(house.url)
-    frames = "".join(f"<iframe src='{house.url}{shown.path}'></iframe>" for shown in VIEWS)
+    frames = "".join(f"<iframe src='{house.address(shown)}'></iframe>" for shown in VIEWS)
     with another_site(f"<title>evil</title>{frames}", host) as site:
         tab.open(site)
         tree = tab.call("Page.getFrameTree")["frameTree"]

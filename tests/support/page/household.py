@@ -94,10 +94,11 @@ _STATUS: dict[str, int | str] = {
 
 @dataclass
 class Household:
-    """The household's boards as programs of the host speak for them."""
+    """The household's boards as programs of the host speak for them, and what stands in braces in the paths of views."""
 
     kitchen: Sent
     workshop: Sent
+    places: dict[str, str]
 
 
 def write_folders(home: Path, notes: Path, write: Write = plainly) -> None:
@@ -127,6 +128,7 @@ def fill_household(companion: CompanionProcess, now: int, write: Write = plainly
     house = Household(
         Sent(post, MAIN, board=write("name", "b1"), zone=ZONE),
         Sent(post, "workshop", board=write("name", "b2"), zone=ZONE),
+        {"day": _day(now - DAY)},
     )
     _remember(house.kitchen, now, write)
     _talk(house.kitchen, now, write)

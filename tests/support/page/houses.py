@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from household import Household, Write, fill_household, write_folders
+from page_views import PageView
 from peers import Companion
 
 
@@ -20,6 +21,10 @@ class House:
     @property
     def url(self) -> str:
         return self.companion.url
+
+    def address(self, view: PageView, **parameters: str) -> str:
+        """Where a view of this companion is."""
+        return self.url + view.address(self.boards.places, **parameters)
 
 
 @contextmanager

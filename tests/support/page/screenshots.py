@@ -70,22 +70,29 @@ class DemoCompanion(CompanionProcess):
         return words, variables
 
 
+@dataclass(frozen=True)
+class Demo:
+    """Where the companion is, and what stands in braces in the paths of views."""
+
+    url: str
+    places: dict[str, str]
+
+
 @contextmanager
-def open_demo(folder: Path) -> Iterator[str]:
-    """The address of a companion with the household; ServerFailed."""
+def open_demo(folder: Path) -> Iterator[Demo]:
+    """A companion with the household; ServerFailed."""
     home = folder / "home"
     write_folders(home, folder / "notes")
     with DemoCompanion(home, free_port(), free_port()) as companion:
-        fill_household(companion, NOW, plainly)
-        yield companion.url
+        yield Demo(companion.url, fill_household(companion, NOW, plainly).places)
 
 
-def take(tab: Tab, url: str, picture: Picture, path: Path, *, is_whole: bool = False, language: str = "en") -> None:
+def take(tab: Tab, demo: Demo, picture: Picture, path: Path, *, is_whole: bool = False, language: str = "en") -> None:
     """Take a picture of a view as it is once its script has run."""
     tab.call("Emulation.setTimezoneOverride", timezoneId=ZONE)
     tab.size(picture.width, picture.height, dark=picture.is_dark)
-    address = next(view.path for view in VIEWS if view.name == picture.view)
-    tab.open(f"{url}{address}{'&' if '?' in address else '?'}lang={language}")
+    view = next(view for view in VIEWS if view.name == picture.view)
+    tab.open(demo.url + view.address(demo.places, lang=language))
     tab.wait(
         "times are those of the zone",
         "![...document.querySelectorAll('time')].some((t) => t.textContent.endsWith('UTC'))",
@@ -93,23 +100,23 @@ def take(tab: Tab, url: str, picture: Picture, path: Path, *, is_whole: bool = F
     tab.screenshot(path, is_whole=is_whole)
 
 
-def take_all(tab: Tab, url: str, folder: Path) -> None:
+def take_all(tab: Tab, demo: Demo, folder: Path) -> None:
     """Pictures of all views: wide and light, narrow and dark, and in Chinese."""
     folder.mkdir(parents=True, exist_ok=True)
     for view in VIEWS:
-        take(tab, url, Picture(view.name), folder / f"{view.name}.png", is_whole=True)
+        take(tab, demo, Picture(view.name), folder / f"{view.name}.png", is_whole=True)
         narrow = Picture(view.name, 320, is_dark=True)
-        take(tab, url, narrow, folder / f"{view.name}-narrow-dark.png", is_whole=True, language="zh")
+        take(tab, demo, narrow, folder / f"{view.name}-narrow-dark.png", is_whole=True, language="zh")
     print(f"{2 * len(VIEWS)} pictures are in {folder}")
 
 
-def take_shown(tab: Tab, url: str) -> int:
+def take_shown(tab: Tab, demo: Demo) -> int:
     """The pictures of the documentation; how many of them are too large."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     too_large = 0
     for picture in SHOWN:
         path = PICTURES / f"{picture.view}.png"
-        take(tab, url, picture, path)
+        take(tab, demo, picture, path)
         size = path.stat().st_size
         too_large += size > MOST_BYTES
         print(f"{path.relative_to(ROOT)}: {size} bytes{', too many' if size > MOST_BYTES else ''}")
@@ -127,11 +134,11 @@ def main(arguments: list[str]) -> int:
         return 1
     with tempfile.TemporaryDirectory(prefix="engram-demo-") as folder:
         try:
-            with open_demo(Path(folder)) as url, Chromium(command) as browser:
+            with open_demo(Path(folder)) as demo, Chromium(command) as browser:
                 if given.folder:
-                    take_all(browser.tab(), url, given.folder)
+                    take_all(browser.tab(), demo, given.folder)
                     return 0
-                return int(take_shown(browser.tab(), url) > 0)
+                return int(take_shown(browser.tab(), demo) > 0)
         except ServerFailed as problem:
             print(f"screenshots: {problem}", file=sys.stderr)
             return 1
