@@ -109,7 +109,7 @@ def write_folders(home: Path, notes: Path, write: Write = plainly) -> None:
         ("house rules", "# House rules\n\nShoes off in the hall.\n\n- lamp: E14\n- boiler: service in October\n"),
     ):
         (notes / f"{write('file', name)}.md").write_text(write("text", text), encoding="utf-8")
-    home.mkdir(parents=True, exist_ok=True)
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
     (home / "companion.toml").write_text(
         f'[folders]\npaths = [{{ path = "{notes}", scope = "all", name = "notes" }}]\n', encoding="utf-8"
     )
@@ -168,7 +168,7 @@ def _remember(board: Sent, now: int, write: Write) -> None:
             source="manual" if days % 3 else "auto_llm",
             scope="all" if days % 4 else "user:owner",
             created=created,
-            turns=["t1"] if days == 9 else [],
+            turns=["t2"] if days == 9 else [],
             origin=write("label", "notes") if days == 13 else "",
             pinned=days == 25,
         )

@@ -30,8 +30,8 @@ from server_process import CompanionProcess, ServerFailed
 ROOT = Path(__file__).resolve().parents[3]
 PICTURES = ROOT / "docs" / "guides" / "page"
 
-NOW = 1_778_925_600
-"""When the pictures are taken: 16 May 2026, 10:00 UTC."""
+NOW = 1_810_375_200
+"""When the pictures are taken: 15 May 2027, 10:00 UTC."""
 
 ZONE = "Europe/Berlin"
 """Of the browser: that of the household's boards."""
