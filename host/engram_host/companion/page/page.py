@@ -33,6 +33,7 @@ from engram_host.companion.page.assets import Assets
 from engram_host.companion.page.catalog import LANGUAGE_COOKIE, NAMES, Texts, choose_language, load_catalogs
 from engram_host.companion.page.markup import render_markdown
 from engram_host.companion.page.navigation import NAVIGATION
+from engram_host.companion.page.theme import THEME_COOKIE, THEMES, choose_theme
 from engram_host.wording import format_size
 
 POLICY = (
@@ -55,7 +56,9 @@ HEADERS = {
 PART = "x-part"
 """The header with which the page's script asks for a part of a view, without what stands around it."""
 
-_LANGUAGE_SECONDS = 365 * 86400
+_KEPT_SECONDS = 365 * 86400
+"""How long a browser keeps the language and the theme."""
+
 _MISSING = (NotFound, UnknownDevice, UnknownEntry, UnknownConversation, UnknownImport, NoSuchFile)
 
 
@@ -97,6 +100,7 @@ class Page:
         )
         self._templates.filters |= {"when": time_tag, "day": day_text, "markdown": render_markdown, "size": format_size}
         self._templates.globals |= {"asset": self.assets.url, "languages": NAMES, "navigation": NAVIGATION}
+        self._templates.globals |= {"themes": THEMES}
 
     def router(self) -> APIRouter:
         """A router for a view: its routes begin sessions, have the page's headers, and answer errors with a page."""
@@ -144,12 +148,11 @@ class Page:
         for name, value in HEADERS.items():
             if name not in answer.headers:
                 answer.headers[name] = value
-        asked = request.query_params.get("lang", "")
-        if asked in NAMES:
-            secure = request.url.scheme == "https"
-            answer.set_cookie(
-                LANGUAGE_COOKIE, asked, _LANGUAGE_SECONDS, secure=secure, httponly=True, samesite="strict"
-            )
+        secure = request.url.scheme == "https"
+        for parameter, cookie, values in (("lang", LANGUAGE_COOKIE, NAMES), ("theme", THEME_COOKIE, THEMES)):
+            asked = request.query_params.get(parameter, "")
+            if asked in values:
+                answer.set_cookie(cookie, asked, _KEPT_SECONDS, secure=secure, httponly=True, samesite="strict")
         return answer
 
     def set_session(self, request: Request, answer: Response, cookie: str) -> None:
@@ -176,6 +179,7 @@ class Page:
         visit = self.visit(request)
         shared = {
             "t": visit.texts,
+            "theme": choose_theme(request.query_params.get("theme", ""), request.cookies.get(THEME_COOKIE, "")),
             "csrf": visit.csrf,
             "is_signed_in": visit.session is not None,
             "is_read_only": visit.session is not None and visit.session.caller.is_read_only,
@@ -233,15 +237,18 @@ def _link(request: Request, **changes: Any) -> str:
 
 
 def time_tag(seconds: int, zone: int | None = None) -> Markup:
-    """A time in UTC, which the page's script shows in the browser's zone; that of a board is in its title."""
+    """A time in UTC, which the page's script shows in the browser's zone, with that of a board where they differ; without
+    the script that of a board is in its title.
+    """
     try:
         at = datetime.fromtimestamp(seconds, UTC)
         there = at.astimezone(timezone(timedelta(minutes=zone))) if zone is not None else None
     except (OverflowError, OSError, ValueError):
         return Markup("")
     title = there.strftime("%Y-%m-%d %H:%M %z") if there else ""
+    more = Markup(' title="{}" data-zone="{}"').format(title, zone) if there else ""
     stamp = at.strftime("%Y-%m-%dT%H:%M:%SZ")
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(stamp, title, at.strftime("%Y-%m-%d %H:%M UTC"))
+    return Markup('<time datetime="{}"{}>{}</time>').format(stamp, more, at.strftime("%Y-%m-%d %H:%M UTC"))
 
 
 def day_text(days: int) -> str:
