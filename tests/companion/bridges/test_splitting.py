@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from engram.channels.telegram import split
 from engram.channels.telegram.split import fence_of, open_fence
 from engram_host.companion.bridges.network import Features, characters, utf8_bytes, utf16_units
+from engram_host.companion.conversations.rendering import answer_text
 from engram_host.companion.conversations.rendering.answer_text import LEFT_OUT, MOST_BYTES, NOTHING, AnswerText
 from engram_host.companion.conversations.rendering.splitting import Part, next_part, text_between
 from engram_host.companion.types import Piece, PieceKind

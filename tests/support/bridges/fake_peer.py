@@ -18,7 +18,7 @@ class FakePeer:
     def shown(self, *, group: bool = False) -> Sequence[Shown]:
         return self.seen(group)
 
-    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 15) -> Shown:
+    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 60) -> Shown:
         def find() -> Shown | None:
             return next((shown for shown in reversed(self.seen(group)) if text in shown.text), None)
 
