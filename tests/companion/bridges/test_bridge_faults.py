@@ -15,8 +15,9 @@ import pytest
 from bridged_house import House, living, make_haste, play
 from engram_host.companion.bridges.errors import MarksRefused, SendFailed, SendRefused, SendUncertain, SlowDown
 from engram_host.companion.bridges.network import Features, Incoming
-from engram_host.companion.conversations import bridge_host, display, people
-from engram_host.companion.conversations.display import AGAIN, BEGINS_AGAIN
+from engram_host.companion.conversations import bridge_host, people
+from engram_host.companion.conversations.rendering import display
+from engram_host.companion.conversations.rendering.display import AGAIN, BEGINS_AGAIN
 from engram_host.companion.store import CompanionStore
 from extent import extent
 from faulty_network import EDITED, PARAGRAPHS, FaultyNetwork, ShownMessage

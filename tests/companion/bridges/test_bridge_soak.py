@@ -152,10 +152,10 @@ def test_each_message_is_answered_once_and_only_where_it_was_said(tmp_path: Path
                 faults = Faults(town, proxies, companion, broker, boards)
                 source = messages(chance)
                 names = random.Random(7).sample([*faults.all] * 2, 2 * len(faults.all)) if IS_WHOLE else [*FEW_FAULTS]
-                happened, *_ = await asyncio.gather(
-                    play_faults(faults, town, names),
-                    *(town.talk(account, source) for account in town.accounts),
-                )
+                talking = [asyncio.create_task(town.talk(account, source)) for account in town.accounts]
+                failing = asyncio.create_task(play_faults(faults, town, names))
+                await asyncio.gather(failing, *talking)
+                happened = failing.result()
                 await wait_until_async(
                     lambda: f"unanswered: {[each.open for each in town.accounts if each.open]}",
                     lambda: not any(account.open for account in town.accounts),

@@ -14,8 +14,8 @@ from engram_host.companion.bridge_types import ChatFile, ChatPlace
 from engram_host.companion.bridges.errors import FileNotFetched
 from engram_host.companion.bridges.network import Attachment, FileFetch
 from engram_host.companion.conversations import file_imports
-from engram_host.companion.conversations.display import AGAIN
 from engram_host.companion.conversations.people import AdmissionRules
+from engram_host.companion.conversations.rendering.display import AGAIN
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.bridges import files as rows
 from engram_host.companion.types import LOGS, Hello, LogState, Sender

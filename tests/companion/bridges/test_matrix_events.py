@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from engram_host.companion.bridges.matrix import events as matrix_events
 from engram_host.companion.bridges.matrix.bridge import Mark
+from engram_host.companion.bridges.matrix.client import MatrixClient
 from engram_host.companion.bridges.matrix.events import Account
 from engram_host.companion.bridges.network import Attachment
 
@@ -202,3 +203,12 @@ def test_a_time_in_a_room_begins_with_the_invitation_or_with_joining_without_one
 def test_a_thread_is_the_id_of_an_event_and_nothing_else_that_a_client_names(named, thread):
     relation = {"m.relates_to": {"rel_type": "m.thread", "event_id": named}}
     assert matrix_events.thread_of(message("hi", **relation)) == thread
+
+
+@pytest.mark.parametrize(
+    "address", ["", "https://a/b", "mxc://a/../../secret", "mxc://a/b/c", "mxc://a/b?c", "mxc://a b/c", "mxc:///b"]
+)
+def test_what_is_no_files_address_is_not_fetched(address: str):
+    client = MatrixClient("https://matrix.example.org", "@kitchen:example.org", "")
+    assert client.fetch_of(address) is None
+    assert client.fetch_of("mxc://example.org:8448/AbC_d-9=") is not None

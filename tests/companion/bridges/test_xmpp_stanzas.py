@@ -1,12 +1,17 @@
 """XMPP's messages as the engine gets them, from XML as clients and servers write it."""
 
+import asyncio
+import ssl
 import time
+from collections.abc import AsyncIterator
 from xml.etree import ElementTree
 
 import pytest
 
+from engram_host.companion.bridges.connections import read_bounded
 from engram_host.companion.bridges.network import Attachment, Incoming
 from engram_host.companion.bridges.xmpp import stanzas
+from engram_host.companion.bridges.xmpp.files import fetcher
 from engram_host.companion.bridges.xmpp.stanzas import Occupant, Room, body_of, private_message, room_message
 
 ACCOUNT = "kitchen@engram.test"
@@ -205,3 +210,26 @@ def test_a_body_has_no_sign_that_xml_cannot_have():
     body = body_of(text, is_plain=True)
     ElementTree.fromstring(f"<body>{body}</body>")
     assert body == "\t\n\r\U0001f600"
+
+
+@pytest.mark.parametrize(
+    ("link", "is_fetched"),
+    [
+        ("https://files.example.org/a/memory.jsonl", True),
+        ("http://files.example.org/a/memory.jsonl", False),
+        ("aesgcm://files.example.org/a/memory.jsonl#00", False),
+        ("file:///etc/passwd", False),
+        ("https:///memory.jsonl", False),
+        ("https://[files/memory.jsonl", False),
+    ],
+)
+def test_a_file_is_fetched_over_https_only(link: str, is_fetched: bool):
+    assert (fetcher(ssl.create_default_context())(link) is not None) == is_fetched
+
+
+def test_a_file_is_read_up_to_its_bound():
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            yield b"x" * 1000
+
+    assert len(asyncio.run(read_bounded(endless(), 2500))) == 3000

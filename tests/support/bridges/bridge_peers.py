@@ -40,7 +40,7 @@ class Peer(Protocol):
         """What this account sees of others now, oldest first."""
         ...
 
-    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 15) -> Shown:
+    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 60) -> Shown:
         """The newest message that has a text in it; AssertionError with what is shown if none comes."""
         ...
 

@@ -126,7 +126,7 @@ class FileImports:
             return ""
         if file.is_imported and file.mid != owed.mid:
             return f"{name} is being imported into {file.device} already; its report comes here."
-        lines = await asyncio.to_thread(lambda: list(_source(file).lines()))
+        lines = await asyncio.to_thread(_lines, file)
         if len(lines) > MOST_LINES:
             return f"{name} has {len(lines)} lines, and {MOST_LINES} are taken at most: send it in parts."
         file = replace(file, device=board, mid=owed.mid, message=owed.message, ref=owed.ref, room=caller.room)
@@ -254,6 +254,10 @@ def importable(attachment: Attachment) -> bool:
 
 def _source(file: ChatFile) -> MemoryFile:
     return MemoryFile(file.name, file.data)
+
+
+def _lines(file: ChatFile) -> list[Line]:
+    return list(_source(file).lines())
 
 
 def _checked_name(name: str) -> str:
