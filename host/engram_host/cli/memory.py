@@ -1,13 +1,13 @@
-"""`engram search`, `show`, `list` and `history`: what boards remember; `eval`: does a search find what answers a question?"""
+"""`engram search`, `show`, `list` and `history`: what boards remember."""
 
 from datetime import datetime
-from pathlib import Path
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
 from engram_host.cli import output
-from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled, WrongUsage
+from engram_host.cli.exit_status import WrongUsage
 from engram_host.cli.options import DEVICE, HOME, JSON, URL, Context, Devices, takes
 from engram_host.wording import counted
 
@@ -19,6 +19,15 @@ Until = Annotated[str, typer.Option(help="before this time: a day such as 2026-0
 
 _SIGNS = 100
 """Characters of a text in a list that is read by a person."""
+
+
+class Sort(StrEnum):
+    """By what memories are sorted."""
+
+    CHANGED = "changed"
+    CREATED = "created"
+    IMPORTANCE = "importance"
+
 
 _STATES = ("live", "superseded", "expired", "archived", "all")
 
@@ -131,6 +140,13 @@ def list_entries(
     state: Annotated[
         str, typer.Option(help="only memories in this state: live, superseded, expired, archived or all")
     ] = "live",
+    source: Annotated[str, typer.Option(help="only memories that came so, such as auto_llm or import")] = "",
+    keyword: Annotated[str, typer.Option(help="only memories with this keyword: a person, place or thing")] = "",
+    words: Annotated[str, typer.Option(help="only memories with these words, all of them")] = "",
+    pinned: Annotated[bool, typer.Option("--pinned", help="only pinned memories")] = False,
+    sort: Annotated[Sort, typer.Option(help="by what memories are sorted, the highest first")] = Sort.CHANGED,
+    reverse: Annotated[bool, typer.Option("--reverse", help="the other way round")] = False,
+    offset: Annotated[int, typer.Option(min=0, help="leave out so many memories before")] = 0,
     session: Annotated[str, typer.Option(help="only turns of this session")] = "",
     speaker: Annotated[str, typer.Option(help="only turns of this speaker")] = "",
     since: Since = "",
@@ -141,24 +157,34 @@ def list_entries(
 
     Example: engram list --device kitchen --tag shopping
 
+    Example: engram list --words "blue tin" --sort importance
+
     Example: engram list --turns --speaker ann --since 2026-01-01
     """
     if state not in _STATES:
         raise WrongUsage(f"--state takes one of {', '.join(_STATES)}.")
-    asked = {"log": "journal" if turns else "records", "tag": tag, "type": type, "scope": scope, "state": state}
-    asked |= {"session": session, "speaker": speaker, "limit": limit}
+    asked: dict[str, Any] = {"tag": tag, "type": type, "scope": scope, "state": state, "limit": limit}
     asked |= {"since": _seconds("--since", since), "until": _seconds("--until", until)}
+    of_memories = {"source": source, "keyword": keyword, "words": words, "pinned": pinned or "", "offset": offset}
+    if turns and (any(of_memories.values()) or reverse or sort != Sort.CHANGED):
+        raise WrongUsage("--source, --keyword, --words, --pinned, --sort, --reverse and --offset are for memories.")
+    if not turns and (session or speaker):
+        raise WrongUsage("--session and --speaker are for turns: add --turns.")
+    path = "/v1/devices/{}/entries" if turns else "/v1/boards/{}/memories"
+    asked |= {"log": "journal", "session": session, "speaker": speaker} if turns else of_memories
+    asked |= {} if turns else {"sort": ("" if reverse else "-") + sort}
     with context.open_companion() as companion:
         name = companion.device(context.device)
-        found = companion.get(f"/v1/devices/{name}/entries", **asked)
+        found = companion.get(path.format(name), **asked)
     if context.json:
         output.print_json({"device": name, **found})
         return
     rows = [_turn_row(each) if turns else _memory_row(each) for each in found["entries"]]
     columns = ("id", "at", "session", "who", "text") if turns else ("id", "day", "state", "tags", "memory")
     output.print_table(columns, rows, empty=f"no matching entry on {name}.")
-    if len(rows) < found["total"]:
-        typer.echo(f"the newest {len(rows)} of {found['total']}; --limit shows more.", err=True)
+    if offset + len(rows) < found["total"]:
+        what = f"the newest {len(rows)}" if not offset and sort == Sort.CHANGED and not reverse else str(len(rows))
+        typer.echo(f"{what} of {found['total']}; --limit shows more.", err=True)
     if found["archived"]:
         more = counted(
             found["archived"],
@@ -358,38 +384,3 @@ def _seconds(option: str, value: str) -> int:
         return int(datetime.fromisoformat(value).timestamp()) if value else 0
     except (ValueError, OverflowError):
         raise WrongUsage(f"{option} takes a day such as 2026-01-31, or Unix seconds.") from None
-
-
-@takes(JSON)
-def evaluate(
-    context: Context,
-    sets: Annotated[Path, typer.Argument(help="folder of sets, each a folder with turns.jsonl and questions.jsonl")],
-    engine: Annotated[
-        str, typer.Option(help="what searches: board, companion, recipe, or a variant such as companion-words")
-    ] = "companion",
-    out: Annotated[Path, typer.Option(help="output folder for the results and figures.json")] = Path("build/eval"),
-    foreign: Annotated[
-        int, typer.Option(min=0, help="questions of the other conversations to ask each one: is the confidence lower?")
-    ] = 0,
-) -> None:
-    """Measure how many answers the search finds, on sets of questions. Needs no companion.
-
-    Example: engram eval path/to/sets --engine companion-words --json
-    """
-    from engram_host.evaluation import run
-    from engram_host.evaluation.engines import NoBoardEngine
-
-    if engine not in run.ENGINES:
-        raise WrongUsage(f"--engine takes one of {', '.join(sorted(run.ENGINES))}.")
-    if not sets.is_dir():
-        raise NotFound(f"there is no folder {sets}: docs/design/retrieval.md says what a set is.")
-    try:
-        result = run.evaluate(engine, sets, out, foreign=foreign)
-    except NoBoardEngine as error:
-        raise NotInstalled(str(error)) from None
-    except run.FAILURES as error:
-        raise CommandError(str(error)) from None
-    if context.json:
-        output.print_json(result)
-    else:
-        run.print_table(result)
