@@ -14,12 +14,12 @@ from engram_host.cli import access, board, changes, chat, device, memory, transf
 from engram_host.cli import companion as companion_commands
 from engram_host.cli.bridges import alert, bridge, people
 from engram_host.cli.doctor import command as doctor
-from engram_host.cli.evaluate import evaluate
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
 from engram_host.cli.options import asks_for_json
 from engram_host.cli.page.boards import list_boards
 from engram_host.cli.page.changes import changes as list_changes
 from engram_host.cli.page.changes import merge
+from engram_host.cli.page.memories import list_entries
 from engram_host.cli.page.open_page import open_page
 from engram_host.extras import DISTRIBUTION
 
@@ -35,7 +35,7 @@ app.command("boards")(list_boards)
 app.command("chat")(chat.chat)
 app.command("search")(memory.search)
 app.command("show")(memory.show)
-app.command("list")(memory.list_entries)
+app.command("list")(list_entries)
 app.command("history")(memory.history)
 app.command("edit")(transfer.edit)
 app.command("forget")(changes.forget)
@@ -50,7 +50,7 @@ app.command("restore")(companion_commands.restore)
 app.command("repair")(companion_commands.repair)
 app.command("stats")(companion_commands.stats)
 app.command("folders")(companion_commands.folders)
-app.command("eval")(evaluate)
+app.command("eval")(memory.evaluate)
 app.command("doctor")(doctor.doctor)
 app.command("audit")(access.audit)
 app.command("tls")(access.tls)

@@ -1,13 +1,13 @@
-"""`engram search`, `show`, `list` and `history`: what boards remember."""
+"""`engram search`, `show` and `history`: what boards remember; `eval`: does a search find what answers a question?"""
 
 from datetime import datetime
-from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from engram_host.cli import output
-from engram_host.cli.exit_status import WrongUsage
+from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled, WrongUsage
 from engram_host.cli.options import DEVICE, HOME, JSON, URL, Context, Devices, takes
 from engram_host.wording import counted
 
@@ -19,17 +19,6 @@ Until = Annotated[str, typer.Option(help="before this time: a day such as 2026-0
 
 _SIGNS = 100
 """Characters of a text in a list that is read by a person."""
-
-
-class Sort(StrEnum):
-    """By what memories are sorted."""
-
-    CHANGED = "changed"
-    CREATED = "created"
-    IMPORTANCE = "importance"
-
-
-_STATES = ("live", "superseded", "expired", "archived", "all")
 
 
 @takes(URL, HOME, JSON)
@@ -65,8 +54,8 @@ def search(
         "devices": device or [],
         "limit": limit,
         "tags": tag or [],
-        "since": _seconds("--since", since),
-        "until": _seconds("--until", until),
+        "since": seconds_of("--since", since),
+        "until": seconds_of("--until", until),
         "principal": principal,
         "history": history,
         "explain": explain,
@@ -128,70 +117,6 @@ def show(
     if len(found["versions"]) > 1:
         output.print_line("history, oldest first:")
         _show_versions(found["versions"])
-
-
-@takes(DEVICE, URL, HOME, JSON)
-def list_entries(
-    context: Context,
-    turns: Annotated[bool, typer.Option("--turns", help="list conversation turns instead of memories")] = False,
-    tag: Annotated[str, typer.Option(help="only memories with this tag")] = "",
-    type: Annotated[str, typer.Option(help="only memories of this type, such as fact")] = "",
-    scope: Annotated[str, typer.Option(help="only memories of this scope: all, user:NAME or ws:ID")] = "",
-    state: Annotated[
-        str, typer.Option(help="only memories in this state: live, superseded, expired, archived or all")
-    ] = "live",
-    source: Annotated[str, typer.Option(help="only memories that came so, such as auto_llm or import")] = "",
-    keyword: Annotated[str, typer.Option(help="only memories with this keyword: a person, place or thing")] = "",
-    words: Annotated[str, typer.Option(help="only memories with these words, all of them")] = "",
-    pinned: Annotated[bool, typer.Option("--pinned", help="only pinned memories")] = False,
-    sort: Annotated[Sort, typer.Option(help="by what memories are sorted, the highest first")] = Sort.CHANGED,
-    reverse: Annotated[bool, typer.Option("--reverse", help="the other way round")] = False,
-    offset: Annotated[int, typer.Option(min=0, help="leave out so many memories before")] = 0,
-    session: Annotated[str, typer.Option(help="only turns of this session")] = "",
-    speaker: Annotated[str, typer.Option(help="only turns of this speaker")] = "",
-    since: Since = "",
-    until: Until = "",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="maximum number of entries")] = 50,
-) -> None:
-    """List a board's memories or turns, newest first. Needs a running companion.
-
-    Example: engram list --device kitchen --tag shopping
-
-    Example: engram list --words "blue tin" --sort importance
-
-    Example: engram list --turns --speaker ann --since 2026-01-01
-    """
-    if state not in _STATES:
-        raise WrongUsage(f"--state takes one of {', '.join(_STATES)}.")
-    asked: dict[str, Any] = {"tag": tag, "type": type, "scope": scope, "state": state, "limit": limit}
-    asked |= {"since": _seconds("--since", since), "until": _seconds("--until", until)}
-    of_memories = {"source": source, "keyword": keyword, "words": words, "pinned": pinned or "", "offset": offset}
-    if turns and (any(of_memories.values()) or reverse or sort != Sort.CHANGED):
-        raise WrongUsage("--source, --keyword, --words, --pinned, --sort, --reverse and --offset are for memories.")
-    if not turns and (session or speaker):
-        raise WrongUsage("--session and --speaker are for turns: add --turns.")
-    path = "/v1/devices/{}/entries" if turns else "/v1/boards/{}/memories"
-    asked |= {"log": "journal", "session": session, "speaker": speaker} if turns else of_memories
-    asked |= {} if turns else {"sort": ("" if reverse else "-") + sort}
-    with context.open_companion() as companion:
-        name = companion.device(context.device)
-        found = companion.get(path.format(name), **asked)
-    if context.json:
-        output.print_json({"device": name, **found})
-        return
-    rows = [_turn_row(each) if turns else _memory_row(each) for each in found["entries"]]
-    columns = ("id", "at", "session", "who", "text") if turns else ("id", "day", "state", "tags", "memory")
-    output.print_table(columns, rows, empty=f"no matching entry on {name}.")
-    if offset + len(rows) < found["total"]:
-        what = f"the newest {len(rows)}" if not offset and sort == Sort.CHANGED and not reverse else str(len(rows))
-        typer.echo(f"{what} of {found['total']}; --limit shows more.", err=True)
-    if found["archived"]:
-        more = counted(
-            found["archived"],
-            "more is in the archive; --state archived shows it.",
-            "more are in the archive; --state archived shows them.",
-        )
-        typer.echo(more, err=True)
 
 
 @takes(DEVICE, URL, HOME, JSON)
@@ -281,25 +206,8 @@ def _hit_row(hit: dict[str, Any], query: str) -> tuple[str, ...]:
 
     where = hit.get("citation") or hit["id"]
     day, score = output.format_time(hit["at"])[:10], f"{hit['score']:.2f}"
-    text = found_line(hit["text"], query, _SIGNS) or _cut(hit["text"])
+    text = found_line(hit["text"], query, _SIGNS) or cut_text(hit["text"])
     return hit["device"], where, day, score, hit["who"], text
-
-
-def _memory_row(entry: dict[str, Any]) -> tuple[str, ...]:
-    line = entry["line"]
-    state = entry["state"] + (", pinned" if line.get("pinned") else "")
-    return (
-        entry["id"],
-        output.format_time(line.get("created"))[:10],
-        state,
-        ", ".join(line["tags"]),
-        _cut(line["content"]),
-    )
-
-
-def _turn_row(entry: dict[str, Any]) -> tuple[str, ...]:
-    line = entry["line"]
-    return entry["id"], output.format_time(line.get("at")), line.get("sid", ""), line.get("who", ""), _cut(line["text"])
 
 
 def _show_versions(versions: list[dict[str, Any]]) -> None:
@@ -355,7 +263,14 @@ def _show_aside(context: Context, before: int, limit: int) -> None:
         line = one["line"]
         value = line.get("content", line.get("text", line.get("op", "")))
         rows.append(
-            (str(one["number"]), output.format_time(one["at"]), one["log"], str(one["seq"]), one["why"], _cut(value))
+            (
+                str(one["number"]),
+                output.format_time(one["at"]),
+                one["log"],
+                str(one["seq"]),
+                one["why"],
+                cut_text(value),
+            )
         )
     columns = ("number", "at", "log", "line", "why", "text")
     output.print_table(columns, rows, empty=f"nothing of the copies of {name} was set aside.")
@@ -372,11 +287,12 @@ def _value(name: str, value: Any) -> str:
     return ", ".join(str(each) for each in value) if isinstance(value, list) else str(value)
 
 
-def _cut(text: str) -> str:
+def cut_text(text: str) -> str:
+    """A text as a list that a person reads has it."""
     return text if len(text) <= _SIGNS else text[: _SIGNS - 1] + "…"
 
 
-def _seconds(option: str, value: str) -> int:
+def seconds_of(option: str, value: str) -> int:
     """A day in the time zone of this computer, or Unix seconds, as the latter; 0 for none."""
     if value.isascii() and value.isdigit():
         return int(value)
@@ -384,3 +300,38 @@ def _seconds(option: str, value: str) -> int:
         return int(datetime.fromisoformat(value).timestamp()) if value else 0
     except (ValueError, OverflowError):
         raise WrongUsage(f"{option} takes a day such as 2026-01-31, or Unix seconds.") from None
+
+
+@takes(JSON)
+def evaluate(
+    context: Context,
+    sets: Annotated[Path, typer.Argument(help="folder of sets, each a folder with turns.jsonl and questions.jsonl")],
+    engine: Annotated[
+        str, typer.Option(help="what searches: board, companion, recipe, or a variant such as companion-words")
+    ] = "companion",
+    out: Annotated[Path, typer.Option(help="output folder for the results and figures.json")] = Path("build/eval"),
+    foreign: Annotated[
+        int, typer.Option(min=0, help="questions of the other conversations to ask each one: is the confidence lower?")
+    ] = 0,
+) -> None:
+    """Measure how many answers the search finds, on sets of questions. Needs no companion.
+
+    Example: engram eval path/to/sets --engine companion-words --json
+    """
+    from engram_host.evaluation import run
+    from engram_host.evaluation.engines import NoBoardEngine
+
+    if engine not in run.ENGINES:
+        raise WrongUsage(f"--engine takes one of {', '.join(sorted(run.ENGINES))}.")
+    if not sets.is_dir():
+        raise NotFound(f"there is no folder {sets}: docs/design/retrieval.md says what a set is.")
+    try:
+        result = run.evaluate(engine, sets, out, foreign=foreign)
+    except NoBoardEngine as error:
+        raise NotInstalled(str(error)) from None
+    except run.FAILURES as error:
+        raise CommandError(str(error)) from None
+    if context.json:
+        output.print_json(result)
+    else:
+        run.print_table(result)

@@ -43,10 +43,7 @@ from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.api_key import ApiKey, find_api_key
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.lockfile import Lease, in_url, reachable_host
-from engram_host.companion.memories.browse import MemoryBrowser
-from engram_host.companion.memories.changes import MemoryChanges
-from engram_host.companion.memories.sessions import SessionBrowser
-from engram_host.companion.memories.trash import TrashReader
+from engram_host.companion.memories.service import make_memory_services
 from engram_host.companion.metrics import Metrics, last_backup
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
 from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
@@ -136,10 +133,7 @@ class CompanionApp:
         answers = self.search.answer_board, self.search.answer_get, self.search.answer_file
         self.conversations = ConversationService(store, settings.chat, supervisor)
         self.overviews = BoardOverviews(store)
-        self.memories = MemoryBrowser(store, self.search.indexes)
-        self.changes = MemoryChanges(self.conversations, self.memories, supervisor)
-        self.trash = TrashReader(self.conversations)
-        self.sessions = SessionBrowser(store, self.search.indexes)
+        self.memories = make_memory_services(store, self.search.indexes, self.conversations, supervisor)
         self.dispatcher = MessageDispatcher(self.replication, *answers, self.conversations.answer_board, metrics)
         self.door = MqttDoor(self.conversations) if settings.chat.mqtt else None
         secrets = SecretStore(settings.home)
@@ -231,7 +225,8 @@ class CompanionApp:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
             parts = self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication
-            for part in (*parts, self.conversations, self.changes, self.alerts, self.bridge_engine, self.bridges):
+            talking = self.conversations, self.memories.changes, self.alerts, self.bridge_engine, self.bridges
+            for part in (*parts, *talking):
                 part.start()
                 stack.push_async_callback(part.stop)
             if self.reranker:

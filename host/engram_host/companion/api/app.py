@@ -8,7 +8,7 @@ from fastapi import APIRouter, FastAPI
 from engram_host import __version__
 from engram_host.companion.alerts.service import AlertService
 from engram_host.companion.api.access import make_audit_router
-from engram_host.companion.api.boards.memories import make_memory_router
+from engram_host.companion.api.boards.memories import make_change_router, make_memory_router
 from engram_host.companion.api.boards.overview import make_overview_router
 from engram_host.companion.api.boards.status import make_board_router
 from engram_host.companion.api.bridges import make_bridge_router
@@ -27,9 +27,7 @@ from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.proxy import Gateway
-from engram_host.companion.memories.browse import MemoryBrowser
-from engram_host.companion.memories.changes import MemoryChanges
-from engram_host.companion.memories.trash import TrashReader
+from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.replication.protocol import MessageDispatcher
 from engram_host.companion.search_service import SearchService
@@ -47,9 +45,7 @@ class ApiBackend(HealthSource, Protocol):
     folders: FolderService
     conversations: ConversationService
     overviews: BoardOverviews
-    memories: MemoryBrowser
-    changes: MemoryChanges
-    trash: TrashReader
+    memories: MemoryServices
     people: PeopleService
 
     async def reload_bridges(self) -> None:
@@ -84,7 +80,8 @@ def make_app(
         make_device_router(companion.store),
         make_board_router(companion.store, lambda: companion.alerts.flash_percent),
         make_overview_router(companion.overviews),
-        make_memory_router(companion.memories, companion.changes, companion.trash),
+        make_memory_router(companion.memories),
+        make_change_router(companion.memories),
         make_chat_router(companion.conversations),
         make_entry_router(companion.store),
         make_gateway_router(companion.gateway),

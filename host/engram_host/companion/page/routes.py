@@ -10,14 +10,10 @@ from starlette.types import Scope
 
 from engram_host.companion.auth.middleware import HttpAccess, MakeRefusal, Role, requires
 from engram_host.companion.conversations.service import ConversationService
-from engram_host.companion.memories.browse import MemoryBrowser
-from engram_host.companion.memories.changes import MemoryChanges
-from engram_host.companion.memories.sessions import SessionBrowser
-from engram_host.companion.memories.trash import TrashReader
+from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.page import Page, wants_page
 from engram_host.companion.page.views import board, boards, chat, memories, memory, sign_in
-from engram_host.companion.page.views.chat_memory import ChatMemory
 
 _PROGRAMS = ("/v1/", "/gateway/", "/metrics", "/openapi.json")
 _KEPT = "public, max-age=31536000, immutable"
@@ -29,10 +25,7 @@ class PageBackend(Protocol):
     access: HttpAccess
     overviews: BoardOverviews
     conversations: ConversationService
-    memories: MemoryBrowser
-    changes: MemoryChanges
-    trash: TrashReader
-    sessions: SessionBrowser
+    memories: MemoryServices
 
 
 def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
@@ -40,15 +33,9 @@ def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
     return [
         boards.make_router(page, companion.overviews),
         board.make_router(page, companion.overviews),
-        chat.make_router(
-            page,
-            companion.overviews,
-            companion.conversations,
-            companion.sessions,
-            ChatMemory(companion.memories, companion.sessions, companion.changes),
-        ),
-        memories.make_router(page, companion.overviews, companion.memories, companion.changes, companion.trash),
-        memory.make_router(page, companion.overviews, companion.memories, companion.changes),
+        chat.make_router(page, companion.overviews, companion.conversations, companion.memories),
+        memories.make_router(page, companion.overviews, companion.memories),
+        memory.make_router(page, companion.overviews, companion.memories),
         sign_in.make_router(page),
         _make_static_router(page),
     ]
