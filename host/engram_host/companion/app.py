@@ -46,10 +46,7 @@ from engram_host.companion.gateway.api_key import ApiKey, find_api_key
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.imports.service import ImportService
 from engram_host.companion.lockfile import Lease, in_url, reachable_host
-from engram_host.companion.memories.browse import MemoryBrowser
-from engram_host.companion.memories.changes import MemoryChanges
-from engram_host.companion.memories.sessions import SessionBrowser
-from engram_host.companion.memories.trash import TrashReader
+from engram_host.companion.memories.service import make_memory_services
 from engram_host.companion.metrics import Metrics, last_backup
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
 from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
@@ -141,10 +138,7 @@ class CompanionApp:
         self.imports = ImportService(store, self.conversations, settings.home, supervisor)
         self.board_settings = BoardSettingsService(self.conversations)
         self.overviews = BoardOverviews(store, lambda: self.alerts.flash_percent)
-        self.memories = MemoryBrowser(store, self.search.indexes)
-        self.changes = MemoryChanges(self.conversations, self.memories, supervisor)
-        self.trash = TrashReader(self.conversations)
-        self.sessions = SessionBrowser(store, self.search.indexes)
+        self.memories = make_memory_services(store, self.search.indexes, self.conversations, supervisor)
         self.dispatcher = MessageDispatcher(self.replication, *answers, self.conversations.answer_board, metrics)
         secrets = SecretStore(settings.home)
         self.alerts = AlertService(store, settings.alerts, secrets, supervisor, Lease(settings.home / ALERTS_LOCK))
@@ -239,7 +233,7 @@ class CompanionApp:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
             parts = self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication
-            parts = *parts, self.conversations, self.changes, self.imports
+            parts = *parts, self.conversations, self.memories.changes, self.imports
             for part in (*parts, self.alerts, self.bridge_engine, self.bridges):
                 part.start()
                 stack.push_async_callback(part.stop)

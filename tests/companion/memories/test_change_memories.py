@@ -176,6 +176,18 @@ def test_undo_takes_back_the_change_that_it_names(api: httpx.Client, kitchen: Se
     assert (head["text"], head["principal"]) == ("/undo m3", "ann")
 
 
+def test_a_change_is_undone_once_and_again_only_if_the_board_refused(api: httpx.Client, kitchen: Sent):
+    change = asked(api, "m1", do="edit", text="other")
+    answer(kitchen, offered(kitchen), outcome(changed=1))
+    first = api.post(f"/changes/{change['id']}/undo").json()
+    assert api.post(f"/changes/{change['id']}/undo").json()["id"] == first["id"]
+    answer(kitchen, offered(kitchen), ["problem", "/undo: the latest change is of m2, not of m1."])
+    second = api.post(f"/changes/{change['id']}/undo").json()
+    assert second["id"] != first["id"]
+    answer(kitchen, offered(kitchen), ["line", "m1 is again: the tea"])
+    assert kitchen.ask("listen", wait=0, mid="", turn="")["op"] == "quiet"
+
+
 # --- merge
 
 

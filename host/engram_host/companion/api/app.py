@@ -10,7 +10,7 @@ from engram_host.companion.alerts.service import AlertService
 from engram_host.companion.api.access import make_audit_router
 from engram_host.companion.api.boards.imports import make_import_router
 from engram_host.companion.api.boards.journal import make_journal_router
-from engram_host.companion.api.boards.memories import make_memory_router
+from engram_host.companion.api.boards.memories import make_change_router, make_memory_router
 from engram_host.companion.api.boards.overview import make_overview_router
 from engram_host.companion.api.boards.settings import make_settings_router
 from engram_host.companion.api.boards.status import make_board_router
@@ -32,9 +32,7 @@ from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.imports.service import ImportService
-from engram_host.companion.memories.browse import MemoryBrowser
-from engram_host.companion.memories.changes import MemoryChanges
-from engram_host.companion.memories.trash import TrashReader
+from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.overview.absence import AbsenceFinder
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.replication.protocol import MessageDispatcher
@@ -53,9 +51,7 @@ class ApiBackend(HealthSource, Protocol):
     folders: FolderService
     conversations: ConversationService
     overviews: BoardOverviews
-    memories: MemoryBrowser
-    changes: MemoryChanges
-    trash: TrashReader
+    memories: MemoryServices
     absences: AbsenceFinder
     imports: ImportService
     people: PeopleService
@@ -93,7 +89,8 @@ def make_app(
         make_device_router(companion.store),
         make_board_router(companion.store, lambda: companion.alerts.flash_percent),
         make_overview_router(companion.overviews),
-        make_memory_router(companion.memories, companion.changes, companion.trash),
+        make_memory_router(companion.memories),
+        make_change_router(companion.memories),
         make_journal_router(companion.overviews.journal),
         make_import_router(companion.imports),
         make_chat_router(companion.conversations),

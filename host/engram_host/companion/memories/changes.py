@@ -5,7 +5,7 @@ Its first message says all that the second one needs, so a companion that was re
 """
 
 import asyncio
-from collections.abc import Sequence
+from dataclasses import replace
 
 from engram.errors import ArgumentError
 from engram_host.companion.conversations.answers import Exchange
@@ -28,6 +28,7 @@ MOST_MERGES = 64
 KEY_PATTERN = r"^[0-9a-f]{8}$"
 """How the key of a change looks: the same change sent again has the same one."""
 
+_UNDOING = ("waiting", "done")
 _RESUMED_SECONDS = 7 * 86400
 """How long after its first part a merge is finished."""
 
@@ -79,16 +80,21 @@ class MemoryChanges:
         return await self._say(device, ChangeId("drop", entry, key), command, found)
 
     async def undo(self, device: str, change: str, key: str) -> MemoryChange:
-        """Undo a change that is done, both parts of a merge. The board refuses if it was not its latest one.
-        UnknownConversation.
+        """Undo a change that is done, both parts of a merge, once; `key` is for another try after the board refused, since
+        the change was not its latest one. UnknownConversation.
         """
         exchange = await self._conversations.exchange(device, change)
-        described = describe_change(exchange)
-        if described is None:
+        id = parse_id(change)
+        if id is None:
             raise UnknownConversation(change)
         said = exchange.message.said
-        entries = [described.other, described.entry] if described.kind == "merge" else [described.entry]
-        made = [await self._say_undo(device, entry, key, said.principal, said.workspace) for entry in entries if entry]
+        made: list[MemoryChange] = []
+        for entry in [id.other, id.entry] if id.other else [id.entry]:
+            first = await self._known(device, str(ChangeId("undo", entry, id.key)))
+            if first and first.state not in ("refused", "cancelled"):
+                made.append(first)
+                continue
+            made.append(await self._say_undo(device, entry, key if first else id.key, said.principal, said.workspace))
         return made[-1]
 
     async def undo_entry(self, device: str, entry: str, key: str) -> MemoryChange:
@@ -121,7 +127,11 @@ class MemoryChanges:
         found = await self._conversations.list_messages(device, MOST_LISTED, room=commands.ROOM)
         ids = [(each, parse_id(each.said.mid)) for each in found]
         wanted = [each for each, id in ids if id and (not entry or entry in (id.entry, id.other))][:limit]
-        return [change for each in wanted if (change := await self._described(each))]
+        changes = [change for each in wanted if (change := await self._described(each))]
+        undone = {
+            (change.entry, change.key) for change in changes if change.kind == "undo" and change.state in _UNDOING
+        }
+        return [replace(change, is_undone=(change.entry, change.key) in undone) for change in changes]
 
     async def find(self, device: str, change: str) -> MemoryChange:
         """One change. UnknownConversation."""
@@ -192,20 +202,14 @@ class MemoryChanges:
         if change is None or id is None or change.state not in ("done", "unchanged"):
             return
         mid = str(ChangeId("drop", id.other, id.key))
-        if await self._is_known(device, mid):
+        if await self._known(device, mid):
             return
         found = await self._browser.detail(device, id.other)
         command = commands.drop_command(found.origin, found.entry.line, id.was)
         await self._conversations.say(device, commands.speak(mid, command, found.entry.line))
 
-    async def _is_known(self, device: str, mid: str) -> bool:
+    async def _known(self, device: str, mid: str) -> MemoryChange | None:
         try:
-            await self._conversations.find(device, mid)
+            return await self.find(device, mid)
         except UnknownConversation:
-            return False
-        return True
-
-
-def has_open(changes: Sequence[MemoryChange]) -> bool:
-    """Whether one of some changes waits for its board."""
-    return any(change.state == "waiting" for change in changes)
+            return None

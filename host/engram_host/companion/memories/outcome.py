@@ -28,7 +28,8 @@ _ENDED: dict[str, ChangeState] = {
 class MemoryChange:
     """A change of a memory. It waits until the board has it on flash; on a `conflict` the board had another version by then,
     or none: nothing was changed. `text` is what an edit asks for, `sentence` what the board said of it, `told` why it waits;
-    `was` is the version that it was made from, 0 for any.
+    `was` is the version that it was made from, 0 for any; an undo
+    of it has its `key`.
     """
 
     id: str
@@ -41,6 +42,8 @@ class MemoryChange:
     sentence: str = ""
     told: str = ""
     was: int = 0
+    key: str = ""
+    is_undone: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ def describe_change(exchange: Exchange, told: str = "") -> MemoryChange | None:
     state, sentence = _outcome(exchange)
     text, was = edited(message.said.text)
     who = message.said.mid, found.kind, found.entry, found.other
-    return MemoryChange(*who, message.at, state, text, sentence, told, was)
+    return MemoryChange(*who, message.at, state, text, sentence, told, was, found.key)
 
 
 def _outcome(exchange: Exchange) -> tuple[ChangeState, str]:

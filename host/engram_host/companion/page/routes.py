@@ -13,10 +13,7 @@ from engram_host.companion.board_settings.service import BoardSettingsService
 from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.imports.service import ImportService
-from engram_host.companion.memories.browse import MemoryBrowser
-from engram_host.companion.memories.changes import MemoryChanges
-from engram_host.companion.memories.sessions import SessionBrowser
-from engram_host.companion.memories.trash import TrashReader
+from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.overview.absence import AbsenceFinder
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.page import Page, wants_page
@@ -34,7 +31,6 @@ from engram_host.companion.page.views import (
     settings,
     sign_in,
 )
-from engram_host.companion.page.views.chat_memory import ChatMemory
 from engram_host.companion.search_service import SearchService
 
 _PROGRAMS = ("/v1/", "/gateway/", "/metrics", "/openapi.json")
@@ -46,10 +42,7 @@ class PageBackend(health.HealthBackend, Protocol):
 
     overviews: BoardOverviews
     conversations: ConversationService
-    memories: MemoryBrowser
-    changes: MemoryChanges
-    trash: TrashReader
-    sessions: SessionBrowser
+    memories: MemoryServices
     search: SearchService
     absences: AbsenceFinder
     imports: ImportService
@@ -62,15 +55,9 @@ def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
     return [
         boards.make_router(page, companion.overviews),
         board.make_router(page, companion.overviews),
-        chat.make_router(
-            page,
-            companion.overviews,
-            companion.conversations,
-            companion.sessions,
-            ChatMemory(companion.memories, companion.sessions, companion.changes),
-        ),
-        memories.make_router(page, companion.overviews, companion.memories, companion.changes, companion.trash),
-        memory.make_router(page, companion.overviews, companion.memories, companion.changes),
+        chat.make_router(page, companion.overviews, companion.conversations, companion.memories),
+        memories.make_router(page, companion.overviews, companion.memories),
+        memory.make_router(page, companion.overviews, companion.memories),
         imports.make_router(page, companion.imports, companion.overviews),
         days.make_router(page, companion.overviews.journal),
         search.make_router(page, companion.search, companion.absences, companion.overviews),

@@ -17,6 +17,7 @@ from engram_host.companion.memories.browse import MemoryBrowser
 from engram_host.companion.memories.changes import MemoryChanges
 from engram_host.companion.memories.commands import MemoryEdit
 from engram_host.companion.memories.outcome import ChangeKind, ChangeState, MemoryChange
+from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.memories.trash import TrashReader
 from engram_host.companion.memories.types import MemoryQuery, MemorySort, MemoryState
 
@@ -41,6 +42,9 @@ _CHANGES = responses(
         429: "so many messages wait for the board that it is given no more",
     },
 )
+
+_RULES: dict[str, Any] = {"responses": NO_DEVICE, "openapi_extra": requires(Role.OPERATOR)}
+_CHANGING: dict[str, Any] = {"responses": _CHANGES, "openapi_extra": requires(Role.OPERATOR)}
 
 
 class MemoryShown(BaseModel):
@@ -104,6 +108,15 @@ class TrashShown(BaseModel):
     records: list[dict[str, Any]] = Field(description="as an export has them, the newest first")
 
 
+class SessionShown(BaseModel):
+    """A session of conversations."""
+
+    id: str
+    title: str = Field(description="or how its first turn begins")
+    turns: int
+    at: int = Field(description="when it was used last, in Unix seconds")
+
+
 class NewChange(BaseModel):
     """A change of a memory."""
 
@@ -122,14 +135,13 @@ class NewChange(BaseModel):
     key: str = Field("", pattern="^([0-9a-f]{8})?$", description="the same change sent again has the same key")
 
 
-def make_memory_router(browser: MemoryBrowser, changes: MemoryChanges, trash: TrashReader) -> APIRouter:
+def make_memory_router(services: MemoryServices) -> APIRouter:
     """Make the routes."""
+    browser, changes = services.browser, services.changes
     router = APIRouter(prefix="/v1/boards/{device}", responses=REFUSALS)
-    rules: dict[str, Any] = {"responses": NO_DEVICE, "openapi_extra": requires(Role.OPERATOR)}
-    changing: dict[str, Any] = {"responses": _CHANGES, "openapi_extra": requires(Role.OPERATOR)}
     room = asyncio.Semaphore(MOST_AT_ONCE)
 
-    @router.get("/memories", **rules)
+    @router.get("/memories", **_RULES)
     async def memories(
         device: DeviceName,
         state: MemoryState = "live",
@@ -154,7 +166,7 @@ def make_memory_router(browser: MemoryBrowser, changes: MemoryChanges, trash: Tr
         entries = [_shown(entry) for entry in found.entries]
         return MemoriesShown(total=found.total, archived=found.archived, scopes=list(found.scopes), entries=entries)
 
-    @router.get("/memories/{entry}", **rules)
+    @router.get("/memories/{entry}", **_RULES)
     async def memory(device: DeviceName, entry: MemoryId) -> MemoryHistory:
         """One memory, with its history and where it came from."""
         found = await browser.detail(device, entry)
@@ -168,40 +180,58 @@ def make_memory_router(browser: MemoryBrowser, changes: MemoryChanges, trash: Tr
             changes=[_change(each) for each in await changes.newest(device, _MOST_CHANGES, entry)],
         )
 
-    @router.post("/memories/{entry}", **changing)
+    @router.post("/memories/{entry}", **_CHANGING)
     async def change(device: DeviceName, entry: MemoryId, wanted: NewChange) -> ChangeShown:
         """Ask a board for a change of a memory. It is kept until the board has answered, see GET .../changes."""
         return _change(await _ask(browser, changes, device, entry, wanted))
 
-    @router.get("/changes", **rules)
+    return router
+
+
+def make_change_router(services: MemoryServices) -> APIRouter:
+    """Make the routes about what a board was asked for, its trash, and its sessions."""
+    changes, trash = services.changes, services.trash
+    router = APIRouter(prefix="/v1/boards/{device}", responses=REFUSALS)
+
+    @router.get("/changes", **_RULES)
     async def list_changes(
         device: DeviceName, limit: Annotated[int, Query(ge=1, le=_MOST_CHANGES)] = 20
     ) -> list[ChangeShown]:
         """The newest changes that a board was asked for, as far as they are kept."""
         return [_change(each) for each in await changes.newest(device, limit)]
 
-    @router.get("/changes/{id}", **changing)
+    @router.get("/changes/{id}", **_CHANGING)
     async def one_change(device: DeviceName, id: ChangePath) -> ChangeShown:
         """How far a change is."""
         return _change(await changes.find(device, id))
 
-    @router.post("/changes/{id}/undo", **changing)
+    @router.post("/changes/{id}/undo", **_CHANGING)
     async def undo_change(device: DeviceName, id: ChangePath) -> ChangeShown:
         """Undo a change, both parts of a merge. The board refuses if it was not its latest one."""
         return _change(await changes.undo(device, id, secrets.token_hex(4)))
 
-    @router.delete("/changes/{id}", **changing)
+    @router.delete("/changes/{id}", **_CHANGING)
     async def cancel_change(device: DeviceName, id: ChangePath) -> ChangeShown:
         """Ask the board for a change no more."""
         await changes.cancel(device, id)
         return _change(await changes.find(device, id))
 
-    @router.get("/trash", **rules)
+    @router.get("/sessions", **_RULES)
+    async def sessions(
+        device: DeviceName,
+        scope: Annotated[str, Query(max_length=200, description="those of the owner, user:NAME or all")] = "user:owner",
+        limit: Annotated[int, Query(ge=1, le=_MOST_LISTED)] = 20,
+    ) -> list[SessionShown]:
+        """The sessions of a scope, the one used last first."""
+        found = await services.sessions.newest(device, scope, limit)
+        return [SessionShown.model_validate(each, from_attributes=True) for each in found]
+
+    @router.get("/trash", **_RULES)
     async def read_trash(device: DeviceName) -> TrashShown:
         """What the board said of its trash when it was asked last."""
         return await _trash(trash, device)
 
-    @router.post("/trash", **changing)
+    @router.post("/trash", **_CHANGING)
     async def ask_trash(device: DeviceName) -> TrashShown:
         """Ask a board what its trash has: memories that left for want of room."""
         await trash.ask(device, secrets.token_hex(4))

@@ -19,7 +19,7 @@ from engram_host.companion.api.chat import ID_PATTERN
 from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.conversations.answers import Answer, Exchange
 from engram_host.companion.conversations.service import MOST_CHARACTERS, ConversationService
-from engram_host.companion.memories.sessions import SessionBrowser
+from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.page import Page, is_part, view
 from engram_host.companion.page.views.chat_memory import NOTHING, ChatMemory, ExchangeMemory
@@ -66,12 +66,11 @@ class ChatView:
         page: Page,
         overviews: BoardOverviews,
         conversations: ConversationService,
-        sessions: SessionBrowser,
-        memory: ChatMemory,
+        memories: MemoryServices,
     ):
         self.page = page
-        self._sessions = sessions
-        self._memory = memory
+        self._sessions = memories.sessions
+        self._memory = ChatMemory(memories)
         self._overviews = overviews
         self._conversations = conversations
 
@@ -175,12 +174,11 @@ def make_router(
     page: Page,
     overviews: BoardOverviews,
     conversations: ConversationService,
-    sessions: SessionBrowser,
-    memory: ChatMemory,
+    memories: MemoryServices,
 ) -> APIRouter:
     """Make the routes."""
     router = page.router()
-    chat = ChatView(page, overviews, conversations, sessions, memory)
+    chat = ChatView(page, overviews, conversations, memories)
 
     @router.get("/chat", openapi_extra=view())
     async def choose(request: Request, find: Annotated[str, Query(max_length=64)] = "") -> Response:

@@ -1,28 +1,18 @@
 """What a conversation has to do with memories: what the model was shown for an answer, and what was remembered of it."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from engram import text
 from engram_host.companion.conversations.answers import Exchange
 from engram_host.companion.entries.reader import ReadEntry
-from engram_host.companion.memories.browse import MemoryBrowser
-from engram_host.companion.memories.changes import MemoryChanges
 from engram_host.companion.memories.outcome import MemoryChange
-from engram_host.companion.memories.sessions import SessionBrowser
+from engram_host.companion.memories.recalled import Recalled, common_words, recalled_for, text_of
+from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.page.views.memories import cut_html, new_key
-from engram_host.companion.search.tokenizer import query_words
-
-MOST_RECALLED = 12
-"""Of what the model was shown for one answer."""
 
 MOST_REMEMBERED = 8
 
 _TEXT_BYTES = 240
-_WORDS = 6
-_COMPARED = 400  # characters of a text in which words of the message are looked for
 _CHANGES = 20
 
 
@@ -69,30 +59,27 @@ NOTHING = ExchangeMemory()
 class ChatMemory:
     """Looks up what some exchanges have to do with memories."""
 
-    def __init__(self, browser: MemoryBrowser, sessions: SessionBrowser, changes: MemoryChanges):
-        self._browser = browser
-        self._sessions = sessions
-        self._changes = changes
+    def __init__(self, memories: MemoryServices):
+        self._memories = memories
 
     async def of_exchanges(self, device: str, exchanges: Sequence[Exchange]) -> dict[str, ExchangeMemory]:
         """What each of some exchanges has to do with memories, by the id of its message."""
-        shown = {each.message.said.mid: _recalled_ids(each) for each in exchanges}
+        shown = {each.message.said.mid: recalled_for(each.answer) for each in exchanges}
         turns = [each.message.turn for each in exchanges if each.message.turn]
         if not turns and not any(shown.values()):
             return {}
-        remembered = await self._browser.of_turns(device, turns)
-        sessions = await self._sessions.of_turns(device, turns)
-        entries = await self._browser.entries(device, {id for items in shown.values() for id, _ in items})
-        changes = await self._changes.newest(device, _CHANGES) if any(remembered.values()) else []
+        remembered = await self._memories.browser.of_turns(device, turns)
+        sessions = await self._memories.sessions.of_turns(device, turns)
+        entries = await self._memories.browser.entries(device, {item.id for items in shown.values() for item in items})
+        changes = await self._memories.changes.newest(device, _CHANGES) if any(remembered.values()) else []
         newest = {change.entry: change for change in reversed(changes)}
         return {
             each.message.said.mid: ExchangeMemory(
                 tuple(
-                    _recalled(id, sure, entries.get(id), each.message.said.text)
-                    for id, sure in shown[each.message.said.mid]
+                    _item(item, entries.get(item.id), each.message.said.text) for item in shown[each.message.said.mid]
                 ),
                 tuple(
-                    RememberedItem(entry.id, cut_html(_text_of(entry), _TEXT_BYTES), entry.state, newest.get(entry.id))
+                    RememberedItem(entry.id, cut_html(text_of(entry), _TEXT_BYTES), entry.state, newest.get(entry.id))
                     for entry in remembered.get(each.message.turn, ())[:MOST_REMEMBERED]
                 ),
                 sessions.get(each.message.turn, ""),
@@ -102,32 +89,8 @@ class ChatMemory:
         }
 
 
-def _recalled_ids(exchange: Exchange) -> list[tuple[str, int]]:
-    """(id, how sure in thousandths) of what the board says that the model was shown."""
-    found: list[tuple[str, int]] = []
-    for report in exchange.answer.reports:
-        try:
-            fields: Any = json.loads(report)
-        except ValueError:
-            continue
-        items = fields.get("recalled") if isinstance(fields, dict) else None
-        for item in items if isinstance(items, list) else ():
-            if isinstance(item, list) and [type(part) for part in item] == [str, int]:
-                found.append((item[0][:80], item[1]))
-    return found[:MOST_RECALLED]
-
-
-def _recalled(id: str, sure: int, entry: ReadEntry | None, message: str) -> RecalledItem:
-    percent = max(0, min(sure // 10, 100))
+def _item(recalled: Recalled, entry: ReadEntry | None, message: str) -> RecalledItem:
     if entry is None:
-        return RecalledItem(id, "", percent, ())
-    said = _text_of(entry)
-    fields = [said[:_COMPARED], *(str(word) for name in ("tags", "keywords") for word in entry.line.get(name, ()))]
-    there = set(text.terms(" ".join(fields)))
-    words = dict.fromkeys(word for term, word in query_words(message[:_COMPARED]).items() if term in there)
-    return RecalledItem(id, cut_html(said, _TEXT_BYTES), percent, tuple(words)[:_WORDS])
-
-
-def _text_of(entry: ReadEntry) -> str:
-    line = entry.line
-    return str(line.get("content", line.get("text", "")))
+        return RecalledItem(recalled.id, "", recalled.percent, ())
+    words = common_words(message, entry)
+    return RecalledItem(recalled.id, cut_html(text_of(entry), _TEXT_BYTES), recalled.percent, words)

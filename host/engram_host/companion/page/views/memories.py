@@ -12,9 +12,9 @@ from fastapi.responses import RedirectResponse
 
 from engram.memory.records.fields import IMPORTANCE, SOURCES, TYPES
 from engram_host.companion.api.devices import DeviceName
-from engram_host.companion.memories.browse import MemoryBrowser
-from engram_host.companion.memories.changes import KEY_PATTERN, MemoryChanges
-from engram_host.companion.memories.trash import TrashListing, TrashReader
+from engram_host.companion.memories.changes import KEY_PATTERN
+from engram_host.companion.memories.service import MemoryServices
+from engram_host.companion.memories.trash import TrashListing
 from engram_host.companion.memories.types import MemoryQuery, MemorySort, MemoryState
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.page import Page, view
@@ -135,15 +135,13 @@ class MemoryList:
         self,
         page: Page,
         overviews: BoardOverviews,
-        browser: MemoryBrowser,
-        changes: MemoryChanges,
-        trash: TrashReader,
+        memories: MemoryServices,
     ):
         self._page = page
         self._overviews = overviews
-        self._browser = browser
-        self._changes = changes
-        self._trash = trash
+        self._browser = memories.browser
+        self._changes = memories.changes
+        self._trash = memories.trash
 
     async def show(
         self, request: Request, device: str, query: MemoryQuery, days: tuple[str, str], state: ListedState, at: int
@@ -208,12 +206,10 @@ def _day_begins(day: str, zone: int) -> int:
     return max(0, int(datetime(parsed.year, parsed.month, parsed.day, tzinfo=UTC).timestamp()) - zone * 60)
 
 
-def make_router(
-    page: Page, overviews: BoardOverviews, browser: MemoryBrowser, changes: MemoryChanges, trash: TrashReader
-) -> APIRouter:
+def make_router(page: Page, overviews: BoardOverviews, services: MemoryServices) -> APIRouter:
     """Make the routes."""
     router = page.router()
-    lists = MemoryList(page, overviews, browser, changes, trash)
+    lists = MemoryList(page, overviews, services)
 
     @router.get("/boards/{device}/memories", openapi_extra=view())
     async def memories(

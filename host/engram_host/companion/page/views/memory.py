@@ -11,11 +11,10 @@ from engram.memory.records.fields import SOURCES, TYPES
 from engram_host.companion.api.chat import ID_PATTERN
 from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.errors import UnknownEntry
-from engram_host.companion.memories.browse import MemoryBrowser
-from engram_host.companion.memories.changes import MemoryChanges
 from engram_host.companion.memories.commands import MemoryEdit
 from engram_host.companion.memories.differences import Span, differences
 from engram_host.companion.memories.outcome import MemoryChange
+from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.memories.types import MemoryDetail
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.page import Page, view
@@ -50,11 +49,11 @@ class ShownTurn:
 class MemoryView:
     """Shows one memory, and takes its forms."""
 
-    def __init__(self, page: Page, overviews: BoardOverviews, browser: MemoryBrowser, changes: MemoryChanges):
+    def __init__(self, page: Page, overviews: BoardOverviews, services: MemoryServices):
         self._page = page
         self._overviews = overviews
-        self._browser = browser
-        self._changes = changes
+        self._browser = services.browser
+        self._changes = services.changes
 
     async def show(self, request: Request, device: str, entry: str) -> Response:
         """A memory with everything that is known of it."""
@@ -189,10 +188,11 @@ def _plain(text: str) -> str:
     return text.replace("\r\n", "\n").strip()
 
 
-def make_router(page: Page, overviews: BoardOverviews, browser: MemoryBrowser, changes: MemoryChanges) -> APIRouter:
+def make_router(page: Page, overviews: BoardOverviews, services: MemoryServices) -> APIRouter:
     """Make the routes."""
+    changes = services.changes
     router = page.router()
-    memories = MemoryView(page, overviews, browser, changes)
+    memories = MemoryView(page, overviews, services)
     base = "/boards/{device}/memories/{entry}"
 
     @router.get(base, openapi_extra=view())
