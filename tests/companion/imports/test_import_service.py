@@ -101,10 +101,8 @@ class Imports:
         return self._client.get(f"{self._path}/{import_id}").json()
 
     def wait(self, import_id: str, state: str) -> dict[str, Any]:
-        return wait_until(
-            f"the import is {state}: {self.status(import_id)}",
-            lambda: found if (found := self.status(import_id)).get("state") == state else None,
-        )
+        wait_until(f"the import is {state}", lambda: self.status(import_id).get("state") == state)
+        return self.status(import_id)
 
 
 @pytest.fixture
@@ -129,9 +127,8 @@ def test_lines_go_to_the_board_one_after_the_other(imports: Imports, kitchen: Se
 def test_a_board_that_is_away_keeps_an_import_waiting(imports: Imports, kitchen: Sent):
     made = imports.preview(LINES)
     imports.start(made["id"])
-    waiting = wait_until(
-        "it is said that it waits", lambda: found if (found := imports.status(made["id"]))["told"] else None, 40
-    )
+    wait_until("it is said that it waits", lambda: imports.status(made["id"])["told"], 40)
+    waiting = imports.status(made["id"])
     assert waiting["state"] == "running" and waiting["sent"] == 0
     with ImportingBoard(kitchen, console(mover())):
         done = imports.wait(made["id"], "done")

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, cast
 
 from engram import text
 from engram.memory.access import OWNER
@@ -93,9 +94,10 @@ class _Board:
         importer.close()
         if importer.problems:
             return ImportLine(number, "refused", importer.problems[0][2], shown)
-        report = list(importer.report())[-1]
+        *_, last = importer.report()
+        report: dict[str, Any] = cast("dict[str, Any]", last)
         self.unknown |= dict.fromkeys(report["unknown"])
-        outcome = next((each for each in _COUNTED if report["counts"][each]), None)
+        outcome: Outcome | None = next((each for each in _COUNTED if report["counts"][each]), None)
         if outcome is None:
             outcome = "text" if report["files"] else "text there"
         else:

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from datetime import date
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
@@ -127,8 +127,9 @@ def make_journal_router(journal: BoardJournal) -> APIRouter:
     ) -> DayShown:
         """What was said, noted and remembered on a day, and what its note gave."""
         found = await journal.day(device, parse_day(day), principal, offset, limit, line)
-        fields = asdict(found) | {"mark": _mark(found.mark)}
-        return DayShown(**fields | {"before": _name(found.before), "after": _name(found.after)})
+        named: dict[str, Any] = {"mark": _mark(found.mark)}
+        named |= {"before": _name(found.before), "after": _name(found.after)}
+        return DayShown(**asdict(found) | named)
 
     return router
 
