@@ -14,7 +14,8 @@ from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.page import Page, wants_page
-from engram_host.companion.page.views import board, boards, chat, health, people, settings, sign_in
+from engram_host.companion.page.views import board, boards, chat, health, people, personal, settings, sign_in
+from engram_host.companion.personal.service import PersonalMemory
 
 _PROGRAMS = ("/v1/", "/gateway/", "/metrics", "/openapi.json")
 _KEPT = "public, max-age=31536000, immutable"
@@ -27,6 +28,7 @@ class PageBackend(health.HealthBackend, Protocol):
     conversations: ConversationService
     people: PeopleService
     board_settings: BoardSettingsService
+    personal: PersonalMemory
 
 
 def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
@@ -37,6 +39,7 @@ def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
         chat.make_router(page, companion.overviews, companion.conversations),
         settings.make_router(page, companion.overviews, companion.board_settings),
         people.make_router(page, companion.people),
+        personal.make_router(page, companion.personal),
         health.make_router(page, companion),
         sign_in.make_router(page),
         _make_static_router(page),
@@ -70,6 +73,9 @@ def make_refusal(page: Page, otherwise: MakeRefusal) -> MakeRefusal:
             wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
             to = "/signin" if wanted == "/" else f"/signin?next={quote(wanted[:500])}"
             return RedirectResponse(to, 303, {"Cache-Control": "no-store"})
+        session = getattr(request.state, "session", None)
+        if status == 403 and session and session.caller.principal and request.url.path == "/":
+            return RedirectResponse("/me", 303, {"Cache-Control": "no-store"})
         answer = page.refuse(request, status, sentence)
         answer.headers.update({name: value for name, value in headers.items() if name != "WWW-Authenticate"})
         return answer

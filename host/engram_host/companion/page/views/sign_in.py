@@ -7,7 +7,7 @@ from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from engram_host.companion.auth.middleware import Role, requires
-from engram_host.companion.page.page import Page, is_local, view
+from engram_host.companion.page.page import Page, is_local
 
 _SEE_OTHER = 303
 _MOST_TOKEN = 200
@@ -48,7 +48,7 @@ def make_router(page: Page) -> APIRouter:
         await _note_failed(page, request)
         return _form(page, request, next, "signin.bad_token", 403)
 
-    @router.get("/signout", openapi_extra=view())
+    @router.get("/signout", openapi_extra=requires(Role.ANYBODY))
     async def ask_sign_out(request: Request) -> Response:
         """Ask where to sign out."""
         return page.render(request, "signout.html", page_key="")
