@@ -28,6 +28,7 @@ from engram_host.companion.auth.audit import ALLOWED, REFUSED, AuditLog
 from engram_host.companion.auth.csrf import check_csrf
 from engram_host.companion.auth.identity import STRANGER, ApiCaller, CallerLookup
 from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
+from engram_host.companion.auth.response_headers import with_headers
 from engram_host.companion.auth.sessions import COOKIE, BrowserSession, Sessions
 from engram_host.companion.errors import StoreUnavailable
 
@@ -41,7 +42,17 @@ FORM = "x-form"
 """The field of a route that a form of the page is sent to: it may show the CSRF token in one of its fields."""
 
 _FIGURES = frozenset(
-    {"/v1/health", "/v1/alive", "/v1/stats", "/metrics", "/docs", "/openapi.json", "/static/{name}", "/signin"}
+    {
+        "/v1/health",
+        "/v1/alive",
+        "/v1/stats",
+        "/metrics",
+        "/docs",
+        "/openapi.json",
+        "/static/{name}",
+        "/signin",
+        "/session",
+    }
 )
 """Routes that show nothing of what boards remember, and are asked for all the time: they are not in the audit log."""
 
@@ -207,7 +218,7 @@ class AuthMiddleware:
             state[CONNECTION].mark_known()
         self._at_work += 1
         try:
-            await self._app(scope, taken, _with_local_redirects(send))
+            await self._app(scope, taken, with_headers(send))
         finally:
             self._at_work -= 1
 
@@ -299,25 +310,6 @@ def _token(headers: Headers) -> str:
         except (binascii.Error, UnicodeDecodeError):
             return ""
     return headers.get("x-api-key", "").strip() if not kind else ""
-
-
-def _with_local_redirects(send: Send) -> Send:
-    """Send answers whose redirects name a path only: a client is not led to whatever host its request named."""
-
-    async def sent(message: Message) -> None:
-        if message["type"] == "http.response.start" and message["status"] // 100 == 3:
-            message["headers"] = [
-                (name, _path_of(value) if name.lower() == b"location" else value) for name, value in message["headers"]
-            ]
-        await send(message)
-
-    return sent
-
-
-def _path_of(location: bytes) -> bytes:
-    parts = _split(location.decode("latin-1"))
-    path = "/" + parts.path.lstrip("/")
-    return (f"{path}?{parts.query}" if parts.query else path).encode("latin-1")
 
 
 def check_framing(headers: Headers) -> None:
