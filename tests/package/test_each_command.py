@@ -68,6 +68,7 @@ CASES = {
     "people remove": Case(("ann", *ELSEWHERE), FAILED, NOBODY),
     "people rename": Case(("ann", "Ann", *ELSEWHERE), FAILED, NOBODY),
     "people link": Case(("ann", "irc:ann", *ELSEWHERE), FAILED, NOBODY),
+    "people page": Case(("ann", *ELSEWHERE), FAILED, NOBODY),
     "people owner": Case(("ann", *ELSEWHERE), FAILED, NOBODY),
     "people group": Case(("irc:#home", "mention", *ELSEWHERE), FAILED, NOBODY),
     "alert add": Case((), NOT_INSTALLED, ALERTS, given="json://localhost\n"),

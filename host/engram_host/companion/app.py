@@ -55,6 +55,7 @@ from engram_host.companion.overview.absence import AbsenceFinder
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.page import Page
 from engram_host.companion.page.routes import make_page_routers, make_refusal
+from engram_host.companion.personal.service import PersonalMemory
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.replication.upkeep import ExpirySweep, StoreCheck
 from engram_host.companion.search.expansion import make_expander
@@ -82,7 +83,6 @@ _WARM_AFTER_SECONDS = 5.0
 _MOST_WARMINGS = 3
 """Times that indexes are made ahead if that fails: it takes seconds of a core, and each search makes what it needs."""
 
-
 ALERTS_LOCK = "alerts.lock"
 """A file in the companion's folder: of several companions on it, the one that holds it sends alerts."""
 
@@ -109,7 +109,7 @@ class CompanionApp:
         requires_tokens = tokens_required(security, listeners(settings.http, settings.mqtt))
         self.access = HttpAccess(
             callers,
-            Sessions(store, callers, requires_tokens=requires_tokens),
+            Sessions(store, callers, store, requires_tokens=requires_tokens),
             requires_tokens,
             frozenset(security.hosts.lower().replace(",", " ").split()),
             self._rate_limiter,
@@ -152,6 +152,7 @@ class CompanionApp:
         self.bridges = BridgeRunner(
             settings.home, settings.bridges, secrets, self.bridge_engine, supervisor, metrics.count_bridge
         )
+        self.personal = PersonalMemory(store, self.search, self.bridges)
         self.broker: EmbeddedBroker | None = None
         self.mqtt_client: MqttClient | None = None
         self._reloading = asyncio.Lock()

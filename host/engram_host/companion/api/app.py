@@ -98,7 +98,7 @@ def make_app(
         make_entry_router(companion.store),
         make_gateway_router(companion.gateway),
         make_folder_router(companion.folders, companion.store),
-        make_people_router(companion.people),
+        make_people_router(companion.people, companion.access.sessions),
         make_bridge_router(companion.bridges, companion.reload_bridges),
         make_audit_router(companion.store),
     ):

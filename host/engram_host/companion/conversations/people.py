@@ -141,6 +141,13 @@ class PeopleService:
         """Somebody."""
         return await asyncio.to_thread(self._store.person, ref)
 
+    async def find_for_page(self, ref: str) -> Person:
+        """Somebody who may have a page of their own: who is not blocked."""
+        person = await self.find(ref)
+        if person.is_blocked:
+            raise ArgumentError(person.principal, "is blocked, and gets no page.")
+        return person
+
     async def approve(self, ref: str, name: str = "") -> Person:
         """Let somebody talk, by their code or id; a name becomes the principal, which memories have for ever."""
         return await asyncio.to_thread(self._store.approve_person, ref, name, int(self._now()))

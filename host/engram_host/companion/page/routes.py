@@ -27,10 +27,12 @@ from engram_host.companion.page.views import (
     memories,
     memory,
     people,
+    personal,
     search,
     settings,
     sign_in,
 )
+from engram_host.companion.personal.service import PersonalMemory
 from engram_host.companion.search_service import SearchService
 
 _PROGRAMS = ("/v1/", "/gateway/", "/metrics", "/openapi.json")
@@ -48,6 +50,7 @@ class PageBackend(health.HealthBackend, Protocol):
     imports: ImportService
     people: PeopleService
     board_settings: BoardSettingsService
+    personal: PersonalMemory
 
 
 def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
@@ -63,6 +66,7 @@ def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
         search.make_router(page, companion.search, companion.absences, companion.overviews),
         settings.make_router(page, companion.overviews, companion.board_settings),
         people.make_router(page, companion.people),
+        personal.make_router(page, companion.personal),
         health.make_router(page, companion),
         sign_in.make_router(page),
         _make_static_router(page),
@@ -96,6 +100,9 @@ def make_refusal(page: Page, otherwise: MakeRefusal) -> MakeRefusal:
             wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
             to = "/signin" if wanted == "/" else f"/signin?next={quote(wanted[:500])}"
             return RedirectResponse(to, 303, {"Cache-Control": "no-store"})
+        session = getattr(request.state, "session", None)
+        if status == 403 and session and session.caller.principal and request.url.path == "/":
+            return RedirectResponse("/me", 303, {"Cache-Control": "no-store"})
         answer = page.refuse(request, status, sentence)
         answer.headers.update({name: value for name, value in headers.items() if name != "WWW-Authenticate"})
         return answer

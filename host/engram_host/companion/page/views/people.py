@@ -58,7 +58,16 @@ class PeopleView:
 
     async def person(self, request: Request, who: str) -> Response:
         """One person."""
-        return self.page.render(request, "person.html", page_key="people", person=await self.people.find(who))
+        return self._render_person(request, await self.people.find(who), "")
+
+    async def make_page(self, request: Request, who: str) -> Response:
+        """One person, with a link to a page of their own, which is shown this once."""
+        person = await self.people.find_for_page(who)
+        path = await self.page.sessions.make_person_path(person.principal)
+        return self._render_person(request, person, str(request.base_url).rstrip("/") + path)
+
+    def _render_person(self, request: Request, person: Person, page_link: str) -> Response:
+        return self.page.render(request, "person.html", page_key="people", person=person, page_link=page_link)
 
     async def changed(self, change: Awaitable[Person]) -> Response:
         """Change somebody, and lead to what they are then."""
@@ -124,6 +133,10 @@ def _add_changes(router: APIRouter, shown: PeopleView) -> None:
     @router.post("/people/link", openapi_extra=view(form=True))
     async def link(who: Who, other: Who) -> Response:
         return await shown.changed(people.link(who, other.strip()))
+
+    @router.post("/people/page", openapi_extra=view(form=True))
+    async def make_page(request: Request, who: Who) -> Response:
+        return await shown.make_page(request, who)
 
     @router.post("/people/remove", openapi_extra=view(form=True))
     async def remove(who: Who) -> Response:

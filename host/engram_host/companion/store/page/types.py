@@ -16,6 +16,8 @@ class PageSession:
     made: int
     used: int
     ends: int
+    principal: str = ""
+    """Of whose page it is; "" for an operator's."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class PageCode:
     token: bytes = field(repr=False)
     is_local: bool
     ends: int
+    principal: str = ""
 
 
 BoardSort = Literal[
