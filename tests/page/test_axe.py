@@ -40,3 +40,13 @@ def test_axe_finds_what_is_wrong_in_a_view(house: House, tab: Tab):
     load_axe(tab)
     found = find_barriers(tab)
     assert {"label (critical)", "image-alt (critical)"} <= {each.partition(":")[0] for each in found}
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_no_serious_barrier_in_what_the_frame_shows_at_times(house: House, tab: Tab, dark: bool):
+    tab.size(NARROW, dark=dark)
+    tab.open(house.url)
+    tab.run("document.querySelectorAll('#connection p').forEach((each) => { each.hidden = false; })")
+    tab.run("document.getElementById('live').textContent = 'Connected again.'")
+    load_axe(tab)
+    assert [each for each in find_barriers(tab) if is_barred(each)] == []

@@ -175,7 +175,7 @@ class Tab:
 
     def wait(self, what: str, script: str, seconds: float = SECONDS) -> None:
         """Wait until an expression gives something true. BrowserFailed."""
-        wait_until(f"{what}; the view says {self.text()[:2000]!r}", lambda: self._is_so(script), seconds)
+        wait_until(lambda: f"{what}; the view says {self.text()[:2000]!r}", lambda: self._is_so(script), seconds)
 
     def _is_so(self, script: str) -> bool:
         try:

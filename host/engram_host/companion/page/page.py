@@ -175,11 +175,11 @@ class Page:
         language = choose_language(asked, kept, request.headers.get("accept-language", ""))
         return Visit(self.catalogs[language], getattr(request.state, "session", None))
 
-    def render(self, request: Request, template: str, status: int = 200, **values: Any) -> Response:
+    def render(self, request: Request, template: str, status: int = 200, /, **values: Any) -> Response:
         """A view: a template with values."""
         return HTMLResponse(self.part(request, template, **values), status)
 
-    def part(self, request: Request, template: str, **values: Any) -> Markup:
+    def part(self, request: Request, template: str, /, **values: Any) -> Markup:
         """What a template makes of values, for a view or for the page's script."""
         visit = self.visit(request)
         shared = {
