@@ -105,7 +105,7 @@ class IrcPeer(Peer):
                 messages.append(Shown(str(number), source[1:].partition("!")[0], text))
         return messages
 
-    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 15) -> Shown:
+    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 60) -> Shown:
         def found() -> Shown | None:
             return next((shown for shown in reversed(self.shown(group=group)) if text in shown.text), None)
 

@@ -111,7 +111,7 @@ class MatrixPeer:
     def shown(self, *, group: bool = False) -> Sequence[Shown]:
         return [*self._shown.get(self.group if group else self.room, {}).values()]
 
-    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 15) -> Shown:
+    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 60) -> Shown:
         def found() -> Shown | None:
             return next((each for each in reversed(self.shown(group=group)) if text in each.text), None)
 
@@ -120,7 +120,7 @@ class MatrixPeer:
         assert message
         return message
 
-    async def wait_until(self, is_so: Any, seconds: float = 15) -> None:
+    async def wait_until(self, is_so: Any, seconds: float = 60) -> None:
         """Wait until what this account sees is so."""
         try:
             async with asyncio.timeout(seconds):

@@ -40,7 +40,7 @@ class RecordingHost:
         self.mark = mark
         self._changed.set()
 
-    async def wait_until(self, condition: Callable[[], object], seconds: float = 15) -> None:
+    async def wait_until(self, condition: Callable[[], object], seconds: float = 60) -> None:
         """Wait until something of this is so."""
         try:
             async with asyncio.timeout(seconds):

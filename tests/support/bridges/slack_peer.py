@@ -78,7 +78,7 @@ class SlackPeer:
     def shown(self, *, group: bool = False) -> Sequence[Shown]:
         return self._shown(group)
 
-    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 15) -> Shown:
+    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 60) -> Shown:
         def find() -> Shown | None:
             return next((shown for shown in reversed(self._shown(group)) if text in shown.text), None)
 

@@ -71,7 +71,7 @@ class TelegramPeer:
 
         return self._server.thread.run(look())
 
-    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 15) -> Shown:
+    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 60) -> Shown:
         def find() -> Shown | None:
             return next((shown for shown in reversed(self._shown(group)) if text in shown.text), None)
 

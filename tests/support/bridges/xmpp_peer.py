@@ -103,7 +103,7 @@ class XmppPeer(Peer):
     def shown(self, *, group: bool = False) -> Sequence[Shown]:
         return tuple(self._shown[group])
 
-    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 15) -> Shown:
+    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 60) -> Shown:
         def found() -> Shown | None:
             return next((shown for shown in reversed(self._shown[group]) if text in shown.text), None)
 
