@@ -59,6 +59,16 @@ OPERATIONS = (
     ("POST", "/v1/boards/{device}/chat"),
     ("GET", "/v1/boards/{device}/chat/{id}"),
     ("DELETE", "/v1/boards/{device}/chat/{id}"),
+    ("GET", "/v1/boards/{device}/memories"),
+    ("GET", "/v1/boards/{device}/memories/{entry}"),
+    ("POST", "/v1/boards/{device}/memories/{entry}"),
+    ("GET", "/v1/boards/{device}/changes"),
+    ("GET", "/v1/boards/{device}/changes/{id}"),
+    ("POST", "/v1/boards/{device}/changes/{id}/undo"),
+    ("DELETE", "/v1/boards/{device}/changes/{id}"),
+    ("GET", "/v1/boards/{device}/trash"),
+    ("POST", "/v1/boards/{device}/trash"),
+    ("GET", "/v1/boards/{device}/sessions"),
 )
 
 OF_SOMEBODY = ("/v1/folders", "/v1/memory")
