@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import itertools
+import json
 import logging
 import subprocess
 import sys
@@ -142,6 +143,24 @@ async def looks_after_conversations(companion: Served) -> None:
     await soon(f"{mid} is offered", is_offered)
 
 
+async def finishes_merges(companion: Served) -> None:
+    """The second memory of a merge is forgotten once the board has the text of both."""
+    await companion.posted(companion.hello())
+    sent = companion.sent
+    kept, other = (f"m{sent.keep(f'thing {next(_NUMBERS)}', scope='user:owner')}" for _ in range(2))
+    sent.send("records", int(kept[1:]) - 1)
+    assert (await companion.posted(companion._messages.pop()))["have"] == int(other[1:])
+    wanted = {"do": "merge", "other": other, "text": "both"}
+    assert (await companion.client.post(f"/v1/boards/kitchen/memories/{kept}", json=wanted)).status_code == 200
+    for answered in ("changed", "forgotten"):
+        sent.ask("listen", b"", wait=10, mid="", turn="")
+        head = await companion.posted(companion._messages.pop())
+        assert head["op"] == "say" and ('"content"' in head["text"]) == (answered == "changed"), head
+        items = [["report", json.dumps({"counts": {answered: 1}})], ["end", ""]]
+        sent.ask("reply", b"", mid=head["mid"], offer=head["offer"], k=1, items=items)
+        assert (await companion.posted(companion._messages.pop()))["op"] == "received"
+
+
 async def sends_alerts(companion: Served) -> None:
     async def has_looked() -> bool:
         return bool(await asyncio.to_thread(companion.running.app.store.get, alerts_watch.NOTE))
@@ -218,6 +237,7 @@ WORKS = {
     "expiry": expires,
     "folders": reads_folders,
     "http": copies,
+    "merges": finishes_merges,
     "mqtt": hears_over_mqtt,
     "replication": copies,
     "warming": warms,
