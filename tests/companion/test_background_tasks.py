@@ -161,6 +161,26 @@ async def finishes_merges(companion: Served) -> None:
         assert (await companion.posted(companion._messages.pop()))["op"] == "received"
 
 
+async def imports_lines(companion: Served) -> None:
+    """A line of an import is given to the board, and its answer ends the import."""
+    await companion.posted(companion.hello())
+    path, content = "/v1/boards/kitchen/imports", b'{"content":"fact %d"}' % next(_NUMBERS)
+    made = (await companion.client.post(f"{path}?name=in.jsonl", content=content)).json()
+    await companion.client.post(f"{path}/{made['id']}", json={"action": "start"})
+    companion.sent.ask("listen", b"", wait=30, mid="", turn="")
+    head = await companion.posted(companion._messages.pop())
+    assert head["op"] == "say" and head["text"] == f"/import {content.decode().replace(':', ': ')}", head
+    report = {"counts": {"stored": 1}, "ids": [], "files": [], "unknown": [], "notes": []}
+    items = [["report", json.dumps(report)], ["end", ""]]
+    companion.sent.ask("reply", b"", mid=head["mid"], offer=head["offer"], k=1, items=items)
+    assert (await companion.posted(companion._messages.pop()))["op"] == "received"
+
+    async def is_done() -> bool:
+        return (await companion.client.get(f"{path}/{made['id']}")).json()["state"] == "done"
+
+    await soon("the import is done", is_done)
+
+
 async def sends_alerts(companion: Served) -> None:
     async def has_looked() -> bool:
         return bool(await asyncio.to_thread(companion.running.app.store.get, alerts_watch.NOTE))
@@ -237,6 +257,7 @@ WORKS = {
     "expiry": expires,
     "folders": reads_folders,
     "http": copies,
+    "imports": imports_lines,
     "merges": finishes_merges,
     "mqtt": hears_over_mqtt,
     "replication": copies,

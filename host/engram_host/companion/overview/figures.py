@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from engram import log_line
 from engram.memory import line_meaning
@@ -67,10 +67,11 @@ def day_of(at: int, zone: int) -> int:
     return (at + zone * 60) // _DAY_SECONDS
 
 
-class CountedEntry(NamedTuple):
-    """What is counted of an entry that was not forgotten: its latest line is the one with `seq`, `session` is the number of a
-    turn's session, `notes` are those that a memory was distilled from.
-    """
+_Texts = tuple[str, ...] | list[str]
+_Version = tuple[int, int, int, int, _Texts, _Texts]
+"""Of an entry, what is counted: number, session, time, when it expires (0: never), tags, and the notes that it was distilled
+from. A named tuple takes three times as long to make, and a board has ten thousands of them.
+"""
 
     seq: int
     state: str
@@ -87,7 +88,7 @@ has ten thousands of lines.
 
 
 def count_entries(store: ReplicaReader, device: Device, log: LogName, now: int) -> Iterator[CountedEntry]:
-    """The entries of a log as `LogCopy` has them, in the order of their latest lines."""
+    """The entries of a log that were not forgotten, in the order of their latest lines, with states as `LogCopy` has them."""
     archived = set[int]()
     versions: dict[int, _Version] = {}
     states = EntryStates(lambda number: versions[number][1] if number in versions else 0)
@@ -145,7 +146,7 @@ def _plain_turn(seq: int, fields: dict[str, Any]) -> _Version | None:
     sid, at = fields.get("sid", ""), fields.get("at", 0)
     if not (_is_usual_turn(fields) or line_meaning.is_known_turn(fields)):
         return None
-    is_turn = sid[:1] == "s" and sid[1:].isascii() and sid[1:].isdigit()
+    is_turn = sid[:1] == "s" and len(sid) <= _LONGEST_SID and sid[1:].isascii() and sid[1:].isdigit()
     return (seq, int(sid[1:]), at, 0, (), ()) if is_turn else None
 
 
@@ -155,6 +156,9 @@ def _is_usual_turn(fields: dict[str, Any]) -> bool:
     texts = type(get("sid")), type(get("who")), type(get("text")), type(get("scope", ""))
     return texts == _FOUR_TEXTS and type(get("at")) is int and type(get("n", 0)) is int and _UNUSUAL.isdisjoint(fields)
 
+
+_LONGEST_SID = 10
+"""Of a longer one describe_line() says whether it is a session's: a board writes none."""
 
 _FOUR_TEXTS = (str,) * 4
 _UNUSUAL = frozenset({"title", "caption", "workspace"})
