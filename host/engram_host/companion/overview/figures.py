@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from engram import log_line
 from engram.memory import line_meaning
@@ -67,11 +67,10 @@ def day_of(at: int, zone: int) -> int:
     return (at + zone * 60) // _DAY_SECONDS
 
 
-_Texts = tuple[str, ...] | list[str]
-_Version = tuple[int, int, int, int, _Texts, _Texts]
-"""Of an entry, what is counted: number, session, time, when it expires (0: never), tags, and the notes that it was distilled
-from. A named tuple takes three times as long to make, and a board has ten thousands of them.
-"""
+class CountedEntry(NamedTuple):
+    """What is counted of an entry that was not forgotten: its latest line is the one with `seq`, `session` is the number of a
+    turn's session, `notes` are those that a memory was distilled from.
+    """
 
     seq: int
     state: str
