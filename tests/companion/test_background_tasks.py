@@ -143,6 +143,24 @@ async def looks_after_conversations(companion: Served) -> None:
     await soon(f"{mid} is offered", is_offered)
 
 
+async def finishes_merges(companion: Served) -> None:
+    """The second memory of a merge is forgotten once the board has the text of both."""
+    await companion.posted(companion.hello())
+    sent = companion.sent
+    kept, other = (f"m{sent.keep(f'thing {next(_NUMBERS)}', scope='user:owner')}" for _ in range(2))
+    sent.send("records", int(kept[1:]) - 1)
+    assert (await companion.posted(companion._messages.pop()))["have"] == int(other[1:])
+    wanted = {"do": "merge", "other": other, "text": "both"}
+    assert (await companion.client.post(f"/v1/boards/kitchen/memories/{kept}", json=wanted)).status_code == 200
+    for answered in ("changed", "forgotten"):
+        sent.ask("listen", b"", wait=10, mid="", turn="")
+        head = await companion.posted(companion._messages.pop())
+        assert head["op"] == "say" and ('"content"' in head["text"]) == (answered == "changed"), head
+        items = [["report", json.dumps({"counts": {answered: 1}})], ["end", ""]]
+        sent.ask("reply", b"", mid=head["mid"], offer=head["offer"], k=1, items=items)
+        assert (await companion.posted(companion._messages.pop()))["op"] == "received"
+
+
 async def imports_lines(companion: Served) -> None:
     """A line of an import is given to the board, and its answer ends the import."""
     await companion.posted(companion.hello())
@@ -240,6 +258,7 @@ WORKS = {
     "folders": reads_folders,
     "http": copies,
     "imports": imports_lines,
+    "merges": finishes_merges,
     "mqtt": hears_over_mqtt,
     "replication": copies,
     "warming": warms,

@@ -1,4 +1,4 @@
-"""`engram show`, `list` and `history`: what boards remember; `eval`: does a search find what answers a question?"""
+"""`engram show` and `history`: what boards remember; `eval`: does a search find what answers a question?"""
 
 from datetime import datetime
 from pathlib import Path
@@ -19,8 +19,6 @@ Until = Annotated[str, typer.Option(help="before this time: a day such as 2026-0
 
 MOST_SIGNS = 100
 """Characters of a text in a list that is read by a person."""
-
-_STATES = ("live", "superseded", "expired", "archived", "all")
 
 
 @takes(DEVICE, URL, HOME, JSON)
@@ -59,53 +57,6 @@ def show(
     if len(found["versions"]) > 1:
         output.print_line("history, oldest first:")
         _show_versions(found["versions"])
-
-
-@takes(DEVICE, URL, HOME, JSON)
-def list_entries(
-    context: Context,
-    turns: Annotated[bool, typer.Option("--turns", help="list conversation turns instead of memories")] = False,
-    tag: Annotated[str, typer.Option(help="only memories with this tag")] = "",
-    type: Annotated[str, typer.Option(help="only memories of this type, such as fact")] = "",
-    scope: Annotated[str, typer.Option(help="only memories of this scope: all, user:NAME or ws:ID")] = "",
-    state: Annotated[
-        str, typer.Option(help="only memories in this state: live, superseded, expired, archived or all")
-    ] = "live",
-    session: Annotated[str, typer.Option(help="only turns of this session")] = "",
-    speaker: Annotated[str, typer.Option(help="only turns of this speaker")] = "",
-    since: Since = "",
-    until: Until = "",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="maximum number of entries")] = 50,
-) -> None:
-    """List a board's memories or turns, newest first. Needs a running companion.
-
-    Example: engram list --device kitchen --tag shopping
-
-    Example: engram list --turns --speaker ann --since 2026-01-01
-    """
-    if state not in _STATES:
-        raise WrongUsage(f"--state takes one of {', '.join(_STATES)}.")
-    asked = {"log": "journal" if turns else "records", "tag": tag, "type": type, "scope": scope, "state": state}
-    asked |= {"session": session, "speaker": speaker, "limit": limit}
-    asked |= {"since": to_seconds("--since", since), "until": to_seconds("--until", until)}
-    with context.open_companion() as companion:
-        name = companion.device(context.device)
-        found = companion.get(f"/v1/devices/{name}/entries", **asked)
-    if context.json:
-        output.print_json({"device": name, **found})
-        return
-    rows = [_turn_row(each) if turns else _memory_row(each) for each in found["entries"]]
-    columns = ("id", "at", "session", "who", "text") if turns else ("id", "day", "state", "tags", "memory")
-    output.print_table(columns, rows, empty=f"no matching entry on {name}.")
-    if len(rows) < found["total"]:
-        typer.echo(f"the newest {len(rows)} of {found['total']}; --limit shows more.", err=True)
-    if found["archived"]:
-        more = counted(
-            found["archived"],
-            "more is in the archive; --state archived shows it.",
-            "more are in the archive; --state archived shows them.",
-        )
-        typer.echo(more, err=True)
 
 
 @takes(DEVICE, URL, HOME, JSON)
@@ -193,29 +144,6 @@ def _entry(context: Context, entry: str) -> Any:
         raise WrongUsage(f"{entry[:20]!r} is no id: a memory is such as m12, a turn such as t34.")
     with context.open_companion() as companion:
         return companion.get(f"/v1/devices/{companion.device(context.device)}/entries/{entry}")
-
-
-def _memory_row(entry: dict[str, Any]) -> tuple[str, ...]:
-    line = entry["line"]
-    state = entry["state"] + (", pinned" if line.get("pinned") else "")
-    return (
-        entry["id"],
-        output.format_time(line.get("created"))[:10],
-        state,
-        ", ".join(line["tags"]),
-        cut_text(line["content"]),
-    )
-
-
-def _turn_row(entry: dict[str, Any]) -> tuple[str, ...]:
-    line = entry["line"]
-    return (
-        entry["id"],
-        output.format_time(line.get("at")),
-        line.get("sid", ""),
-        line.get("who", ""),
-        cut_text(line["text"]),
-    )
 
 
 def _show_versions(versions: list[dict[str, Any]]) -> None:

@@ -25,55 +25,8 @@ from engram_host.cli.options import DEVICE, HOME, JSON, PORT, SIM, URL, BoardAdd
 from engram_host.cli.page.preview_import import preview_import
 from engram_host.transfer.formats import Fields
 from engram_host.transfer.reader import MemoryFile
+from engram_host.transfer.report import ImportReport
 from engram_host.wording import counted
-
-_ORDER = (
-    *("stored", "written", "changed", "there already", "older than here", "forgotten", "texts put in their place"),
-    "refused",
-)
-_UNKNOWN = "left out, since a memory has no place for it: "
-MOST_TOLD = 100
-"""Problems that are printed one by one; the others are counted."""
-
-
-class ImportReport:
-    """`counts` by what became of the lines, `problems` a sentence for each that was refused or came in part; and `notes` on
-    the whole file.
-    """
-
-    def __init__(self, first: str):
-        self._untold = 0
-        self._unknown: dict[str, None] = {}
-        self.counts = {first: 0, "refused": 0}
-        self.problems: list[str] = []
-        self.notes: list[str] = []
-
-    @property
-    def summary(self) -> str:
-        """The counts in one line."""
-        return ", ".join(f"{self.counts[word]} {word}" for word in _ORDER if word in self.counts)
-
-    def end(self, source: MemoryFile) -> None:
-        """Add what is to be said of the file, once all of it was sent."""
-        if self._untold:
-            self.problems.append(f"more problems: {self._untold}")
-        if unknown := source.unknown | self._unknown:
-            self.notes.append(_UNKNOWN + ", ".join(unknown))
-        self.notes += source.notes()
-
-    def _refuse(self, number: int, why: str) -> None:
-        self._count("refused", 1)
-        self._add_problem(number, why)
-
-    def _count(self, word: str, count: int) -> None:
-        if count:
-            self.counts[word] = self.counts.get(word, 0) + count
-
-    def _add_problem(self, number: int, why: str) -> None:
-        if len(self.problems) < MOST_TOLD:
-            self.problems.append(f"line {number}: {why}")
-        else:
-            self._untold += 1
 
 
 class BoardImport(ImportReport):
@@ -87,22 +40,14 @@ class BoardImport(ImportReport):
     def send(self, number: int, fields: Fields | str) -> None:
         """Send what stands in a line of the file; a text says why it is refused. BoardError if the board is gone."""
         if isinstance(fields, str):
-            self._refuse(number, fields)
+            self.refuse(number, fields)
             return
         try:
             outcome, refused = import_object(self._board, fields)
         except (CommandError, BoardFailed) as problem:
-            self._refuse(number, str(problem))
+            self.refuse(number, str(problem))
             return
-        for word, count in outcome["counts"].items():
-            if word != "refused":
-                self._count(word, count)
-        for refusal in refused:
-            self._refuse(number, refusal["why"])
-        for note in outcome["notes"]:
-            self._add_problem(number, note)
-        self._count("texts put in their place", len(outcome["files"]))
-        self._unknown |= dict.fromkeys(outcome["unknown"])
+        self.add(number, outcome, refused)
 
 
 class FileImport(ImportReport):
@@ -116,10 +61,10 @@ class FileImport(ImportReport):
     def send(self, number: int, fields: Fields | str) -> None:
         """Write what stands in a line of the file; a text says why it is refused."""
         if isinstance(fields, str):
-            self._refuse(number, fields)
+            self.refuse(number, fields)
             return
         self._lines += jsonl.lines(fields.items())
-        self._count("written", 1)
+        self.count("written", 1)
 
     def end(self, source: MemoryFile) -> None:
         """Write the file, whole or not at all."""

@@ -12,6 +12,7 @@
       MessageIdTaken     another message to a board has that id (id)
       TooManyWaiting     so many messages wait for a board that it is given no more
       UnknownEntry       a board's copy has no memory or turn of that id (id)
+      MemoryNotChangeable   a memory is in a state in which no board changes it (id)
       UnknownImport      no import of that id is kept (id)
       ImportRefused      an import cannot be made, started or ended now
       StoreUnavailable   the database cannot be read or written now: nothing was acknowledged
@@ -130,6 +131,16 @@ class UnknownEntry(CompanionError):
     def __init__(self, entry_id: str, problem: str):
         super().__init__(f"{entry_id[:20]} {problem}")
         self.id = entry_id
+
+
+class MemoryNotChangeable(CompanionError):
+    """A memory is in a state in which no board changes it."""
+
+    def __init__(self, entry: str, state: str):
+        super().__init__(
+            f"{entry} is {state}: only a memory that its board has, and that nothing replaced, can be changed."
+        )
+        self.id = entry
 
 
 class UnknownImport(CompanionError):

@@ -89,6 +89,11 @@ class SearchService:
         self._room_of_people = asyncio.Semaphore(MOST_AT_ONCE - 1)
 
     @property
+    def indexes(self) -> IndexCache:
+        """The indexes that searches use."""
+        return self._cache
+
+    @property
     def index_bytes(self) -> int:
         """About the memory that the indexes take."""
         return self._cache.nbytes

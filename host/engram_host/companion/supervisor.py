@@ -34,6 +34,7 @@ TASKS = (
     "folders",
     "http",
     "imports",
+    "merges",
     "mqtt",
     "replication",
     "warming",

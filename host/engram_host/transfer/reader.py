@@ -3,7 +3,7 @@
 import io
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
+from pathlib import PurePath
 
 from engram import text
 from engram.errors import ArgumentError
@@ -25,7 +25,8 @@ class MemoryFile:
 
     def __init__(self, name: str, data: bytes):
         self._data = data.removeprefix(_BOM)
-        self._read = {".md": self._markdown, ".json": self._json_list}.get(Path(name).suffix.lower(), self._json_lines)
+        form = PurePath(name).suffix.lower()
+        self._read = {".md": self._markdown, ".json": self._json_list}.get(form, self._json_lines)
         self._reader = jsonl.Reader("program")
         self._page = MarkdownReader(self._note_unknown, _local_time)
         self.unknown: dict[str, None] = {}

@@ -2,6 +2,7 @@
 
 import gzip
 import itertools
+import json
 import re
 import time
 from collections.abc import Iterator
@@ -27,10 +28,23 @@ VIEWS = [
     "/chat",
     "/chat?find=k",
     "/signout",
+    "/people",
+    "/people?find=n",
+    "/people/person?who=evil",
+    "/health",
+    "/boards/kitchen/settings",
+    "/boards/kitchen/settings?section=secrets",
+    "/boards/kitchen/settings?section=learning",
     "/boards/kitchen",
     "/boards/kitchen?days=366",
     "/boards/kitchen/chat",
     "/boards/kitchen/chat/message?id=page:evil",
+    "/boards/kitchen/memories",
+    "/boards/kitchen/memories?state=all&words=alert&sort=created&type=fact&since=2026-01-01&pinned=1",
+    "/boards/kitchen/memories?state=trash",
+    "/boards/kitchen/memories/m1",
+    "/boards/kitchen/memories/m2",
+    "/boards/kitchen/memories/m1/merge?other=m2",
     "/search",
     "/search?q=alert&history=true&words=true",
     "/search?q=alert&board=kitchen&entry=m1",
@@ -50,6 +64,10 @@ PROBLEMS = [
     ("/boards/kitchen?days=1", 422),
     ("/?sort=evil", 422),
     ("/boards/kitchen/chat/message?id=nothing", 404),
+    ("/boards/nobody/memories", 404),
+    ("/boards/kitchen/memories?state=evil", 422),
+    ("/boards/kitchen/memories/m99", 404),
+    ("/boards/kitchen/memories/m1/merge?other=m1", 404),
     ("/boards/nobody/search?q=x", 404),
     ("/boards/kitchen/search?q=x&since=2026-02-31", 422),
     ("/search?q=" + "x" * 2001, 422),
@@ -71,9 +89,18 @@ def kitchen(companion: Companion) -> Sent:
     board.keep(EVIL, tags=[EVIL], keywords=[EVIL])
     board.keep(EVIL, tags=[EVIL], source="distilled", notes=["2026-11-21.md"])
     board.say(EVIL, who=EVIL)
+    fields = {"tags": [EVIL], "keywords": [EVIL], "type": EVIL, "source": EVIL, "scope": EVIL, "origin": f"{EVIL}:1"}
+    board.keep(EVIL, **fields, turns=["t1", "t3"], notes=[EVIL], importance=EVIL, updated=EVIL, expires=EVIL)
+    board.write("records", id="m2", content=f"{EVIL} again", tags=[EVIL, 7], created=EVIL, was=2)
     board.sync()
     for file in ("2026-11-21.md", "MEMORY.md"):
         board.note(file, f"# {EVIL}\n- {EVIL}\n")
+    board.ask(
+        "status",
+        items=[["flash_size", 9], *([name, EVIL] for name in ("firmware", "mode", "reset", "model", "model_problem"))],
+    )
+    companion.client.post("/v1/people/approve", json={"who": "telegram:1", "name": "evil"})
+    companion.client.post("/v1/people/rename", json={"who": "evil", "name": EVIL[:40]})
     return board
 
 
@@ -91,8 +118,18 @@ def evil(browser: PageClient, kitchen: Sent) -> PageClient:
     browser.send(path, {"id": "page:evil", "text": EVIL}, seen=path)
     kitchen.ask("listen", wait=0, mid="", turn="")
     items = [[kind, EVIL] for kind in ("text", "notice", "line", "more", "problem")]
+    items.append(["report", json.dumps({"recalled": [["m1", 720], ["t1", 300], [EVIL, 5], [1, 2], "x"]})])
     kitchen.ask("reply", mid="page:evil", offer=1, k=1, items=[*items, ["end", "t3"]])
     kitchen.ask("push", mid="push:evil", room="page", text=EVIL)
+    memory = "/boards/kitchen/memories/m1"
+    fields = {"key": "0123abcd", "was": "1", "text": EVIL, "tags": "x"}
+    for form, key, items in (
+        ("edit", "00000001", [["report", '{"counts": {"changed meanwhile": 1}}']]),
+        ("pin", "00000002", [["problem", f"companion.chat: {EVIL}"]]),
+    ):
+        assert browser.send(f"{memory}/{form}", fields | {"key": key}, seen=memory).status_code == 303
+        kitchen.ask("listen", wait=0, mid="", turn="")
+        kitchen.ask("reply", mid=f"memory:{form}:m1:{key}", offer=1, k=1, items=[*items, ["end", ""]])
     return browser
 
 
@@ -106,8 +143,10 @@ def test_a_view_shows_evil_text_as_text(evil: PageClient, path: str, language: s
 
 def test_what_people_and_boards_wrote_is_shown_as_they_wrote_it(evil: PageClient):
     words = evil.open("/boards/kitchen/chat").words
-    assert words.count(EVIL) == 5, words  # the message, a notice, two lines, a problem
-    assert words.count("onerror=alert(1)") == 7, words  # and as Markdown the answer and what the board said by itself
+    # The message, a notice, two lines, a problem; what was remembered, and what was recalled with an id that is none.
+    assert words.count(EVIL) == 9, words
+    # And the session's title, the words that two hits have in common with it, and what is Markdown: the answer and a push.
+    assert words.count("onerror=alert(1)") == 14, words
     assert EVIL in evil.open("/boards/kitchen").words
 
 
@@ -208,7 +247,8 @@ def test_a_long_conversation_is_shown_in_parts(companion: Companion, kitchen: Se
         assert len(answer.content) <= VIEW_BYTES
         view = Parsed(answer.text)
         seen += [each["data-mid"] for each in view.all("article")]
-        older = [each["href"] for each in view.all("a") if each["href"].startswith("?before=") and "lang" not in each]
+        linked = {each["href"] for each in view.all("a") if re.fullmatch(r"\?before=[^&]+", each["href"])}
+        older = [each for each in linked if not address.endswith(each)]
         if not older:
             break
         address = f"/boards/talker/chat{older[0]}"

@@ -8,9 +8,9 @@ need not be described for that.
 import heapq
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from engram import log_line
 from engram.memory import line_meaning
@@ -50,15 +50,14 @@ class BoardFigures:
 
 def read_figures(store: ReplicaReader, device: Device, now: int, days: int) -> BoardFigures:
     """Read a board's copy, for the last so many days. StoreUnavailable."""
-    last, offset = day_of(now, device.zone), device.zone * 60
     states, tags, memories = Counter[str](), Counter[str](), Counter[int]()
-    for _, state, at, _, own_tags, _ in count_entries(store, device, "records", now):
-        states[state] += 1
-        memories[(at + offset) // _DAY_SECONDS] += 1
-        if state == "live":
-            tags.update(own_tags)
-    found = count_entries(store, device, "journal", now)
-    turns = Counter((at + offset) // _DAY_SECONDS for _, _, at, _, _, _ in found)
+    for entry in count_entries(store, device, "records", now):
+        states[entry.state] += 1
+        memories[day_of(entry.at, device.zone)] += 1
+        if entry.state == "live":
+            tags.update(entry.tags)
+    turns = Counter(day_of(entry.at, device.zone) for entry in count_entries(store, device, "journal", now))
+    last = day_of(now, device.zone)
     shown = tuple(DayCount(day, memories[day], turns[day]) for day in range(last - days + 1, last + 1))
     return BoardFigures(dict(states), sum(turns.values()), shown, tuple(tags.most_common(MOST_TAGS)))
 
@@ -68,14 +67,23 @@ def day_of(at: int, zone: int) -> int:
     return (at + zone * 60) // _DAY_SECONDS
 
 
-_Texts = tuple[str, ...] | list[str]
-_Version = tuple[int, int, int, int, _Texts, _Texts]
-"""Of an entry, what is counted: number, session, time, when it expires (0: never), tags, and the notes that it was distilled
-from. A named tuple takes three times as long to make, and a board has ten thousands of them.
-"""
+class CountedEntry(NamedTuple):
+    """What is counted of an entry that was not forgotten: its latest line is the one with `seq`, `session` is the number of a
+    turn's session, `notes` are those that a memory was distilled from.
+    """
 
-CountedEntry = tuple[int, str, int, int, _Texts, _Texts]
-"""The seq of an entry's latest line, its state, time, session, tags and notes."""
+    seq: int
+    state: str
+    at: int
+    session: int
+    tags: Sequence[str]
+    notes: Sequence[str]
+
+
+_Version = tuple[int, int, int, int, Sequence[str], Sequence[str]]
+"""Number, session, time, when it expires (0: never), tags, notes. A named tuple takes three times as long to make, and a board
+has ten thousands of lines.
+"""
 
 
 def count_entries(store: ReplicaReader, device: Device, log: LogName, now: int) -> Iterator[CountedEntry]:
@@ -102,7 +110,8 @@ def count_entries(store: ReplicaReader, device: Device, log: LogName, now: int) 
                 continue
             state, latest = entry.state, entry.latest
         if latest == seq and state != FORGOTTEN:
-            yield seq, _state_name(state, expires, now, is_archived=seq in archived), at, session, tags, notes
+            name = _state_name(state, expires, now, is_archived=seq in archived)
+            yield CountedEntry(seq, name, at, session, tags, notes)
 
 
 def _state_name(state: int, expires: int, now: int, *, is_archived: bool) -> str:
@@ -167,13 +176,15 @@ def _described_version(
 
 
 def _version(log: LogName, number: int, session: int, fields: dict[str, Any], at: Any) -> _Version | None:
-    expires, tags = fields.get("expires", 0), fields.get("tags", ()) if log == "records" else ()
-    if not isinstance(at, int) or not _ONLY_TEXTS.issuperset(map(type, tags)):
+    expires = fields.get("expires", 0)
+    tags, notes = (fields.get("tags", ()), fields.get("notes", ())) if log == "records" else ((), ())
+    if not isinstance(at, int) or not _are_texts(tags):
         return None
-    notes = fields.get("notes", ())
-    if notes and not (isinstance(notes, list) and _ONLY_TEXTS.issuperset(map(type, notes))):
-        notes = ()
-    return number, session, at, expires if isinstance(expires, int) else 0, tags, notes
+    return number, session, at, expires if isinstance(expires, int) else 0, tags, notes if _are_texts(notes) else ()
+
+
+def _are_texts(found: Any) -> bool:
+    return not found or (isinstance(found, list) and _ONLY_TEXTS.issuperset(map(type, found)))
 
 
 _ONLY_TEXTS = frozenset({str})

@@ -15,8 +15,8 @@ from engram_host.companion.bridge_types import Delivery, Shown
 from engram_host.companion.bridges.errors import SendFailed, SendRefused, SendUncertain
 from engram_host.companion.bridges.network import Chat, Features
 from engram_host.companion.conversations.outlet import Marks, Outlet
-from engram_host.companion.conversations.rendering import LEFT_OUT
-from engram_host.companion.conversations.splitting import Part, next_part, text_between
+from engram_host.companion.conversations.rendering.answer_text import LEFT_OUT
+from engram_host.companion.conversations.rendering.splitting import Part, next_part, text_between
 from engram_host.companion.errors import CompanionError
 from engram_host.companion.store.bridges.deliveries import DeliveryTable
 from engram_host.wording import counted
@@ -168,7 +168,8 @@ class Display:
         if not self._can_edit:
             done = replace(done, part=done.part + 1, start=part.upto, heading="")
         await self._save(done)
-        self._text = "" if was_sending and self._features.is_repeatable else text
+        may_be_known = self._features.is_repeatable or self._features.may_know_keys
+        self._text = "" if was_sending and may_be_known else text
         if self._can_edit and not self._text:
             await self._edit(index, text)  # a network that knew the key shows what it was sent first
 
