@@ -33,6 +33,13 @@ VIEWS = (
     PageView("chat", "/boards/kitchen/chat"),
     PageView("chat-boards", "/chat?find=e"),
     PageView("message", "/boards/kitchen/chat/message?id=page:tea"),
+    PageView("search", "/search?q=tea&entry=m1&board=kitchen"),
+    PageView("search-board", "/boards/kitchen/search?q=lamp&history=true"),
+    PageView("file", "/search/file?path={day}.md&board=kitchen"),
+    PageView("days", "/boards/kitchen/days"),
+    PageView("day", "/boards/kitchen/days/{day}"),
+    PageView("import", "/boards/kitchen/import"),
+    PageView("import-one", "/boards/kitchen/import/{import_id}"),
     PageView("sign-out", "/signout"),
     PageView("problem", "/nothing-here", 404),
 )
