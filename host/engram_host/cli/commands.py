@@ -19,8 +19,11 @@ from engram_host.cli.options import asks_for_json
 from engram_host.cli.page.boards import list_boards
 from engram_host.cli.page.changes import changes as list_changes
 from engram_host.cli.page.changes import merge
+from engram_host.cli.page.journal import journal
 from engram_host.cli.page.memories import list_entries
 from engram_host.cli.page.open_page import open_page
+from engram_host.cli.page.search import search
+from engram_host.cli.page.settings import settings
 from engram_host.extras import DISTRIBUTION
 
 app = typer.Typer(
@@ -32,10 +35,12 @@ app.command("run")(board.run)
 app.command("serve")(companion_commands.serve)
 app.command("page")(open_page)
 app.command("boards")(list_boards)
+app.command("settings")(settings)
 app.command("chat")(chat.chat)
-app.command("search")(memory.search)
+app.command("search")(search)
 app.command("show")(memory.show)
 app.command("list")(list_entries)
+app.command("journal")(journal)
 app.command("history")(memory.history)
 app.command("edit")(transfer.edit)
 app.command("forget")(changes.forget)

@@ -23,7 +23,7 @@ from samples import Numbers
 from support import raises, wait_until
 
 replication._ANSWER_MS = (20, 40)
-listening._LOOK_MS = listening._FAILED_MS = listening._TAKEN_MS = 2
+listening._LOOK_MS = listening._FIRST_PAUSE_MS = listening._TAKEN_MS = 2
 listening._SPARE_MS = 30
 conversation._ROOM_MS = 50
 

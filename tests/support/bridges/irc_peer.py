@@ -96,6 +96,9 @@ class IrcPeer(Peer):
     async def send_photo(self, caption: str) -> str:
         raise NotImplementedError("IRC has no pictures")
 
+    async def send_file(self, name: str, data: bytes) -> str:
+        raise NotImplementedError("IRC has no files")
+
     def shown(self, *, group: bool = False) -> Sequence[Shown]:
         messages = []
         for number, line in enumerate(self.client.lines):

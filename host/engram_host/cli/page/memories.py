@@ -7,7 +7,7 @@ import typer
 
 from engram_host.cli import output
 from engram_host.cli.exit_status import WrongUsage
-from engram_host.cli.memory import Since, Until, cut_text, seconds_of
+from engram_host.cli.memory import Since, Until, cut_text, to_seconds
 from engram_host.cli.options import DEVICE, HOME, JSON, URL, Context, takes
 from engram_host.wording import counted
 
@@ -57,7 +57,7 @@ def list_entries(
     if state not in _STATES:
         raise WrongUsage(f"--state takes one of {', '.join(_STATES)}.")
     asked: dict[str, Any] = {"tag": tag, "type": type, "scope": scope, "state": state, "limit": limit}
-    asked |= {"since": seconds_of("--since", since), "until": seconds_of("--until", until)}
+    asked |= {"since": to_seconds("--since", since), "until": to_seconds("--until", until)}
     of_memories = {"source": source, "keyword": keyword, "words": words, "pinned": pinned or "", "offset": offset}
     if turns and (any(of_memories.values()) or reverse or sort != Sort.CHANGED):
         raise WrongUsage("--source, --keyword, --words, --pinned, --sort, --reverse and --offset are for memories.")
