@@ -48,9 +48,30 @@ class BoardFigures:
     tags: tuple[tuple[str, int], ...]
 
 
+@dataclass(frozen=True)
+class CopyCounts:
+    """What a board's copy has, of all days: the same for any span of days that is looked at."""
+
+    states: dict[str, int]
+    tags: tuple[tuple[str, int], ...]
+    memories: dict[int, int]
+    turns: dict[int, int]
+
+    def of_days(self, last: int, days: int) -> BoardFigures:
+        """The figures with so many days up to one."""
+        span = range(last - days + 1, last + 1)
+        shown = tuple(DayCount(day, self.memories.get(day, 0), self.turns.get(day, 0)) for day in span)
+        return BoardFigures(self.states, sum(self.turns.values()), shown, self.tags)
+
+
 def read_figures(store: ReplicaReader, device: Device, now: int, days: int) -> BoardFigures:
     """Read a board's copy, for the last so many days. StoreUnavailable."""
-    last, offset = _day(now, device.zone), device.zone * 60
+    return count_copy(store, device, now).of_days(board_day(now, device.zone), days)
+
+
+def count_copy(store: ReplicaReader, device: Device, now: int) -> CopyCounts:
+    """Count what a board's copy has. StoreUnavailable."""
+    offset = device.zone * 60
     states, tags, memories = Counter[str](), Counter[str](), Counter[int]()
     for state, at, own_tags in _count_entries(store, device, "records", now):
         states[state] += 1
@@ -58,11 +79,11 @@ def read_figures(store: ReplicaReader, device: Device, now: int, days: int) -> B
         if state == "live":
             tags.update(own_tags)
     turns = Counter((at + offset) // _DAY_SECONDS for _, at, _ in _count_entries(store, device, "journal", now))
-    shown = tuple(DayCount(day, memories[day], turns[day]) for day in range(last - days + 1, last + 1))
-    return BoardFigures(dict(states), sum(turns.values()), shown, tuple(tags.most_common(MOST_TAGS)))
+    return CopyCounts(dict(states), tuple(tags.most_common(MOST_TAGS)), dict(memories), dict(turns))
 
 
-def _day(at: int, zone: int) -> int:
+def board_day(at: int, zone: int) -> int:
+    """The day of a moment where a board is, in days since 1970."""
     return (at + zone * 60) // _DAY_SECONDS
 
 
@@ -178,15 +199,18 @@ def _lines(store: ReplicaReader, device: Device, log: LogName, archived: set[int
         return
     before = 0
     span = SeqRange(device.name, log, state.epoch, 0, log_line.MAX_SEQ)
-    for seq, line in heapq.merge(store.lines(span), _archive(store, device, log, archived)):
+    if log == "journal":  # nothing of it is archived
+        yield from store.lines(span)
+        return
+    for seq, line in heapq.merge(store.lines(span), _archive(store, device, archived)):
         if seq > before:
             before = seq
             yield seq, line
 
 
-def _archive(store: ReplicaReader, device: Device, log: LogName, archived: set[int]) -> Iterator[tuple[int, bytes]]:
+def _archive(store: ReplicaReader, device: Device, archived: set[int]) -> Iterator[tuple[int, bytes]]:
     after = 0
-    while log == "records":
+    while True:
         part = store.archived(device.name, after, _ARCHIVED_AT_ONCE)
         archived.update(seq for seq, _ in part)
         yield from part
