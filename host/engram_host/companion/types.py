@@ -324,7 +324,8 @@ def without_secret(said: Said) -> Said:
 @dataclass(frozen=True)
 class Conversation:
     """A message to a board and how far it is. `at` and `changed` are Unix seconds; `turn` is the board's id of it, "" for none
-    yet; `offers` is how often the board was given it; `is_push` says that the board itself began.
+    yet; `offers` is the number of its newest offer to the board, `begun` how many the board has named, `unnamed` how many
+    were made since then; `is_push` says that the board itself began.
     """
 
     number: int
@@ -335,6 +336,8 @@ class Conversation:
     at: int
     changed: int
     offers: int
+    begun: int
+    unnamed: int
     is_cancelled: bool
     is_push: bool
 

@@ -236,6 +236,11 @@ class ConversationService:
         silence = now - (await asyncio.to_thread(self._store.device, found.device)).heard
         if silence > HEARD_SECONDS:
             return f"{found.device} is away: the message is kept, and answered when it is back.", True
+        if found.unnamed > 1:
+            return (
+                f"{found.device} was given the message and has not said that it has got it: it is kept, and given again.",
+                False,
+            )
         if found.offers:
             return f"{found.device} has other messages to answer first; this one is kept until it is its turn.", False
         return (

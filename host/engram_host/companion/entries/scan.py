@@ -6,8 +6,8 @@ EntryStates; the many lines that concern nobody but themselves need not be descr
 
 import heapq
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from engram import log_line
 from engram.memory import ALL, line_meaning
@@ -17,23 +17,29 @@ from engram_host.companion.entries.lifecycle import EntryStates
 from engram_host.companion.store.replica import ReplicaReader
 from engram_host.companion.types import Device, LogName, SeqRange
 
-COMMAND = ("command",)
-"""The labels of a turn that was a command."""
-
 _ARCHIVED_AT_ONCE = 1000
 _CONCERNS_OTHERS = frozenset({"op", "scopes", "with", "supersedes", "past", "gone"})
 """Fields of lines that may do something to entries, others or their own."""
 
-_Labels = tuple[str, ...] | list[str]
 
-ScannedEntry = tuple[int, str, int, str, _Labels]
-"""Of an entry that was not forgotten: the seq of its latest line, its state (as `LogCopy` has it), its time, its scope, and its
-tags; of a turn COMMAND if it was one.
-"""
+class ScannedEntry(NamedTuple):
+    """What is known of an entry that was not forgotten: its latest line is the one with `seq`, `session` is the number of a
+    turn's session, `notes` are those that a memory was distilled from, `is_command` says so of a turn.
+    """
 
-_Version = tuple[int, int, int, int, str, _Labels]
-"""Of a line that is a version of an entry: number, session, time, when it expires (0: never), scope and labels. A named tuple
-takes three times as long to make, and a board has ten thousands of them.
+    seq: int
+    state: str
+    at: int
+    session: int
+    tags: Sequence[str]
+    notes: Sequence[str]
+    scope: str
+    is_command: bool
+
+
+_Version = tuple[int, int, int, int, Sequence[str], Sequence[str], str, bool]
+"""Of a line: number, session, time, when it expires (0: never), tags, notes, scope, and whether it is a command. A named tuple
+takes three times as long to make, and a board has ten thousands of lines.
 """
 
 
@@ -51,7 +57,7 @@ def scan_entries(store: ReplicaReader, device: Device, log: LogName, now: int) -
         if version := version or _described_version(log, seq, fields, device.zone, states):
             versions[seq] = version
     is_plain = states.is_plain
-    for seq, (number, session, at, expires, scope, labels) in versions.items():
+    for seq, (number, session, at, expires, tags, notes, scope, is_command) in versions.items():
         if is_plain(number, session):
             state, latest = LIVE, number
         else:
@@ -61,7 +67,8 @@ def scan_entries(store: ReplicaReader, device: Device, log: LogName, now: int) -
                 continue
             state, latest = entry.state, entry.latest
         if latest == seq and state != FORGOTTEN:
-            yield seq, _state_name(state, expires, now, is_archived=seq in archived), at, scope, labels
+            name = _state_name(state, expires, now, is_archived=seq in archived)
+            yield ScannedEntry(seq, name, at, session, tags, notes, scope, is_command)
 
 
 def _state_name(state: int, expires: int, now: int, *, is_archived: bool) -> str:
@@ -96,8 +103,7 @@ def _plain_turn(seq: int, fields: dict[str, Any]) -> _Version | None:
     if not (_is_usual_turn(fields) or line_meaning.is_known_turn(fields)):
         return None
     is_turn = sid[:1] == "s" and sid[1:].isascii() and sid[1:].isdigit()
-    labels = COMMAND if "command" in fields else ()
-    return (seq, int(sid[1:]), at, 0, fields.get("scope", ALL), labels) if is_turn else None
+    return (seq, int(sid[1:]), at, 0, (), (), fields.get("scope", ALL), "command" in fields) if is_turn else None
 
 
 def _is_usual_turn(fields: dict[str, Any]) -> bool:
@@ -125,10 +131,15 @@ def _described_version(
 
 def _version(log: LogName, number: int, session: int, fields: dict[str, Any], at: Any) -> _Version | None:
     expires, scope = fields.get("expires", 0), fields.get("scope", ALL)
-    labels = fields.get("tags", ()) if log == "records" else COMMAND if "command" in fields else ()
-    if not isinstance(at, int) or not isinstance(scope, str) or not _ONLY_TEXTS.issuperset(map(type, labels)):
+    tags, notes = (fields.get("tags", ()), fields.get("notes", ())) if log == "records" else ((), ())
+    if not isinstance(at, int) or not isinstance(scope, str) or not _are_texts(tags):
         return None
-    return number, session, at, expires if isinstance(expires, int) else 0, scope, labels
+    ends = expires if isinstance(expires, int) else 0
+    return number, session, at, ends, tags, notes if _are_texts(notes) else (), scope, "command" in fields
+
+
+def _are_texts(found: Any) -> bool:
+    return not found or (isinstance(found, list) and _ONLY_TEXTS.issuperset(map(type, found)))
 
 
 _ONLY_TEXTS = frozenset({str})

@@ -50,22 +50,21 @@ class CopyCounts:
 
 def read_figures(store: ReplicaReader, device: Device, now: int, days: int) -> BoardFigures:
     """Read a board's copy, for the last so many days. StoreUnavailable."""
-    return count_copy(store, device, now).of_days(board_day(now, device.zone), days)
+    return count_copy(store, device, now).of_days(day_of(now, device.zone), days)
 
 
 def count_copy(store: ReplicaReader, device: Device, now: int) -> CopyCounts:
     """Count what a board's copy has. StoreUnavailable."""
-    offset = device.zone * 60
     states, tags, memories = Counter[str](), Counter[str](), Counter[int]()
-    for _, state, at, _, own_tags in scan_entries(store, device, "records", now):
-        states[state] += 1
-        memories[(at + offset) // _DAY_SECONDS] += 1
-        if state == "live":
-            tags.update(own_tags)
-    turns = Counter((at + offset) // _DAY_SECONDS for _, _, at, _, _ in scan_entries(store, device, "journal", now))
+    for entry in scan_entries(store, device, "records", now):
+        states[entry.state] += 1
+        memories[day_of(entry.at, device.zone)] += 1
+        if entry.state == "live":
+            tags.update(entry.tags)
+    turns = Counter(day_of(entry.at, device.zone) for entry in scan_entries(store, device, "journal", now))
     return CopyCounts(dict(states), tuple(tags.most_common(MOST_TAGS)), dict(memories), dict(turns))
 
 
-def board_day(at: int, zone: int) -> int:
-    """The day of a moment where a board is, in days since 1970."""
+def day_of(at: int, zone: int) -> int:
+    """The day of a moment in a zone, in days since 1970."""
     return (at + zone * 60) // _DAY_SECONDS

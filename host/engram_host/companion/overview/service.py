@@ -10,7 +10,8 @@ from typing import Literal
 
 from engram_host.companion.conversations.service import HEARD_SECONDS
 from engram_host.companion.errors import UnknownDevice
-from engram_host.companion.overview.figures import BoardFigures, CopyCounts, board_day, count_copy
+from engram_host.companion.overview.figures import BoardFigures, CopyCounts, count_copy, day_of
+from engram_host.companion.overview.journal import BoardJournal
 from engram_host.companion.overview.warnings import BoardWarning, find_warnings, status_warnings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.boards.status import BoardDay, ToldStatus
@@ -68,6 +69,7 @@ class BoardOverviews:
     def __init__(self, store: CompanionStore, flash_percent: Callable[[], int] = lambda: 0):
         """flash_percent() says from where on the flash of a board is nearly full, 0 for never."""
         self._store = store
+        self.journal = BoardJournal(store)
         self._flash_percent = flash_percent
         self._kept: OrderedDict[tuple[object, ...], CopyCounts] = OrderedDict()
         self._lock = threading.Lock()
@@ -123,7 +125,7 @@ class BoardOverviews:
     def _figures(self, device: Device, days: int) -> BoardFigures:
         """The figures of a board, read again once its copy has changed, or another hour has begun: memories expire."""
         now = int(time.time())
-        return self._counts(device, now).of_days(board_day(now, device.zone), days)
+        return self._counts(device, now).of_days(day_of(now, device.zone), days)
 
     def _counts(self, device: Device, now: int) -> CopyCounts:
         key = (device.name, device.generation, device.version, device.zone, now // 3600)

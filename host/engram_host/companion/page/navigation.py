@@ -3,6 +3,7 @@
 NAVIGATION: tuple[tuple[str, str], ...] = (
     ("boards", "/"),
     ("chat", "/chat"),
+    ("search", "/search"),
     ("people", "/people"),
     ("health", "/health"),
 )

@@ -12,10 +12,28 @@ from engram_host.companion.auth.middleware import MakeRefusal, Role, requires
 from engram_host.companion.board_settings.service import BoardSettingsService
 from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.conversations.service import ConversationService
+from engram_host.companion.imports.service import ImportService
+from engram_host.companion.memories.service import MemoryServices
+from engram_host.companion.overview.absence import AbsenceFinder
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.page import Page, wants_page
-from engram_host.companion.page.views import board, boards, chat, health, people, personal, settings, sign_in
+from engram_host.companion.page.views import (
+    board,
+    boards,
+    chat,
+    days,
+    health,
+    imports,
+    memories,
+    memory,
+    people,
+    personal,
+    search,
+    settings,
+    sign_in,
+)
 from engram_host.companion.personal.service import PersonalMemory
+from engram_host.companion.search_service import SearchService
 
 _PROGRAMS = ("/v1/", "/gateway/", "/metrics", "/openapi.json")
 _KEPT = "public, max-age=31536000, immutable"
@@ -26,6 +44,10 @@ class PageBackend(health.HealthBackend, Protocol):
 
     overviews: BoardOverviews
     conversations: ConversationService
+    memories: MemoryServices
+    search: SearchService
+    absences: AbsenceFinder
+    imports: ImportService
     people: PeopleService
     board_settings: BoardSettingsService
     personal: PersonalMemory
@@ -36,7 +58,12 @@ def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
     return [
         boards.make_router(page, companion.overviews),
         board.make_router(page, companion.overviews),
-        chat.make_router(page, companion.overviews, companion.conversations),
+        chat.make_router(page, companion.overviews, companion.conversations, companion.memories),
+        memories.make_router(page, companion.overviews, companion.memories),
+        memory.make_router(page, companion.overviews, companion.memories),
+        imports.make_router(page, companion.imports, companion.overviews),
+        days.make_router(page, companion.overviews.journal),
+        search.make_router(page, companion.search, companion.absences, companion.overviews),
         settings.make_router(page, companion.overviews, companion.board_settings),
         people.make_router(page, companion.people),
         personal.make_router(page, companion.personal),

@@ -11,7 +11,7 @@ from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.bridge_types import Person
 from engram_host.companion.entries.reader import EntryPage, ReadEntry
-from engram_host.companion.entries.scan import COMMAND, scan_entries
+from engram_host.companion.entries.scan import scan_entries
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.search.request import SearchResult
 from engram_host.companion.search_service import SearchService
@@ -103,7 +103,7 @@ class PersonalMemory:
     def _memories(self, principal: str, name: str, offset: int, limit: int) -> EntryPage:
         device, may_see = self._device(principal, name), _sees(principal)
         found = scan_entries(self._store, device, "records", int(time.time()))
-        states = {seq: state for seq, state, _, scope, _ in found if state in _SHOWN and may_see(scope)}
+        states = {each.seq: each.state for each in found if each.state in _SHOWN and may_see(each.scope)}
         wanted = list(reversed(states))[offset : offset + limit]
         lines = self._lines(device, "records", wanted)
         return EntryPage(len(states), [ReadEntry("", states[seq], lines[seq]) for seq in wanted if seq in lines])
@@ -111,9 +111,9 @@ class PersonalMemory:
     def _days(self, principal: str, name: str, wanted: int | None) -> PersonalDays:
         device, may_see = self._device(principal, name), _sees(principal)
         turns: dict[int, list[int]] = {}
-        for seq, _, at, scope, labels in scan_entries(self._store, device, "journal", int(time.time())):
-            if labels != COMMAND and may_see(scope):
-                turns.setdefault((at + device.zone * 60) // _DAY_SECONDS, []).append(seq)
+        for each in scan_entries(self._store, device, "journal", int(time.time())):
+            if not each.is_command and may_see(each.scope):
+                turns.setdefault((each.at + device.zone * 60) // _DAY_SECONDS, []).append(each.seq)
         day = max(turns, default=0) if wanted is None else wanted
         seqs = turns.get(day, [])[-MOST_TURNS:]
         lines = self._lines(device, "journal", seqs)

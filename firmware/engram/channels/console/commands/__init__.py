@@ -15,7 +15,7 @@ recall [--explain] QUERY -- search memories and turns by words; --explain shows 
 forget ID | QUERY -- forget a memory (m12) or a turn (t12); a query lists candidates
 pin ID -- protect a memory from eviction
 unpin ID -- end that protection
-undo -- undo the latest change of memory, profile or notes
+undo [ID] -- undo the latest change of memory, profile or notes; with an id only if it is of that memory
 session [new [TITLE] | list | switch ID | delete ID] -- conversation threads; alone: the current one
 profile [FILE [add TEXT | write TEXT | replace OLD => NEW]] -- show or edit user.md, soul.md, identity.md
 intents [list | remove ID] -- list or remove reminders

@@ -18,7 +18,7 @@ from engram_host.companion.types import (
 
 COLUMNS = (
     "number, device, mid, principal, text, room, is_group, workspace, is_command, state, turn, at, changed, offers, "
-    "is_cancelled, is_push"
+    "begun, unnamed, is_cancelled, is_push"
 )
 """Those of which as_conversation() makes a Conversation."""
 
@@ -39,9 +39,16 @@ def admit_board(rows: Rows, sender: Sender, device: str) -> None:
 
 def offer_message(rows: Rows, found: Conversation, now: int) -> Conversation:
     """Count one more offer of a message, and number it."""
-    offers = "offers = CASE WHEN offers < attempt THEN attempt ELSE offers END + 1"
+    offers = "unnamed = unnamed + 1, offers = CASE WHEN offers < attempt THEN attempt ELSE offers END + 1"
     rows.run(f"UPDATE conversations SET {offers}, changed = ? WHERE {ONE}", (now, found.device, found.said.mid))
     return known_conversation(rows, found.device, found.said.mid)
+
+
+def note_begun(rows: Rows, found: Conversation) -> None:
+    """The board has named a message: it has got the newest offer of it."""
+    if found.unnamed:
+        sql = f"UPDATE conversations SET begun = begun + 1, unnamed = 0 WHERE {ONE}"
+        rows.run(sql, (found.device, found.said.mid))
 
 
 def check_room(rows: Rows, device: str, said: Said, limits: ConversationLimits) -> None:
@@ -76,7 +83,7 @@ def insert_conversation(
         "turn": "",
         "at": now,
         "changed": now,
-        **dict.fromkeys(("offers", "attempt", "k", "is_cancelled"), 0),
+        **dict.fromkeys(("offers", "begun", "unnamed", "attempt", "k", "is_cancelled"), 0),
     }
     sql = f"INSERT INTO conversations ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})"
     rows.run(sql, (*values.values(),))
@@ -121,10 +128,12 @@ def as_conversation(row: Sequence[Any]) -> Conversation:
         at,
         changed,
         offers,
+        begun,
+        unnamed,
         *flags,
     ) = row
     said = Said(mid, principal, text, room, bool(is_group), workspace, bool(is_command))
-    return Conversation(number, device, said, state, turn, at, changed, offers, *map(bool, flags))
+    return Conversation(number, device, said, state, turn, at, changed, offers, begun, unnamed, *map(bool, flags))
 
 
 def begin_answer(rows: Rows, found: Conversation, offer: int) -> None:

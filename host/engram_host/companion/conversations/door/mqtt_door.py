@@ -1,0 +1,286 @@
+"""Conversations for programs at the broker: they write engram/v1/NAME/chat/in and read engram/v1/NAME/chat/out, in JSON.
+
+docs/guides/conversations.md has the form. A message that comes again with its id is not said again: its answer is. After a
+start of the companion the answers to what is open are published, and those of which the end may not have gone out.
+
+A program that names a `principal` vouches for them, as who holds an operator's token may over HTTP, too. One that passes on
+what others say names a `sender`, an id of their network: the rules of people are those of bridges then.
+"""
+
+import asyncio
+import functools
+import json
+import logging
+import secrets
+from collections.abc import Coroutine
+from dataclasses import replace
+from typing import Any
+
+from engram.channels.people import checked_id
+from engram.errors import ArgumentError, EngramError
+from engram.link.messages import MID_CHARS
+from engram.memory.access import Caller
+from engram_host.companion.bridges.network import Chat, Incoming
+from engram_host.companion.conversations.door.pushes import DoorPushes, Publish
+from engram_host.companion.conversations.people import Admission, PeopleService, room_of
+from engram_host.companion.conversations.service import DOOR_IDS, ConversationService, Progress
+from engram_host.companion.errors import CompanionError, StoreUnavailable, UnknownConversation
+from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.types import Piece, Said
+
+_log = logging.getLogger("engram.conversations")
+
+MOST_AT_WORK = 256
+"""Answers that are passed on at the same time: bounds the memory."""
+
+MOST_CANCELLING = 256
+"""Cancels that are handled at the same time, however many answers are passed on: each is over at once."""
+
+MOST_REFUSING = 256
+"""Refusals that go out at the same time; what comes beyond is only logged."""
+
+RESUMED_SECONDS = 120
+"""Answers that ended so shortly before a start are published again: nobody knows whether their end went out."""
+
+RETRY_SECONDS = 5.0
+"""Between two attempts to read what is open from a database that cannot be used."""
+
+NO_BRIDGE = ""
+"""The name of the bridge of a relay, which has the policy of all."""
+
+IGNORED = "ignored"
+"""The end of a message that the rules of people want no answer to."""
+
+_BUSY = "the companion passes on {} answers already: publish this again later."
+_MANY_CANCELS = "too many messages are cancelled at the same time: publish this again."
+
+_FIELDS: dict[str, type] = {
+    "id": str,
+    "text": str,
+    "command": str,
+    "cancel": str,
+    "principal": str,
+    "sender": str,
+    "name": str,
+    "room": str,
+    "group": bool,
+    "mentioned": bool,
+    "workspace": str,
+}
+
+
+class DoorRefused(CompanionError):
+    """A message of a program cannot be read."""
+
+
+class _Tasks:
+    """Tasks of one kind, bounded."""
+
+    def __init__(self, most: int):
+        self._most = most
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> bool:
+        """Do some work beside all else; False if there is no room for it."""
+        if len(self._tasks) >= self._most:
+            work.close()
+            return False
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._on_done)
+        return True
+
+    def _on_done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (problem := task.exception()):
+            # The program sends the message again if it gets no end.
+            _log.info("an answer was not passed on: %s", problem)
+
+    async def stop(self) -> None:
+        """End all of them."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+class MqttDoor:
+    """Takes messages of programs for boards, and passes answers on, and what boards begin to say."""
+
+    def __init__(
+        self, conversations: ConversationService, people: PeopleService, pushes: DoorPushes, supervisor: Supervisor
+    ):
+        self._conversations = conversations
+        self._people = people
+        self._pushes = pushes
+        self._supervisor = supervisor
+        self._passing_pushes: BackgroundTask | None = None
+        self._answers = _Tasks(MOST_AT_WORK)
+        self._cancels = _Tasks(MOST_CANCELLING)
+        self._refusals = _Tasks(MOST_REFUSING)
+        self._resuming = _Tasks(1)
+        self._followed: dict[tuple[str, str], asyncio.Task[None] | None] = {}
+
+    def take(self, device: str, data: bytes, publish: Publish) -> None:
+        """Handle a message from `chat/in`; what comes of it is published."""
+        try:
+            fields = parse(data)
+        except DoorRefused as problem:
+            self._refuse(publish, device, None, str(problem))
+            return
+        if own_id := fields.get("cancel"):
+            if not self._cancels.begin(self._cancel(device, own_id, publish)):
+                self._refuse(publish, device, own_id, _MANY_CANCELS)
+            return
+        own_id = fields.get("id") or secrets.token_hex(8)
+        if not self._answers.begin(self._say(device, own_id, fields, publish)):
+            self._refuse(publish, device, own_id, _BUSY.format(MOST_AT_WORK))
+
+    def resume(self, publish: Publish) -> None:
+        """Publish the answers to what came through this door before the companion was started; and from now on, what boards
+        begin to say.
+        """
+        self._resuming.begin(self._resume(publish))
+        self._passing_pushes = self._supervisor.start("mqtt pushes", functools.partial(self._pushes.run, publish))
+
+    async def stop(self) -> None:
+        """Pass nothing more on."""
+        if self._passing_pushes:
+            await self._passing_pushes.stop()
+        for tasks in (self._resuming, self._answers, self._cancels, self._refusals):
+            await tasks.stop()
+
+    def _refuse(self, publish: Publish, device: str, own_id: str | None, problem: str) -> None:
+        if not self._refusals.begin(_publish(publish, device, {"id": own_id, "problem": problem})):
+            _log.warning("a program's message was passed over: too many are refused", extra={"repeat": "door"})
+
+    async def _cancel(self, device: str, own_id: str, publish: Publish) -> None:
+        try:
+            await self._conversations.cancel(device, DOOR_IDS + own_id)
+        except (CompanionError, EngramError) as problem:
+            await _publish(publish, device, {"id": own_id, "problem": str(problem)})
+
+    async def _say(self, device: str, own_id: str, fields: dict[str, Any], publish: Publish) -> None:
+        try:
+            refusal = await self._refusal_of(device, own_id, fields)
+        except (CompanionError, EngramError) as problem:
+            refusal = {"problem": str(problem)}
+        if refusal:
+            await _publish(publish, device, {"id": own_id, **refusal})
+        else:
+            await self._pass_on(device, own_id, publish)
+
+    async def _refusal_of(self, device: str, own_id: str, fields: dict[str, Any]) -> dict[str, str]:
+        """Say something to a board; why not, as it is published, if who says it may not talk. CompanionError, EngramError."""
+        admission = await self._admit(device, own_id, fields)
+        if admission.caller is None:
+            return {"problem": admission.reply} if admission.reply else {"end": IGNORED}
+        is_kept = False
+        try:
+            await self._conversations.say(device, _said(own_id, fields, admission.caller))
+            is_kept = True
+        finally:
+            if not is_kept:
+                self._people.take_back(admission)
+        return {}
+
+    async def _admit(self, device: str, own_id: str, fields: dict[str, Any]) -> Admission:
+        """Whether a program's message may be answered, and as whose."""
+        chat, is_group, workspace = fields.get("room", ""), fields.get("group", False), fields.get("workspace", "")
+        if principal := fields.get("principal"):
+            is_blocked = await self._people.is_blocked(principal)
+            return Admission(None if is_blocked else Caller(principal, chat, is_group, workspace))
+        network, _, sender = fields["sender"].partition(":")
+        if principal := await self._known_principal(device, own_id):
+            # It is said already, and counts no second time.
+            return Admission(Caller(principal, room_of(network, chat or sender), is_group, workspace))
+        place, name = Chat(chat or sender, "", is_group), fields.get("name", "")
+        message = Incoming(own_id, place, sender, name, is_mentioned=fields.get("mentioned", False))
+        admission = await self._people.admit(NO_BRIDGE, network, message)
+        return replace(admission, caller=admission.caller and admission.caller._replace(workspace=workspace))
+
+    async def _known_principal(self, device: str, own_id: str) -> str:
+        """Who said a message with an id, "" if there is none."""
+        try:
+            return (await self._conversations.find(device, DOOR_IDS + own_id)).said.principal
+        except UnknownConversation:
+            return ""
+
+    async def _pass_on(self, device: str, own_id: str, publish: Publish) -> None:
+        """Publish an answer as it comes, from its beginning on."""
+        followed, task = (device, own_id), asyncio.current_task()
+        if former := self._followed.get(followed):
+            former.cancel()  # the program has lost a part of it
+        self._followed[followed] = task
+        try:
+            async for event in self._conversations.follow(device, DOOR_IDS + own_id):
+                if event:
+                    await _publish(publish, device, {"id": own_id, **_shown(event)})
+        finally:
+            if self._followed.get(followed) is task:
+                del self._followed[followed]
+
+    async def _resume(self, publish: Publish) -> None:
+        while True:
+            try:
+                found = await self._conversations.unfinished(DOOR_IDS, RESUMED_SECONDS, MOST_AT_WORK)
+                break
+            except StoreUnavailable as problem:
+                _log.warning("answers to programs wait: %s", problem, extra={"repeat": "door"})
+            await asyncio.sleep(RETRY_SECONDS)
+        for each in found:
+            if not self._answers.begin(self._pass_on(each.device, each.said.mid.removeprefix(DOOR_IDS), publish)):
+                _log.warning("programs have to publish messages again to get answers: too many are open")
+                return
+
+
+async def _publish(publish: Publish, device: str, fields: dict[str, Any]) -> None:
+    await publish(device, json.dumps(fields, ensure_ascii=False).encode())
+
+
+def parse(data: bytes) -> dict[str, Any]:
+    """The fields of a program's message. DoorRefused."""
+    try:
+        fields = json.loads(data)
+    except (ValueError, RecursionError):
+        raise DoorRefused("a message is a JSON object.") from None
+    if not isinstance(fields, dict):
+        raise DoorRefused("a message is a JSON object.")
+    for name, value in fields.items():
+        if name not in _FIELDS or type(value) is not _FIELDS[name]:
+            raise DoorRefused(f"there is no field {str(name)[:20]!r} of that kind; there are {', '.join(_FIELDS)}.")
+    if not _is_id(fields.get("id", "x")) or not _is_id(fields.get("cancel", "x")):
+        raise DoorRefused(f"an id has 1 to {MID_CHARS - len(DOOR_IDS)} printable ASCII signs without spaces.")
+    if "cancel" not in fields and bool(fields.get("text")) == bool(fields.get("command")):
+        raise DoorRefused("a message has either text or command, or it cancels another one.")
+    if "cancel" not in fields and bool(fields.get("principal")) == bool(fields.get("sender")):
+        raise DoorRefused("a message says who speaks: either principal or sender.")
+    if fields.get("sender"):
+        _check_relayed(fields)
+    return fields
+
+
+def _check_relayed(fields: dict[str, Any]) -> None:
+    try:
+        checked_id(fields["sender"])
+    except ArgumentError:
+        raise DoorRefused("a sender is a network and its own id of them, such as signal:4711.") from None
+    if fields.get("group") and not fields.get("room"):
+        raise DoorRefused("a group has a room: the network's own id of it.")
+
+
+def _is_id(value: str) -> bool:
+    return 0 < len(value) <= MID_CHARS - len(DOOR_IDS) and all("!" <= sign <= "~" for sign in value)
+
+
+def _said(own_id: str, fields: dict[str, Any], caller: Caller) -> Said:
+    content = fields.get("text") or fields["command"]
+    where = caller.room, caller.group, caller.workspace
+    return Said(DOOR_IDS + own_id, caller.principal, content, *where, bool(fields.get("command")))
+
+
+def _shown(event: Progress | Piece) -> dict[str, Any]:
+    if isinstance(event, Progress):
+        found = event.conversation
+        told = {"told": event.told} if event.told else {}
+        return {"state" if found.is_open else "end": found.state, **told}
+    return {"n": event.number, "kind": event.kind, "text": event.text}
