@@ -170,6 +170,7 @@ OPEN = {
     ("GET", "/signout"),
     ("POST", "/signout"),
     ("GET", "/v1/alive"),
+    ("GET", "/session"),
     ("GET", "/me"),
     ("GET", "/me/boards/{device}"),
     ("GET", "/me/boards/{device}/days"),
