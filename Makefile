@@ -24,7 +24,7 @@ export PYTHONPATH = host
 export PYTHONDONTWRITEBYTECODE =
 export PYTHONPYCACHEPREFIX = $(CURDIR)/build/pycache
 
-.PHONY: help run serve bench-companion bench-bridges test soak eval bench-store heap month lint format lock clean
+.PHONY: help run serve bench-companion bench-bridges bench-page screenshots test soak eval bench-store heap month lint format lock clean
 .PHONY: image package flash deploy monitor chat setup wifi backup restore
 
 help:  ## list the targets
@@ -79,13 +79,19 @@ eval: .venv micropython  ## ask a board's memory the questions of a set and coun
 	else echo "$(SETS) is not there: name a folder of conversations with SETS=..."; fi
 
 bench-store: .venv micropython  ## measure the store at five sizes, up to 10,000 turns and records (ARGS="1000": at these)
-	@$(BIN)/python tools/benchmarks/bench_store.py $(ARGS)
+	@$(BIN)/python tools/benchmarks/bench_store.py --sets "$(SETS)" $(ARGS)
 
 bench-companion: .venv mosquitto  ## measure the companion on SQLite and PostgreSQL: searches, boards, memory (ARGS="sqlite": one)
 	@$(BIN)/python tools/benchmarks/bench_companion.py $(ARGS)
 
 bench-bridges: .venv chat-servers synapse  ## measure what bridges cost the companion: memory, and CPU while nobody speaks (ARGS="irc": one)
 	@$(BIN)/python tests/support/bridges/bench_bridges.py $(ARGS)
+
+bench-page: .venv  ## measure the page with 10,000 memories and 1,000 boards: time, bytes, memory (ARGS="chat": one view)
+	@$(BIN)/python tests/support/page/bench_page.py $(ARGS)
+
+screenshots: .venv chromium  ## make the pictures of the page in the docs (OUT=folder: of all views, to look at)
+	@$(BIN)/python tests/support/page/screenshots.py $(if $(OUT),"$(OUT)")
 
 heap: .venv micropython  ## measure the heap of modules, the start and a turn (FROZEN=1: also with frozen modules)
 	@$(BIN)/python tools/benchmarks/heap.py $(if $(FROZEN),--frozen)

@@ -1,4 +1,4 @@
-"""What the tests in a real browser share: one Chromium for all, a companion, and a board beside it."""
+"""What the tests in a real browser share: one Chromium for all, a companion, and a board or a household beside it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +7,11 @@ import pytest
 
 from chromium import Chromium, Tab, find_chromium
 from companion_fixtures import board, companion
+from device_tokens import make_tokens
+from hostile_texts import Hostile
+from household import plainly
+from houses import House, open_house
+from peers import Companion
 
 __all__ = ["board", "companion"]
 
@@ -22,6 +27,31 @@ def chromium() -> Iterator[Chromium]:
 
 
 @pytest.fixture
-def tab(chromium: Chromium) -> Tab:
+def tab(chromium: Chromium) -> Iterator[Tab]:
     """A tab of its own."""
-    return chromium.tab()
+    made = chromium.tab()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
+    """A companion that asks for tokens."""
+    home = tmp_path_factory.mktemp("strict") / "home"
+    make_tokens(home, "kitchen")
+    with Companion(home, ENGRAM_TOKENS="on") as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A household as any."""
+    with open_house(tmp_path_factory.mktemp("house"), plainly) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def hostile_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A household in which each text of a person, a model, a board or a file is hostile."""
+    with open_house(tmp_path_factory.mktemp("hostile"), Hostile()) as made:
+        yield made

@@ -22,6 +22,7 @@ from engram_host.cli import output
 from engram_host.cli.console_session import BoardConsole, answer_lines, check_reports, import_object, open_board
 from engram_host.cli.exit_status import CommandError, NotFound, WrongUsage
 from engram_host.cli.options import DEVICE, HOME, JSON, PORT, SIM, URL, BoardAddress, Context, takes
+from engram_host.cli.page.preview_import import preview_import
 from engram_host.transfer.formats import Fields
 from engram_host.transfer.reader import MemoryFile
 from engram_host.transfer.report import ImportReport
@@ -114,6 +115,12 @@ def import_file(
     context: Context,
     file: Annotated[Path, typer.Argument(help="JSON Lines, Markdown (.md) or a CoClaw export (.json)")],
     out: Annotated[Path | None, typer.Option(help="write a file for a board's own /import instead")] = None,
+    preview: Annotated[
+        bool, typer.Option("--preview", help="only say what becomes of each line, by the companion's copy of the board")
+    ] = False,
+    background: Annotated[
+        bool, typer.Option("--background", help="let the companion send it, also once a board that is away is back")
+    ] = False,
 ) -> None:
     """Import memories into a board: on a serial port, simulated, or over the link of a companion.
 
@@ -128,7 +135,14 @@ def import_file(
     Example: engram import notes.md --sim ~/.engram/sim
 
     Example: engram import memory_records.jsonl --out memory.jsonl
+
+    Example: engram import notes.md --device kitchen --preview
     """
+    if preview or background:
+        if out or context.board != BoardAddress():
+            raise WrongUsage("--preview and --background ask the companion: leave --port, --sim and --out out.")
+        preview_import(context, file, is_started=background)
+        return
     from engram_host.transfer.reader import MemoryFile
 
     if out and (context.board != BoardAddress() or context.device):

@@ -33,6 +33,8 @@ TASKS = (
     "expiry",
     "folders",
     "http",
+    "imports",
+    "merges",
     "mqtt",
     "replication",
     "warming",

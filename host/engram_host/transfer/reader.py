@@ -21,7 +21,7 @@ _NAME_SHOWN = 24
 
 
 class MemoryFile:
-    """A file whose name ends in .md, .json, or anything else for JSON Lines."""
+    """A file by its name, which ends in .md, .json, or anything else for JSON Lines, and its content."""
 
     def __init__(self, name: str, data: bytes):
         self._data = data.removeprefix(_BOM)

@@ -7,8 +7,8 @@ from typing import Any, TypedDict
 from engram_host.transfer.reader import MemoryFile
 
 _ORDER = (
-    *("stored", "written", "changed", "there already", "older than here", "forgotten", "texts put in their place"),
-    "refused",
+    *("stored", "written", "changed", "there already", "older than here", "changed meanwhile", "forgotten"),
+    *("texts put in their place", "refused"),
 )
 _UNKNOWN = "left out, since a memory has no place for it: "
 MOST_TOLD = 100

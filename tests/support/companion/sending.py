@@ -19,10 +19,11 @@ def digest(lines: Iterable[bytes]) -> str:
 class Sent:
     """A board with two logs in RAM; `post(device, message)` gives the answers."""
 
-    def __init__(self, post, device: str = "kitchen", board: str = "b1", epoch: int = 11):
+    def __init__(self, post, device: str = "kitchen", board: str = "b1", epoch: int = 11, zone: int = 0):
         self.post = post
         self.device = device
         self.board = board
+        self.zone = zone
         self.link = 1
         self.n = 0
         self.epoch = epoch
@@ -50,6 +51,12 @@ class Sent:
         fields = {"id": f"m{seq}", "content": content, "tags": ["note"], "created": 1795247156 + seq, **more}
         return self._write("records", seq, fields)
 
+    def note(self, file: str, text: str) -> None:
+        """Send a note as it stands on the flash."""
+        content = text.encode()
+        answer = self.ask("note", content, epoch=self.epoch, file=file, digest=messages.shown(crc32(content)))
+        assert answer["op"] == "noted", answer
+
     def write(self, log: str, **fields: Any) -> int:
         """Write any line; its seq."""
         return self._write(log, self._next(log), fields)
@@ -67,7 +74,7 @@ class Sent:
         """Begin a connection; the answer's head."""
         self.link += 1
         logs = {name: [self.epoch, 1, self._next(name), self.rewrites] for name in self.lines}
-        return self.ask("hello", b"", version=1, zone=0, relied=0, **logs)
+        return self.ask("hello", b"", version=1, zone=self.zone, relied=0, **logs)
 
     def send(self, log: str, after: int = 0, to: int | None = None) -> dict[str, Any]:
         """Send the lines of a span; the answer's head."""

@@ -3,6 +3,7 @@
 It speaks the protocol of the developer tools on two file descriptors, so it needs neither a driver nor a port.
 """
 
+import base64
 import contextlib
 import itertools
 import json
@@ -82,10 +83,19 @@ class Chromium:
         self._folder.cleanup()
 
     def tab(self) -> "Tab":
-        """Open a tab, with cookies of its own kind shared with the others."""
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        """Open a tab with cookies of its own."""
+        return self.tab_in(self.call("Target.createBrowserContext")["browserContextId"])
+
+    def tab_in(self, context: str) -> "Tab":
+        """Open a tab that shares the cookies of a context."""
+        target = self.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        return Tab(self, session)
+        return Tab(self, session, context)
+
+    def close_context(self, context: str) -> None:
+        """Close all tabs that share a context, and forget what happened."""
+        self.call("Target.disposeBrowserContext", browserContextId=context)
+        self._events.clear()
 
     def call(self, method: str, session: str = "", **parameters: Any) -> dict[str, Any]:
         """Ask for something; its result. BrowserFailed."""
@@ -125,9 +135,10 @@ class Chromium:
 class Tab:
     """A tab of a browser."""
 
-    def __init__(self, browser: Chromium, session: str):
+    def __init__(self, browser: Chromium, session: str, context: str):
         self._browser = browser
         self._session = session
+        self._context = context
         for name in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{name}.enable")
 
@@ -142,6 +153,19 @@ class Tab:
             raise BrowserFailed(f"{address}: {found['errorText']}")
         self.wait("the view is loaded", "document.readyState === 'complete' && location.href !== 'about:blank'")
 
+    def another(self) -> "Tab":
+        """Open another tab of the same person, with the same cookies."""
+        return self._browser.tab_in(self._context)
+
+    def close(self) -> None:
+        """Close it, with all others of the same person."""
+        self._browser.close_context(self._context)
+
+    def back(self) -> None:
+        """Press the browser's back button."""
+        history = self.call("Page.getNavigationHistory")
+        self.call("Page.navigateToHistoryEntry", entryId=history["entries"][history["currentIndex"] - 1]["id"])
+
     def run(self, script: str) -> Any:
         """The value of an expression. BrowserFailed if it raises."""
         found = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
@@ -151,7 +175,7 @@ class Tab:
 
     def wait(self, what: str, script: str, seconds: float = SECONDS) -> None:
         """Wait until an expression gives something true. BrowserFailed."""
-        wait_until(f"{what}; the view says {self.text()[:2000]!r}", lambda: self._is_so(script), seconds)
+        wait_until(lambda: f"{what}; the view says {self.text()[:2000]!r}", lambda: self._is_so(script), seconds)
 
     def _is_so(self, script: str) -> bool:
         try:
@@ -169,6 +193,12 @@ class Tab:
         self.run(f"document.querySelector({json.dumps(selector)}).value = ''")
         self.call("Input.insertText", text=text)
 
+    def choose_file(self, selector: str, path: Path) -> None:
+        """Choose a file in a field for one, as in the dialog of the browser."""
+        root = self.call("DOM.getDocument")["root"]["nodeId"]
+        node = self.call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+        self.call("DOM.setFileInputFiles", files=[str(path)], nodeId=node)
+
     def press(self, key: str, modifiers: int = 0) -> None:
         """Press a key, such as Tab or Enter; modifiers: 2 is Ctrl, 8 is Shift."""
         codes = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32}
@@ -179,8 +209,10 @@ class Tab:
 
     def click(self, selector: str) -> None:
         """Click on an element where it stands."""
+        # Scrolled smoothly, it would be somewhere else by the time of the click.
+        scroll = "e.scrollIntoView({block: 'center', behavior: 'instant'});"
         place = self.run(
-            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center'}}); "
+            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); {scroll} "
             "const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()"
         )
         for kind in ("mousePressed", "mouseReleased"):
@@ -194,15 +226,17 @@ class Tab:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
 
+    def as_printed(self) -> None:
+        """Show views as they are printed."""
+        self.call("Emulation.setEmulatedMedia", media="print", features=[])
+
     def without_script(self) -> None:
         """Run no script of a page from now on."""
         self.call("Emulation.setScriptExecutionDisabled", value=True)
 
-    def screenshot(self, path: Path) -> None:
-        """A picture of the whole view."""
-        import base64
-
-        data = self.call("Page.captureScreenshot", captureBeyondViewport=True)["data"]
+    def screenshot(self, path: Path, *, is_whole: bool = True) -> None:
+        """A picture of the whole view, or of what of it fits into the window."""
+        data = self.call("Page.captureScreenshot", captureBeyondViewport=is_whole)["data"]
         path.write_bytes(base64.b64decode(data))
 
     def complaints(self) -> list[str]:

@@ -28,6 +28,7 @@ from engram_host.companion.auth.audit import ALLOWED, REFUSED, AuditLog
 from engram_host.companion.auth.csrf import check_csrf
 from engram_host.companion.auth.identity import STRANGER, ApiCaller, CallerLookup
 from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
+from engram_host.companion.auth.response_headers import with_headers
 from engram_host.companion.auth.sessions import COOKIE, BrowserSession, Sessions
 from engram_host.companion.errors import StoreUnavailable
 
@@ -41,7 +42,17 @@ FORM = "x-form"
 """The field of a route that a form of the page is sent to: it may show the CSRF token in one of its fields."""
 
 _FIGURES = frozenset(
-    {"/v1/health", "/v1/alive", "/v1/stats", "/metrics", "/docs", "/openapi.json", "/static/{name}", "/signin"}
+    {
+        "/v1/health",
+        "/v1/alive",
+        "/v1/stats",
+        "/metrics",
+        "/docs",
+        "/openapi.json",
+        "/static/{name}",
+        "/signin",
+        "/session",
+    }
 )
 """Routes that show nothing of what boards remember, and are asked for all the time: they are not in the audit log."""
 
@@ -55,6 +66,9 @@ class Role(StrEnum):
 
     OWN_DEVICE = "own device"
     """The board that the path names."""
+
+    PERSON = "person"
+    """Somebody with a page of their own; the route shows what is theirs."""
 
     OPERATOR = "operator"
 
@@ -166,8 +180,8 @@ class HttpAccess:
             raise HTTPException(429, sentence, {"Retry-After": str(math.ceil(wait))})
 
     def may_use_all(self, caller: ApiCaller) -> bool:
-        """Whether all routes are a caller's: the operator's, and where no tokens are asked for, anybody's who is no board."""
-        return caller.is_operator or not (self.requires_tokens or caller.device)
+        """Whether all routes are a caller's: the operator's, and where no tokens are asked for, anybody's else."""
+        return caller.is_operator or not (self.requires_tokens or caller.device or caller.principal)
 
 
 class AuthMiddleware:
@@ -204,7 +218,7 @@ class AuthMiddleware:
             state[CONNECTION].mark_known()
         self._at_work += 1
         try:
-            await self._app(scope, taken, _with_local_redirects(send))
+            await self._app(scope, taken, with_headers(send))
         finally:
             self._at_work -= 1
 
@@ -216,7 +230,7 @@ class AuthMiddleware:
         # Where a token is asked for, a page that was led here by another name has none to show.
         check_origin(headers, None if self._access.requires_tokens else self._access.names)
         try:
-            session = await self._session(headers)
+            session = scope["state"]["session"] = await self._session(headers)
             caller = session.caller if session else await self._access.callers.by_token(_token(headers))
             await self._note(caller, rule, scope)
         except StoreUnavailable as problem:
@@ -226,6 +240,8 @@ class AuthMiddleware:
             self._access.check_rate(caller.device)
         if caller.is_read_only and not _is_allowed(caller, rule):
             raise HTTPException(403, f"the token {caller.name} may only read what boards remember.")
+        if caller.principal and rule.role is not Role.ANYBODY and not _is_allowed(caller, rule):
+            raise HTTPException(403, _NOT_THEIRS)
         if rule.role is Role.ANYBODY or not (self._access.requires_tokens or rule.role is Role.GATEWAY):
             return caller, session
         if not caller.is_known:
@@ -267,7 +283,12 @@ _NO_TOKEN = (
 )
 
 
+_NOT_THEIRS = "this page shows what is yours; that is for the companion's operator."
+
+
 def _is_allowed(caller: ApiCaller, rule: RouteRule) -> bool:
+    if caller.principal:
+        return rule.role is Role.PERSON
     if caller.is_read_only:
         return rule.reads and rule.role is not Role.GATEWAY
     if caller.is_operator:
@@ -289,25 +310,6 @@ def _token(headers: Headers) -> str:
         except (binascii.Error, UnicodeDecodeError):
             return ""
     return headers.get("x-api-key", "").strip() if not kind else ""
-
-
-def _with_local_redirects(send: Send) -> Send:
-    """Send answers whose redirects name a path only: a client is not led to whatever host its request named."""
-
-    async def sent(message: Message) -> None:
-        if message["type"] == "http.response.start" and message["status"] // 100 == 3:
-            message["headers"] = [
-                (name, _path_of(value) if name.lower() == b"location" else value) for name, value in message["headers"]
-            ]
-        await send(message)
-
-    return sent
-
-
-def _path_of(location: bytes) -> bytes:
-    parts = _split(location.decode("latin-1"))
-    path = "/" + parts.path.lstrip("/")
-    return (f"{path}?{parts.query}" if parts.query else path).encode("latin-1")
 
 
 def check_framing(headers: Headers) -> None:

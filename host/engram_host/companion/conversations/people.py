@@ -141,6 +141,13 @@ class PeopleService:
         """Somebody."""
         return await asyncio.to_thread(self._store.person, ref)
 
+    async def find_for_page(self, ref: str) -> Person:
+        """Somebody who may have a page of their own: who is not blocked."""
+        person = await self.find(ref)
+        if person.is_blocked:
+            raise ArgumentError(person.principal, "is blocked, and gets no page.")
+        return person
+
     async def approve(self, ref: str, name: str = "") -> Person:
         """Let somebody talk, by their code or id; a name becomes the principal, which memories have for ever."""
         return await asyncio.to_thread(self._store.approve_person, ref, name, int(self._now()))
@@ -173,10 +180,10 @@ class PeopleService:
         """Answer in a group (`network:id`) on `mention`, `always`, or not at all (`off`)."""
         await asyncio.to_thread(self._store.set_group, ref, mode)
 
-    # --- for bridges
+    # --- for bridges, and for the relays of programs
 
     async def admit(self, bridge: str, network: str, message: Incoming) -> Admission:
-        """Whether a message may be answered, and as whose."""
+        """Whether a message may be answered, and as whose. What came through no `bridge` ("") has the policy of all."""
         chat = message.chat
         ref = f"{network}:{message.sender}"
         group = f"{network}:{chat.id}" if chat.is_group else ""
@@ -199,6 +206,10 @@ class PeopleService:
         return self._rated(
             ref, message.at, Caller(principal, room_of(network, chat.id, chat.thread), chat.is_group, "")
         )
+
+    async def is_blocked(self, principal: str) -> bool:
+        """Whether a principal, or somebody whose id that is, is answered no more."""
+        return await asyncio.to_thread(self._store.is_blocked, principal)
 
     def take_back(self, admission: Admission) -> None:
         """A message that was admitted is not kept, or was here before: it does not count."""

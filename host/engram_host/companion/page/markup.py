@@ -34,6 +34,8 @@ def render_markdown(text: str) -> Markup:
         if token.type in ("heading_open", "heading_close"):
             # The page's own headings are above it.
             token.tag = f"h{min(6, int(token.tag[1]) + 3)}"
+        if token.type == "table_open":
+            token.attrSet("tabindex", "0")  # a wide one scrolls: the keyboard has to reach it
         for child in token.children or ():
             if child.type == "link_open":
                 child.attrSet("rel", "noopener noreferrer nofollow")

@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
 
-from engram.errors import EngramError
+from engram.errors import EngramError, NotFound
 from engram_host.companion.auth.exposure import is_loopback
 from engram_host.companion.auth.middleware import HttpAccess, Role, requires
 from engram_host.companion.auth.sessions import COOKIE, NO_TOKEN, SESSION_SECONDS, BrowserSession
@@ -27,11 +27,14 @@ from engram_host.companion.errors import (
     UnknownConversation,
     UnknownDevice,
     UnknownEntry,
+    UnknownImport,
 )
 from engram_host.companion.page.assets import Assets
 from engram_host.companion.page.catalog import LANGUAGE_COOKIE, NAMES, Texts, choose_language, load_catalogs
 from engram_host.companion.page.markup import render_markdown
-from engram_host.companion.page.navigation import NAVIGATION
+from engram_host.companion.page.navigation import NAVIGATION, PERSONAL
+from engram_host.companion.page.theme import THEME_COOKIE, THEMES, choose_theme
+from engram_host.wording import format_size
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; "
@@ -53,8 +56,10 @@ HEADERS = {
 PART = "x-part"
 """The header with which the page's script asks for a part of a view, without what stands around it."""
 
-_LANGUAGE_SECONDS = 365 * 86400
-_MISSING = (UnknownDevice, UnknownEntry, UnknownConversation, NoSuchFile)
+_KEPT_SECONDS = 365 * 86400
+"""How long a browser keeps the language and the theme."""
+
+_MISSING = (NotFound, UnknownDevice, UnknownEntry, UnknownConversation, UnknownImport, NoSuchFile)
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,11 @@ def view(*, form: bool = False, reads: bool = False) -> dict[str, Any]:
     return requires(Role.OPERATOR, form=form, reads=reads)
 
 
+def personal_view() -> dict[str, Any]:
+    """What the route of a view says that shows a person what is theirs."""
+    return requires(Role.PERSON, reads=True)
+
+
 class Page:
     """Renders views, and answers what goes wrong in them."""
 
@@ -93,8 +103,9 @@ class Page:
             lstrip_blocks=True,
             auto_reload=False,
         )
-        self._templates.filters |= {"when": time_tag, "day": day_text, "markdown": render_markdown}
-        self._templates.globals |= {"asset": self.assets.url, "languages": NAMES, "navigation": NAVIGATION}
+        self._templates.filters |= {"when": time_tag, "day": day_text, "markdown": render_markdown, "size": format_size}
+        self._templates.globals |= {"asset": self.assets.url, "languages": NAMES}
+        self._templates.globals |= {"themes": THEMES}
 
     def router(self) -> APIRouter:
         """A router for a view: its routes begin sessions, have the page's headers, and answer errors with a page."""
@@ -122,7 +133,7 @@ class Page:
             answer = await handler(request)
         except (CompanionError, EngramError, HTTPException, RequestValidationError) as problem:
             return self._problem(request, problem)
-        if cookie:
+        if cookie and not _sets_session(answer):  # a link has begun another one
             self.set_session(request, answer, cookie)
         return self._finished(request, answer)
 
@@ -142,12 +153,11 @@ class Page:
         for name, value in HEADERS.items():
             if name not in answer.headers:
                 answer.headers[name] = value
-        asked = request.query_params.get("lang", "")
-        if asked in NAMES:
-            secure = request.url.scheme == "https"
-            answer.set_cookie(
-                LANGUAGE_COOKIE, asked, _LANGUAGE_SECONDS, secure=secure, httponly=True, samesite="strict"
-            )
+        secure = request.url.scheme == "https"
+        for parameter, cookie, values in (("lang", LANGUAGE_COOKIE, NAMES), ("theme", THEME_COOKIE, THEMES)):
+            asked = request.query_params.get(parameter, "")
+            if asked in values:
+                answer.set_cookie(cookie, asked, _KEPT_SECONDS, secure=secure, httponly=True, samesite="strict")
         return answer
 
     def set_session(self, request: Request, answer: Response, cookie: str) -> None:
@@ -165,17 +175,19 @@ class Page:
         language = choose_language(asked, kept, request.headers.get("accept-language", ""))
         return Visit(self.catalogs[language], getattr(request.state, "session", None))
 
-    def render(self, request: Request, template: str, status: int = 200, **values: Any) -> Response:
+    def render(self, request: Request, template: str, status: int = 200, /, **values: Any) -> Response:
         """A view: a template with values."""
         return HTMLResponse(self.part(request, template, **values), status)
 
-    def part(self, request: Request, template: str, **values: Any) -> Markup:
+    def part(self, request: Request, template: str, /, **values: Any) -> Markup:
         """What a template makes of values, for a view or for the page's script."""
         visit = self.visit(request)
         shared = {
             "t": visit.texts,
+            "theme": choose_theme(request.query_params.get("theme", ""), request.cookies.get(THEME_COOKIE, "")),
             "csrf": visit.csrf,
             "is_signed_in": visit.session is not None,
+            "navigation": PERSONAL if visit.session and visit.session.caller.principal else NAVIGATION,
             "is_read_only": visit.session is not None and visit.session.caller.is_read_only,
             "requires_tokens": self.access.requires_tokens,
             "path": request.url.path,
@@ -206,6 +218,10 @@ class Page:
         return self.refuse(request, status, str(problem))
 
 
+def _sets_session(answer: Response) -> bool:
+    return any(value.startswith(f"{COOKIE}=") for value in answer.headers.getlist("set-cookie"))
+
+
 def is_local(request: Request) -> bool:
     """Whether a request comes from the companion's own computer."""
     client = request.client.host if request.client else ""
@@ -231,15 +247,18 @@ def _link(request: Request, **changes: Any) -> str:
 
 
 def time_tag(seconds: int, zone: int | None = None) -> Markup:
-    """A time in UTC, which the page's script shows in the browser's zone; that of a board is in its title."""
+    """A time in UTC, which the page's script shows in the browser's zone, with that of a board where they differ; without
+    the script that of a board is in its title.
+    """
     try:
         at = datetime.fromtimestamp(seconds, UTC)
         there = at.astimezone(timezone(timedelta(minutes=zone))) if zone is not None else None
     except (OverflowError, OSError, ValueError):
         return Markup("")
     title = there.strftime("%Y-%m-%d %H:%M %z") if there else ""
+    more = Markup(' title="{}" data-zone="{}"').format(title, zone) if there else ""
     stamp = at.strftime("%Y-%m-%dT%H:%M:%SZ")
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(stamp, title, at.strftime("%Y-%m-%d %H:%M UTC"))
+    return Markup('<time datetime="{}"{}>{}</time>').format(stamp, more, at.strftime("%Y-%m-%d %H:%M UTC"))
 
 
 def day_text(days: int) -> str:

@@ -7,11 +7,25 @@ function say(text) {
   if (live.textContent !== text) live.textContent = text;
 }
 
+// Times in the browser's zone; where a board's clock says something else, that stands beside it.
 function showTimes(root) {
-  const form = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+  const language = document.documentElement.lang;
+  const form = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+  const clock = new Intl.DateTimeFormat(language, { timeStyle: "short", timeZone: "UTC" });
+  const calendar = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
   for (const time of root.querySelectorAll("time[datetime]")) {
     const at = new Date(time.dateTime);
-    if (!Number.isNaN(at.getTime())) time.textContent = form.format(at);
+    if (Number.isNaN(at.getTime())) continue;
+    time.textContent = form.format(at);
+    const zone = Number(time.dataset.zone ?? NaN);
+    if (Number.isNaN(zone) || zone === -at.getTimezoneOffset()) continue;
+    const there = new Date(at.getTime() + zone * 60000);
+    const shown = (there.getUTCDate() === at.getDate() ? clock : calendar).format(there);
+    const beside = document.createElement("span");
+    beside.className = "there";
+    beside.textContent = `(${document.body.dataset.there.replace("{time}", shown)})`;
+    time.append(" ", beside);
+    time.classList.add("both");
   }
 }
 
@@ -28,11 +42,16 @@ async function part(address, options = {}) {
   return document.importNode(found.body.firstElementChild, true);
 }
 
-function post(address, form, extra = {}) {
+async function post(address, form, extra = {}) {
   const body = new URLSearchParams(new FormData(form));
   for (const [name, value] of Object.entries(extra)) body.set(name, value);
-  return part(address, { method: "POST", body, headers: { "X-CSRF-Token": csrf } });
+  const found = await part(address, { method: "POST", body, headers: { "X-CSRF-Token": csrf } });
+  document.dispatchEvent(new CustomEvent("posted"));
+  return found;
 }
+
+// For the scripts of single views, which are loaded after this one.
+globalThis.engram = { part, post, say, showTimes };
 
 // --- chat
 
@@ -157,8 +176,64 @@ function sendsMessages(form) {
   });
 }
 
+document.addEventListener("shown", (event) => showTimes(event.target));
+// Commands that begin as the message does: reached by Tab, taken with Enter or a click.
+function completes(form) {
+  const field = form.elements.text;
+  const list = document.getElementById("completions");
+  const known = [...document.querySelectorAll("#known option")];
+  const close = () => {
+    list.hidden = true;
+    list.replaceChildren();
+  };
+  field.addEventListener("input", () => {
+    close();
+    if (!/^\/\w*$/.test(field.value)) return;
+    for (const option of known.filter((each) => each.value.startsWith(field.value)).slice(0, 8)) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = `${option.value} – ${option.textContent.trim()}`;
+      button.addEventListener("click", () => {
+        field.value = `${option.value} `;
+        close();
+        field.focus();
+      });
+      const item = document.createElement("li");
+      item.append(button);
+      list.append(item);
+    }
+    list.hidden = !list.children.length;
+  });
+  form.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || list.hidden) return;
+    close();
+    field.focus();
+  });
+  form.addEventListener("submit", close);
+}
+
+// What another tab has said stands in this one as well.
+async function addMissing() {
+  const answer = await fetch(location.href, { headers: { Accept: "text/html" }, cache: "no-store" });
+  if (!answer.ok || answer.redirected) return;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const found of page.querySelectorAll("#messages > .exchange")) {
+    if (document.getElementById(found.id)) continue; // each follows its own answer
+    const article = document.importNode(found, true);
+    document.getElementById("nothing")?.remove();
+    messages.append(article);
+    adopt(article);
+  }
+}
+
 showTimes(document);
+document.addEventListener("shown", (event) => showTimes(event.target));
 if (messages) {
+  document.addEventListener("changed", (event) => {
+    event.preventDefault();
+    addMissing().catch((problem) => say(problem.message));
+  });
   for (const article of messages.querySelectorAll(".exchange")) adopt(article);
   for (const form of document.querySelectorAll("#say, #command")) sendsMessages(form);
+  completes(document.getElementById("say"));
 }

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from engram_host.companion.auth.middleware import Role, requires
-from engram_host.companion.page.page import Page, is_local, view
+from engram_host.companion.page.page import Page, is_local
 
 _SEE_OTHER = 303
 _MOST_TOKEN = 200
@@ -48,7 +48,18 @@ def make_router(page: Page) -> APIRouter:
         await _note_failed(page, request)
         return _form(page, request, next, "signin.bad_token", 403)
 
-    @router.get("/signout", openapi_extra=view())
+    _add_session_routes(router, page)
+    return router
+
+
+def _add_session_routes(router: APIRouter, page: Page) -> None:
+    @router.get("/session", openapi_extra=requires(Role.ANYBODY))
+    async def session(request: Request) -> Response:
+        """Whether this browser is signed in, for the page's script: 204 or 401, which is no failed login."""
+        is_in = request.state.session is not None or not page.access.requires_tokens
+        return Response(status_code=204 if is_in else 401)
+
+    @router.get("/signout", openapi_extra=requires(Role.ANYBODY))
     async def ask_sign_out(request: Request) -> Response:
         """Ask where to sign out."""
         return page.render(request, "signout.html", page_key="")
@@ -62,8 +73,6 @@ def make_router(page: Page) -> APIRouter:
         answer = RedirectResponse("/signin", _SEE_OTHER)
         page.drop_session(request, answer)
         return answer
-
-    return router
 
 
 def _form(page: Page, request: Request, next: str, problem: str, status: int) -> Response:

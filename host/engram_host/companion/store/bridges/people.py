@@ -14,6 +14,7 @@ from engram.memory.access import OWNER, Caller
 from engram_host.companion.bridge_types import GroupMode, PairingRequest, Person
 from engram_host.companion.store.damage import CHECKED, is_sound, row_check
 from engram_host.companion.store.database import DatabaseTable, reads, writes
+from engram_host.companion.store.page.sessions import end_pages_of
 from engram_host.companion.store.queries import Rows
 
 MOST_PEOPLE = 1000
@@ -63,6 +64,12 @@ class PeopleTable(DatabaseTable):
         request = next((each for each in waiting if each.ref == ref), None)
         return Known(person, request, len(waiting), modes.get(group, ""))
 
+    @reads
+    def is_blocked(self, rows: Rows, principal: str) -> bool:
+        """Whether a principal is one, or an id of one, whom nobody answers any more."""
+        person = _with_principal(rows, principal) or _with_id(rows, principal)
+        return person is not None and person.is_blocked
+
     @writes
     def add_code(self, rows: Rows, request: PairingRequest) -> bool:
         """Keep the code of a stranger; False if they have one, or too many others of the network do."""
@@ -102,6 +109,11 @@ class PeopleTable(DatabaseTable):
     def person(self, rows: Rows, ref: str) -> Person:
         """The person with an id, a principal or a name. NotFound."""
         return _find(rows, ref)
+
+    @reads
+    def person_of(self, rows: Rows, principal: str) -> Person | None:
+        """The person with a principal, None if there is none; not one who is called so in lists."""
+        return _with_principal(rows, principal)
 
     # --- changes
 
@@ -233,6 +245,7 @@ def _save(rows: Rows, person: Person) -> Person:
 def _remove(rows: Rows, person: Person) -> None:
     rows.run("DELETE FROM people_ids WHERE principal = ?", (person.principal,))
     rows.run("DELETE FROM people WHERE principal = ?", (person.principal,))
+    end_pages_of(rows, person.principal)
     rows.let_go = True
 
 
@@ -299,4 +312,6 @@ def _end_waiting(rows: Rows, ref: str) -> None:
 def _set_blocked(rows: Rows, person: Person, *, is_blocked: bool) -> Person:
     for ref in person.ids:
         _end_waiting(rows, ref)
+    if is_blocked:
+        end_pages_of(rows, person.principal)
     return _save(rows, replace(person, is_blocked=is_blocked))

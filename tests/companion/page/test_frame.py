@@ -1,0 +1,74 @@
+"""What each view has around it, as far as HTTP goes: colours, the state of the session, headers of all answers."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from engram_host.companion.auth import tokens
+from engram_host.companion.page.page import time_tag
+from engram_host.companion.page.theme import THEMES, choose_theme
+from page_client import PageClient
+from peers import Companion
+
+
+@pytest.fixture
+def browser(companion: Companion) -> Iterator[PageClient]:
+    with closing(PageClient(companion.url)) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    "asked, kept, chosen",
+    [
+        ("dark", "light", "dark"),
+        ("", "light", "light"),
+        ("evil", "dark", "dark"),
+        ("", "evil", "auto"),
+        ("", "", "auto"),
+    ],
+)
+def test_the_colours_are_those_asked_for_then_those_kept_then_the_systems(asked: str, kept: str, chosen: str):
+    assert choose_theme(asked, kept) == chosen
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_browser_keeps_the_colours_that_were_chosen(browser: PageClient, theme: str):
+    assert next(browser.open(f"/?theme={theme}").all("html"))["data-theme"] == theme
+    assert next(browser.open("/chat?find=x").all("html"))["data-theme"] == theme
+    assert next(browser.open("/chat?theme=evil").all("html"))["data-theme"] == theme
+
+
+def test_a_link_to_other_colours_keeps_what_is_looked_for(browser: PageClient):
+    links = [each["href"] for each in browser.open("/?find=kit&sort=-name").all("a") if "theme=" in each["href"]]
+    assert links == [f"?find=kit&sort=-name&theme={theme}" for theme in THEMES]
+
+
+def test_a_browser_learns_whether_it_is_signed_in(tmp_path: Path):
+    home = tmp_path / "home"
+    with Companion(home, ENGRAM_TOKENS="on") as companion, closing(PageClient(companion.url)) as browser:
+        assert browser.http.get("/session").status_code == 401
+        browser.send("/signin", {"token": (home / tokens.OPERATOR_FILE).read_text().strip()}, seen="/signin")
+        assert browser.http.get("/session").status_code == 204
+        browser.send("/signout", {}, seen="/signout")
+        assert browser.http.get("/session").status_code == 401
+        asked = [each["action"] for each in companion.client.get("/v1/audit").json()]
+    assert asked and "GET /session" not in asked
+
+
+def test_without_tokens_everybody_is_signed_in(browser: PageClient):
+    assert browser.http.get("/session").status_code == 204
+
+
+@pytest.mark.parametrize("path", ["/", "/session", "/v1/devices", "/v1/alive", "/docs", "/openapi.json", "/nothing"])
+def test_no_answer_can_be_used_by_a_page_of_another_origin(browser: PageClient, path: str):
+    headers = browser.http.get(path).headers
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+
+
+def test_a_time_tells_the_boards_zone_to_the_script():
+    assert 'data-zone="120"' in time_tag(1_778_925_600, 120) and "12:00 +0200" in time_tag(1_778_925_600, 120)
+    assert "data-zone" not in time_tag(1_778_925_600) and "2026-05-16 10:00 UTC" in time_tag(1_778_925_600)
+    assert time_tag(1 << 60, 120) == ""

@@ -1,0 +1,36 @@
+"""The list of views that the tests in a browser, the pictures and the benchmark go through has each route of the page."""
+
+import re
+from types import SimpleNamespace
+from typing import Any, cast
+from unittest.mock import MagicMock
+
+from fastapi.routing import APIRoute
+
+from engram_host.companion.page.page import Page
+from engram_host.companion.page.routes import make_page_routers
+from page_views import VIEWS
+
+BEFORE_A_SESSION = {"/signin", "/session", "/static/{name}"}
+"""What is looked at by the tests of signing in."""
+
+
+def routes() -> list[APIRoute]:
+    page = Page(cast(Any, SimpleNamespace(sessions=None, requires_tokens=False)))
+    found = [route for router in make_page_routers(page, MagicMock()) for route in router.routes]
+    return [route for route in found if isinstance(route, APIRoute) and "GET" in (route.methods or ())]
+
+
+def test_each_route_of_the_page_is_among_the_views():
+    paths = [view.path.partition("?")[0] for view in VIEWS]  # what stands in braces fits as any name does
+    missing = {
+        route.path
+        for route in routes()
+        if route.path not in BEFORE_A_SESSION and not any(route.path_regex.fullmatch(path) for path in paths)
+    }
+    assert missing == set()
+
+
+def test_each_view_has_a_name_of_its_own_that_fits_a_file():
+    names = [view.name for view in VIEWS]
+    assert len(set(names)) == len(names) and all(re.fullmatch(r"[a-z][a-z-]*", name) for name in names)

@@ -1,0 +1,279 @@
+"""What stands around each view: connection, session, other tabs, language, colours, times, keyboard, paper."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from chromium import Tab
+from cli_case import fine
+from extent import extent
+from houses import House
+from page_views import VIEWS, PageView
+from peers import Companion
+from sending import Sent
+
+MAIN_WORDS = """\
+(() => {
+  const copy = document.getElementById("main").cloneNode(true);
+  for (const each of copy.querySelectorAll("time, script")) each.remove();
+  return copy.textContent.replace(/[0-9]+/g, "0").split(/\\s+/).join(" ").trim();
+})()"""
+"""The words of a view but for times and numbers, of which some differ each time."""
+
+SOME_VIEWS = extent(VIEWS, VIEWS[::3])
+"""For what is the same in all views, or nearly."""
+
+EACH = pytest.mark.parametrize("shown", VIEWS, ids=lambda each: each.name)
+SOME = pytest.mark.parametrize("shown", SOME_VIEWS, ids=lambda each: each.name)
+
+
+def shows(name: str) -> str:
+    """An expression: the bar of the frame shows this state of the connection, or none if there is no name."""
+    return f"(document.querySelector('#connection p:not([hidden])')?.dataset.when ?? '') === '{name}'"
+
+
+def come_back(tab: Tab) -> None:
+    """Do as a person who returns to the tab."""
+    tab.run("dispatchEvent(new Event('focus'))")
+
+
+# --- the connection and the session
+
+
+def test_a_lost_connection_is_shown_keeps_what_was_typed_and_mends_itself(tmp_path: Path, tab: Tab):
+    with Companion(tmp_path / "home") as companion:
+        Sent(companion.posted, "kitchen").sync()
+        tab.open(f"{companion.url}/chat?find=k")
+        tab.open(f"{companion.url}/boards/kitchen/chat")
+        tab.fill("#text", "half a sentence")
+        companion.kill()
+        come_back(tab)
+        tab.wait("it is shown", shows("lost"))
+        tab.click("#say button")
+        companion.start()
+        tab.wait("it is back", f"{shows('')} && document.querySelector('#live').textContent === 'Connected again.'")
+        assert tab.run("document.querySelector('#text').value") == "half a sentence"
+
+
+def test_a_form_is_not_sent_into_a_lost_connection(tmp_path: Path, tab: Tab):
+    with Companion(tmp_path / "home", ENGRAM_TOKENS="on") as companion:
+        tab.open(f"{companion.url}/signin")
+        tab.fill("#token", "a long token")
+        companion.kill()
+        come_back(tab)
+        tab.wait("it is shown", shows("lost"))
+        tab.click("main button")
+        tab.wait("it is said", "document.querySelector('#live').textContent.startsWith('The connection is lost')")
+        assert tab.run("document.querySelector('#token').value") == "a long token"
+
+
+def test_signing_out_in_one_tab_is_seen_in_the_other(strict: Companion, tab: Tab):
+    tab.open(fine("page", "--home", strict.home, "--no-browser").out.strip())
+    other = tab.another()
+    other.open(f"{strict.url}/chat?find=k")
+    tab.open(f"{strict.url}/signout")
+    tab.click("main button")
+    other.wait("the other tab says so", shows("out"))
+    assert other.run("document.querySelector('#connection [data-when=out] a').search") == "?next=/chat"
+
+
+def test_the_back_button_shows_nothing_once_signed_out(strict: Companion, tab: Tab):
+    Sent(strict.posted, "kitchen")
+    tab.open(fine("page", "--home", strict.home, "--no-browser").out.strip())
+    tab.open(f"{strict.url}/signout")
+    tab.click("main button")
+    tab.wait("signed out", "location.pathname === '/signin' && document.querySelector('#token')")
+    tab.back()
+    tab.wait("it asks to sign in", "location.pathname === '/signin' && document.querySelector('#token')")
+    assert "Sign out everywhere" not in tab.text()
+
+
+# --- two tabs, and the way back
+
+
+def test_what_one_tab_says_is_seen_in_the_other(companion: Companion, board: Callable[..., Sent], tab: Tab):
+    kitchen = board()
+    kitchen.sync()
+    address = f"{companion.url}/boards/{kitchen.device}/chat"
+    tab.open(address)
+    other = tab.another()
+    other.open(address)
+    tab.fill("#text", "said in the first tab")
+    tab.click("#say button")
+    said = "document.querySelector('.exchange .words')?.innerText === 'said in the first tab'"
+    other.wait("it stands in the other", said)
+    kitchen.ask("listen", wait=0, mid="", turn="")
+    mid = other.run("document.querySelector('.exchange').dataset.mid")
+    kitchen.ask("reply", mid=mid, offer=1, k=1, items=[["text", "*seen* twice"], ["end", "t3"]])
+    for each in (tab, other):
+        each.wait("so does the answer", "document.querySelector('.answer em')?.textContent === 'seen'")
+        assert each.run("document.querySelectorAll('.exchange').length") == 1
+
+
+def test_a_view_is_brought_up_to_date_when_somebody_returns_to_it(tmp_path: Path, tab: Tab):
+    with Companion(tmp_path / "home") as companion:
+        Sent(companion.posted, "attic", board="b1").sync()
+        tab.open(companion.url)
+        Sent(companion.posted, "basement", board="b2").sync()
+        come_back(tab)
+        tab.wait("the new board stands in it", "document.querySelector('main').innerText.includes('basement')")
+
+
+def test_a_view_in_which_somebody_types_is_left_alone_and_says_that_it_has_changed(tmp_path: Path, tab: Tab):
+    with Companion(tmp_path / "home") as companion:
+        Sent(companion.posted, "attic", board="b1").sync()
+        tab.open(companion.url)
+        tab.fill("#find", "att")
+        Sent(companion.posted, "basement", board="b2").sync()
+        come_back(tab)
+        tab.wait("it is said", shows("changed"))
+        assert tab.run("document.querySelector('#find').value") == "att" and "basement" not in tab.text("main")
+        tab.click("#connection [data-when=changed] a")
+        tab.wait("it is shown", "document.querySelector('main')?.innerText.includes('basement')")
+
+
+def test_the_back_button_leads_through_filters_and_pages(house: House, tab: Tab):
+    tab.open(house.url)
+    tab.fill("#find", "kit")
+    tab.press("Enter")
+    tab.wait("the list is filtered", "location.search.includes('find=kit')")
+    tab.click("main tbody a")
+    tab.wait("the board is there", "location.pathname === '/boards/kitchen'")
+    tab.back()
+    tab.wait("the filter is there again", "document.querySelector('#find')?.value === 'kit'")
+    assert "workshop" not in tab.text("main")
+    tab.back()
+    tab.wait("and the whole list", "document.querySelector('main')?.innerText.includes('workshop')")
+
+
+# --- without a script, narrow, on paper
+
+
+@EACH
+def test_a_view_reads_without_a_script(house: House, tab: Tab, shown: PageView):
+    tab.open(house.address(shown))
+    with_script = tab.run(MAIN_WORDS)
+    tab.without_script()
+    tab.open(house.address(shown))
+    assert tab.run(MAIN_WORDS) == with_script != ""
+    assert tab.text("main h1") and "UTC" in (tab.text("main time") or "UTC")
+
+
+@pytest.mark.shortened
+@EACH
+def test_no_view_is_wider_than_a_narrow_window(house: House, tab: Tab, shown: PageView):
+    for width in extent([320, 480, 768, 1024, 1600], [320]):
+        tab.size(width)
+        tab.open(house.address(shown))
+        assert tab.run("document.documentElement.scrollWidth") <= width, width
+
+
+@pytest.mark.shortened
+@SOME
+def test_a_view_prints_its_content_in_dark_ink_on_white(house: House, tab: Tab, shown: PageView):
+    tab.open(house.address(shown, theme="dark"))
+    tab.as_printed()
+    assert tab.text("main h1")
+    for selector in (".top nav", "form:not(.setting)", "button", "footer", ".skip", "#connection"):
+        assert tab.run(f"[...document.querySelectorAll('{selector}')].every((each) => !each.checkVisibility())"), (
+            selector
+        )
+    colours = tab.run("(({ backgroundColor, color }) => [backgroundColor, color])(getComputedStyle(document.body))")
+    assert colours == ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]
+
+
+# --- what a screen reader and the keyboard find
+
+
+def accessible(tab: Tab, role: str) -> list[str]:
+    """The names of what has a role in the tree that a screen reader is given."""
+    nodes = tab.call("Accessibility.getFullAXTree")["nodes"]
+    return [each.get("name", {}).get("value", "") for each in nodes if each.get("role", {}).get("value") == role]
+
+
+@pytest.mark.shortened
+@SOME
+def test_a_screen_reader_finds_the_landmarks_of_a_view(house: House, tab: Tab, shown: PageView):
+    tab.open(house.address(shown))
+    for role in ("banner", "main", "contentinfo"):
+        assert len(accessible(tab, role)) == 1, role
+    names = accessible(tab, "navigation")
+    assert "" not in names and len(set(names)) == len(names) >= 1, names
+    for role in ("region", "search"):
+        names = accessible(tab, role)
+        assert len(names) <= 1 or ("" not in names and len(set(names)) == len(names)), (role, names)
+
+
+@pytest.mark.shortened
+@SOME
+def test_the_keyboard_reaches_all_of_a_view_in_its_order(house: House, tab: Tab, shown: PageView):
+    tab.open(house.address(shown))
+    usable = "'a[href], button:not(:disabled), input:not([type=hidden]), select, textarea, summary'"
+    wanted = tab.run(
+        f"(window.all = [...document.querySelectorAll({usable})].filter((each) => each.checkVisibility())).length"
+    )
+    tab.run("document.activeElement.blur(); scrollTo(0, 0)")
+    reached: list[int] = []
+    for _ in range(min(wanted, extent(1000, 60))):
+        tab.press("Tab")
+        at, has_ring = tab.run(
+            "[all.indexOf(document.activeElement), getComputedStyle(document.activeElement).outlineStyle !== 'none']"
+        )
+        if at < 0:
+            continue  # a part that scrolls, which the browser itself lets the keyboard reach
+        assert has_ring, tab.run("document.activeElement.outerHTML")
+        reached.append(at)
+    assert reached == sorted(reached) and reached[0] == 0
+    assert len(set(reached)) >= min(wanted, extent(1000, 60)) - 5
+
+
+def test_the_skip_link_leads_to_the_content(house: House, tab: Tab):
+    tab.open(house.url)
+    tab.press("Tab")
+    tab.press("Enter")
+    tab.press("Tab")
+    assert tab.run("document.getElementById('main').contains(document.activeElement)")
+
+
+def test_escape_closes_what_was_opened_and_returns_to_where_it_was(house: House, tab: Tab):
+    tab.open(f"{house.url}/boards/kitchen/chat")
+    tab.click("details.commands summary")
+    tab.run("document.querySelector('#line').focus()")
+    tab.press("Escape")
+    assert tab.run("document.querySelector('details.commands').open") is False
+    assert tab.run("document.activeElement.tagName") == "SUMMARY"
+
+
+# --- language, colours, times
+
+
+def test_a_person_chooses_colours_and_the_browser_keeps_them(house: House, tab: Tab):
+    paper = "getComputedStyle(document.body).backgroundColor"
+    tab.size(1024, dark=False)
+    tab.open(house.url)
+    assert tab.run(paper) == "rgb(255, 255, 255)"
+    tab.click("footer a[href*='theme=dark']")
+    tab.wait("it is dark", f"{paper} === 'rgb(20, 24, 29)'")
+    tab.open(f"{house.url}/chat?find=k")
+    assert tab.run(paper) == "rgb(20, 24, 29)"
+    tab.click("footer a[href*='theme=auto']")
+    tab.wait("as the system has it", f"{paper} === 'rgb(255, 255, 255)'")
+
+
+def test_a_person_chooses_a_language_and_the_browser_keeps_it(house: House, tab: Tab):
+    tab.open(house.url)
+    tab.click(".aside a[hreflang=zh]")
+    tab.wait("it is Chinese", "document.documentElement.lang === 'zh-Hans' || document.documentElement.lang === 'zh'")
+    tab.open(f"{house.url}/boards/kitchen")
+    assert tab.run("document.documentElement.lang").startswith("zh") and "记忆" in tab.text("main")
+
+
+@pytest.mark.parametrize("zone, differs", [("Asia/Tokyo", True), ("Africa/Maputo", False)])
+def test_the_time_of_a_board_stands_beside_the_browsers_where_they_differ(
+    house: House, tab: Tab, zone: str, differs: bool
+):
+    tab.call("Emulation.setTimezoneOverride", timezoneId=zone)
+    tab.open(f"{house.url}/boards/kitchen")
+    tab.wait("the script has shown the time", "!document.querySelector('dd time').textContent.includes('UTC')")
+    assert ("on the board" in tab.text("dd time")) is differs

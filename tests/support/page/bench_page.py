@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Measures the page: time and bytes of each view with 10,000 memories on a board and 1,000 boards, and what serving it keeps.
+
+    bench_page.py [VIEW ...]        all views by default
+
+The companion is a process of its own, asked over HTTP as a browser asks it. Times are those until the last byte of a view is
+here. Prints a table; build/bench/page.json has the same. Status 1 if a bound is passed.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+sys.path.extend(
+    str(Path(__file__).resolve().parents[3] / name)
+    for name in ("host", "firmware", "tools/setup", "tools/build", "tools/benchmarks", "tests/support")
+)
+sys.path.extend(str(Path(__file__).resolve().parents[1] / name) for name in ("companion", "firmware", "page"))
+
+import psutil
+
+from engram_host.companion.page.assets import Assets
+from household import MAIN, Household, fill_household, write_folders
+from page_client import PageClient
+from page_views import VIEWS, PageView
+from peers import free_port
+from sending import Sent
+from server_process import CompanionProcess, ServerFailed
+
+ROOT = Path(__file__).resolve().parents[3]
+OUT = ROOT / "build" / "bench" / "page.json"
+
+MEMORIES, BOARDS = 10_000, 1_000
+REQUESTS = 21
+
+MOST_MS = 300.0
+MOST_VIEW_BYTES = 60 * 1024
+MOST_STATIC_BYTES = 250 * 1024
+MOST_GROWTH_MB = 25.0
+"""The bounds: of the first time that a view is asked for, of its bytes, of all static files, of memory."""
+
+_WORDS = (
+    "kettle", "garden", "violin", "ticket", "harbour", "window", "coffee", "bicycle", "letter", "winter", "shed", "lamp",
+    "boiler", "recipe", "train", "neighbour",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ViewFigures:
+    """What a view costs: the first time, the median of many times, the companion's CPU for one of these, bytes of HTML."""
+
+    first_ms: float
+    median_ms: float
+    cpu_ms: float
+    html_bytes: int
+
+    @property
+    def is_within_bounds(self) -> bool:
+        """Whether no bound is passed."""
+        return self.first_ms <= MOST_MS and self.median_ms <= MOST_MS and self.html_bytes <= MOST_VIEW_BYTES
+
+
+def fill(companion: CompanionProcess, now: int) -> Household:
+    """A household, of which one board has MEMORIES more, and BOARDS other boards."""
+    house = fill_household(companion, now)
+    board = house.kitchen
+    for number in range(MEMORIES):
+        words = [_WORDS[(number * step + step) % len(_WORDS)] for step in (1, 3, 5, 7, 11, 13)]
+        board.keep(
+            f"number {number}: the {' '.join(words)} is where it was on day {number % 365}.",
+            tags=[words[0], words[1]],
+            keywords=[words[2]],
+            created=now - number * 3600,
+        )
+    board.sync()
+    for number in range(BOARDS):
+        Sent(board.post, f"board-{number:04}", board=f"n{number}").hello()
+    return house
+
+
+def measure_view(companion: CompanionProcess, browser: PageClient, path: str, status: int) -> ViewFigures:
+    """Ask for a view many times."""
+    took: list[float] = []
+    size = 0
+    before = 0.0
+    for number in range(REQUESTS):
+        if number == 1:
+            before = cpu_ms(companion)
+        began = time.perf_counter()
+        answer = browser.http.get(path, follow_redirects=True)
+        took.append(1000 * (time.perf_counter() - began))
+        assert answer.status_code == status, (path, answer.status_code)
+        size = max(size, len(answer.content))
+    cpu = (cpu_ms(companion) - before) / (REQUESTS - 1)
+    return ViewFigures(round(took[0], 1), round(statistics.median(took[1:]), 1), round(cpu, 1), size)
+
+
+def cpu_ms(companion: CompanionProcess) -> float:
+    """Milliseconds of CPU that the companion has used."""
+    used = psutil.Process(companion.pid).cpu_times()
+    return 1000 * (used.user + used.system)
+
+
+def memory_mb(companion: CompanionProcess) -> float:
+    """Megabytes that the companion has in memory."""
+    return psutil.Process(companion.pid).memory_info().rss / 1e6
+
+
+def measure(folder: Path, views: Sequence[PageView]) -> tuple[dict[str, ViewFigures], float]:
+    """(the figures of each view, megabytes that serving them has added); ServerFailed."""
+    home = folder / "home"
+    write_folders(home, folder / "notes")
+    with CompanionProcess(home, free_port(), free_port()) as companion:
+        house = fill(companion, int(time.time()))
+        companion.stop()
+        companion.start()
+        # What a search keeps it keeps for the API and for boards as well.
+        search = {"query": "where is the tea", "devices": [MAIN]}
+        companion.client.post("/v1/search", json=search).raise_for_status()
+        before = memory_mb(companion)
+        browser = PageClient(companion.url)
+        figures = {
+            view.name: measure_view(companion, browser, view.address(house.places), view.status) for view in views
+        }
+        browser.close()
+        return figures, round(memory_mb(companion) - before, 1)
+
+
+def main(arguments: list[str]) -> int:
+    """Measure, print a table, and keep the figures."""
+    parser = argparse.ArgumentParser(description="Measure the page: time, bytes, memory. It takes a minute.")
+    parser.add_argument("views", nargs="*", metavar="VIEW", help=f"{', '.join(view.name for view in VIEWS)}")
+    given = parser.parse_args(arguments)
+    unknown = set(given.views) - {view.name for view in VIEWS}
+    if unknown:
+        parser.error(f"there is no view {min(unknown)}.")
+    views = [view for view in VIEWS if not given.views or view.name in given.views]
+    try:
+        with tempfile.TemporaryDirectory(prefix="engram-bench-page-") as folder:
+            figures, growth = measure(Path(folder), views)
+    except ServerFailed as problem:
+        print(f"bench_page: {problem}", file=sys.stderr)
+        return 1
+    static = sum(len(content) for content, _ in Assets().files.values())
+    print(f"{'view':20}{'first ms':>10}{'median ms':>11}{'cpu ms':>8}{'bytes':>8}")
+    for name, each in figures.items():
+        print(f"{name:20}{each.first_ms:>10}{each.median_ms:>11}{each.cpu_ms:>8}{each.html_bytes:>8}")
+    print(f"bounds              {MOST_MS:>10}{MOST_MS:>11}{MOST_VIEW_BYTES:>16}")
+    print(f"all static files: {static} bytes of at most {MOST_STATIC_BYTES}")
+    print(f"memory by serving the page: {growth} MB of at most {MOST_GROWTH_MB}")
+    OUT.parent.mkdir(parents=True, exist_ok=True)
+    kept = {
+        "views": {name: asdict(each) for name, each in figures.items()},
+        "static_bytes": static,
+        "growth_mb": growth,
+    }
+    OUT.write_text(json.dumps(kept, indent=1) + "\n", encoding="ascii")
+    is_good = all(each.is_within_bounds for each in figures.values())
+    return int(not (is_good and static <= MOST_STATIC_BYTES and growth <= MOST_GROWTH_MB))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
