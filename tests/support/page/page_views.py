@@ -33,6 +33,10 @@ VIEWS = (
     PageView("chat", "/boards/kitchen/chat"),
     PageView("chat-boards", "/chat?find=e"),
     PageView("message", "/boards/kitchen/chat/message?id=page:tea"),
+    PageView("memories", "/boards/kitchen/memories"),
+    PageView("trash", "/boards/kitchen/memories?state=trash"),
+    PageView("memory", "/boards/kitchen/memories/m2"),
+    PageView("memory-merge", "/boards/kitchen/memories/m2/merge?other=m3"),
     PageView("sign-out", "/signout"),
     PageView("problem", "/nothing-here", 404),
 )
