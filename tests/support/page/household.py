@@ -4,6 +4,7 @@ Each text that a person, a model or a file could have written passes through a f
 hostile_texts.py puts something into it that would be markup, if a view let it.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -145,7 +146,22 @@ def fill_household(companion: CompanionProcess, now: int, write: Write = plainly
     _tell_status(house.workshop, write, memories=3, model="", telegram="off", records_bytes=4000, flash=410_000)
     _add_people(companion, now, write)
     _converse(companion.url, house.kitchen, write)
+    house.places["import_id"] = _preview_import(companion, write)
     return house
+
+
+def _preview_import(companion: CompanionProcess, write: Write) -> str:
+    """A file that somebody has looked at, and not imported yet; the import's id."""
+    lines: list[dict[str, Any]] = [
+        {"content": write("text", "The ladder is behind the shed."), "tags": [write("label", "garden")]},
+        {"content": write("text", "The ladder is too long."), "tags": [], write("label", "mood"): "good"},
+        {"content": "", "tags": [write("label", "nothing")]},
+    ]
+    content = "".join(json.dumps(line) + "\n" for line in lines).encode()
+    name = write("file", "ladder").replace("/", "") + ".jsonl"
+    answer = companion.client.post(f"/v1/boards/{MAIN}/imports", params={"name": name}, content=content)
+    answer.raise_for_status()
+    return answer.json()["id"]
 
 
 def _greet_absent_board(home: Path, now: int, write: Write) -> None:

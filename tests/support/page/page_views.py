@@ -37,6 +37,13 @@ VIEWS = (
     PageView("trash", "/boards/kitchen/memories?state=trash"),
     PageView("memory", "/boards/kitchen/memories/m2"),
     PageView("memory-merge", "/boards/kitchen/memories/m2/merge?other=m3"),
+    PageView("search", "/search?q=tea&entry=m1&board=kitchen"),
+    PageView("search-board", "/boards/kitchen/search?q=lamp&history=true"),
+    PageView("file", "/search/file?path={day}.md&board=kitchen"),
+    PageView("days", "/boards/kitchen/days"),
+    PageView("day", "/boards/kitchen/days/{day}"),
+    PageView("import", "/boards/kitchen/import"),
+    PageView("import-one", "/boards/kitchen/import/{import_id}"),
     PageView("sign-out", "/signout"),
     PageView("problem", "/nothing-here", 404),
 )

@@ -98,11 +98,15 @@ def _plain_record(seq: int, fields: dict[str, Any]) -> _Version | None:
     return _version("records", seq, 0, fields, fields.get("created", 0)) if is_first else None
 
 
+_LONGEST_SID = 10
+"""Of a longer one describe_line() says whether it is a session's: a board writes none."""
+
+
 def _plain_turn(seq: int, fields: dict[str, Any]) -> _Version | None:
     sid, at = fields.get("sid", ""), fields.get("at", 0)
     if not (_is_usual_turn(fields) or line_meaning.is_known_turn(fields)):
         return None
-    is_turn = sid[:1] == "s" and sid[1:].isascii() and sid[1:].isdigit()
+    is_turn = sid[:1] == "s" and len(sid) <= _LONGEST_SID and sid[1:].isascii() and sid[1:].isdigit()
     return (seq, int(sid[1:]), at, 0, (), (), fields.get("scope", ALL), "command" in fields) if is_turn else None
 
 
