@@ -166,6 +166,7 @@ def routes(house: Companion) -> set[tuple[str, str]]:
 OPEN = {
     ("GET", "/signin"),
     ("POST", "/signin"),
+    ("GET", "/session"),
     ("GET", "/signout"),
     ("POST", "/signout"),
     ("GET", "/v1/alive"),

@@ -33,6 +33,9 @@ MOST_MEMORIES = 100
 MOST_NOTE_LINES = 200
 """Lines of a day's note that are read together."""
 
+_LAST_DAY = 2_932_896
+"""9999-12-31, in days since 1970."""
+
 
 @dataclass(frozen=True)
 class DayMark:
@@ -133,6 +136,10 @@ class _Index:
     days: dict[int, _Entries] = field(default_factory=dict)
     of_notes: "dict[str, array[int]]" = field(default_factory=dict)
     states: dict[int, str] = field(default_factory=dict)
+
+    def add_to(self, day: int) -> _Entries:
+        """The entries of a day, to which one is added; a time before 1970 or after 9999 is no day but a wrong clock's."""
+        return self.days.setdefault(day, _Entries()) if 0 <= day <= _LAST_DAY else _Entries()
 
     def entries(self, day: int) -> _Entries:
         """The entries of a day, none if there are none."""
@@ -264,10 +271,9 @@ class BoardJournal:
 def _read_index(store: CompanionStore, device: Device, now: int) -> _Index:
     index = _Index()
     for entry in scan_entries(store, device, "journal", now):
-        entries = index.days.setdefault(day_of(entry.at, device.zone), _Entries())
-        entries.turns.extend((entry.session, entry.seq))
+        index.add_to(day_of(entry.at, device.zone)).turns.extend((entry.session, entry.seq))
     for entry in scan_entries(store, device, "records", now):
-        index.days.setdefault(day_of(entry.at, device.zone), _Entries()).memories.append(entry.seq)
+        index.add_to(day_of(entry.at, device.zone)).memories.append(entry.seq)
         for note in dict.fromkeys(entry.notes):
             index.of_notes.setdefault(note, array("q")).append(entry.seq)
         if entry.state != "live":
