@@ -43,7 +43,7 @@ MOST_MS = 300.0
 MOST_VIEW_BYTES = 60 * 1024
 MOST_STATIC_BYTES = 250 * 1024
 MOST_GROWTH_MB = 25.0
-"""The bounds: of the first time that a view is asked for, of its bytes, of all static files, of memory."""
+"""The bounds: of a view's time, also the first one, unless it searches; of its bytes, of all static files, of memory."""
 
 _WORDS = (
     "kettle", "garden", "violin", "ticket", "harbour", "window", "coffee", "bicycle", "letter", "winter", "shed", "lamp",
@@ -59,11 +59,13 @@ class ViewFigures:
     median_ms: float
     cpu_ms: float
     html_bytes: int
+    searches: bool
 
     @property
     def is_within_bounds(self) -> bool:
         """Whether no bound is passed."""
-        return self.first_ms <= MOST_MS and self.median_ms <= MOST_MS and self.html_bytes <= MOST_VIEW_BYTES
+        is_fast = self.searches or max(self.first_ms, self.median_ms) <= MOST_MS
+        return is_fast and self.html_bytes <= MOST_VIEW_BYTES
 
 
 def fill(companion: CompanionProcess, now: int) -> Household:
@@ -84,7 +86,7 @@ def fill(companion: CompanionProcess, now: int) -> Household:
     return house
 
 
-def measure_view(companion: CompanionProcess, browser: PageClient, path: str, status: int) -> ViewFigures:
+def measure_view(companion: CompanionProcess, browser: PageClient, view: PageView, path: str) -> ViewFigures:
     """Ask for a view many times."""
     took: list[float] = []
     size = 0
@@ -95,10 +97,10 @@ def measure_view(companion: CompanionProcess, browser: PageClient, path: str, st
         began = time.perf_counter()
         answer = browser.http.get(path, follow_redirects=True)
         took.append(1000 * (time.perf_counter() - began))
-        assert answer.status_code == status, (path, answer.status_code)
+        assert answer.status_code == view.status, (path, answer.status_code)
         size = max(size, len(answer.content))
     cpu = (cpu_ms(companion) - before) / (REQUESTS - 1)
-    return ViewFigures(round(took[0], 1), round(statistics.median(took[1:]), 1), round(cpu, 1), size)
+    return ViewFigures(round(took[0], 1), round(statistics.median(took[1:]), 1), round(cpu, 1), size, view.searches)
 
 
 def cpu_ms(companion: CompanionProcess) -> float:
@@ -125,9 +127,7 @@ def measure(folder: Path, views: Sequence[PageView]) -> tuple[dict[str, ViewFigu
         companion.client.post("/v1/search", json=search).raise_for_status()
         before = memory_mb(companion)
         browser = PageClient(companion.url)
-        figures = {
-            view.name: measure_view(companion, browser, view.address(house.places), view.status) for view in views
-        }
+        figures = {view.name: measure_view(companion, browser, view, view.address(house.places)) for view in views}
         browser.close()
         return figures, round(memory_mb(companion) - before, 1)
 
@@ -148,10 +148,11 @@ def main(arguments: list[str]) -> int:
         print(f"bench_page: {problem}", file=sys.stderr)
         return 1
     static = sum(len(content) for content, _ in Assets().files.values())
-    print(f"{'view':20}{'first ms':>10}{'median ms':>11}{'cpu ms':>8}{'bytes':>8}")
+    print(f"{'view':24}{'first ms':>10}{'median ms':>11}{'cpu ms':>8}{'bytes':>8}")
     for name, each in figures.items():
-        print(f"{name:20}{each.first_ms:>10}{each.median_ms:>11}{each.cpu_ms:>8}{each.html_bytes:>8}")
-    print(f"bounds              {MOST_MS:>10}{MOST_MS:>11}{MOST_VIEW_BYTES:>16}")
+        name += " (searches)" if each.searches else ""
+        print(f"{name:24}{each.first_ms:>10}{each.median_ms:>11}{each.cpu_ms:>8}{each.html_bytes:>8}")
+    print(f"{'bounds':24}{MOST_MS:>10}{MOST_MS:>11}{MOST_VIEW_BYTES:>16}")
     print(f"all static files: {static} bytes of at most {MOST_STATIC_BYTES}")
     print(f"memory by serving the page: {growth} MB of at most {MOST_GROWTH_MB}")
     OUT.parent.mkdir(parents=True, exist_ok=True)

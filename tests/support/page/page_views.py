@@ -19,6 +19,8 @@ class PageView:
     name: str
     path: str
     status: int = 200
+    searches: bool = False
+    """Whether it takes as long as a search of the API, which has figures of its own."""
 
     def address(self, places: Mapping[str, str], **parameters: str) -> str:
         """The path with what is found, and with more parameters."""
