@@ -79,7 +79,7 @@ eval: .venv micropython  ## ask a board's memory the questions of a set and coun
 	else echo "$(SETS) is not there: name a folder of conversations with SETS=..."; fi
 
 bench-store: .venv micropython  ## measure the store at five sizes, up to 10,000 turns and records (ARGS="1000": at these)
-	@$(BIN)/python tools/benchmarks/bench_store.py $(ARGS)
+	@$(BIN)/python tools/benchmarks/bench_store.py --sets "$(SETS)" $(ARGS)
 
 bench-companion: .venv mosquitto  ## measure the companion on SQLite and PostgreSQL: searches, boards, memory (ARGS="sqlite": one)
 	@$(BIN)/python tools/benchmarks/bench_companion.py $(ARGS)

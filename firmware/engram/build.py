@@ -36,7 +36,7 @@ from engram.channels.inbox import Inbox, Message
 from engram.board import Board
 # isort: on
 
-_TELEGRAM_HEAP = const(73728)  # bytes free at the start with which a turn and learning have room (docs/design/heap.md)
+_TELEGRAM_HEAP = const(75776)  # bytes free at the start with which a turn and learning have room (docs/design/heap.md)
 _NO_ROOM = const(
     "the board has not enough memory for Telegram, %d KB free at the start where %d KB are needed: let a companion bring it, "
     "see docs/start/telegram.md."

@@ -136,13 +136,33 @@ class Config:
     def save(self, name: str, value) -> None:
         """Set one setting in config.json, leaving the others there as they are."""
         _check(name, value)
-        stored = _read(self._folder + "/" + _FILE, _FILE)
+        self._store(_FILE, name, value)
+        self._values[name] = value
+
+    def change(self, name: str, said: str) -> None:
+        """Set a setting or a secret as a person writes it."""
+        value = parse_value(name, said)
+        if name in SECRETS:
+            self._set_secret(name, value)
+            self._store(_SECRETS, name, value)
+        else:
+            self.save(name, value)
+
+    def lines(self):
+        """Yield a line for each setting that is not left to its default, and for each secret, without its value."""
+        for name in sorted(self._values):
+            yield name + " " + text.dumps(self._values[name])
+        for name in sorted(self._secrets):
+            yield name + " is set"
+
+    def _store(self, file: str, name: str, value) -> None:
+        path = self._folder + "/" + file
+        stored = _read(path, file)
         group, _, key = name.rpartition(".")
         stored.pop(name, None)
         holder = stored.setdefault(group, {}) if group else stored
         holder[key] = value
-        files.write(self._folder + "/" + _FILE, text.dumps(stored))
-        self._values[name] = value
+        files.write(path, text.dumps(stored))
 
     def _set(self, name: str, value) -> None:
         if name in SECRETS:
@@ -163,6 +183,17 @@ class Config:
         elif not isinstance(value, str) or len(value) > 500 or " " in value or not is_printable_ascii(value):
             raise ConfigError(name, "must be a text of at most 500 printable ASCII characters.")
         self._secrets[name] = value
+
+
+def parse_value(name: str, said: str):
+    """The value that a person writes for a setting or a secret: a text as it is ("" for none), all else in JSON."""
+    is_text = isinstance(_row(name)[0], str) if name not in SECRETS else name != "wifi"
+    if is_text and said != '""':
+        return said
+    try:
+        return text.loads(said)
+    except ValueError:
+        return said
 
 
 def _row(name: str) -> list:

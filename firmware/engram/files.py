@@ -98,6 +98,14 @@ def size(path: str) -> int:
         raise failure(error, path) from None
 
 
+def names(folder: str) -> list:
+    """The names in a folder; StoreError when the flash cannot be read."""
+    try:
+        return os.listdir(folder)
+    except OSError as error:
+        raise failure(error, folder) from None
+
+
 def crc_of(file, length: int) -> int:
     """The crc32 of the next bytes of an open file, -1 if it has fewer."""
     crc = 0

@@ -2,7 +2,7 @@
 
 import os
 
-from engram import __version__, diag, text
+from engram import __version__, diag, files, text
 from engram.compat import const, heap_free, heap_used
 
 _NAME_LONGEST = const(64)  # characters of a model's name
@@ -50,7 +50,10 @@ def find_status(board) -> dict:
 
 def flash_use(folder: str) -> tuple:
     """(bytes used, bytes in all) of the file system that a folder is on."""
-    found = os.statvfs(folder or "/")
+    try:
+        found = os.statvfs(folder or "/")
+    except OSError as error:
+        raise files.failure(error, folder) from None
     return found[1] * (found[2] - found[3]), found[1] * found[2]
 
 

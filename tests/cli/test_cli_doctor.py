@@ -12,8 +12,8 @@ import pytest
 from cli_case import Ran, engram, fine
 from damaging import overwrite_page, tree_pages
 from engram_host.cli import companion as companion_commands
-from engram_host.cli.doctor import checks
 from engram_host.companion.auth import tokens
+from engram_host.companion.diagnosis import computer
 from engram_host.companion.store import choose_store
 from peers import Companion, free_port
 from plain_board import PlainBoard
@@ -206,7 +206,7 @@ def test_a_broker_that_is_away_and_its_password(home: Path):
 
 
 def test_a_disk_that_is_full(home: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(checks, "NO_ROOM", 1 << 60)
+    monkeypatch.setattr(computer, "NO_ROOM", 1 << 60)
     assert list(_wrong(_doctor(home))) == ["disk"]
 
 

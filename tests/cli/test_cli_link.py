@@ -89,3 +89,27 @@ def test_a_command_for_a_board_that_is_away_is_not_kept(linked: Linked, tmp_path
         ran = engram("forget", "m1", "--home", companion.home)
         assert ran.status == 1 and "attic is connected and has not taken the message yet" in ran.err
         assert "Nothing was done." in ran.err or "The board may do it yet." in ran.err
+
+
+def test_two_memories_are_merged_and_that_is_undone(linked: Linked, tmp_path: Path):
+    file = tmp_path / "two.jsonl"
+    file.write_text('{"content":"the shed is locked"}\n{"content":"Ada has the key of it"}\n')
+    fine("import", file, *linked.home)
+    contents = ("the shed is locked", "Ada has the key of it")
+    kept, other = (
+        next(line["id"] for line in linked.board.lines("records") if line.get("content") == content)
+        for content in contents
+    )
+    wait_until("the copy has them", lambda: other in fine("list", "--words", "Ada key", *linked.home).out)
+    text = "the shed is locked, Ada has the key"
+    merged = fine("merge", kept, other, "--text", text, *linked.home, "--json").json
+    assert (merged["state"], merged["entry"], merged["other"]) == ("done", kept, other)
+    wait_until("the copy follows", lambda: other not in fine("list", "--words", "Ada key", *linked.home).out.split())
+    listed = fine("changes", *linked.home).out
+    assert merged["id"] in listed and "done" in listed
+    assert fine("changes", "--undo", merged["id"], *linked.home, "--json").json["state"] == "done"
+    wait_until("both are back", lambda: other in fine("list", "--words", "Ada key", *linked.home).out.split())
+    undone = fine("changes", "--undo", merged["id"], *linked.home, "--json").json
+    assert undone["state"] == "done" and [
+        line["content"] for line in linked.board.lines("records") if line.get("id") == kept and "content" in line
+    ] == [contents[0], text, contents[0]]

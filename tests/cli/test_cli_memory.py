@@ -44,6 +44,36 @@ def test_a_search_that_finds_nothing_says_why_and_is_fine(home):
     assert fine("search", "zeppelin", *home).out.startswith("nothing found: ")
 
 
+def test_a_search_says_why_a_memory_is_not_there(home):
+    older = next(each["id"] for each in _memories(home, "--state", "superseded"))
+    assert "is history" in fine("search", "bike", *home, "--why", older).out
+    found = fine("search", "zeppelin", *home, "--why", "m2", "--words", "--json").json
+    assert found["reason"] == "no match" and "zeppelin" in found["sentence"]
+    assert "takes the id of a memory" in engram("search", "bike", *home, "--why", "bike").err
+    assert engram("search", "bike", *home, "--why", "m1", "--device", "a", "--device", "b").status == 2
+
+
+def test_a_day_shows_what_was_said_and_remembered(home):
+    days = fine("journal", *home, "--json").json["days"]
+    assert len(days) in (1, 2)  # a test may run at midnight
+    told = fine("journal", days[-1]["day"], *home)
+    assert "remember that" in told.out and "remembered:" in told.out
+    assert "--offset 1 continues" in engram("journal", days[-1]["day"], *home, "--limit", "1").err
+    assert "nothing was said on that day" in fine("journal", "2020-01-31", *home).out
+    assert engram("journal", "2020-02-31", *home).status == 2
+
+
+def test_an_import_is_previewed_by_the_copy_and_sent_in_the_background(home, tmp_path: Path):
+    file = tmp_path / "list.md"
+    file.write_text("- Ada drinks tea #tea\n- a new thing\n")
+    shown = fine("import", file, *home, "--preview").out
+    assert "a new thing" in shown and "1 there already, 1 stored" in shown
+    assert fine("import", file, *home, "--preview", "--json").json["state"] == "preview"
+    started = fine("import", file, *home, "--background", "--json").json
+    assert started["state"] == "running" and started["total"] == 2
+    assert engram("import", file, "--preview", "--out", tmp_path / "x", *home).status == 2
+
+
 def test_a_search_explains_its_scores(home):
     explained = fine("search", "bike", *home, "--explain").out
     assert "words: bike" in explained and "confidence 0." in explained

@@ -3,7 +3,8 @@
 
 Runs the store from .mpy on the 32-bit MicroPython with a heap of 144 KB, on a littlefs of 6 MB whose flash is a file of
 the host (4096-byte blocks, read and prog 32) that counts what is done to it. Prints a table and one JSON object, which is
-kept in build/bench/store.json. The texts are from LoCoMo, varied, where that folder is there, else made up.
+kept in build/bench/store.json. The texts are the turns of a folder of conversations, varied, else made up; figures of the
+two are not comparable: words that are made up have no stop words, so the common ones stand in far more rows.
 """
 
 import argparse
@@ -23,7 +24,10 @@ import firmware_build
 import get_micropython
 
 ROOT = Path(__file__).resolve().parents[2]
-LOCOMO = ROOT.parent / "shared" / "data" / "locomo"
+SETS = ROOT.parent / "shared" / "data" / "locomo"
+"""The conversations of which the texts are, unless --sets names others."""
+
+MADE_UP = "made up"
 OUT = ROOT / "build" / "bench" / "store.json"
 SIZES = (1000, 2000, 4000, 7000, 10000)
 SESSIONS = 400
@@ -55,10 +59,12 @@ Figures = dict[str, float]
 SYLLABLES = [first + last for first in "bdfghklmnprstvw" for last in "aeiou"]
 
 
-def texts(count: int, made_up: bool = False) -> list[dict[str, object]]:
-    """Lines with text, speaker, tags and session, sessions interleaved; `made_up` ones are the same on each machine."""
+def texts(count: int, sets: Path | None = None) -> list[dict[str, object]]:
+    """Lines with text, speaker, tags and session, sessions interleaved: of the turns of a folder of conversations, or made up,
+    alike on each machine.
+    """
     random.seed(11)
-    base = ([] if made_up else _from_locomo()) or _made_up()
+    base = _turns_of(sets) if sets else _made_up()
     lines = []
     for number in range(count):
         source = base[number % len(base)]
@@ -73,9 +79,9 @@ def texts(count: int, made_up: bool = False) -> list[dict[str, object]]:
     return lines
 
 
-def _from_locomo() -> list[dict[str, str]]:
+def _turns_of(sets: Path) -> list[dict[str, str]]:
     found = []
-    for folder in sorted(LOCOMO.glob("*")):
+    for folder in sorted(sets.glob("*")):
         for line in (folder / "turns.jsonl").read_text(encoding="utf-8").splitlines():
             turn = json.loads(line)
             found.append({"text": turn["text"], "who": turn["speaker"]})
@@ -207,19 +213,26 @@ def main(arguments: list[str]) -> int:
         description="Measure the store with its index in flash, as on a board without PSRAM."
     )
     parser.add_argument("sizes", nargs="*", type=int, metavar="SIZE", help=f"how many lines; {SIZES} if not given")
-    sizes = parser.parse_args(arguments).sizes or SIZES
+    parser.add_argument(
+        "--sets", type=Path, default=SETS, help="a folder of conversations; texts are made up if it is missing"
+    )
+    options = parser.parse_args(arguments)
+    sizes = options.sizes or SIZES
+    sets = options.sets if options.sets.is_dir() else None
+    source = str(sets.name) if sets else MADE_UP
     firmware_build.compile_small()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        lines = texts(sizes[-1] + CHAT_LINES)
+        lines = texts(sizes[-1] + CHAT_LINES, sets)
         (folder / "texts.jsonl").write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines) + "\n")
         (folder / "queries.txt").write_text("\n".join(queries(lines[: sizes[-1]], SEARCHES)) + "\n")
         # One after the other: times are compared with a loop's, which shares the machine with nothing else.
         kinds = {kind: measure(folder, kind, sizes) for kind in ("turns", "records")}
     rows = [worse(turns, records) for turns, records in zip(kinds["turns"], kinds["records"], strict=True)]
-    result = {**rows[-1], "sizes": rows, **kinds}
+    result = {"texts": source, **rows[-1], "sizes": rows, **kinds}
     OUT.parent.mkdir(parents=True, exist_ok=True)
     OUT.write_text(json.dumps(result, indent=1) + "\n")
+    print(f"texts: {source}")
     _print_table(rows)
     print(json.dumps(result))
     return 0

@@ -31,6 +31,9 @@ class Sink:
     async def notice(self, line: str) -> None:
         """A line about the turn: what was remembered, that the model is tried again."""
 
+    async def recalled(self, shown: list) -> None:
+        """What the model is shown of the memory: for each [id, how sure it is an answer, in thousandths]."""
+
 
 class Turn:
     """One message, with its number in the journal, while it is answered."""

@@ -102,7 +102,10 @@ class Answerer(_Parts):
         ranked = self.prompts.rank(turn.caller, content, window, turn.seq)
         if remote and ranked:
             ranked = self.prompts.recall.with_remote(ranked, await remote.found(ranked, _FOUND))
-        prompt = self.prompts.build(turn.caller, sid, turn.seq, content, window, reminders, ranked)
+        shown = []
+        prompt = self.prompts.build(turn.caller, sid, turn.seq, content, window, reminders, ranked, shown)
+        if shown:
+            await sink.recalled(shown)
         if prompt.notice:
             await sink.notice(prompt.notice)
         from engram.agent import tool_loop  # after the search, which needs the heap

@@ -100,18 +100,19 @@ class PromptBuilder(_Parts):
         return self.recall.rank(make_query(content, caller, skip=skip))
 
     def build(
-        self, caller, sid: str, seq: int, content: str, window: Window, reminders: str = "", ranked=None
+        self, caller, sid: str, seq: int, content: str, window: Window, reminders: str = "", ranked=None, shown=None
     ) -> Prompt:
         """The prompt for the turn `seq` with which `caller` said `content` in the session `sid`.
 
         `reminders` go with it, and so does what the board ranked and a companion found, see Recall.find.
+        The list `shown` gets [id, sure] of each of them that stands in the prompt.
         """
         mode = self.config.get("mode")
         turns, room = window.turns, window.room - text.tokens(reminders)
         notes, shown_notes = self._first_notes(caller, mode, room // 4) if not turns else ("", ())
         room -= text.tokens(notes)
         message, notice = self._fitted(content, seq, max(_SMALLEST, room * 3 // 4))
-        recalled = self._recalled(caller, window, ranked, shown_notes) if ranked else ""
+        recalled = self._recalled(caller, window, ranked, shown_notes, shown) if ranked else ""
         line, fresh = self._catalog(caller, sid, turns or [seq]) if mode == "full" else ("", "")
         last = self._last(caller, message, (notes, recalled, reminders), fresh)
 
@@ -280,7 +281,7 @@ class PromptBuilder(_Parts):
                     whole.append(name)
         return "\n".join(blocks), whole
 
-    def _recalled(self, caller, window: Window, ranked, shown_notes) -> str:
+    def _recalled(self, caller, window: Window, ranked, shown_notes, shown) -> str:
         """The block of what was found."""
         citations = self.config.get("recall.citations")
         # In a group, where others read the answer, ids are left out of it unless they are wanted.
@@ -288,7 +289,7 @@ class PromptBuilder(_Parts):
         with lazy("memory.recall_block", "memory.contradictions", "memory.records.nearest"):
             from engram.memory import recall_block  # leaves a small heap before the model is asked
 
-            return recall_block.make(self.recall, ranked, window.for_memories, with_ids, shown_notes)
+            return recall_block.make(self.recall, ranked, window.for_memories, with_ids, shown_notes, shown)
 
     def _fitted(self, content: str, seq: int, budget: int) -> tuple:
         """The message cut to the budget, and a notice for the person if that was needed."""

@@ -46,10 +46,10 @@ class Kept(_Kept):
     person may have it already, as nobody knows; and what the channel noted with Inbox.progress(), else 0.
     """
 
-    def told(self) -> str:
-        """The text, with what a person has to know of its age."""
+    def told(self, may_repeat: bool = True) -> str:
+        """The text, with what a person has to know of its age, and of a second copy where there `may` be one."""
         words = ["from %s ago" % self.age] if self.age else []
-        if self.is_repeat:
+        if self.is_repeat and may_repeat:
             words.append("perhaps for the second time")
         return ("(%s) " % ", ".join(words) if words else "") + self.text + (_BROKEN if self.is_cut else "")
 

@@ -5,9 +5,10 @@ never by the name that they give themselves:
 
     {"people":[{"who":"ann","name":"Ann","ids":["telegram:12345"]},{"who":"owner","name":"","ids":["telegram:1"]},
                {"who":"telegram:666","name":"","ids":["telegram:666"],"blocked":true}],
-     "groups":{"telegram:-100123":"mention"}}
+     "groups":{"telegram:-100123":"mention"},"moved":{"telegram:-7":"telegram:-100123"}}
 
-`who` is the principal: it stays, since memories and files have it. All about strangers is in RAM: they write nothing.
+`who` is the principal: it stays, since memories and files have it. `moved` has the former ids of groups: what is kept for one
+goes where it is now. All about strangers is in RAM: they write nothing.
 """
 
 import os
@@ -25,6 +26,7 @@ _FILE = const("/people.json")
 _LARGEST = const(16384)  # bytes of that file: it is read whole
 _PEOPLE = const(64)
 _GROUPS = const(16)
+_MOVED = const(16)  # former ids of groups: a group has one at most
 _IDS = const(8)  # of one person
 _ID_LONGEST = const(100)
 _NAME_LONGEST = const(32)
@@ -68,6 +70,8 @@ class People:
         self._counts = {}
         self.people = []
         self.groups = {}
+        self._moved = {}
+        """The ids that groups have now, by those that they had."""
         self._read()
 
     def _read(self) -> None:
@@ -78,14 +82,18 @@ class People:
                 raise ValueError
             self.people = [_checked(person) for person in stored.get("people", ())]
             self.groups = dict(stored.get("groups", {}))
-        except (ValueError, KeyError, TypeError, ArgumentError):
+            self._moved = {old: checked_id(new) for old, new in stored.get("moved", {}).items()}
+        except (ValueError, KeyError, TypeError, AttributeError, ArgumentError):
             raise StoreError(
                 "people.json is not as docs/reference/formats.md says: correct it, or remove it."
             ) from None
 
     def _save(self) -> None:
+        stored = {"people": self.people, "groups": self.groups}
+        if self._moved:
+            stored["moved"] = self._moved
         try:
-            files.write(self._path, text.dumps({"people": self.people, "groups": self.groups}))
+            files.write(self._path, text.dumps(stored))
         except StoreError:
             self._read()  # what is not on flash does not count
             raise
@@ -151,8 +159,11 @@ class People:
         return ASK % (code, code)
 
     def is_blocked(self, principal: str) -> bool:
-        """Whether a principal is one whom the owner has blocked."""
-        return any(person["who"] == principal and person.get("blocked") for person in self.people)
+        """Whether a principal, or somebody whose id is the principal, is one whom the owner has blocked."""
+        return any(
+            person.get("blocked") and (person["who"] == principal or principal in person["ids"])
+            for person in self.people
+        )
 
     def is_let_in(self, network: str, principal: str, chat: str, is_group: bool, policy: str) -> bool:
         """Whether what is kept for somebody may still go to a chat, which has the sender's id if it is no group."""
@@ -160,7 +171,7 @@ class People:
         if self.is_blocked(principal):
             return False
         if is_group:
-            return ref in self.groups
+            return self._moved.get(ref, ref) in self.groups
         person = self._with_id(ref)
         return policy != "off" and (not person.get("blocked") if person else policy == OPEN)
 
@@ -258,6 +269,7 @@ class People:
         if mode == "off":
             if self.groups.pop(ref, None) is None:
                 raise NotFound("group", ref)
+            self._moved = {old: new for old, new in self._moved.items() if new != ref}
         elif mode not in GROUP_MODES:
             raise ArgumentError("group", "takes mention, always or off.")
         elif len(self.groups) >= _GROUPS and ref not in self.groups:
@@ -267,10 +279,16 @@ class People:
         self._save()
 
     def move_group(self, ref: str, new: str) -> None:
-        """A group has another id now: it stays as it was set, unless the owner has set the new one already."""
+        """A group has another id now: it stays as it was set, unless the owner has set the new one already.
+
+        The former id is kept, since answers and reminders in that room go to the new one, also after a restart.
+        """
         mode = self.groups.pop(ref, None)
         if mode is not None:
             self.groups.setdefault(new, mode)
+            if len(self._moved) >= _MOVED:
+                self._moved.popitem()
+            self._moved[ref] = new
             self._save()
 
     def find(self, ref: str) -> dict:

@@ -187,6 +187,9 @@ class Companion:
             await self._transport.run()
         except LinkError as error:
             self._exchange.close(error)
+        except MemoryError:
+            # Nobody reads any more: what waits for an answer is not to wait in vain.
+            self._exchange.close(LinkError("not enough memory for what the companion sent"))
 
     async def _idle_work(self) -> bool:
         if self._sync.takes_status and self._status_pause.is_over and not self._is_busy():

@@ -30,6 +30,7 @@ _NOT_OWNER = (
 _LONG = "the outcome of the command is too long for the link: look on the board's console."
 _CANCELLED = "the answer was cancelled."
 _CUT = const("the answer broke off here.")
+_LATE = const("the answer is from %s ago.")
 
 
 class Conversation:
@@ -54,8 +55,8 @@ class Conversation:
         self._has_text = False
         self._work = None
 
-    async def run(self, take, content: str, mode: str) -> None:
-        """Have the message answered, and send what comes of it."""
+    async def run(self, take, content: str, mode: str) -> bool:
+        """Have the message answered, and send what comes of it; whether the companion has the end."""
         sending = asyncio.create_task(interruptible(self._send()))
         head = self._head
         self._listening.cancel = self._cancel
@@ -75,6 +76,7 @@ class Conversation:
         finally:
             sending.cancel()
             await self._end_work()
+        return self._is_sent
 
     async def _end_work(self) -> None:
         """Let what answers keep what has come of it."""
@@ -107,6 +109,10 @@ class Conversation:
         """A line about the turn."""
         await self._add_long("notice", "notice", line)
 
+    async def recalled(self, shown: list) -> None:
+        """What the model is shown of the memory."""
+        await self._add("report", text.dumps({"recalled": shown}))
+
     async def line(self, line: str) -> None:
         """A line of a command's answer."""
         await self._add_long("more", "line", line)
@@ -128,6 +134,8 @@ class Conversation:
     async def kept(self, reply) -> None:
         """A reply that was kept: it takes the place of what the companion has of it."""
         await self.text(reply.text)
+        if reply.age:
+            await self.notice(_LATE % reply.age)
         if reply.is_cut:
             await self.notice(_CUT)
 
@@ -216,7 +224,7 @@ class Push:
     async def kept(self, reply) -> None:
         """What it says."""
         self._turn = reply.turn
-        self._content += reply.text
+        self._content += reply.told(False)  # the companion keeps it once, however often it comes
 
     async def end(self, outcome) -> bool:
         """Send it; whether the companion has it. Its id is the same each time."""

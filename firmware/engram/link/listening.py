@@ -10,6 +10,7 @@ its journal what it has answered already.
 import asyncio
 
 from engram import diag
+from engram.clock import Timeout
 from engram.compat import const, sleep_ms, wait_for_ms
 from engram.errors import EngramError
 from engram.interrupt import interruptible
@@ -19,7 +20,9 @@ from engram.link.rpc import LinkError, NoAnswer, Refused
 _LOOK_MS = const(500)  # between two looks whether the companion has answered the greeting
 _SPARE_MS = const(10_000)  # that an answer may take beyond the time that the companion may wait
 _TAKEN_MS = const(1000)  # in which most messages are on flash: then the companion learns it at once
-_FAILED_MS = const(5000)  # before it listens again after the companion refused to be asked
+_FIRST_PAUSE_MS = const(1000)  # before it listens again after a failure; doubles up to the longest
+_LONGEST_PAUSE_MS = const(60_000)
+_REDELIVERY_MS = const(60_000)  # between two times that what is kept for the companion is sent again
 _MOST_BYTES = const(12_000)  # of a message: what the console takes, too
 
 
@@ -35,6 +38,8 @@ class Listening:
         self._take, self._redeliver = chat
         self._find_mode = find_mode
         self._task = None  # what answers now
+        self._pause_ms = 0  # that it waits before it listens again
+        self._next_pause_ms = _FIRST_PAUSE_MS
         self.mid = ""
         """The id of the message in work."""
         self.turn = ""
@@ -46,14 +51,19 @@ class Listening:
 
     async def run(self) -> None:
         """Take messages until the link ends."""
-        has_delivered = False
+        self._pause_ms = 0
+        self._next_pause_ms = _FIRST_PAUSE_MS
+        redelivery = Timeout()
         while not self._exchange.failure:
             if not self._sync.has_chat or self._find_mode() == "off":
                 await sleep_ms(_LOOK_MS)
                 continue
-            if not has_delivered:
-                has_delivered = True
-                await self._redeliver()
+            if redelivery.is_over:
+                redelivery.begin(_REDELIVERY_MS)
+                await self._deliver_kept()
+            while self._pause_ms:
+                pause_ms, self._pause_ms = self._pause_ms, 0
+                await sleep_ms(pause_ms)
             pause_ms = self._exchange.transport.pause_ms
             try:
                 pause_ms = max(pause_ms, await self._listen())
@@ -61,10 +71,23 @@ class Listening:
                 pass  # it was lost on the way: again
             except Refused as error:
                 diag.info("companion", "it gives no messages: %s" % error)
-                pause_ms = max(_FAILED_MS, error.again * 1000)
+                pause_ms = error.again * 1000
+                self._fail()
             except LinkError:
-                pause_ms = _FAILED_MS
+                self._fail()
             await sleep_ms(pause_ms)
+
+    async def _deliver_kept(self) -> None:
+        """Send what the board said by itself and the companion does not have."""
+        try:
+            await self._redeliver()
+        except (EngramError, MemoryError) as error:
+            diag.warning("companion", "a push is sent later: %s" % error)
+
+    def _fail(self) -> None:
+        """Something failed that would fail again at once: wait before the next message is asked for."""
+        self._pause_ms = self._next_pause_ms
+        self._next_pause_ms = min(2 * self._pause_ms, _LONGEST_PAUSE_MS)
 
     def open_sink(self, room: str) -> tuple:
         """A sink for what the board begins to say in a room of the link, and the room; none for a message's id."""
@@ -110,7 +133,11 @@ class Listening:
         elif head["op"] == "cancel" and head["mid"] == self.mid and self.cancel:
             self.cancel()
             await sleep_ms(_LOOK_MS)
-        return head["again"] * 1000 if head["op"] == "quiet" else 0
+        elif head["op"] == "quiet":
+            if not self.mid:
+                self._next_pause_ms = _FIRST_PAUSE_MS
+            return head["again"] * 1000
+        return 0
 
     async def _watch(self, asking) -> None:
         await self.over.wait()
@@ -137,16 +164,21 @@ class Listening:
         self._task = asyncio.create_task(interruptible(self._answer(head, content)))
 
     async def _answer(self, head: dict, content: str) -> None:
+        is_sent = False
         try:
             with lazy("link.conversation"):
                 from engram.link.conversation import Conversation  # while somebody talks
 
                 conversation = Conversation(self._sync, self, head)
-                await conversation.run(self._take, content, self._find_mode())
+                is_sent = await conversation.run(self._take, content, self._find_mode())
         except (EngramError, MemoryError) as error:
             # The companion offers the message again.
             diag.error("companion", "a message was not answered: %s" % error)
         finally:
+            if is_sent:
+                self._next_pause_ms = _FIRST_PAUSE_MS
+            elif not self._exchange.failure:
+                self._fail()
             self.mid = self.turn = ""
             self.cancel = self._task = None
             self.taken.set()

@@ -8,8 +8,6 @@ message says all of what it is about, so one that comes twice, or a link that br
 while there is something to tell: what is left of it meanwhile stands in a NoteProgress of companion.py.
 """
 
-import os
-
 from engram import files
 from engram.compat import const, sleep_ms
 from engram.link.messages import GONE, LEFT, NOTE_BYTES, NOTES_AT_ONCE, shown
@@ -34,7 +32,8 @@ async def copy_next(sync, notes, retention, epoch: int, progress) -> None:
 async def _list_next(sync, notes, retention, epoch: int, progress) -> None:
     after = progress.cursor
     left = retention.left()
-    names = [file for file in set(os.listdir(notes.folder) + left) if file > after and _is_copied(file)]
+    there = files.names(notes.folder)
+    names = [file for file in set(there + left) if file > after and _is_copied(file)]
     names.sort()
     is_end = len(names) <= NOTES_AT_ONCE
     names = names[:NOTES_AT_ONCE]

@@ -6,8 +6,6 @@ The principal is spelt so that no two share a file, on file systems too that tak
 of which takes 8 KB of a littlefs, and a name can be read back.
 """
 
-import os
-
 from engram import files, text
 from engram.compat import const
 from engram.errors import ArgumentError, StoreFull
@@ -75,7 +73,7 @@ class PrincipalFiles:
         if self._known is None:
             found = set()
             for folder in self._folders:
-                for file in os.listdir(folder):
+                for file in files.names(folder):
                     name, principal = principal_of(file)
                     if name[-3:] == ".md" and principal != OWNER.principal:
                         found.add(principal)

@@ -39,11 +39,11 @@ _HEADS = const(12)  # tokens of all headings
 _SAME = const(50)  # per cent of a text that another one makes up if both say the same
 
 
-def make(recall, ranked, budget: int, citations: bool = True, shown_notes=()) -> str:
+def make(recall, ranked, budget: int, citations: bool = True, shown_notes=(), shown=None) -> str:
     """What was found for a message, in at most `budget` tokens, each kind oldest first; "" if nothing fits.
 
     For a message that asks something and finds nothing it is a sentence that says so. `shown_notes` are the names of notes that
-    the prompt shows anyway.
+    the prompt shows anyway; the list `shown` gets [id, sure] of each hit in the block.
     """
     found = all_items(ranked)[:CANDIDATES]
     if not found:
@@ -67,6 +67,8 @@ def make(recall, ranked, budget: int, citations: bool = True, shown_notes=()) ->
         chosen.add(item, False)
     if not chosen.lines:
         return ""
+    if shown is not None:
+        shown.extend([[item.id, item.sure] for item in chosen.items])
     if is_answer:
         for item in chosen.items:
             recall.add_use(item, ranked.query.caller)

@@ -42,9 +42,12 @@ class Undo:
     def __init__(self, *arguments):
         self._arguments = arguments
 
-    def undo(self, caller=access.OWNER) -> str:
-        """Take back the latest change that this caller may see; a sentence that says what was done."""
+    def undo(self, caller=access.OWNER, ref: str = "") -> str:
+        """Take back the latest change that this caller may see; a sentence that says what was done.
+
+        ArgumentError if a `ref` is given and that change is of something else.
+        """
         with lazy("memory.records.undo"):
             from engram.memory.records.undo import UndoLog
 
-            return UndoLog(*self._arguments).undo(caller)
+            return UndoLog(*self._arguments).undo(caller, ref)

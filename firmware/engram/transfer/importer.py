@@ -1,5 +1,5 @@
-"""Imports lines and lists of JSON, and pages of Markdown: each memory is checked, recognised by its origin or its content,
-and kept, many with one flush.
+"""Imports what import_reader.py reads: each memory is checked, recognised by its origin or its content, and kept, many with
+one flush.
 
 What happens to a memory:
 
@@ -10,7 +10,7 @@ What happens to a memory:
 3. Else it is new. It supersedes here what it superseded there.
 """
 
-from engram import files, log_line, text
+from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError, StoreFull
 from engram.memory import access
@@ -20,16 +20,11 @@ from engram.memory.records.nearest import load_dedup, near, unload_dedup
 from engram.memory.records.records import Draft
 from engram.memory.texts import profile
 from engram.store.types import FORGOTTEN, LIVE, SUPERSEDED
-from engram.text.utf8 import valid
 from engram.transfer import jsonl
+from engram.transfer.import_reader import ImportReader
 
-_BUFFER = const(1024)
-_BOM = const(b"\xef\xbb\xbf")
-_BLANK = const(b" \t\r\n\xef\xbb\xbf")
 _AT_ONCE = const(16)  # memories that are kept with one flush
 _CHARS_AT_ONCE = const(2000)  # of their contents: bounds the heap
-_NO_END = const("the file has no end.")
-_NO_OBJECTS = const("the file is neither a list of JSON objects nor one nor lines of them.")
 _MOST_UNKNOWN = const(8)  # names of unknown fields that the report has
 _MOST_PROBLEMS = const(100)  # refused lines that are named; the others are counted
 _MOST_IDS = const(16)  # that the report for programs has
@@ -40,9 +35,11 @@ _OPTIONAL = const(("keywords", "type", "importance", "source", "scope", "pinned"
 _CHECKED = ("content", "tags") + _OPTIONAL
 _KNOWN = _CHECKED + (
     "id", "origin", "created", "updated", "turns", "guess", "supersedes", "superseded", "archived", "uses", "used",
-    "deleted", "partial",
+    "deleted", "partial", "was",
 )  # fmt: skip
-_OUTCOMES = const(("stored", "changed", "there already", "older than here", "forgotten", "refused"))
+_OUTCOMES = const(
+    ("stored", "changed", "there already", "older than here", "changed meanwhile", "forgotten", "refused")
+)
 _FOREIGN = const(("created_at", "summary_ids", "createdAt", "lastUsedAt", "deleted"))  # where a line has no origin
 
 
@@ -65,10 +62,8 @@ class Importer:
         self._chars = 0
         # On an empty board only what has no origin can be there already.
         self._was_empty = not self._records.count()
-        self._reader = jsonl.Reader("board")
-        self._page = None
-        """What reads a page of Markdown, if that is imported."""
-        self._is_foreign = self._is_over = False
+        self._reader = ImportReader(clock, self._note_unknown)
+        self._is_foreign = False
         self._unknown = []
         self._files_kept = []
         self._files_other = []
@@ -86,113 +81,38 @@ class Importer:
         if self._counts["stored"]:
             self._uses.save()
 
-    # --- reading
+    # --- what is read
 
     def import_file(self, path: str):
-        """Import a file, a page of Markdown or JSON, as its name says; a generator that pauses often. In .json may be a list,
-        an object or lines.
+        """Import a file of the board, see ImportReader.read_file(): a generator that pauses often.
 
         StoreError when the flash refuses.
         """
-        form = path.rpartition(".")[2].lower()
-        read = {"md": self._import_page, "json": self._import_list}.get(form, self._import_lines)
+        read = self._reader.read_file(path)
         try:
-            with open(path, "rb") as file:
-                yield from read(file)
-        except OSError as error:
-            raise files.failure(error, path) from None
+            for number, found in read:
+                self._import_found(number, found)
+                yield
+                if self._is_foreign:
+                    break
+        finally:
+            read.close()  # it holds the file open
         self.flush()
-        self._is_over = True
-
-    def _import_lines(self, file):
-        for number, (_, line, _) in enumerate(log_line.long_lines(file, bytearray(_BUFFER)), 1):
-            self.import_line(number, line if isinstance(line, int) else bytes(line))
-            yield
-            if self._is_foreign:
-                break
-
-    def _import_list(self, file):
-        data = file.read(_BUFFER)
-        # What stands before a bracket would be passed over.
-        if data.lstrip(_BLANK)[:1] in (b"[", b"{"):
-            yield from self._import_objects(file, data)
-        else:
-            self._refuse(1, "line", _NO_OBJECTS)
-
-    def _import_objects(self, file, data):
-        from engram.transfer.json_list import JsonList  # seldom needed
-
-        objects = JsonList()
-        is_first = True
-        while data:
-            try:
-                for number, line in objects.feed(data):
-                    if is_first and objects.is_whole and number == objects.line:
-                        # It is a line, in no list: one that is wrong spoils none of the others.
-                        file.seek(0)
-                        yield from self._import_lines(file)
-                        return
-                    is_first = False
-                    self.import_line(number, line)
-                    yield
-                    if self._is_foreign:
-                        return
-            except ArgumentError as error:
-                self._refuse(objects.line, error.argument, str(error))
-                return
-            yield
-            data = file.read(_BUFFER)
-        if not objects.is_whole:
-            self._refuse(objects.line, "line", _NO_END)
-        elif is_first:
-            self._refuse(1, "line", _NO_OBJECTS)
-
-    def _import_page(self, file):
-        from engram.transfer.markdown_reader import MarkdownReader  # seldom needed
-
-        zone_seconds = 60 * self._clock.zone_minutes
-        self._page = MarkdownReader(self._note_unknown, lambda seconds: seconds - zone_seconds)
-        for number, (_, line, _) in enumerate(log_line.long_lines(file, bytearray(_BUFFER)), 1):
-            self._read_page_line(number, line if isinstance(line, int) else bytes(line))
-            yield
-        self._import_item(self._page.end())
 
     def import_line(self, number: int, line) -> None:
-        """Import a line's bytes; an int is the length of one that is too long. StoreError when the flash refuses."""
+        """Import a line's bytes. StoreError when the flash refuses."""
+        self._import_found(number, self._reader.read_line(line))
+
+    def _import_found(self, number: int, found) -> None:
+        """Import what an ImportReader found at a line."""
         self.line = number
         try:
-            found = self._reader.read(line)
             if isinstance(found, dict):
                 self._import_object(number, found)
+            elif not isinstance(found, str):
+                raise found
             elif found:
                 self._refuse(number, "line", found)
-        except ArgumentError as error:
-            self._refuse(number, error.argument, str(error))
-
-    def _read_page_line(self, number: int, line) -> None:
-        """Read a line of a page, or the length of one that is too long."""
-        self.line = number
-        if isinstance(line, int):
-            self._import_item(self._page.end())
-            self._refuse(number, "line", "has %d bytes, which is too long for one memory." % line)
-            return
-        if number == 1 and line.startswith(_BOM):
-            line = line[len(_BOM) :]
-        if valid(line):
-            self._import_item(self._page.read_line(number, line.decode()))
-        else:
-            self._refuse(number, "line", "is not UTF-8.")
-
-    def _import_item(self, ended) -> None:
-        """Import an item of a page, as its reader gives it."""
-        if ended is None:
-            return
-        number, found = ended
-        if isinstance(found, str):
-            self._refuse(number, "line", found)
-            return
-        try:
-            self._import_object(number, found)
         except ArgumentError as error:
             self._refuse(number, error.argument, str(error))
 
@@ -245,7 +165,10 @@ class Importer:
             self.flush()
             self.line = number
         state, record = self._find(origin, values.get("scope", access.own_scope(self._caller)))
-        if is_gone:
+        if "was" in fields and (state != LIVE or record["seq"] != fields["was"]):
+            # Whoever sent it had read another version: neither that nor what was forgotten since is overwritten.
+            self._counts["changed meanwhile"] += 1
+        elif is_gone:
             self._forget(state, record, origin)
         elif state == LIVE:
             names = [name for name in _CHECKED + ("created",) if name in fields or (is_whole and name in _OPTIONAL)]
@@ -443,13 +366,12 @@ class Importer:
             yield "put in their place: " + ", ".join(self._files_kept)
         notes = []
         for what, sentence in (
-            (self._page and self._page.outside, "%d lines are in no list and were left out"),
             (self._without_turns, "%d came without the turns that they were told in: these are not of this board"),
             (self._without_older, "%d came without the older memory that they replaced"),
             (", ".join(self._files_other), "not touched, since another text stands there: %s"),
         ):
             if what:
                 notes.append(sentence % what)
-        notes.extend(self._reader.notes(self._is_over))
+        notes.extend(self._reader.notes())
         yield from notes
         yield {"counts": counts, "ids": self._ids, "files": self._files_kept, "unknown": self._unknown, "notes": notes}

@@ -87,6 +87,11 @@ class ApiClient:
         """What a POST of JSON is answered."""
         return self._ask("POST", path, json=value)
 
+    def post_file(self, path: str, content: bytes, /, **parameters: Any) -> Any:
+        """What a POST of a file's content is answered."""
+        headers = {"Content-Type": "application/octet-stream"}
+        return self._ask("POST", path, content=content, params=parameters, headers=headers)
+
     def lines(self, path: str, /, **parameters: Any) -> Iterator[str]:
         """The lines of a long answer, as they come."""
         try:
@@ -143,7 +148,7 @@ class ApiClient:
         if answer.is_error:
             raise _as_refusal(answer)
         try:
-            return answer.json()
+            return answer.json() if answer.content else None
         except ValueError:
             raise CommandError(f"{self.url} is not an Engram companion.") from None
 

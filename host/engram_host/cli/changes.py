@@ -43,12 +43,17 @@ def pin(
 
 
 @takes(PORT, SIM, DEVICE, URL, HOME, JSON)
-def undo(context: Context) -> None:
+def undo(
+    context: Context,
+    entry: Annotated[str, typer.Argument(help="memory, such as m12: only if the latest change is of it")] = "",
+) -> None:
     """Undo the latest change on the board: on a serial port, simulated, or over the link of a companion.
 
     Example: engram undo --device kitchen
+
+    Example: engram undo m12 --device kitchen
     """
-    _run(context, "/undo")
+    _run(context, f"/undo {_checked(entry, 'm')}" if entry else "/undo")
 
 
 def _checked(entry: str, letters: str) -> str:

@@ -17,7 +17,13 @@ from engram_host.cli.doctor import command as doctor
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
 from engram_host.cli.options import asks_for_json
 from engram_host.cli.page.boards import list_boards
+from engram_host.cli.page.changes import changes as list_changes
+from engram_host.cli.page.changes import merge
+from engram_host.cli.page.journal import journal
+from engram_host.cli.page.memories import list_entries
 from engram_host.cli.page.open_page import open_page
+from engram_host.cli.page.search import search
+from engram_host.cli.page.settings import settings
 from engram_host.extras import DISTRIBUTION
 
 app = typer.Typer(
@@ -29,14 +35,18 @@ app.command("run")(board.run)
 app.command("serve")(companion_commands.serve)
 app.command("page")(open_page)
 app.command("boards")(list_boards)
+app.command("settings")(settings)
 app.command("chat")(chat.chat)
-app.command("search")(memory.search)
+app.command("search")(search)
 app.command("show")(memory.show)
-app.command("list")(memory.list_entries)
+app.command("list")(list_entries)
+app.command("journal")(journal)
 app.command("history")(memory.history)
 app.command("edit")(transfer.edit)
 app.command("forget")(changes.forget)
 app.command("pin")(changes.pin)
+app.command("merge")(merge)
+app.command("changes")(list_changes)
 app.command("undo")(changes.undo)
 app.command("export")(transfer.export)
 app.command("import")(transfer.import_file)

@@ -8,9 +8,9 @@ import os
 import selectors
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol, TypedDict
+from typing import Any, Protocol
 
 from engram_host.boards import port as ports
 from engram_host.boards.errors import BoardError, NoPort, command_name
@@ -19,6 +19,7 @@ from engram_host.cli.conversation import BoardTalk, LinkConsole, Speaker
 from engram_host.cli.exit_status import CommandError, NotFound, WrongUsage
 from engram_host.cli.options import BoardAddress, Context
 from engram_host.companion.lockfile import running_addresses
+from engram_host.transfer.report import ImportOutcome, ImportRefusal, read_reports
 
 _PACKAGES = str(Path(__file__).resolve().parents[2])
 _PIECE = 65536
@@ -91,24 +92,6 @@ def answer_lines(board: BoardConsole, command: str) -> Iterator[str]:
                 begun = ""
 
 
-class ImportRefusal(TypedDict):
-    """A line that a board's /import refused: `code` is the field that is wrong, or one of docs/reference/serial.md."""
-
-    line: int
-    code: str
-    why: str
-
-
-class ImportOutcome(TypedDict):
-    """What a board's /import did: `counts` of lines by outcome, `ids` of the memories that it stored or changed."""
-
-    counts: dict[str, int]
-    ids: list[str]
-    files: list[str]
-    unknown: list[str]
-    notes: list[str]
-
-
 def check_reports(board: BoardConsole) -> None:
     """Refuse a board whose firmware is too old to report what it imports. CommandError."""
     if not board.gives_reports:
@@ -120,15 +103,13 @@ def import_object(board: BoardConsole, fields: dict[str, Any]) -> tuple[ImportOu
 
     CommandError if the board refused the command; BoardError.
     """
-    outcome: ImportOutcome | None = None
-    refused: list[ImportRefusal] = []
+    reports: list[Mapping[str, Any]] = []
     for answer in board.ask(command="/import " + json.dumps(fields, ensure_ascii=False)):
         if "error" in answer:
             raise CommandError(f"the board says: {answer['error']}")
-        if "counts" in answer.get("report", ()):
-            outcome = answer["report"]
-        elif "report" in answer:
-            refused.append(answer["report"])
+        if "report" in answer:
+            reports.append(answer["report"])
+    outcome, refused = read_reports(reports)
     if outcome is None:
         raise CommandError("the board's report was damaged on its way: do it again, nothing is stored twice.")
     return outcome, refused

@@ -1,4 +1,4 @@
-"""`engram search`, `show`, `list` and `history`: what boards remember; `eval`: does a search find what answers a question?"""
+"""`engram show` and `history`: what boards remember; `eval`: does a search find what answers a question?"""
 
 from datetime import datetime
 from pathlib import Path
@@ -8,7 +8,7 @@ import typer
 
 from engram_host.cli import output
 from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled, WrongUsage
-from engram_host.cli.options import DEVICE, HOME, JSON, URL, Context, Devices, takes
+from engram_host.cli.options import DEVICE, HOME, JSON, URL, Context, takes
 from engram_host.wording import counted
 
 Shown = Annotated[
@@ -17,70 +17,8 @@ Shown = Annotated[
 Since = Annotated[str, typer.Option(help="from this time on: a day such as 2026-01-31, or Unix seconds")]
 Until = Annotated[str, typer.Option(help="before this time: a day such as 2026-01-31, or Unix seconds")]
 
-_SIGNS = 100
+MOST_SIGNS = 100
 """Characters of a text in a list that is read by a person."""
-
-_STATES = ("live", "superseded", "expired", "archived", "all")
-
-
-@takes(URL, HOME, JSON)
-def search(
-    context: Context,
-    query: Annotated[str, typer.Argument(help="words, or a question")],
-    device: Devices = None,
-    folder: Annotated[
-        list[str] | None, typer.Option(help="only in this Markdown folder; repeatable; boards only with --device")
-    ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=50, help="maximum number of results")] = 10,
-    tag: Annotated[
-        list[str] | None, typer.Option(help="only memories with this tag; repeatable: they must have all")
-    ] = None,
-    since: Since = "",
-    until: Until = "",
-    principal: Annotated[str, typer.Option(help="search for this person: finds only what they may see")] = "owner",
-    words_only: Annotated[bool, typer.Option("--words", help="search by words only, not by meaning")] = False,
-    notes: Annotated[bool, typer.Option("--notes", help="search the notes of boards only")] = False,
-    history: Annotated[bool, typer.Option(help="include superseded memories")] = False,
-    explain: Annotated[bool, typer.Option(help="show what each score is made of")] = False,
-) -> None:
-    """Search what boards remember and have noted, by words and by meaning. Needs a running companion.
-
-    Example: engram search "what does Ann drink?"
-
-    Example: engram search bike --device kitchen --tag colour --limit 3 --json
-
-    Example: engram search "where does the tea come from" --folder notes
-    """
-    asked = {
-        "query": query,
-        "devices": device or [],
-        "limit": limit,
-        "tags": tag or [],
-        "since": _seconds("--since", since),
-        "until": _seconds("--until", until),
-        "principal": principal,
-        "history": history,
-        "explain": explain,
-    }
-    asked |= ({"meaning": False} if words_only else {}) | ({"folders": folder} if folder else {})
-    asked |= {"log": "notes"} if notes else {}
-    with context.open_companion() as companion:
-        answer = companion.post("/v1/search", asked)
-    if context.json:
-        output.print_json(answer)
-        return
-    columns = ("board", "id", "day", "score", "who", "text")
-    rows = [_hit_row(hit, query) for hit in answer["hits"]]
-    output.print_table(columns, rows, empty=f"nothing found: {answer['why_empty']}")
-    if explain:
-        if answer["plan"]:
-            output.print_line(_plan_line(answer["plan"]))
-        _explain(answer["hits"])
-        if answer["wordings"]:
-            output.print_line("other wordings of the query: " + "; ".join(answer["wordings"]))
-    remarks = [_certainty(answer), answer["degraded"], *(f"left out: {each}." for each in answer["left_out"])]
-    for remark in filter(None, remarks):
-        typer.echo(output.printable_line(f"note: {remark}"), err=True)
 
 
 @takes(DEVICE, URL, HOME, JSON)
@@ -119,53 +57,6 @@ def show(
     if len(found["versions"]) > 1:
         output.print_line("history, oldest first:")
         _show_versions(found["versions"])
-
-
-@takes(DEVICE, URL, HOME, JSON)
-def list_entries(
-    context: Context,
-    turns: Annotated[bool, typer.Option("--turns", help="list conversation turns instead of memories")] = False,
-    tag: Annotated[str, typer.Option(help="only memories with this tag")] = "",
-    type: Annotated[str, typer.Option(help="only memories of this type, such as fact")] = "",
-    scope: Annotated[str, typer.Option(help="only memories of this scope: all, user:NAME or ws:ID")] = "",
-    state: Annotated[
-        str, typer.Option(help="only memories in this state: live, superseded, expired, archived or all")
-    ] = "live",
-    session: Annotated[str, typer.Option(help="only turns of this session")] = "",
-    speaker: Annotated[str, typer.Option(help="only turns of this speaker")] = "",
-    since: Since = "",
-    until: Until = "",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="maximum number of entries")] = 50,
-) -> None:
-    """List a board's memories or turns, newest first. Needs a running companion.
-
-    Example: engram list --device kitchen --tag shopping
-
-    Example: engram list --turns --speaker ann --since 2026-01-01
-    """
-    if state not in _STATES:
-        raise WrongUsage(f"--state takes one of {', '.join(_STATES)}.")
-    asked = {"log": "journal" if turns else "records", "tag": tag, "type": type, "scope": scope, "state": state}
-    asked |= {"session": session, "speaker": speaker, "limit": limit}
-    asked |= {"since": _seconds("--since", since), "until": _seconds("--until", until)}
-    with context.open_companion() as companion:
-        name = companion.device(context.device)
-        found = companion.get(f"/v1/devices/{name}/entries", **asked)
-    if context.json:
-        output.print_json({"device": name, **found})
-        return
-    rows = [_turn_row(each) if turns else _memory_row(each) for each in found["entries"]]
-    columns = ("id", "at", "session", "who", "text") if turns else ("id", "day", "state", "tags", "memory")
-    output.print_table(columns, rows, empty=f"no matching entry on {name}.")
-    if len(rows) < found["total"]:
-        typer.echo(f"the newest {len(rows)} of {found['total']}; --limit shows more.", err=True)
-    if found["archived"]:
-        more = counted(
-            found["archived"],
-            "more is in the archive; --state archived shows it.",
-            "more are in the archive; --state archived shows them.",
-        )
-        typer.echo(more, err=True)
 
 
 @takes(DEVICE, URL, HOME, JSON)
@@ -243,37 +134,16 @@ def _show_lines(context: Context, citation: str, count: int, principal: str) -> 
         typer.echo(output.printable_line(f"continues at {path}#{found['following']}"), err=True)
 
 
+def is_entry_id(value: str) -> bool:
+    """Whether it is an id such as m12 or t34."""
+    return value[:1] in ("m", "t") and value[1:].isascii() and value[1:].isdigit()
+
+
 def _entry(context: Context, entry: str) -> Any:
-    if entry[:1] not in ("m", "t") or not (entry[1:].isascii() and entry[1:].isdigit()):
+    if not is_entry_id(entry):
         raise WrongUsage(f"{entry[:20]!r} is no id: a memory is such as m12, a turn such as t34.")
     with context.open_companion() as companion:
         return companion.get(f"/v1/devices/{companion.device(context.device)}/entries/{entry}")
-
-
-def _hit_row(hit: dict[str, Any], query: str) -> tuple[str, ...]:
-    from engram_host.companion.folders.chunks import found_line
-
-    where = hit.get("citation") or hit["id"]
-    day, score = output.format_time(hit["at"])[:10], f"{hit['score']:.2f}"
-    text = found_line(hit["text"], query, _SIGNS) or _cut(hit["text"])
-    return hit["device"], where, day, score, hit["who"], text
-
-
-def _memory_row(entry: dict[str, Any]) -> tuple[str, ...]:
-    line = entry["line"]
-    state = entry["state"] + (", pinned" if line.get("pinned") else "")
-    return (
-        entry["id"],
-        output.format_time(line.get("created"))[:10],
-        state,
-        ", ".join(line["tags"]),
-        _cut(line["content"]),
-    )
-
-
-def _turn_row(entry: dict[str, Any]) -> tuple[str, ...]:
-    line = entry["line"]
-    return entry["id"], output.format_time(line.get("at")), line.get("sid", ""), line.get("who", ""), _cut(line["text"])
 
 
 def _show_versions(versions: list[dict[str, Any]]) -> None:
@@ -283,37 +153,6 @@ def _show_versions(versions: list[dict[str, Any]]) -> None:
         tags = " ".join("#" + tag for tag in line.get("tags", ()))
         rows.append((line.get("id", ""), at, tags, line.get("content", line.get("text", ""))))
     output.print_table(("id", "at", "tags", "text"), rows)
-
-
-def _explain(hits: list[dict[str, Any]]) -> None:
-    for hit in hits:
-        points = hit["explanation"] or {}
-        words = ", ".join(
-            f"{word} {score:.2f}" for word, score in (*points.get("words", ()), *points.get("beside", ()))
-        )
-        more = [f"{name} {points[name]:.2f}" for name in _POINTS if points.get(name)]
-        if points.get("rerank") is not None:
-            more.append(f"reranker {points['rerank']:.2f}")
-        made_of = ", ".join(f"{what} {value:.2f}" for what, value in points.get("confidence", ()))
-        more.append(f"confidence {hit['confidence']:.2f}: {made_of}")
-        output.print_line(f"{hit['id']}: " + "; ".join([f"words: {words or 'none'}", *more]))
-
-
-def _plan_line(plan: dict[str, Any]) -> str:
-    from engram.memory.plan import Plan, described
-
-    return described(Plan(**{name: plan[name] for name in Plan._fields}), plan["limit"])
-
-
-def _certainty(answer: dict[str, Any]) -> str:
-    """How sure the search is, in a sentence, "" if it is sure or found nothing."""
-    from engram.memory.confidence import CERTAIN, WEAK
-
-    thousandths = answer["confidence"] * 1000
-    if not answer["hits"] or thousandths >= WEAK:
-        return ""
-    what = "a weak answer at most" if thousandths >= CERTAIN else "nothing certain was found, this only comes nearest"
-    return f"{what} (confidence {thousandths // 10:.0f} of 100)."
 
 
 def _show_aside(context: Context, before: int, limit: int) -> None:
@@ -329,15 +168,19 @@ def _show_aside(context: Context, before: int, limit: int) -> None:
         line = one["line"]
         value = line.get("content", line.get("text", line.get("op", "")))
         rows.append(
-            (str(one["number"]), output.format_time(one["at"]), one["log"], str(one["seq"]), one["why"], _cut(value))
+            (
+                str(one["number"]),
+                output.format_time(one["at"]),
+                one["log"],
+                str(one["seq"]),
+                one["why"],
+                cut_text(value),
+            )
         )
     columns = ("number", "at", "log", "line", "why", "text")
     output.print_table(columns, rows, empty=f"nothing of the copies of {name} was set aside.")
     if len(found) == limit:
         typer.echo(f"there may be more: --before {found[-1]['number']} continues.", err=True)
-
-
-_POINTS = ("expansion", "session", "meaning", "speaker", "reply", "importance", "dates")
 
 
 def _value(name: str, value: Any) -> str:
@@ -346,11 +189,12 @@ def _value(name: str, value: Any) -> str:
     return ", ".join(str(each) for each in value) if isinstance(value, list) else str(value)
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _SIGNS else text[: _SIGNS - 1] + "…"
+def cut_text(text: str) -> str:
+    """A text as a list shows it."""
+    return text if len(text) <= MOST_SIGNS else text[: MOST_SIGNS - 1] + "…"
 
 
-def _seconds(option: str, value: str) -> int:
+def to_seconds(option: str, value: str) -> int:
     """A day in the time zone of this computer, or Unix seconds, as the latter; 0 for none."""
     if value.isascii() and value.isdigit():
         return int(value)

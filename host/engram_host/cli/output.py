@@ -3,10 +3,11 @@
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from typing import Any
 
 from engram import text as board_text
+from engram_host.wording import format_size as format_size
+from engram_host.wording import format_time as format_time
 
 _PLAIN_GAP = "  "
 
@@ -79,24 +80,3 @@ def _rich(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 def printable_line(text: str) -> str:
     """A text in one line in which nothing steers the terminal: it may be a stranger's."""
     return board_text.printable(text.replace("\n", " ⏎ ").replace("\t", " "))
-
-
-def format_time(seconds: Any) -> str:
-    """A time in Unix seconds as a person reads it, in the time zone of this computer; "" for none."""
-    if not isinstance(seconds, (int, float)) or seconds <= 0:
-        return ""
-    try:
-        return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")
-    except (OverflowError, OSError, ValueError):
-        return ""
-
-
-def format_size(count: float | None) -> str:
-    """A number of bytes as a person reads it."""
-    if count is None:
-        return ""
-    for unit in ("bytes", "KB", "MB"):
-        if count < 1024:
-            return f"{count:.0f} {unit}"
-        count /= 1024
-    return f"{count:.1f} GB"

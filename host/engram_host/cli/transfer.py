@@ -22,57 +22,11 @@ from engram_host.cli import output
 from engram_host.cli.console_session import BoardConsole, answer_lines, check_reports, import_object, open_board
 from engram_host.cli.exit_status import CommandError, NotFound, WrongUsage
 from engram_host.cli.options import DEVICE, HOME, JSON, PORT, SIM, URL, BoardAddress, Context, takes
+from engram_host.cli.page.preview_import import preview_import
 from engram_host.transfer.formats import Fields
 from engram_host.transfer.reader import MemoryFile
+from engram_host.transfer.report import ImportReport
 from engram_host.wording import counted
-
-_ORDER = (
-    *("stored", "written", "changed", "there already", "older than here", "forgotten", "texts put in their place"),
-    "refused",
-)
-_UNKNOWN = "left out, since a memory has no place for it: "
-MOST_TOLD = 100
-"""Problems that are printed one by one; the others are counted."""
-
-
-class ImportReport:
-    """`counts` by what became of the lines, `problems` a sentence for each that was refused or came in part; and `notes` on
-    the whole file.
-    """
-
-    def __init__(self, first: str):
-        self._untold = 0
-        self._unknown: dict[str, None] = {}
-        self.counts = {first: 0, "refused": 0}
-        self.problems: list[str] = []
-        self.notes: list[str] = []
-
-    @property
-    def summary(self) -> str:
-        """The counts in one line."""
-        return ", ".join(f"{self.counts[word]} {word}" for word in _ORDER if word in self.counts)
-
-    def end(self, source: MemoryFile) -> None:
-        """Add what is to be said of the file, once all of it was sent."""
-        if self._untold:
-            self.problems.append(f"more problems: {self._untold}")
-        if unknown := source.unknown | self._unknown:
-            self.notes.append(_UNKNOWN + ", ".join(unknown))
-        self.notes += source.notes()
-
-    def _refuse(self, number: int, why: str) -> None:
-        self._count("refused", 1)
-        self._add_problem(number, why)
-
-    def _count(self, word: str, count: int) -> None:
-        if count:
-            self.counts[word] = self.counts.get(word, 0) + count
-
-    def _add_problem(self, number: int, why: str) -> None:
-        if len(self.problems) < MOST_TOLD:
-            self.problems.append(f"line {number}: {why}")
-        else:
-            self._untold += 1
 
 
 class BoardImport(ImportReport):
@@ -86,22 +40,14 @@ class BoardImport(ImportReport):
     def send(self, number: int, fields: Fields | str) -> None:
         """Send what stands in a line of the file; a text says why it is refused. BoardError if the board is gone."""
         if isinstance(fields, str):
-            self._refuse(number, fields)
+            self.refuse(number, fields)
             return
         try:
             outcome, refused = import_object(self._board, fields)
         except (CommandError, BoardFailed) as problem:
-            self._refuse(number, str(problem))
+            self.refuse(number, str(problem))
             return
-        for word, count in outcome["counts"].items():
-            if word != "refused":
-                self._count(word, count)
-        for refusal in refused:
-            self._refuse(number, refusal["why"])
-        for note in outcome["notes"]:
-            self._add_problem(number, note)
-        self._count("texts put in their place", len(outcome["files"]))
-        self._unknown |= dict.fromkeys(outcome["unknown"])
+        self.add(number, outcome, refused)
 
 
 class FileImport(ImportReport):
@@ -115,10 +61,10 @@ class FileImport(ImportReport):
     def send(self, number: int, fields: Fields | str) -> None:
         """Write what stands in a line of the file; a text says why it is refused."""
         if isinstance(fields, str):
-            self._refuse(number, fields)
+            self.refuse(number, fields)
             return
         self._lines += jsonl.lines(fields.items())
-        self._count("written", 1)
+        self.count("written", 1)
 
     def end(self, source: MemoryFile) -> None:
         """Write the file, whole or not at all."""
@@ -169,6 +115,12 @@ def import_file(
     context: Context,
     file: Annotated[Path, typer.Argument(help="JSON Lines, Markdown (.md) or a CoClaw export (.json)")],
     out: Annotated[Path | None, typer.Option(help="write a file for a board's own /import instead")] = None,
+    preview: Annotated[
+        bool, typer.Option("--preview", help="only say what becomes of each line, by the companion's copy of the board")
+    ] = False,
+    background: Annotated[
+        bool, typer.Option("--background", help="let the companion send it, also once a board that is away is back")
+    ] = False,
 ) -> None:
     """Import memories into a board: on a serial port, simulated, or over the link of a companion.
 
@@ -183,12 +135,19 @@ def import_file(
     Example: engram import notes.md --sim ~/.engram/sim
 
     Example: engram import memory_records.jsonl --out memory.jsonl
+
+    Example: engram import notes.md --device kitchen --preview
     """
+    if preview or background:
+        if out or context.board != BoardAddress():
+            raise WrongUsage("--preview and --background ask the companion: leave --port, --sim and --out out.")
+        preview_import(context, file, is_started=background)
+        return
     from engram_host.transfer.reader import MemoryFile
 
     if out and (context.board != BoardAddress() or context.device):
         raise WrongUsage("--out writes a file and asks no board: leave --port, --sim and --device out.")
-    source = MemoryFile(file)
+    source = MemoryFile(file.name, file.read_bytes())
     lines = list(source.lines())
     progress = Progress()
     with contextlib.ExitStack() as stack:

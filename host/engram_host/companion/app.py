@@ -31,10 +31,12 @@ from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.auth.sessions import Sessions, make_sign_in_path
 from engram_host.companion.auth.tls import trust_certificate
 from engram_host.companion.auth.tokens import new_token, operator_token
+from engram_host.companion.board_settings.service import BoardSettingsService
 from engram_host.companion.bridges.configured import check_bridge
 from engram_host.companion.bridges.runner import BridgeRunner
 from engram_host.companion.conversations.bridge_engine import BridgeEngine, EngineSettings
-from engram_host.companion.conversations.mqtt_door import MqttDoor
+from engram_host.companion.conversations.door.mqtt_door import MqttDoor
+from engram_host.companion.conversations.door.pushes import DoorPushes
 from engram_host.companion.conversations.people import PeopleService, admission_rules
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.embedding.embedding_service import EmbeddingService
@@ -42,22 +44,24 @@ from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.api_key import ApiKey, find_api_key
 from engram_host.companion.gateway.proxy import Gateway
+from engram_host.companion.imports.service import ImportService
 from engram_host.companion.lockfile import Lease, in_url, reachable_host
+from engram_host.companion.memories.service import make_memory_services
 from engram_host.companion.metrics import Metrics, last_backup
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
 from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
+from engram_host.companion.overview.absence import AbsenceFinder
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.page import Page
 from engram_host.companion.page.routes import make_page_routers, make_refusal
+from engram_host.companion.personal.service import PersonalMemory
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.replication.upkeep import ExpirySweep, StoreCheck
-from engram_host.companion.search.cooldown import Cooldown
-from engram_host.companion.search.expansion import COOLDOWN_SECONDS, MOST_ANSWER_TOKENS, QueryExpander
+from engram_host.companion.search.expansion import make_expander
 from engram_host.companion.search.reranker import make_reranker
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import (
-    SearchSettings,
     Settings,
     line_quota,
     make_folder,
@@ -78,7 +82,6 @@ _BROKER_SECONDS = 10.0
 _WARM_AFTER_SECONDS = 5.0
 _MOST_WARMINGS = 3
 """Times that indexes are made ahead if that fails: it takes seconds of a core, and each search makes what it needs."""
-
 
 ALERTS_LOCK = "alerts.lock"
 """A file in the companion's folder: of several companions on it, the one that holds it sends alerts."""
@@ -106,7 +109,7 @@ class CompanionApp:
         requires_tokens = tokens_required(security, listeners(settings.http, settings.mqtt))
         self.access = HttpAccess(
             callers,
-            Sessions(store, callers, requires_tokens=requires_tokens),
+            Sessions(store, callers, store, requires_tokens=requires_tokens),
             requires_tokens,
             frozenset(security.hosts.lower().replace(",", " ").split()),
             self._rate_limiter,
@@ -125,27 +128,34 @@ class CompanionApp:
         self.checking = StoreCheck(store, supervisor)
         self.folders = FolderService(store, settings.folders, settings.home, supervisor, embedding.wake)
         self.reranker = make_reranker(settings.rerank)
-        self.expander = _make_expander(settings.search, self.gateway)
+        self.expander = make_expander(settings.search, self.gateway.complete)
         self.search = SearchService(
             store, settings.search, embedding, self.folders, metrics, self.reranker, self.expander
         )
+        self.absences = AbsenceFinder(store, self.search.search, time.time)
         answers = self.search.answer_board, self.search.answer_get, self.search.answer_file
         self.conversations = ConversationService(store, settings.chat, supervisor)
-        self.overviews = BoardOverviews(store)
+        self.imports = ImportService(store, self.conversations, settings.home, supervisor)
+        self.board_settings = BoardSettingsService(self.conversations)
+        self.overviews = BoardOverviews(store, lambda: self.alerts.flash_percent)
+        self.memories = make_memory_services(store, self.search.indexes, self.conversations, supervisor)
         self.dispatcher = MessageDispatcher(self.replication, *answers, self.conversations.answer_board, metrics)
-        self.door = MqttDoor(self.conversations) if settings.chat.mqtt else None
         secrets = SecretStore(settings.home)
         self.alerts = AlertService(store, settings.alerts, secrets, supervisor, Lease(settings.home / ALERTS_LOCK))
         self.people = PeopleService(
             store, admission_rules(settings.people, settings.bridges), lambda request: self.alerts.wake()
         )
+        pushes = DoorPushes(store, self.conversations)
+        self.door = MqttDoor(self.conversations, self.people, pushes, supervisor) if settings.chat.mqtt else None
         rules = EngineSettings(settings.chat, lambda bridge: self.bridges.boards_of(bridge))
         self.bridge_engine = BridgeEngine(store, self.conversations, self.people, rules, supervisor)
         self.bridges = BridgeRunner(
             settings.home, settings.bridges, secrets, self.bridge_engine, supervisor, metrics.count_bridge
         )
+        self.personal = PersonalMemory(store, self.search, self.bridges)
         self.broker: EmbeddedBroker | None = None
         self.mqtt_client: MqttClient | None = None
+        self._reloading = asyncio.Lock()
         self._began = time.monotonic()
         metrics.add_gauges(self.gauges)
 
@@ -174,15 +184,16 @@ class CompanionApp:
 
     async def reload_bridges(self) -> None:
         """Run bridges, let people talk, and send alerts, by the settings and secrets as they are now. SettingError, and nothing
-        has changed then.
+        has changed then. Two at once are done one after the other: the settings that were read last hold.
         """
-        settings = await asyncio.to_thread(read_settings, self.settings.home, {})
-        rules = admission_rules(settings.people, settings.bridges)
-        for bridge in settings.bridges:
-            check_bridge(bridge)
-        self.people.set_rules(rules)  # before a bridge that has become another one takes its first message
-        await self.bridges.reload(settings.bridges)
-        await self.alerts.reload(settings.alerts)
+        async with self._reloading:
+            settings = await asyncio.to_thread(read_settings, self.settings.home, {})
+            rules = admission_rules(settings.people, settings.bridges)
+            for bridge in settings.bridges:
+                check_bridge(bridge)
+            self.people.set_rules(rules)  # before a bridge that has become another one takes its first message
+            await self.bridges.reload(settings.bridges)
+            await self.alerts.reload(settings.alerts)
 
     def gauges(self) -> dict[str, float]:
         """The figures that stand now, by the names in metrics.GAUGES. Blocks some ms: call it in a thread."""
@@ -223,7 +234,8 @@ class CompanionApp:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
             parts = self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication
-            for part in (*parts, self.conversations, self.alerts, self.bridge_engine, self.bridges):
+            parts = *parts, self.conversations, self.memories.changes, self.imports
+            for part in (*parts, self.alerts, self.bridge_engine, self.bridges):
                 part.start()
                 stack.push_async_callback(part.stop)
             if self.reranker:
@@ -290,12 +302,6 @@ class CompanionApp:
 
 
 # --- start
-
-
-def _make_expander(settings: SearchSettings, gateway: Gateway) -> QueryExpander | None:
-    """What expands queries with the gateway's model, None if that is off."""
-    ask = functools.partial(gateway.complete, most_tokens=MOST_ANSWER_TOKENS, model=settings.expand_model)
-    return QueryExpander(ask, settings.expand_seconds, Cooldown(COOLDOWN_SECONDS)) if settings.expand else None
 
 
 class RunningCompanion:

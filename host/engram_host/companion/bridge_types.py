@@ -28,12 +28,15 @@ class Person:
 
 @dataclass(frozen=True)
 class PairingRequest:
-    """A stranger who was given a code. `ref` is `network:id`, `name` what they call themselves, `at` Unix seconds."""
+    """A stranger who was given a code. `ref` is `network:id`, `name` what they call themselves, `at` Unix seconds. `is_sent`:
+    their network has taken the sentence with the code.
+    """
 
     code: str
     ref: str
     name: str
     at: int
+    is_sent: bool = field(default=False, compare=False)
 
     @property
     def network(self) -> str:
@@ -94,3 +97,31 @@ class Delivery:
 
 DeliveryEnd = Literal["done", "refused", "dropped"]
 """How a delivery ended: the chat has all of it; it will never take it; or too many waited for it."""
+
+
+# --- files for /import
+
+
+@dataclass(frozen=True)
+class ChatFile:
+    """A file that the owner sent into a private chat. While it is imported `device` is the board, `mid` and `message` are the
+    ids of the message that asked for it, `ref` and `room` whom and what place that is of; `answered` is how many of its lines
+    the board has answered, and `report` what became of these.
+    """
+
+    place: ChatPlace
+    name: str
+    data: bytes = field(repr=False)
+    at: int
+    device: str = ""
+    mid: str = ""
+    message: str = ""
+    ref: str = ""
+    room: str = ""
+    answered: int = 0
+    report: str = field(default="", repr=False)
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether a board is given it now."""
+        return bool(self.device)

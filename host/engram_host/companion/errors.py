@@ -12,6 +12,9 @@
       MessageIdTaken     another message to a board has that id (id)
       TooManyWaiting     so many messages wait for a board that it is given no more
       UnknownEntry       a board's copy has no memory or turn of that id (id)
+      MemoryNotChangeable   a memory is in a state in which no board changes it (id)
+      UnknownImport      no import of that id is kept (id)
+      ImportRefused      an import cannot be made, started or ended now
       StoreUnavailable   the database cannot be read or written now: nothing was acknowledged
         StoreFull        its disk is full
         StoreDamaged     its pages are damaged: nothing is written any more
@@ -128,6 +131,28 @@ class UnknownEntry(CompanionError):
     def __init__(self, entry_id: str, problem: str):
         super().__init__(f"{entry_id[:20]} {problem}")
         self.id = entry_id
+
+
+class MemoryNotChangeable(CompanionError):
+    """A memory is in a state in which no board changes it."""
+
+    def __init__(self, entry: str, state: str):
+        super().__init__(
+            f"{entry} is {state}: only a memory that its board has, and that nothing replaced, can be changed."
+        )
+        self.id = entry
+
+
+class UnknownImport(CompanionError):
+    """There is no import of that id, or it was removed after some days."""
+
+    def __init__(self, import_id: str):
+        super().__init__(f"there is no import {import_id[:20]}: it was discarded, or is so old that it has gone.")
+        self.id = import_id
+
+
+class ImportRefused(CompanionError):
+    """An import cannot be made, started or ended now."""
 
 
 class StoreUnavailable(CompanionError):

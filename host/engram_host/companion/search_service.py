@@ -89,6 +89,11 @@ class SearchService:
         self._room_of_people = asyncio.Semaphore(MOST_AT_ONCE - 1)
 
     @property
+    def indexes(self) -> IndexCache:
+        """The indexes that searches use."""
+        return self._cache
+
+    @property
     def index_bytes(self) -> int:
         """About the memory that the indexes take."""
         return self._cache.nbytes
@@ -320,7 +325,7 @@ class SearchService:
         caller = Caller(head["principal"], "link", head["group"], head["workspace"])
         try:
             caller_check.check_caller(caller)
-            found = await asyncio.to_thread(self._read_file, device, caller, head)
+            found = await asyncio.to_thread(self._read_file, device, caller, head["path"], head["first"], head["count"])
         except (ArgumentError, CompanionError) as problem:
             raise Refused(str(problem), 60) from None
         lines: list[str] = []
@@ -335,10 +340,13 @@ class SearchService:
             answer["next_first"] = found.first + len(lines)
         return line_chunks(head, text.dumps(answer).encode())
 
-    def _read_file(self, device: str, caller: Caller, head: FileHead) -> FileExcerpt:
-        """Lines of a note of a board, or of a file in a folder; NoSuchFile, FileUnreadable."""
-        path, first, count = head["path"], head["first"], head["count"]
-        lines = None if caller.group else self._store.note_lines(device, path, access.notebook_of(caller))
+    async def read_lines(self, caller: Caller, path: str, first: int, count: int, device: str = "") -> FileExcerpt:
+        """Lines of what a hit cites: a note of a board, or a file in a folder. NoSuchFile, FileUnreadable."""
+        return await asyncio.to_thread(self._read_file, device, caller, path, first, count)
+
+    def _read_file(self, device: str, caller: Caller, path: str, first: int, count: int) -> FileExcerpt:
+        is_note = bool(device) and not caller.group
+        lines = self._store.note_lines(device, path, access.notebook_of(caller)) if is_note else None
         if lines is not None:
             return excerpt(path, lines, first, count)
         if not self._folders:

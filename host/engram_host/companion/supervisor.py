@@ -33,6 +33,7 @@ TASKS = (
     "expiry",
     "folders",
     "http",
+    "merges",
     "mqtt",
     "replication",
     "warming",

@@ -1,6 +1,6 @@
 """The types in which the companion's parts speak of boards, lines and files; without numpy, which is slow to load."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 LogName = Literal["records", "journal"]
@@ -308,10 +308,24 @@ class Said:
     is_command: bool = False
 
 
+SECRET_IDS = "secret:"
+"""How the ids begin of messages with a secret behind their second word, as in `/setting llm.key VALUE`: nobody but the board is
+shown it, and it is removed as soon as the board has answered.
+"""
+
+
+def without_secret(said: Said) -> Said:
+    """A message as people are shown it: without its secret, if it has one."""
+    if not said.mid.startswith(SECRET_IDS):
+        return said
+    return replace(said, text=" ".join(said.text.split(" ", 2)[:2]))
+
+
 @dataclass(frozen=True)
 class Conversation:
     """A message to a board and how far it is. `at` and `changed` are Unix seconds; `turn` is the board's id of it, "" for none
-    yet; `offers` is how often the board was given it; `is_push` says that the board itself began.
+    yet; `offers` is the number of its newest offer to the board, `begun` how many the board has named, `unnamed` how many
+    were made since then; `is_push` says that the board itself began.
     """
 
     number: int
@@ -322,6 +336,8 @@ class Conversation:
     at: int
     changed: int
     offers: int
+    begun: int
+    unnamed: int
     is_cancelled: bool
     is_push: bool
 

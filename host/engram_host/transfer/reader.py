@@ -3,7 +3,7 @@
 import io
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
+from pathlib import PurePath
 
 from engram import text
 from engram.errors import ArgumentError
@@ -21,11 +21,12 @@ _NAME_SHOWN = 24
 
 
 class MemoryFile:
-    """A file whose name ends in .md, .json, or anything else for JSON Lines."""
+    """A file by its name, which ends in .md, .json, or anything else for JSON Lines, and its content."""
 
-    def __init__(self, file: Path):
-        self._data = file.read_bytes().removeprefix(_BOM)
-        self._read = {".md": self._markdown, ".json": self._json_list}.get(file.suffix.lower(), self._json_lines)
+    def __init__(self, name: str, data: bytes):
+        self._data = data.removeprefix(_BOM)
+        form = PurePath(name).suffix.lower()
+        self._read = {".md": self._markdown, ".json": self._json_list}.get(form, self._json_lines)
         self._reader = jsonl.Reader("program")
         self._page = MarkdownReader(self._note_unknown, _local_time)
         self.unknown: dict[str, None] = {}

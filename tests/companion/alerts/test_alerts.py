@@ -447,6 +447,19 @@ def test_what_waits_is_sent_after_the_settings_are_read_again(
     assert served.address(takes).sent == ["kitchen says", "garden says"]
 
 
+def test_two_changes_of_the_settings_at_once_are_done_one_after_the_other(served: Served):
+    async def script() -> None:
+        service = await served.start("one")
+        await asyncio.gather(*(service.reload(AlertSettings(away_minutes=minutes)) for minutes in (98, 99)))
+        served.database.pushes.append((2, "garden", "rain"))
+        await wait_until_async("the alert", lambda: served.address("one").sent)
+        assert service._settings.away_minutes == 99
+        await service.stop()
+        assert asyncio.all_tasks() == {asyncio.current_task()}, "one that nobody knows of goes on"
+
+    asyncio.run(script())
+
+
 def test_settings_that_are_the_same_begin_nothing_again(served: Served):
     async def script() -> None:
         service = await served.start("one")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bridged_house import House, living, make_haste, play
+from engram_host.companion.bridges.errors import SendFailed, SendRefused, SendUncertain
 from engram_host.companion.bridges.network import Attachment, Features, utf8_bytes
 from engram_host.companion.conversations import service as conversations
 from engram_host.companion.conversations.people import AdmissionRules
@@ -133,6 +134,39 @@ def test_a_stranger_is_sent_a_code_of_which_nothing_is_kept(open_store: Open):
             await house.wait_until_delivered()
             assert house.texts()[1:] == ["You said hi."]
             assert [each.principal for each in house.boards["kitchen"].callers.values()] == ["Ann"]
+
+    play(work)
+
+
+@pytest.mark.parametrize("error", [SendFailed, SendUncertain, SendRefused])
+def test_a_code_whose_sentence_failed_to_be_sent_goes_with_the_strangers_next_message(
+    open_store: Open, error: type[SendFailed]
+):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            house.network.fail_next = [error("not now.") for _ in range(3)]
+            await house.say("let me in")
+            await wait_until_async("it was tried", lambda: not house.host._notices.under_way)
+            house.network.fail_next.clear()
+            (request,) = await house.people.waiting()
+            await house.say("hello?")
+            assert request.code in await house.wait_for("/pair ")
+            await wait_until_async("it is noted", lambda: not house.host._notices.under_way)
+            await house.say("and now?")
+            assert len(house.texts()) == 1 and not house.host._notices.under_way
+
+    play(work)
+
+
+def test_a_code_whose_bridge_ended_before_it_was_sent_goes_with_the_strangers_next_message(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            house.network.is_away = True
+            await house.say("let me in")
+            await house.restart_engine()
+            house.network.is_away = False
+            await house.say("hello?")
+            await house.wait_for("/pair ")
 
     play(work)
 
@@ -528,6 +562,29 @@ def test_what_a_board_begins_to_say_later_asks_whether_the_group_is_open(open_st
             await house.wait_for("It rains.")
             await house.wait_until_delivered()
             assert house.texts("!r") == ["You said hi."]
+
+    play(work)
+
+
+def test_a_message_of_another_account_is_none_of_the_former_ones_with_the_same_id(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            await house.host.claim("7")
+            message = await house.say("hi")
+            await house.wait_until_delivered()
+            house.network.is_away = True
+            await house.say("for the former account")
+            await house.host.save_mark("s1")
+            await wait_until_async("it is answered", lambda: house.store.count_waiting() == 0)
+            await house.engine.detach("home")
+            house.host = house.engine.attach("home", "net", house.network)
+            house.network.is_away = False
+            await house.host.claim("8")
+            house.host.connected("engram")
+            assert await house.host.load_mark() == ""
+            await house.host.receive(replace(message, text="hello"))
+            await house.wait_until_delivered()
+            assert house.texts() == ["You said hi.", "You said hello."]
 
     play(work)
 

@@ -7,11 +7,15 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
+from companion_thread import companion_thread
+from engram_host.companion import app
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridge_settings import BridgeSettings
 from engram_host.companion.bridges import runner as runner_module
@@ -341,6 +345,32 @@ def test_a_reload_starts_stops_and_changes_what_is_to_be_and_leaves_the_rest(tmp
         await runner.stop()
 
     play(tmp_path, script)
+
+
+def test_two_reloads_at_once_read_the_settings_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    read = app.read_settings
+    steps: list[str] = []
+
+    with companion_thread(tmp_path) as found:
+        companion = found.app
+        reload = companion.bridges.reload
+
+        def read_counted(*values: Any) -> Any:
+            steps.append("read")
+            return read(*values)
+
+        async def reload_slowly(bridges: Any) -> None:
+            for _ in range(100):
+                await asyncio.sleep(0)
+            await reload(bridges)
+            steps.append("done")
+
+        monkeypatch.setattr(app, "read_settings", read_counted)
+        monkeypatch.setattr(companion.bridges, "reload", reload_slowly)
+        with ThreadPoolExecutor(2) as pool:
+            answers = list(pool.map(httpx.post, [f"{found.web.url}/v1/bridges/reload"] * 2))
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert steps == ["read", "done"] * 2
 
 
 def test_what_is_kept_of_a_bridge_goes_with_it_and_with_its_account(tmp_path: Path, server: FakeServer):

@@ -7,6 +7,7 @@ import json
 import logging
 import random
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, ExitStack, suppress
 from pathlib import Path
@@ -43,6 +44,21 @@ GROUP_SHARE = 0.3
 FEW_FAULTS = ("cut xmpp", "cut_after slack", "kill companion", "cut_after telegram", "cut matrix", "kill discord")
 """Those of `make test`; `make soak` has each that there is, twice."""
 
+ALL_KINDS = Counter(
+    # Of each network a cut and a kill, of those behind a proxy a silence; of calls that send each way to fail; and a kill of
+    # the companion, the broker and each board.
+    {
+        "cut": 6,
+        "kill": 6 + 2 + 3,
+        "silence": 4,
+        "cut_before": 3,
+        "cut_after": 3,
+        "cut_within": 1,
+        "status": 2,
+        "fail": 1,
+    }
+)
+
 
 def servers() -> dict[str, Server]:
     """A server of each network, with accounts for all people."""
@@ -57,17 +73,38 @@ def messages(chance: random.Random) -> Iterator[tuple[str, bool, str]]:
         yield f"w{number:04}", chance.random() < GROUP_SHARE, chance.choice(BOARDS)
 
 
-async def play_faults(faults: Faults, town: Town, names: list[str], happened: list[str]) -> None:
-    """Let faults happen while people talk, spread over what they say; the names of those go into a list."""
+async def play_faults(faults: Faults, town: Town, names: list[str]) -> Counter[str]:
+    """Let faults happen while people talk, spread over what they say; how often each has happened.
+
+    A bridge that failed often is tried again late: people say no more meanwhile than they may until the next fault but one.
+    """
+    happened: Counter[str] = Counter()
+    share = MESSAGES / (len(names) + 1)
     for number, name in enumerate(names, 1):
-        share = number / (len(names) + 1)
-        await wait_until_async("people talk", lambda share=share: len(town.said) >= share * MESSAGES, 600)
-        if len(town.said) == MESSAGES:
-            return  # a bridge that failed often is tried again late: people were faster
+        town.most = min(round((number + 1) * share), MESSAGES - 1)
+        await wait_until_async("people talk", lambda number=number: len(town.said) >= round(number * share), 600)
+        assert len(town.said) < MESSAGES, f"nobody talks any more, and {name} was to happen meanwhile"
         began = time.monotonic()
         await faults.all[name]()
-        happened.append(name)
+        happened[name] += 1
         _log.info("%d said: %s, %.1f s", len(town.said), name, time.monotonic() - began)
+    town.most = MESSAGES
+    return happened
+
+
+def check_extent(town: Town, faults: Faults, happened: Counter[str]) -> None:
+    """Look that the soak was what it says: who talked where, and what failed."""
+    said = town.said
+    assert len(said) == MESSAGES and {each.network for each in said} == set(NETWORKS) and len(NETWORKS) == 6
+    assert {each.person for each in said} == set(PEOPLE) and len(PEOPLE) == 20
+    assert {each.board for each in said} == set(BOARDS) and len(BOARDS) == 3
+    assert {each.is_group for each in said} == {True, False}
+    assert not faults.pending(), "these calls were to fail, and none of their kind came"
+    assert happened == (Counter(dict.fromkeys(faults.all, 2)) if IS_WHOLE else Counter(FEW_FAULTS))
+    if IS_WHOLE:
+        kinds = Counter(name.partition(" ")[0] for name in faults.all)
+        assert kinds == ALL_KINDS and happened.total() == 2 * ALL_KINDS.total() == 62
+        assert {name.partition(" ")[2] for name in happened} == {*NETWORKS, *BOARDS, "broker", "companion"}
 
 
 @pytest.mark.shortened
@@ -114,12 +151,11 @@ def test_each_message_is_answered_once_and_only_where_it_was_said(tmp_path: Path
                 looking = asyncio.create_task(town.look())
                 faults = Faults(town, proxies, companion, broker, boards)
                 source = messages(chance)
-                happened: list[str] = []
                 names = random.Random(7).sample([*faults.all] * 2, 2 * len(faults.all)) if IS_WHOLE else [*FEW_FAULTS]
-                await asyncio.gather(
-                    play_faults(faults, town, names, happened),
-                    *(town.talk(account, source) for account in town.accounts),
-                )
+                talking = [asyncio.create_task(town.talk(account, source)) for account in town.accounts]
+                failing = asyncio.create_task(play_faults(faults, town, names))
+                await asyncio.gather(failing, *talking)
+                happened = failing.result()
                 await wait_until_async(
                     lambda: f"unanswered: {[each.open for each in town.accounts if each.open]}",
                     lambda: not any(account.open for account in town.accounts),
@@ -135,7 +171,8 @@ def test_each_message_is_answered_once_and_only_where_it_was_said(tmp_path: Path
                 prompts = [json.dumps(json.loads(line)["body"]["messages"]) for line in record.read_text().splitlines()]
                 wrong = [*check_journals(town.said, journals), *check_prompts(town.said, prompts)]
                 took = ready - began, time.monotonic() - ready
-                _log.info("%d faults, %s; %.1f s to start, %.1f s to talk", len(happened), count, *took)
+                _log.info("%d faults, %s; %.1f s to start, %.1f s to talk", happened.total(), count, *took)
+                check_extent(town, faults, happened)
                 wrong_words = count.lost | count.doubled | count.crossed
                 assert not wrong_words, (str(count), texts_with(wrong_words, seen))
                 assert (count.said, wrong) == (MESSAGES, [])

@@ -11,7 +11,7 @@ import pytest
 from bridged_house import OPEN, living, make_haste, play
 from engram_host.companion.bridge_types import ChatPlace, Delivery, Shown
 from engram_host.companion.bridges.network import Chat, Incoming
-from engram_host.companion.conversations import bridge_engine, bridge_host
+from engram_host.companion.conversations import bridge_engine, notices
 from engram_host.companion.conversations.bridge_host import message_id
 from engram_host.companion.errors import StoreUnavailable, TooManyWaiting, UnknownDevice
 from engram_host.companion.store import CompanionStore
@@ -83,6 +83,25 @@ def test_a_chat_is_owed_so_much_at_most_and_is_told_what_was_dropped(
     (delivery, _) = kitchen.open_deliveries("home")
     kitchen.save_shown(delivery, Shown(is_sending=True), NOW, 2)
     assert kitchen.dropped_answers(HERE) == 0
+
+
+def test_what_was_to_tell_of_dropped_answers_and_is_dropped_itself_leaves_that_to_the_next(
+    kitchen: CompanionStore, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(deliveries, "MOST_OPEN_CHAT", 1)
+    add(kitchen, "a")
+    kitchen.add_text(owed("b", text="x", device=""), NOW)
+    (second,) = kitchen.open_deliveries("home")
+    assert kitchen.dropped_answers(HERE) == 1
+    kitchen.save_shown(second, Shown(heading="(1 older answer was dropped)"), NOW, 1)
+    assert kitchen.dropped_answers(HERE) == 0
+    kitchen.add_text(owed("c", text="x", device=""), NOW)
+    assert kitchen.dropped_answers(HERE) == 2
+    (third,) = kitchen.open_deliveries("home")
+    kitchen.save_shown(third, Shown(), NOW, 2)
+    kitchen.save_shown(third, Shown(("m1",)), NOW)
+    kitchen.add_text(owed("d", text="x", device=""), NOW)
+    assert kitchen.dropped_answers(HERE) == 1, "the chat has the message that tells of the two others"
 
 
 def test_all_chats_are_owed_so_much_at_most(kitchen: CompanionStore, monkeypatch: pytest.MonkeyPatch):
@@ -161,11 +180,32 @@ def test_a_bridge_that_has_another_account_leaves_nothing_of_the_former_one(kitc
     assert not kitchen.claim_bridge("home", "matrix @a:x")
 
 
+def test_a_bridge_that_is_signed_in_as_another_user_leaves_nothing_of_the_former_one(kitchen: CompanionStore):
+    assert kitchen.claim_user("home", "7") == "7"
+    assert add(kitchen, "a")
+    kitchen.save_bridge_mark("home", "s1")
+    assert kitchen.claim_user("home", "7") == "7" and numbers(kitchen) and kitchen.bridge_mark("home") == "s1"
+    assert kitchen.claim_user("work", "8") == "8" and numbers(kitchen)
+    assert kitchen.claim_user("home", "8") == "8"
+    assert numbers(kitchen) == [] and kitchen.bridge_mark("home") == "" and not kitchen.is_known("a")
+
+
+def test_the_ids_of_messages_of_a_former_version_stay_until_the_user_is_another_one(kitchen: CompanionStore):
+    assert add(kitchen, "a")
+    for _ in range(2):
+        assert kitchen.claim_user("home", "7") == ""
+    assert numbers(kitchen) == ["a"]
+    assert [kitchen.claim_user("home", user) for user in ("8", "8", "7")] == ["8", "8", "7"]
+    kitchen.forget_bridge("home")
+    assert kitchen.claim_user("home", "7") == "7", "a board knows the ids of what it answered the former one"
+
+
 def test_the_id_of_a_message_fits_a_board_and_differs_by_bridge_chat_and_message():
     message = Incoming("1", Chat("5"), "5")
     others = [replace(message, id="2"), replace(message, chat=Chat("6"))]
-    ids = {message_id("home", each) for each in (message, *others)} | {message_id("work", message)}
-    assert len(ids) == 4 and all(each.startswith("bridge:") and len(each) <= 56 for each in ids)
+    ids = {message_id("home", each) for each in (message, *others)}
+    ids |= {message_id("work", message), message_id("home", message, "7")}
+    assert len(ids) == 5 and all(each.startswith("bridge:") and len(each) <= 56 for each in ids)
     assert message_id("home", replace(message, text="edited", at=7)) in ids
 
 
@@ -181,7 +221,10 @@ def test_what_was_dropped_is_told_above_the_next_answer(open_store: Open, monkey
         async with living(open_store, network) as house:
             network.is_away = True
             for number in range(5):
+                tried = network.calls
                 await house.say(f"s{number}")
+                # Each is tried while it is the oldest, so that its message is the one to tell of those before it.
+                await wait_until_async("it is tried", lambda tried=tried: network.calls > tried)
             network.is_away = False
             house.host.connected("engram")
             await house.wait_until_delivered()
@@ -236,19 +279,20 @@ def test_a_flood_of_strangers_costs_no_write_and_few_sentences(open_store: Open)
     async def work() -> None:
         network = FaultyNetwork()
         async with living(open_store, network, replace(OPEN, policy="pairing", allow=frozenset())) as house:
-            writes = house.steps.count
+            await house.silence()
+            steps = house.steps.count
             for number in range(200):
                 await house.say("x" * 100, f"{number % 50}", f"{number % 50}")
-            await wait_until_async("the codes are there", lambda: len(network.shown) == 3)
+            await wait_until_async("the codes are there", lambda: not house.host._notices.under_way)
             assert len(network.shown) == 3 and house.store.open_deliveries("home") == []
-            # Two steps for the row of a code, two for the sentence, and four of what goes on in the background.
-            assert house.steps.count - writes <= 3 * 4 + 4
+            # Two steps each for the row of a code, for the sentence, and for noting that it went out.
+            assert house.steps.count - steps == 3 * 6
 
     play(work)
 
 
 def test_sentences_of_which_nothing_is_kept_are_bounded(open_store: Open, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(bridge_host, "MOST_NOTICES", 2)
+    monkeypatch.setattr(notices, "MOST_NOTICES", 2)
 
     async def work() -> None:
         network = FaultyNetwork()
@@ -256,7 +300,7 @@ def test_sentences_of_which_nothing_is_kept_are_bounded(open_store: Open, monkey
             network.is_away = True
             for number in range(3):
                 await house.say("hi", f"{number}", f"{number}")
-            assert len(house.host._tasks) <= 3
+            assert house.host._notices.under_way == 2
 
     play(work)
 

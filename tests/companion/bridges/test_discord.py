@@ -14,13 +14,12 @@ from engram_host.companion.bridges.discord.marks import rendered
 from engram_host.companion.bridges.errors import (
     BridgeUnavailable,
     NetworkAway,
-    SendFailed,
     SendRefused,
     SendUncertain,
     SignInRefused,
     SlowDown,
 )
-from engram_host.companion.bridges.network import Attachment, Chat, Network
+from engram_host.companion.bridges.network import Chat, Network
 from engram_host.companion.errors import StoreUnavailable
 from recording_host import MENU, RecordingHost
 
@@ -53,30 +52,6 @@ async def caught_up(server: DiscordServer, host: RecordingHost) -> None:
 
 
 # --- what comes in
-
-
-def test_a_private_message_comes_in_with_its_sender(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        said = await ann.say("hello 😀")
-        message = await host.next("hello")
-        assert (message.id, message.sender, message.text, message.is_mentioned) == (said, ann.id, "hello 😀", True)
-        assert message.chat == Chat(str(ann.direct.id)) and message.sender_name == "Ann" and message.at > 1_000_000_000
-
-    with_bridge(server, talk)
-
-
-def test_in_a_guild_the_mention_is_taken_off(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await ann.say("just talk", group=True)
-        assert not (await host.next("just talk")).is_mentioned
-        await ann.say("what is on the list?", group=True, mention=True)
-        message = await host.next("what is")
-        assert message.text == "what is on the list?" and message.is_mentioned
-        assert message.chat == Chat(str(server.house.id), "", is_group=True)
-
-    with_bridge(server, talk)
 
 
 def test_other_people_are_named_in_a_text(server):
@@ -114,16 +89,6 @@ def test_own_messages_and_other_bots_are_ignored(server):
         await ann.say("the last")
         await host.next("the last")
         assert [message.text for message in host.received] == ["the last"]
-
-    with_bridge(server, talk)
-
-
-def test_a_photo_comes_with_its_caption(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await ann.send_photo("my bike")
-        message = await host.next("my bike")
-        assert message.attachments == (Attachment("photo", "photo.jpg", 5),)
 
     with_bridge(server, talk)
 
@@ -360,17 +325,6 @@ def test_nobody_is_pinged_by_what_a_model_writes(server):
     with_bridge(server, talk)
 
 
-def test_a_message_is_edited(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        sent = await network.send(Chat(str(ann.direct.id)), "one", "k1")
-        await network.edit(Chat(str(ann.direct.id)), sent, "one two")
-        shown = await ann.wait_for("one two")
-        assert (shown.id, shown.edits) == (sent, 1)
-
-    with_bridge(server, talk)
-
-
 def test_a_long_message_is_taken_in_any_form_and_a_longer_one_refused(server):
     async def talk(network, host):
         ann = await server.peer("ann")
@@ -390,17 +344,6 @@ def test_a_send_is_shown_once_though_the_library_repeats_it(server):
         first = await network.send(Chat(str(ann.direct.id)), "answer", "k1")
         assert await network.send(Chat(str(ann.direct.id)), "answer", "k1") == first
         assert len(ann.shown()) == 1 and server.calls[CREATE] == 3
-
-    with_bridge(server, talk)
-
-
-def test_typing_is_shown(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await network.show_typing(Chat(str(ann.direct.id)), True)
-        await network.show_typing(Chat(str(ann.direct.id)), False)
-        await network.show_typing(Chat("1"), True)
-        assert ann.typing_signs == 1
 
     with_bridge(server, talk)
 
@@ -456,20 +399,6 @@ def test_a_reply_to_what_has_gone_is_sent_without_it(server):
     with_bridge(server, talk)
 
 
-def test_nothing_is_sent_while_the_bridge_does_not_run(server):
-    with pytest.raises(SendFailed):
-        asyncio.run(made("discord", server.settings).send(Chat("1"), "answer", "k1"))
-
-
-def test_a_token_that_discord_does_not_know_is_refused(server):
-    server.is_token_refused = True
-    network = made("discord", server.settings)
-    for work in (network.check, lambda: network.run(RecordingHost())):
-        with pytest.raises(SignInRefused) as refused:
-            asyncio.run(work())
-        assert server.settings["token"] not in str(refused.value)
-
-
 def test_a_token_that_is_revoked_meanwhile_ends_the_bridge_for_good(server):
     async def run():
         network, host = made("discord", server.settings), RecordingHost()
@@ -492,10 +421,6 @@ def test_without_the_message_content_intent_the_person_is_told_what_to_switch_on
 def test_a_setting_that_cannot_be_meant_is_told(server, change):
     with pytest.raises(BridgeUnavailable):
         made("discord", {**server.settings, **change})
-
-
-def test_check_gives_the_bots_name(server):
-    assert asyncio.run(made("discord", server.settings).check()) == "engram"
 
 
 def test_the_librarys_heartbeat_ends_with_the_bridge(server):

@@ -236,6 +236,40 @@ async def test_people_of_a_channel_are_asked_about_once_until_they_leave(tmp_pat
 
 
 @asynchronous
+async def test_who_signs_in_or_out_is_asked_about_again(tmp_path: Path, host: RecordingHost):
+    async with ServicesServer(tmp_path, capabilities="account-notify server-time message-tags") as services:
+        signed_out = ":services 311 engram ann ~a h * :Ann"
+        signed_in = f"{signed_out}\n:services 330 engram ann Ann :is logged in as"
+        services.answers["ann"] = signed_out
+        async with running(network_of(services), host):
+            senders = []
+            for number, answer in enumerate((signed_out, signed_in, signed_out)):
+                if number:
+                    services.answers["ann"] = answer
+                    services.say(f":ann!~a@h ACCOUNT {'Ann' if answer == signed_in else '*'}")
+                for line in "ab":
+                    services.say(f":ann!~a@h PRIVMSG {CHANNEL} :message {number}{line}")
+                senders.append((await host.next(f"message {number}b")).sender)
+            assert senders == ["ann!~a@h", "account:ann", "ann!~a@h"] and services.lines.count("WHOIS ann") == 3
+
+
+@asynchronous
+async def test_what_is_known_of_people_is_bounded(tmp_path: Path, host: RecordingHost, monkeypatch: pytest.MonkeyPatch):
+    assert irc.MOST_KNOWN <= 1000
+    monkeypatch.setattr(irc, "MOST_KNOWN", 2)
+    async with ServicesServer(tmp_path, capabilities="server-time message-tags") as services:
+        network = network_of(services)
+        async with running(network, host):
+            for name in ("ann", "ben", "cleo", "cleo", "ann"):
+                services.say(f":{name}!~a@h PRIVMSG {CHANNEL} :I am {name}")
+            services.say(f":dora!~a@h PRIVMSG {CHANNEL} :the last one")
+            await host.next("the last one")
+            asked = [line for line in services.lines if line.startswith("WHOIS ")]
+            assert asked == [f"WHOIS {name}" for name in ("ann", "ben", "cleo", "ann", "dora")]
+            assert len(network._accounts) == len(network._nicknames) == 2
+
+
+@asynchronous
 async def test_a_burst_of_strangers_loses_nothing_that_fits_and_is_no_deadlock(
     tmp_path: Path, host: RecordingHost, caplog: pytest.LogCaptureFixture
 ):

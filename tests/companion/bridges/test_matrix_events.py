@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from engram_host.companion.bridges.matrix import events as matrix_events
 from engram_host.companion.bridges.matrix.bridge import Mark
+from engram_host.companion.bridges.matrix.client import MatrixClient
 from engram_host.companion.bridges.matrix.events import Account
 from engram_host.companion.bridges.network import Attachment
 
@@ -43,7 +44,10 @@ def test_an_event_of_any_content_is_read_without_an_error(content, unsigned, kin
     texts = (matrix_events.thread_of(event), matrix_events.replied_to(event), matrix_events.words_of(event))
     assert all(isinstance(text, str) for text in texts)
     assert isinstance(matrix_events.names(event, ACCOUNT), bool)
-    assert all(isinstance(each.name, str) and each.size >= 0 for each in matrix_events.attachments_of(event))
+    assert all(
+        isinstance(each.name, str) and each.size >= 0
+        for each in matrix_events.attachments_of(event, lambda address: None)
+    )
     changed = {**event, "state_key": ACCOUNT.id}
     assert not (matrix_events.begins_membership(changed, ACCOUNT.id) and kind != "m.room.member")
     matrix_events.joins(changed, ACCOUNT.id)
@@ -102,13 +106,13 @@ def test_of_a_redacted_message_nothing_is_left_to_answer():
 def test_the_body_of_a_file_is_its_caption_only_beside_another_file_name(content, caption, name):
     event = message(**{"msgtype": "m.image", **content, "info": {"size": 9}})
     assert matrix_events.words_of(event) == caption
-    assert matrix_events.attachments_of(event) == (Attachment("photo", name, 9),)
+    assert matrix_events.attachments_of(event, lambda address: None) == (Attachment("photo", name, 9),)
 
 
 @pytest.mark.parametrize("size", [True, -1, 1.5, "9", None, 1 << 70])
 def test_a_size_that_is_none_is_not_known(size):
     event = message(msgtype="m.file", info={"size": size})
-    assert matrix_events.attachments_of(event) == (Attachment("file"),)
+    assert matrix_events.attachments_of(event, lambda address: None) == (Attachment("file"),)
 
 
 @pytest.mark.parametrize(
@@ -199,3 +203,12 @@ def test_a_time_in_a_room_begins_with_the_invitation_or_with_joining_without_one
 def test_a_thread_is_the_id_of_an_event_and_nothing_else_that_a_client_names(named, thread):
     relation = {"m.relates_to": {"rel_type": "m.thread", "event_id": named}}
     assert matrix_events.thread_of(message("hi", **relation)) == thread
+
+
+@pytest.mark.parametrize(
+    "address", ["", "https://a/b", "mxc://a/../../secret", "mxc://a/b/c", "mxc://a/b?c", "mxc://a b/c", "mxc:///b"]
+)
+def test_what_is_no_files_address_is_not_fetched(address: str):
+    client = MatrixClient("https://matrix.example.org", "@kitchen:example.org", "")
+    assert client.fetch_of(address) is None
+    assert client.fetch_of("mxc://example.org:8448/AbC_d-9=") is not None

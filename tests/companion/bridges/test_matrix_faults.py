@@ -19,6 +19,7 @@ from engram_host.companion.bridges.errors import (
     SlowDown,
 )
 from engram_host.companion.bridges.matrix import client as matrix_client
+from engram_host.companion.bridges.matrix.bridge import Mark
 from engram_host.companion.bridges.network import Chat
 from loop_thread import LoopThread
 from peers import free_port
@@ -59,6 +60,9 @@ class FailingServer:
         self.asked: list[str] = []
         self.pages: list[tuple[int, str]] = []
         """Answers to what is asked of a room's messages, one after the other."""
+        self.lost_token = ""
+        """A sync token that the homeserver does not know."""
+        self.first_look: dict[str, Any] = {"next_batch": "s1"}
         self.port = free_port()
         self.settings = {
             "server": f"http://127.0.0.1:{self.port}",
@@ -112,8 +116,10 @@ class FailingServer:
     async def _answer(self, path: str) -> tuple[int, str]:
         name = next(name for name in (*FINE, "sync") if f"/{name}" in path.partition("?")[0])
         self.asked.append(name)
+        if name == "sync" and self.lost_token and f"since={self.lost_token}" in path:
+            return 400, refusal("M_INVALID_PARAM")
         if name == "sync" and "timeout=" not in path and name not in self.answers:
-            return 200, json.dumps({"next_batch": "s1"})
+            return 200, json.dumps(self.first_look)
         if name == "messages" and self.pages:
             return self.pages.pop(0)
         answer = self.answers.get(name) or (HANG if name == "sync" else (200, json.dumps(FINE[name])))
@@ -227,6 +233,27 @@ def test_after_an_outage_the_token_is_used_again_and_the_password_only_if_it_has
             pass
         assert server.asked.count("login") == 2
         assert "a-secret-token" not in host.mark
+
+    with_server(work)
+
+
+def test_after_a_sync_token_that_the_homeserver_does_not_know_the_bridge_begins_as_at_its_first_start():
+    async def work(server: FailingServer) -> None:
+        server.lost_token = "lost"
+        spoken = {
+            "type": "m.room.message",
+            "event_id": "$old",
+            "sender": "@ann:engram.test",
+            "content": {"msgtype": "m.text", "body": "of long ago"},
+        }
+        timeline = {"events": [spoken], "limited": True, "prev_batch": "p1"}
+        server.first_look = {"next_batch": "s1", "rooms": {"join": {CHAT.id: {"timeline": timeline}}}}
+        server.answers["messages"] = (400, refusal("M_INVALID_PARAM"))
+        host = RecordingHost()
+        host.mark = Mark("@kitchen:engram.test", "DEVICE", "lost").text
+        async with running(made("matrix", server.settings), host):
+            await host.wait_until(lambda: '"s1"' in host.mark)
+        assert host.received == [] and "messages" not in server.asked
 
     with_server(work)
 

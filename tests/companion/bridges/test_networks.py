@@ -18,7 +18,7 @@ from bridge_peers import Peer, Server
 from bridged_companion import QUIET_BOARD, BridgedCompanion, settings_of
 from chat_networks import NETWORKS, ChatNetwork
 from engram_host.companion.bridges.kinds import KINDS, make_network
-from engram_host.companion.conversations.display import AGAIN, BEGINS_AGAIN
+from engram_host.companion.conversations.rendering.display import AGAIN, BEGINS_AGAIN
 from engram_host.fake_llm import serving
 from network_cells import CELLS, MISSING
 from peers import BoardProcess
@@ -209,6 +209,20 @@ async def photo(bridged: Bridged) -> None:
     await ann.wait_for("[photo] my new bike")
 
 
+async def file_import(bridged: Bridged) -> None:
+    dora, ann = await bridged.person("dora"), await bridged.ann()
+    await bridged.pair(dora, "dora")
+    await bridged.commands("owner", "dora")
+    await dora.send_file("memory.jsonl", b'{"content":"The canoe is orange"}\n{"content":7}\n')
+    await dora.wait_for("/import memory.jsonl brings it in")
+    await dora.say(f"{bridged.network.sign}import memory.jsonl")
+    report = await dora.wait_for("1 stored, 1 refused")
+    assert "line 2: content" in report.text
+    assert [each for each in bridged.board.lines("records") if each.get("content") == "The canoe is orange"]
+    await ann.send_file("memory.jsonl", b'{"content":"The canoe is blue"}\n')
+    await ann.wait_for("files are taken from the owner only")
+
+
 async def restart(bridged: Bridged) -> None:
     ann = await bridged.ann()
     await ann.say("slowly restart")
@@ -272,6 +286,7 @@ PLAYS: dict[str, Callable[[Bridged], Coroutine[Any, Any, None]]] = {
     "commands": commands,
     "long answer split": long_answer,
     "photo with caption": photo,
+    "file for /import": file_import,
     "restart in an answer": restart,
     "said while the companion is down": away,
     "outage of the server": outage,

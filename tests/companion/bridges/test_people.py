@@ -41,8 +41,15 @@ class House:
     def do(self, name: str, *values: Any) -> Any:
         return asyncio.run(getattr(self.people, name)(*values))
 
-    def admit(self, message: Incoming = HELLO, network: str = "net", bridge: str = "home") -> Admission:
-        return self.do("admit", bridge, network, message)
+    def admit(
+        self, message: Incoming = HELLO, network: str = "net", bridge: str = "home", is_sent: bool = True
+    ) -> Admission:
+        """Whether a message is answered; a sentence in its place reaches who wrote it, or not."""
+        admission = self.do("admit", bridge, network, message)
+        if is_sent:
+            self.do("mark_sent", admission)
+        self.people.end_notice(admission)
+        return admission
 
     def is_admitted(self, message: Incoming = HELLO) -> bool:
         return self.admit(message).caller is not None
@@ -84,6 +91,42 @@ def test_a_stranger_gets_one_message_an_hour(house: House):
     assert house.admit().reply == ""
     house.at += 1
     assert house.do("waiting") == [] and house.admit().reply
+
+
+def test_a_code_that_did_not_go_out_is_sent_again_with_the_next_message(house: House, store: CompanionStore):
+    first = house.admit(is_sent=False)
+    house.at += 7 * 60
+    again = House(store)
+    again.at = house.at
+    second = again.admit(is_sent=False)
+    assert second.request == first.request and second.reply == f"{first.reply} The code was made 7 min ago."
+    assert house.requests == [first.request] and again.requests == [], "one alert for one code"
+    assert again.admit().reply and again.admit().reply == ""
+
+
+def test_a_code_that_is_being_sent_is_not_sent_by_the_next_message_too(house: House):
+    admission = house.do("admit", "home", "net", HELLO)
+    assert house.do("admit", "home", "net", HELLO) == Admission(None)
+    house.do("mark_sent", admission)
+    house.people.end_notice(admission)
+    assert house.do("admit", "home", "net", HELLO) == Admission(None)
+
+
+def test_a_code_that_went_out_while_the_next_message_was_looked_at_is_not_sent_again(
+    house: House, store: CompanionStore, monkeypatch: pytest.MonkeyPatch
+):
+    admission = house.do("admit", "home", "net", HELLO)
+    known_sender = store.known_sender
+
+    def look_then_send(*values: Any) -> Any:
+        monkeypatch.setattr(store, "known_sender", known_sender)
+        known = known_sender(*values)
+        store.mark_code_sent(admission.request.code)
+        house.people.end_notice(admission)
+        return known
+
+    monkeypatch.setattr(store, "known_sender", look_then_send)
+    assert house.do("admit", "home", "net", HELLO) == Admission(None)
 
 
 def test_a_code_ends_after_an_hour(house: House):

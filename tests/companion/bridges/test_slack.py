@@ -9,6 +9,7 @@ import pytest
 from bridge_run import made, running
 from engram_host.companion.bridges.errors import (
     BridgeUnavailable,
+    FileNotFetched,
     NetworkAway,
     SendFailed,
     SendRefused,
@@ -16,7 +17,8 @@ from engram_host.companion.bridges.errors import (
     SignInRefused,
     SlowDown,
 )
-from engram_host.companion.bridges.network import Attachment, Chat, Network
+from engram_host.companion.bridges.network import Chat, Network
+from engram_host.companion.bridges.slack.bridge import Slack
 from engram_host.companion.bridges.slack.marks import escaped_length, readable, rendered
 from engram_host.companion.errors import StoreUnavailable
 from recording_host import RecordingHost
@@ -46,18 +48,6 @@ def with_bridge(server: SlackServer, talk: Talk) -> None:
 
 
 # --- what comes in
-
-
-def test_a_private_message_comes_in_with_its_sender(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        said = await ann.say("hello 😀 &amp; &lt;hi&gt;")
-        message = await host.next("hello")
-        assert (message.id, message.sender, message.text) == (said, ann.id, "hello 😀 & <hi>")
-        assert message.chat == Chat(ann.direct.id) and message.is_mentioned
-        assert message.sender_name == "Ann" and message.at > 1_000_000_000
-
-    with_bridge(server, talk)
 
 
 def test_in_a_channel_the_mention_is_taken_off_and_both_events_have_one_id(server):
@@ -99,16 +89,6 @@ def test_own_messages_edits_and_other_bots_are_ignored(server):
         await ann.say("the last")
         await host.next("the last")
         assert [message.text for message in host.received] == ["the last"]
-
-    with_bridge(server, talk)
-
-
-def test_a_photo_comes_with_its_caption(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await ann.send_photo("my bike")
-        message = await host.next("my bike")
-        assert message.attachments == (Attachment("photo", "photo.jpg", 5),)
 
     with_bridge(server, talk)
 
@@ -396,15 +376,6 @@ def test_nothing_is_sent_while_the_bridge_does_not_run(server):
     asyncio.run(run())
 
 
-def test_tokens_that_slack_does_not_know_are_refused(server):
-    server.is_token_refused = True
-    network = made("slack", server.settings)
-    for work in (network.check, lambda: network.run(RecordingHost())):
-        with pytest.raises(SignInRefused) as refused:
-            asyncio.run(work())
-        assert server.settings["token"] not in str(refused.value)
-
-
 def test_a_token_that_is_revoked_meanwhile_ends_the_bridge_for_good(server):
     async def run():
         network, host = made("slack", server.settings), RecordingHost()
@@ -427,10 +398,6 @@ def test_a_scope_that_the_app_lacks_is_named(server):
 def test_a_setting_that_cannot_be_meant_is_told(server, change):
     with pytest.raises(BridgeUnavailable):
         made("slack", {**server.settings, **change})
-
-
-def test_check_gives_the_apps_name_and_workspace(server):
-    assert asyncio.run(made("slack", server.settings).check()) == "@engram in House"
 
 
 def test_a_socket_that_slack_ends_each_time_is_an_outage(server):
@@ -469,3 +436,34 @@ def test_the_fake_refuses_what_the_documentation_does_not_know(server):
             assert (await answer.json())["error"] == "invalid_auth"
 
     asyncio.run(run())
+
+
+# --- files
+
+
+@pytest.mark.parametrize(
+    ("address", "is_slacks"),
+    [
+        ("https://files.slack.com/files-pri/T1-F1/memory.jsonl", True),
+        ("http://files.slack.com/files-pri/T1-F1/memory.jsonl", False),
+        ("https://slack.com.example.org/memory.jsonl", False),
+        ("https://docs.example.org/memory.jsonl", False),
+        ("", False),
+    ],
+)
+def test_the_token_goes_with_a_files_address_to_slack_only(address: str, is_slacks: bool):
+    network = made("slack", {"token": "xoxb-1", "app_token": "xapp-1"})
+    assert isinstance(network, Slack)
+    file = network._attachment({"name": "memory.jsonl", "size": 5, "url_private_download": address})
+    assert (file.fetch is not None) == is_slacks
+
+
+def test_a_file_that_the_app_may_not_read_names_the_scope(server):
+    async def talk(network, host):
+        server.missing_scopes["files"] = "files:read"
+        await (await server.peer("ann")).send_file("memory.jsonl", b"{}")
+        await host.wait_until(lambda: host.received)
+        with pytest.raises(FileNotFetched, match="files:read"):
+            await host.received[-1].attachments[0].fetch(99)
+
+    with_bridge(server, talk)

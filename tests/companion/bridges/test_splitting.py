@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from engram.channels.telegram import split
 from engram.channels.telegram.split import fence_of, open_fence
 from engram_host.companion.bridges.network import Features, characters, utf8_bytes, utf16_units
-from engram_host.companion.conversations import rendering
-from engram_host.companion.conversations.rendering import LEFT_OUT, MOST_BYTES, NOTHING, AnswerText
-from engram_host.companion.conversations.splitting import Part, next_part, text_between
+from engram_host.companion.conversations.rendering import answer_text
+from engram_host.companion.conversations.rendering.answer_text import LEFT_OUT, MOST_BYTES, NOTHING, AnswerText
+from engram_host.companion.conversations.rendering.splitting import Part, next_part, text_between
 from engram_host.companion.types import Piece, PieceKind
 from extent import HEALTH_CHECKS
 
@@ -125,7 +125,7 @@ def test_an_answer_of_many_small_pieces_goes_through_its_text_once(monkeypatch: 
         looked_at += len(line)
         return fence_of(line)
 
-    for module in (rendering, split):
+    for module in (answer_text, split):
         monkeypatch.setattr(module, "fence_of", counting)
     text = AnswerText()
     for number in range(1000):

@@ -14,10 +14,9 @@ from engram_host.companion.bridges.errors import (
     SendFailed,
     SendRefused,
     SendUncertain,
-    SignInRefused,
     SlowDown,
 )
-from engram_host.companion.bridges.network import Attachment, Chat, Network
+from engram_host.companion.bridges.network import Chat, Network
 from engram_host.companion.errors import StoreUnavailable
 from recording_host import MENU, RecordingHost
 from telegram_server import TelegramServer
@@ -52,30 +51,6 @@ def on_fake(server: TelegramServer, work: Callable[[], Any]) -> Any:
 
 
 # --- what comes in
-
-
-def test_a_private_message_comes_in_with_its_sender(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        said = await ann.say("hello 😀")
-        message = await host.next("hello")
-        assert (message.id, message.sender, message.text, message.is_mentioned) == (said, ann.id, "hello 😀", True)
-        assert message.chat == Chat(ann.id) and message.sender_name == "Ann" and message.at > 1_000_000_000
-
-    with_bridge(server, talk)
-
-
-def test_in_a_group_the_mention_is_taken_off(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await ann.say("just talk", group=True)
-        assert not (await host.next("just talk")).is_mentioned
-        await ann.say("what is on the list?", group=True, mention=True)
-        message = await host.next("what is")
-        assert message.text == "what is on the list?" and message.is_mentioned
-        assert message.chat == Chat(str(server.forum.id), "", is_group=True)
-
-    with_bridge(server, talk)
 
 
 def test_a_topic_is_a_thread_and_replies_in_it_are_mentions(server):
@@ -121,16 +96,6 @@ def test_commands_for_other_bots_own_messages_and_bots_are_ignored(server):
         await ann.say("the last")
         await host.next("the last")
         assert [message.text for message in host.received] == ["the last"]
-
-    with_bridge(server, talk)
-
-
-def test_a_photo_comes_with_its_caption(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await ann.send_photo("my bike")
-        message = await host.next("my bike")
-        assert message.attachments == (Attachment("photo", "", len(b"photo")),)
 
     with_bridge(server, talk)
 
@@ -296,19 +261,6 @@ def test_a_message_of_the_longest_length_is_taken_and_a_longer_one_refused(serve
     with_bridge(server, talk)
 
 
-def test_typing_is_shown(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await ann.say("hi")
-        chat = (await host.next("hi")).chat
-        await network.show_typing(chat, True)
-        await network.show_typing(chat, False)
-        await network.show_typing(Chat("1"), True)
-        assert ann.typing_signs == 1
-
-    with_bridge(server, talk)
-
-
 def test_a_message_for_a_group_that_became_a_supergroup_goes_there(server):
     async def talk(network, host):
         ann = await server.peer("ann")
@@ -385,11 +337,6 @@ def test_marks_that_telegram_refuses_are_told(server, monkeypatch):
     with_bridge(server, talk)
 
 
-def test_nothing_is_sent_while_the_bridge_does_not_run(server):
-    with pytest.raises(SendFailed):
-        asyncio.run(made("telegram", server.settings).send(Chat("1"), "answer", "k1"))
-
-
 def test_a_send_while_telegram_is_away_certainly_did_not_arrive(server):
     async def run():
         network, host = made("telegram", server.settings), RecordingHost()
@@ -404,23 +351,10 @@ def test_a_send_while_telegram_is_away_certainly_did_not_arrive(server):
     asyncio.run(run())
 
 
-def test_a_token_that_telegram_does_not_know_is_refused(server):
-    server.fake.faults.is_token_refused = True
-    network = made("telegram", server.settings)
-    for work in (network.check, lambda: network.run(RecordingHost())):
-        with pytest.raises(SignInRefused) as refused:
-            asyncio.run(work())
-        assert server.fake.token not in str(refused.value)
-
-
 @pytest.mark.parametrize("change", [{"token": "no token"}, {"url": "api.telegram.org"}, {"url": "https://a:b"}])
 def test_a_setting_that_cannot_be_meant_is_told(server, change):
     with pytest.raises(BridgeUnavailable):
         asyncio.run(made("telegram", {**server.settings, **change}).check())
-
-
-def test_check_gives_the_bots_name(server):
-    assert asyncio.run(made("telegram", server.settings).check()) == "@engram_fake_bot"
 
 
 def test_another_program_that_polls_is_named(server):

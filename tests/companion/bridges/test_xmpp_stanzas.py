@@ -1,12 +1,17 @@
 """XMPP's messages as the engine gets them, from XML as clients and servers write it."""
 
+import asyncio
+import ssl
 import time
+from collections.abc import AsyncIterator
 from xml.etree import ElementTree
 
 import pytest
 
+from engram_host.companion.bridges.connections import read_bounded
 from engram_host.companion.bridges.network import Attachment, Incoming
 from engram_host.companion.bridges.xmpp import stanzas
+from engram_host.companion.bridges.xmpp.files import fetcher
 from engram_host.companion.bridges.xmpp.stanzas import Occupant, Room, body_of, private_message, room_message
 
 ACCOUNT = "kitchen@engram.test"
@@ -25,12 +30,12 @@ def message(
 
 def private(inside: str, **others: str) -> Incoming | None:
     """A message to the account."""
-    return private_message(message(inside, **others), ACCOUNT)
+    return private_message(message(inside, **others), ACCOUNT, lambda link: None)
 
 
 def in_room(inside: str, room: Room, nickname: str = "ann") -> Incoming | None:
     """A message to the room."""
-    return room_message(message(inside, sender=f"{HOME}/{nickname}", kind="groupchat"), room)
+    return room_message(message(inside, sender=f"{HOME}/{nickname}", kind="groupchat"), room, lambda link: None)
 
 
 # --- ids
@@ -118,7 +123,7 @@ def test_own_messages_are_known_by_the_nickname_and_by_the_rooms_id():
     assert in_room("<body>hi</body>", room, nickname="engram") is None
     former = "<body>hi</body><occupant-id xmlns='urn:xmpp:occupant-id:0' id='o-own'/>"
     assert in_room(former, room, nickname="engram_") is None
-    assert room_message(message("<body>locked</body>", sender=HOME, kind="groupchat"), room) is None
+    assert room_message(message("<body>locked</body>", sender=HOME, kind="groupchat"), room, lambda link: None) is None
 
 
 @pytest.mark.parametrize(
@@ -205,3 +210,26 @@ def test_a_body_has_no_sign_that_xml_cannot_have():
     body = body_of(text, is_plain=True)
     ElementTree.fromstring(f"<body>{body}</body>")
     assert body == "\t\n\r\U0001f600"
+
+
+@pytest.mark.parametrize(
+    ("link", "is_fetched"),
+    [
+        ("https://files.example.org/a/memory.jsonl", True),
+        ("http://files.example.org/a/memory.jsonl", False),
+        ("aesgcm://files.example.org/a/memory.jsonl#00", False),
+        ("file:///etc/passwd", False),
+        ("https:///memory.jsonl", False),
+        ("https://[files/memory.jsonl", False),
+    ],
+)
+def test_a_file_is_fetched_over_https_only(link: str, is_fetched: bool):
+    assert (fetcher(ssl.create_default_context())(link) is not None) == is_fetched
+
+
+def test_a_file_is_read_up_to_its_bound():
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            yield b"x" * 1000
+
+    assert len(asyncio.run(read_bounded(endless(), 2500))) == 3000

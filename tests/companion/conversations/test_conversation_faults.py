@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from engram.errors import StoreError
 from engram_host.companion.conversations import service as conversations
 from engram_host.companion.conversations.service import ConversationService, Progress
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
@@ -99,7 +100,7 @@ def test_a_board_that_is_killed_again_and_again_answers_each_message(
     store: CompanionStore, seed: int, monkeypatch: pytest.MonkeyPatch
 ):
     # On a busy machine all kills may fall on one message.
-    monkeypatch.setattr("engram_host.companion.store.conversations.table.MOST_OFFERS", 1000)
+    monkeypatch.setattr("engram_host.companion.store.conversations.table.MOST_BEGUN", 1000)
     chance = random.Random(seed)
     kills = 0
 
@@ -220,6 +221,34 @@ def test_somebody_who_waits_is_told_that_the_board_is_away(store: CompanionStore
             assert "kitchen is away: the message is kept" in told[-1]
             await board.start()
             assert (await answer(service, "a"))[:2] == ("done", "You said hi.")
+
+    play(work)
+
+
+def test_somebody_whose_message_the_board_fails_to_take_is_told_so_and_gets_the_answer_once_it_does(
+    store: CompanionStore, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(conversations, "AWAY_SECONDS", 0.0)
+    monkeypatch.setattr(conversations, "HEARD_SECONDS", 1 << 40)
+
+    async def work() -> None:
+        async with talking(store) as (service, board):
+            take, told = board.listening._take, [""]
+
+            async def fail(*message: Any) -> None:
+                if "given the message" not in told[-1]:
+                    raise StoreError("the flash is away.")
+                await take(*message)
+
+            board.listening._take = fail
+            await service.say("kitchen", Said("a", "ann", "hi"))
+            async for event in service.follow("kitchen", "a"):
+                if isinstance(event, Progress) and event.told:
+                    told.append(event.told)
+            sentence = "kitchen was given the message and has not said that it has got it: it is kept, and given again."
+            assert told[-1] == sentence and told.count(sentence) == 1
+            found = await service.find("kitchen", "a")
+            assert (found.state, found.begun, found.unnamed) == ("done", 1, 0)
 
     play(work)
 

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import get_mosquitto
 from cli_case import fine
 from device_tokens import make_tokens
 from engram_host.companion.auth import tokens
-from engram_host.companion.conversations.mqtt_door import DoorRefused, parse
+from engram_host.companion.conversations.door.mqtt_door import DoorRefused, parse
 from peers import BoardProcess, Broker, Companion
 from waiting import SECONDS, wait_until
 
@@ -39,6 +40,13 @@ async def said(client: aiomqtt.Client, **message: Any) -> list[dict[str, Any]]:
     """What is published after a message, until its end."""
     await client.publish("engram/v1/kitchen/chat/in", json.dumps(message), qos=1)
     return await heard(client)
+
+
+async def one(client: aiomqtt.Client) -> list[dict[str, Any]]:
+    """What is published next."""
+    answer = await anext(aiter(client.messages))
+    assert isinstance(answer.payload, bytes) and not answer.retain
+    return [json.loads(answer.payload)]
 
 
 async def heard(client: aiomqtt.Client) -> list[dict[str, Any]]:
@@ -88,6 +96,26 @@ def test_a_program_talks_to_a_board(kitchen: tuple[Companion, int]):
             assert any(each.get("kind") == "problem" and "companion chat owner" in each["text"] for each in owner)
             other = await said(client, id="3", command="/recall bike", principal="bob")
             assert "green" not in json.dumps(other)
+
+    asyncio.run(work())
+
+
+def test_a_program_gets_what_a_board_begins_to_say_and_a_later_one_does_not(kitchen: tuple[Companion, int]):
+    _, port = kitchen
+
+    async def work() -> None:
+        async with program(port) as client:
+            asked = "When the paint shop comes up, remind me to buy brushes."
+            await said(client, id="1", text=asked, principal="ann", room="phone")
+            found = await said(client, id="2", text="the paint shop is open", principal="ann", room="office")
+            while not any("push" in each for each in found):
+                found += await one(client)
+            (push,) = [each for each in found if "push" in each]
+            assert push["push"].startswith("push:") and abs(push["at"] - time.time()) < SECONDS
+            assert (push["room"], push["text"]) == ("phone", "reminder: buy brushes (i1)")
+        async with program(port) as client:
+            later = await said(client, id="3", text="hello", principal="ann", room="phone")
+            assert {each["id"] for each in later} == {"3"}, "no message is retained"
 
     asyncio.run(work())
 

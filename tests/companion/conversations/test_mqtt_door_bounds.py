@@ -1,75 +1,22 @@
 """The door for programs at its bounds, and after a start of the companion, on both databases: without a broker or a board."""
 
 import asyncio
-import json
 import time
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
-from engram_host.companion.conversations import mqtt_door
-from engram_host.companion.conversations import service as conversations
-from engram_host.companion.conversations.mqtt_door import MqttDoor
-from engram_host.companion.conversations.service import DOOR_IDS, ConversationService
+from door_program import Program
+from engram_host.companion.conversations.door import mqtt_door
+from engram_host.companion.conversations.service import DOOR_IDS
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.settings import ChatSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.conversations.table import Reply
-from engram_host.companion.supervisor import Supervisor
-from engram_host.companion.types import LOGS, ConversationLimits, Hello, LogState, Said, Sender
-from waiting import SECONDS, wait_until_async
+from engram_host.companion.types import ConversationLimits, Said, Sender
+from waiting import wait_until_async
 
 BOARD = Sender("b1", 3, 9)
 LIMITS = ConversationLimits()
-
-
-class Program:
-    """A program at the door of a companion, which is started again by `restart`."""
-
-    def __init__(self, store: CompanionStore):
-        self.store = store
-        self.heard: list[dict[str, Any]] = []
-        self.start()
-
-    def start(self) -> None:
-        self.door = MqttDoor(ConversationService(self.store, ChatSettings(), Supervisor()))
-
-    async def restart(self) -> None:
-        """As when the companion ends and begins again."""
-        await self.door.stop()
-        self.heard.clear()
-        self.start()
-        self.door.resume(self.publish)
-
-    async def publish(self, device: str, data: bytes) -> None:
-        assert device == "kitchen"
-        self.heard.append(json.loads(data))
-
-    def send(self, **message: Any) -> None:
-        self.door.take("kitchen", json.dumps(message).encode(), self.publish)
-
-    async def hears(self, **fields: Any) -> None:
-        await wait_until_async(f"it hears {fields}", lambda: fields in self.heard)
-
-
-@pytest.fixture
-def program(store: CompanionStore, monkeypatch: pytest.MonkeyPatch) -> Program:
-    monkeypatch.setattr(conversations, "LOOK_SECONDS", 0.02)
-    monkeypatch.setattr(mqtt_door, "RETRY_SECONDS", 0.02)
-    store.greet(Hello("kitchen", BOARD, 0, {name: LogState(7, 1, 1, 0) for name in LOGS}), int(time.time()))
-    return Program(store)
-
-
-def play(program: Program, work: Callable[[], Awaitable[None]]) -> None:
-    async def timed() -> None:
-        async with asyncio.timeout(SECONDS):
-            try:
-                await work()
-            finally:
-                await program.door.stop()
-
-    asyncio.run(timed())
 
 
 def say(store: CompanionStore, mid: str, at: int = 0) -> None:
@@ -101,7 +48,7 @@ def test_a_message_beyond_the_bound_is_refused_with_what_to_do(program: Program,
             await program.hears(id=str(number), state="waiting")
         assert len(await asyncio.to_thread(program.store.conversations, "kitchen", 10)) == 2
 
-    play(program, work)
+    program.play(work)
 
 
 def test_a_cancel_gets_through_while_as_many_answers_are_passed_on_as_may_be(
@@ -116,7 +63,7 @@ def test_a_cancel_gets_through_while_as_many_answers_are_passed_on_as_may_be(
         program.send(cancel="0")
         await program.hears(id="0", end="cancelled")
 
-    play(program, work)
+    program.play(work)
 
 
 def test_refusals_have_a_bound(program: Program, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
@@ -129,7 +76,7 @@ def test_refusals_have_a_bound(program: Program, monkeypatch: pytest.MonkeyPatch
         await wait_until_async("two are refused", lambda: len(program.heard) == 2)
         assert "too many are refused" in caplog.text
 
-    play(program, work)
+    program.play(work)
 
 
 def test_a_message_that_is_published_again_while_it_is_answered_has_its_answer_from_the_beginning(program: Program):
@@ -145,7 +92,7 @@ def test_a_message_that_is_published_again_while_it_is_answered_has_its_answer_f
         await program.hears(id="7", end="done")
         assert [each["n"] for each in program.heard if "n" in each] == [1, 2]
 
-    play(program, work)
+    program.play(work)
 
 
 # --- after a start
@@ -163,7 +110,7 @@ def test_after_a_start_the_answer_to_what_is_open_is_published_without_being_ask
         await program.hears(id="7", n=2, kind="text", text="two")
         await program.hears(id="7", end="done")
 
-    play(program, work)
+    program.play(work)
 
 
 def test_after_a_start_an_end_comes_again_only_if_it_may_not_have_gone_out(program: Program):
@@ -177,7 +124,7 @@ def test_after_a_start_an_end_comes_again_only_if_it_may_not_have_gone_out(progr
         await program.hears(id="new", end="done")
         assert {each["id"] for each in program.heard} == {"new"}
 
-    play(program, work)
+    program.play(work)
 
 
 def test_after_a_start_nothing_is_published_of_what_others_said(program: Program):
@@ -189,7 +136,7 @@ def test_after_a_start_nothing_is_published_of_what_others_said(program: Program
         await program.hears(id="mine", state="waiting")
         assert {each["id"] for each in program.heard} == {"mine"}
 
-    play(program, work)
+    program.play(work)
 
 
 def test_after_a_start_with_a_database_that_cannot_be_used_the_answers_come_later(
@@ -209,4 +156,4 @@ def test_after_a_start_with_a_database_that_cannot_be_used_the_answers_come_late
         await program.restart()
         await program.hears(id="7", state="waiting")
 
-    play(program, work)
+    program.play(work)

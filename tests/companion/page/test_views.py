@@ -2,6 +2,7 @@
 
 import gzip
 import itertools
+import json
 import re
 import time
 from collections.abc import Iterator
@@ -17,11 +18,9 @@ from engram_host.companion.page.page import HEADERS, POLICY
 from page_client import PageClient, Parsed
 from peers import Companion
 from sending import Sent
+from view_checks import EVIL, VIEW_BYTES, check_is_own
 
-VIEW_BYTES = 60 * 1024
 STATIC_BYTES = 250 * 1024
-
-EVIL = "<img src=x onerror=alert(1)>\"'{{7*7}}</script><script>alert(1)</script>&amp;"
 
 VIEWS = [
     "/",
@@ -29,16 +28,55 @@ VIEWS = [
     "/chat",
     "/chat?find=k",
     "/signout",
+    "/people",
+    "/people?find=n",
+    "/people/person?who=evil",
+    "/health",
+    "/boards/kitchen/settings",
+    "/boards/kitchen/settings?section=secrets",
+    "/boards/kitchen/settings?section=learning",
     "/boards/kitchen",
     "/boards/kitchen?days=366",
     "/boards/kitchen/chat",
     "/boards/kitchen/chat/message?id=page:evil",
+    "/boards/kitchen/memories",
+    "/boards/kitchen/memories?state=all&words=alert&sort=created&type=fact&since=2026-01-01&pinned=1",
+    "/boards/kitchen/memories?state=trash",
+    "/boards/kitchen/memories/m1",
+    "/boards/kitchen/memories/m2",
+    "/boards/kitchen/memories/m1/merge?other=m2",
+    "/search",
+    "/search?q=alert&history=true&words=true",
+    "/search?q=alert&board=kitchen&entry=m1",
+    "/boards/kitchen/search?q=onerror",
+    "/boards/kitchen/search?q=onerror&kind=journal&since=2026-01-01&until=2027-01-01&entry=t1",
+    "/search/file?path=MEMORY.md&board=kitchen",
+    "/search/file?path=2026-11-21.md&board=kitchen",
+    "/boards/kitchen/days",
+    "/boards/kitchen/days?month=2026-02",
+    "/boards/kitchen/days?turn=t1",
+    "/boards/kitchen/days/2026-11-21",
+    "/boards/kitchen/days/2026-11-21?one=true",
+    "/boards/kitchen/import",
 ]
 PROBLEMS = [
     ("/boards/nobody", 404),
     ("/boards/kitchen?days=1", 422),
     ("/?sort=evil", 422),
     ("/boards/kitchen/chat/message?id=nothing", 404),
+    ("/boards/nobody/memories", 404),
+    ("/boards/kitchen/memories?state=evil", 422),
+    ("/boards/kitchen/memories/m99", 404),
+    ("/boards/kitchen/memories/m1/merge?other=m1", 404),
+    ("/boards/nobody/search?q=x", 404),
+    ("/boards/kitchen/search?q=x&since=2026-02-31", 422),
+    ("/search?q=" + "x" * 2001, 422),
+    ("/search/file?path=nothing.md", 404),
+    ("/boards/nobody/days", 404),
+    ("/boards/kitchen/days/2026-02-31", 422),
+    ("/boards/kitchen/days?turn=t999", 404),
+    ("/boards/nobody/import", 404),
+    ("/boards/kitchen/import/0123456789abcdef", 404),
     ("/nothing-here", 404),
     ("/static/nothing", 404),
 ]
@@ -49,8 +87,20 @@ def kitchen(companion: Companion) -> Sent:
     """A board that holds something evil in each field that a person, a model or a board can fill."""
     board = Sent(companion.posted, "kitchen", board="<b>&")
     board.keep(EVIL, tags=[EVIL], keywords=[EVIL])
+    board.keep(EVIL, tags=[EVIL], source="distilled", notes=["2026-11-21.md"])
     board.say(EVIL, who=EVIL)
+    fields = {"tags": [EVIL], "keywords": [EVIL], "type": EVIL, "source": EVIL, "scope": EVIL, "origin": f"{EVIL}:1"}
+    board.keep(EVIL, **fields, turns=["t1", "t3"], notes=[EVIL], importance=EVIL, updated=EVIL, expires=EVIL)
+    board.write("records", id="m2", content=f"{EVIL} again", tags=[EVIL, 7], created=EVIL, was=2)
     board.sync()
+    for file in ("2026-11-21.md", "MEMORY.md"):
+        board.note(file, f"# {EVIL}\n- {EVIL}\n")
+    board.ask(
+        "status",
+        items=[["flash_size", 9], *([name, EVIL] for name in ("firmware", "mode", "reset", "model", "model_problem"))],
+    )
+    companion.client.post("/v1/people/approve", json={"who": "telegram:1", "name": "evil"})
+    companion.client.post("/v1/people/rename", json={"who": "evil", "name": EVIL[:40]})
     return board
 
 
@@ -68,24 +118,19 @@ def evil(browser: PageClient, kitchen: Sent) -> PageClient:
     browser.send(path, {"id": "page:evil", "text": EVIL}, seen=path)
     kitchen.ask("listen", wait=0, mid="", turn="")
     items = [[kind, EVIL] for kind in ("text", "notice", "line", "more", "problem")]
+    items.append(["report", json.dumps({"recalled": [["m1", 720], ["t1", 300], [EVIL, 5], [1, 2], "x"]})])
     kitchen.ask("reply", mid="page:evil", offer=1, k=1, items=[*items, ["end", "t3"]])
     kitchen.ask("push", mid="push:evil", room="page", text=EVIL)
+    memory = "/boards/kitchen/memories/m1"
+    fields = {"key": "0123abcd", "was": "1", "text": EVIL, "tags": "x"}
+    for form, key, items in (
+        ("edit", "00000001", [["report", '{"counts": {"changed meanwhile": 1}}']]),
+        ("pin", "00000002", [["problem", f"companion.chat: {EVIL}"]]),
+    ):
+        assert browser.send(f"{memory}/{form}", fields | {"key": key}, seen=memory).status_code == 303
+        kitchen.ask("listen", wait=0, mid="", turn="")
+        kitchen.ask("reply", mid=f"memory:{form}:m1:{key}", offer=1, k=1, items=[*items, ["end", ""]])
     return browser
-
-
-def check_is_own(view: Parsed) -> None:
-    """Nothing that the policy of the page would have to stop: no script or style inside, no handler, no other site."""
-    for tag, attributes in view.elements:
-        handlers = [name for name in attributes if name.startswith("on") or name == "style"]
-        assert not handlers, (tag, attributes)
-        assert tag not in ("style", "iframe", "object", "embed", "base", "img"), (tag, attributes)
-        if tag == "script":
-            assert attributes.get("src", "").startswith("/static/"), attributes
-        for name in ("src", "href", "action", "formaction"):
-            address = attributes.get(name, "")
-            assert not address.startswith(("//", "javascript:", "data:")), (tag, address)
-            assert "://" not in address or tag == "a", (tag, address)
-    assert not any(script.strip() for script in view.scripts), view.scripts
 
 
 @pytest.mark.parametrize("path", VIEWS)
@@ -98,8 +143,10 @@ def test_a_view_shows_evil_text_as_text(evil: PageClient, path: str, language: s
 
 def test_what_people_and_boards_wrote_is_shown_as_they_wrote_it(evil: PageClient):
     words = evil.open("/boards/kitchen/chat").words
-    assert words.count(EVIL) == 5, words  # the message, a notice, two lines, a problem
-    assert words.count("onerror=alert(1)") == 7, words  # and as Markdown the answer and what the board said by itself
+    # The message, a notice, two lines, a problem; what was remembered, and what was recalled with an id that is none.
+    assert words.count(EVIL) == 9, words
+    # And the session's title, the words that two hits have in common with it, and what is Markdown: the answer and a push.
+    assert words.count("onerror=alert(1)") == 14, words
     assert EVIL in evil.open("/boards/kitchen").words
 
 

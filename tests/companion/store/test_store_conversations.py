@@ -4,7 +4,7 @@ import pytest
 
 from engram_host.companion.errors import MessageIdTaken, Refused, TooManyWaiting, UnknownConversation, UnknownDevice
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.conversations.table import DONE_KEPT, MOST_OFFERS, Reply
+from engram_host.companion.store.conversations.table import DONE_KEPT, MOST_BEGUN, MOST_UNNAMED, Reply
 from engram_host.companion.types import LOGS, ConversationLimits, Hello, LogState, PieceKind, Said, Sender
 
 NOW = 1_795_000_000
@@ -140,12 +140,41 @@ def test_a_cancelled_message_is_not_offered_again(kitchen: CompanionStore):
     assert kitchen.next_message(BOARD, "kitchen", NOW) is None and read(kitchen)[0] == "cancelled"
 
 
-def test_a_message_that_is_never_answered_is_given_up(kitchen: CompanionStore):
+def offer(store: CompanionStore, times: int = 1, *, is_named: bool) -> bool:
+    """Give a board its message so often; whether it was given it each time. It names it, then begins again as after a crash."""
+    for _ in range(times):
+        if not store.next_message(BOARD, "kitchen", NOW):
+            return False
+        if is_named:
+            store.mark_taken(BOARD, "kitchen", "a", "t3", NOW)
+            store.mark_taken(BOARD, "kitchen", "a", "t3", NOW)
+    return True
+
+
+def test_a_message_that_the_board_begins_to_answer_again_and_again_is_given_up(kitchen: CompanionStore):
     add(kitchen)
-    offers = [kitchen.next_message(BOARD, "kitchen", NOW) for _ in range(MOST_OFFERS + 1)]
-    assert offers[-2] and offers[-1] is None
-    state, pieces = read(kitchen)
-    assert state == "undeliverable" and pieces[-1][0] == "problem"
+    assert offer(kitchen, MOST_BEGUN, is_named=True) and not offer(kitchen, is_named=True)
+    told = f"the board began {MOST_BEGUN} times to answer this and never came to an end: it is not given it any more."
+    assert read(kitchen) == ("undeliverable", [("problem", told)])
+
+
+def test_offers_that_the_board_never_named_do_not_count_as_begun(kitchen: CompanionStore):
+    add(kitchen)
+    assert offer(kitchen, 5 * MOST_BEGUN, is_named=False)
+    assert offer(kitchen, MOST_BEGUN - 1, is_named=True) and offer(kitchen, 5 * MOST_BEGUN, is_named=False)
+    reply(kitchen, "a", kitchen.conversation("kitchen", "a").offers, 1, "Hello", end=True)
+    assert read(kitchen) == ("done", [("text", "Hello")])
+    assert kitchen.conversation("kitchen", "a").begun == MOST_BEGUN
+
+
+def test_a_message_that_the_board_never_names_is_given_up_later_and_with_its_own_reason(kitchen: CompanionStore):
+    add(kitchen)
+    assert MOST_UNNAMED >= 10 * MOST_BEGUN
+    assert offer(kitchen, MOST_UNNAMED, is_named=False) and not offer(kitchen, is_named=False)
+    told = (
+        f"the board was given this {MOST_UNNAMED} times and never said that it had got it: it is not given it any more."
+    )
+    assert read(kitchen) == ("undeliverable", [("problem", told)])
 
 
 def test_what_waits_too_long_is_undeliverable_and_what_is_done_goes(kitchen: CompanionStore):

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 ECHO = {"reply": "You said: {last}"}
+AGAIN = "(Sent again: this may have arrived before.)\n"
 
 
 def test_a_stranger_gets_a_code_and_nothing_else(tmp_path: Path):
@@ -30,17 +31,6 @@ def test_a_stranger_gets_a_code_and_nothing_else(tmp_path: Path):
         talk.command("/pair " + code)
         talk.write(eve, "hello")
         talk.sees(eve, sentence, "You said: hello")
-
-
-def test_policies(tmp_path: Path):
-    for policy, answered in (("open *", True), ("allowlist", False), ("off", False)):
-        folder = tmp_path / policy.split()[0]
-        folder.mkdir()
-        with chatting(folder, ECHO, telegram__policy=policy) as talk:
-            eve = talk.telegram.people.add_user("Eve")
-            talk.write(eve, "hello")
-            talk.answers(eve, int(answered))
-            assert talk.shown(eve) == (["You said: hello"] if answered else []), policy
 
 
 def write_large(talk: Chatting, user: User, text: str = "", chat: Chat | None = None) -> None:
@@ -157,7 +147,23 @@ def test_an_answer_follows_its_group_to_the_supergroup(tmp_path: Path):
         talk.wait(lambda: talk.server.people.from_bot(group))
         garden = talk.telegram.people.upgrade(group, ann)
         whole = "".join(piece["text"] for piece in slow).strip()
-        talk.sees(garden, "(Sent again: this may have arrived before.)\n" + whole)
+        talk.sees(garden, AGAIN + whole)
+
+
+def test_a_kept_answer_follows_its_group_to_the_supergroup_after_a_power_cut(tmp_path: Path):
+    with chatting(tmp_path, ECHO) as talk:
+        ann = talk.person("Ann")
+        group = talk.telegram.people.group("Garden", [ann])
+        talk.command(f"/people group telegram:{group.id} mention")
+        talk.telegram.faults.flood(100, method="sendMessage")
+        talk.write(ann, "@engram_fake_bot hello", chat=group)
+        talk.console.heard("an answer was not delivered and is kept: t")
+        garden = talk.telegram.people.upgrade(group, ann)
+        talk.console.heard("is a supergroup now")
+        talk.kill()
+        talk.telegram.faults.clear()
+        talk.start()
+        talk.sees(garden, AGAIN + "You said: ann: hello")
 
 
 def test_an_answer_to_a_topic_that_is_deleted_meanwhile_goes_to_the_forum(tmp_path: Path):

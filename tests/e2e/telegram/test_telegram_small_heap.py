@@ -19,6 +19,10 @@ from engram_host.fake_telegram import FakeTelegram, FloodLimits, serving
 from heap_bench import CHIP_KILOBYTES, RULES
 
 ENOUGH_KILOBYTES = 164
+TOO_LITTLE_KILOBYTES = 161
+"""In this heap, people are answered, but learning runs out of memory."""
+
+REFUSED = "not enough memory for Telegram"
 MESSAGES = ("hello, how are you?", "please remember my bicycle", "search for it")
 ANSWER = "Here is an answer."
 LEARNS = "it waits 30 s"
@@ -84,4 +88,9 @@ def test_a_conversation_with_tools_and_learning_fits(tmp_path: Path):
 
 def test_a_plain_esp32_says_that_its_memory_is_not_enough(tmp_path: Path):
     shown, printed = conversation(tmp_path, CHIP_KILOBYTES)
-    assert not shown and "not enough memory for Telegram" in printed and "let a companion bring it" in printed
+    assert not shown and REFUSED in printed and "let a companion bring it" in printed
+
+
+def test_where_learning_has_no_room_telegram_is_refused(tmp_path: Path):
+    shown, printed = conversation(tmp_path, TOO_LITTLE_KILOBYTES)
+    assert not shown and REFUSED in printed

@@ -37,7 +37,10 @@ def test_help_lists_all_commands():
 def test_help_mentions_one_command():
     board = _board()
     for line in ("/help undo", "/help /undo"):
-        assert lines_of(board, line) == ["/undo", "    undo the latest change of memory, profile or notes"]
+        assert lines_of(board, line) == [
+            "/undo [ID]",
+            "    undo the latest change of memory, profile or notes; with an id only if it is of that memory",
+        ]
 
 
 def test_what_is_no_command_is_reported():
@@ -234,6 +237,23 @@ def test_forget_shows_what_it_needs():
     board = _board()
     assert error_of(board, "/forget") == "/forget: needs an id such as m12, or words to look for."
     assert "there is no memory m9" in error_of(board, "/forget m9")
+
+
+def test_undo_with_an_id_takes_back_nothing_else():
+    board = _board()
+    for content in ("The bike is green", "The boat is blue"):
+        board.records.store(content, ["thing"])
+    assert error_of(board, "/undo m1") == "/undo: the latest change is of m2, not of m1; /undo alone takes it back."
+    assert lines_of(board, "/undo m2") == ["m2 was taken back: The boat is blue"]
+    assert lines_of(board, "/undo m1") == ["m1 was taken back: The bike is green"]
+    assert error_of(board, "/undo m1").startswith("there is no change to undo")
+
+
+def test_undo_with_an_id_leaves_a_text_that_was_changed_last():
+    board = _board()
+    board.records.store("The bike is green", ["thing"])
+    lines_of(board, "/note the plumber came")
+    assert "the latest change is of a text" in error_of(board, "/undo m1")
 
 
 def test_undo_shows_when_there_is_nothing():

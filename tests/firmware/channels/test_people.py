@@ -97,6 +97,16 @@ def test_who_is_blocked_gets_silence_in_every_policy_and_in_groups():
         assert people.admit("net", "5", "direct") == people.admit("net", "5", "group", "-7") == SILENCE
 
 
+def test_who_is_blocked_is_known_by_the_principal_and_by_each_id_that_a_companion_may_name():
+    people = _people()
+    people.approve(ANN, "ann")
+    people.link("ann", "matrix:@ann:example.org")
+    people.approve("net:6", "bob")
+    people.block("ann")
+    named = ("ann", ANN, "matrix:@ann:example.org", "bob", "net:6", "owner", "")
+    assert [people.is_blocked(principal) for principal in named] == [True, True, True, False, False, False, False]
+
+
 def test_groups_are_closed_until_they_are_listed_and_pairing_opens_none():
     people = _people()
     assert people.admit("net", "5", "group", "-7") == SILENCE and not people.waiting()
@@ -279,6 +289,37 @@ def test_a_group_with_another_id_stays_as_it_was_set():
     people.move_group("net:-6", "net:-1007")
     assert people.groups == {"net:-1007": "always"}
     assert People(people._path[: -len("/people.json")], Clock(0, lambda: NOW), "pairing", 10).groups == people.groups
+
+
+def test_what_is_kept_for_a_group_with_another_id_may_go_there_after_a_restart():
+    place = folder()
+    people = _people(place=place)
+    people.set_group("net:-7", "mention")
+    people.move_group("net:-7", "net:-1007")
+    people.move_group("net:-7", "net:-1007")
+    again = _people(place=place)
+    assert again.is_let_in("net", "ann", "-7", True, "pairing") and "net:-7" not in again.groups
+    again.set_group("net:-1007", "off")
+    assert not again.is_let_in("net", "ann", "-7", True, "pairing")
+    assert not _people(place=place).is_let_in("net", "ann", "-7", True, "pairing")
+
+
+def test_the_former_ids_of_groups_are_bounded():
+    place = folder()
+    people = _people(place=place)
+    for chat in range(1, 60):
+        people.set_group("net:-%d" % chat, "mention")
+        people.move_group("net:-%d" % chat, "net:-1007")
+    assert len(_people(place=place)._moved) == 16
+
+
+def test_a_former_id_of_a_group_that_is_none_is_told():
+    place = folder()
+    for moved in ('{"net:-7":[]}', '{"net:-7":"x"}', "7"):
+        with open(place + "/people.json", "w") as file:
+            file.write('{"moved":%s}' % moved)
+        with raises(StoreError):
+            _people(place=place)
 
 
 def test_who_is_blocked_or_removed_and_a_group_that_is_off_is_sent_nothing_that_was_kept():

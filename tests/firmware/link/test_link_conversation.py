@@ -5,7 +5,7 @@ the way is sent again.
 import asyncio
 
 from board import Board, Script, say
-from engram import lazy
+from engram import lazy, text
 from engram.agent.agent import Sink
 from engram.channels.inbox import ChannelSink, Message
 from engram.channels.outbox import Outbox
@@ -16,14 +16,14 @@ from engram.link.conversation import Conversation, Push, caller_of
 from engram.link.http import Http
 from engram.link.listening import Listening
 from engram.link.rpc import LinkError, Rpc
-from engram.memory.access import OWNER
+from engram.memory.access import OWNER, Caller
 from fake_companion import Companion, Way
 from linked import Linked
 from samples import Numbers
 from support import raises, wait_until
 
 replication._ANSWER_MS = (20, 40)
-listening._LOOK_MS = listening._FAILED_MS = listening._TAKEN_MS = 2
+listening._LOOK_MS = listening._FIRST_PAUSE_MS = listening._TAKEN_MS = 2
 listening._SPARE_MS = 30
 conversation._ROOM_MS = 50
 
@@ -125,6 +125,22 @@ async def test_nobody_speaks_for_the_owner_without_being_allowed():
     (told,) = await linked.talk({"text": "hi", "principal": "owner"})
     assert [kind for kind, _ in told] == ["problem", "end"] and "/companion chat owner" in told[0][1]
     assert board.model.asked == 0 and not list(board.journal.entries.lines_backwards())
+
+
+async def test_what_the_model_was_shown_of_the_memory_is_reported_before_the_answer():
+    board = _board("In the attic.")
+    board.records.store("the blue tin is in the attic", ["tin"], Caller("ann", "link phone", False, ""))
+    linked = Talking(board)
+    (told,) = await linked.talk({"text": "where is the blue tin?"})
+    assert [kind for kind, _ in told] == ["report", "text", "end"]
+    ((ref, sure),) = text.loads(told[0][1])["recalled"]
+    assert ref == "m1" and 0 < sure <= 1000
+
+
+async def test_an_answer_for_which_nothing_was_recalled_has_no_report():
+    linked = Talking(_board("Hello."))
+    (told,) = await linked.talk({"text": "hi"})
+    assert [kind for kind, _ in told] == ["text", "end"]
 
 
 def test_who_may_be_spoken_for():

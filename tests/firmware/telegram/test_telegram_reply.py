@@ -63,6 +63,7 @@ class Channel:
         self.sender = Sender(self.api, self._may_wait, self.failed.append, self._move)
         self.noted = []
         self.undelivered = []
+        self.said = {}
         self.confirmed = []
         self.copies = 0
         self.given_up = []
@@ -87,8 +88,9 @@ class Channel:
         self.copies += 1
         return self.copies
 
-    def note_undelivered(self, turn, _place):
+    def note_undelivered(self, turn, _place, said):
         self.undelivered.append(turn)
+        self.said[turn] = said
 
 
 async def said(channel, *pieces, place=ANN, is_live=False):
@@ -431,6 +433,52 @@ async def test_a_kept_reply_goes_on_where_it_was():
     await reply.kept(Kept("t1", whole.strip(), "3 h", False, True, 1, 0))
     assert await reply.end(None)
     assert channel.api.texts() == [AGAIN + parts[1]]
+
+
+async def _kept_with_notes(channel, *notes, is_live=False):
+    """A reply with notes that is kept, since its chat has to wait."""
+    reply = Reply(channel, ANN, is_live)
+    await reply.taken("t1")
+    for note in notes:
+        await reply.notice(note)
+    await reply.text("Hello.")
+    await reply.notice("remembered that the bike is green (m5)")
+    assert not await reply.end(Outcome("t1", "Hello.", ""))
+
+
+async def _given(channel, is_cut=False):
+    """Give the kept reply; whether it was delivered."""
+    reply = Reply(channel, ANN, False, longest_ms=0)
+    await reply.kept(Kept("t1", "Hello.", "", is_cut, False, 0, 0))
+    return await reply.end(None)
+
+
+async def test_a_reply_that_is_kept_comes_with_its_notes():
+    channel = Channel(*[BotError(429, "Too Many Requests", retry_after=61)] * 2)
+    await _kept_with_notes(channel, "reminder: take the key (i3)")
+    channel.sender = Sender(channel.api, channel._may_wait, channel.failed.append, channel._move)
+    assert not await _given(channel)  # its chat has to wait once more
+    channel.sender = Sender(channel.api, channel._may_wait, channel.failed.append, channel._move)
+    assert await _given(channel)
+    notes = "· reminder: take the key (i3)\n· remembered that the bike is green (m5)"
+    assert channel.api.texts() == [notes, "Hello."] and not channel.said
+
+
+async def test_notes_that_were_shown_do_not_come_again_with_the_reply():
+    channel = Channel(None, BotError(429, "Too Many Requests", retry_after=61))
+    await _kept_with_notes(channel, "reminder: take the key (i3)", is_live=True)
+    channel.sender = Sender(channel.api, channel._may_wait, channel.failed.append, channel._move)
+    assert await _given(channel)
+    notes = ["· reminder: take the key (i3)", "· remembered that the bike is green (m5)"]
+    assert channel.api.texts() == [notes[0], "Hello.", notes[1]]
+
+
+async def test_a_reply_that_broke_off_says_so_once():
+    channel = Channel(BotError(429, "Too Many Requests", retry_after=61))
+    assert not await _given(channel, is_cut=True)
+    channel.sender = Sender(channel.api, channel._may_wait, channel.failed.append, channel._move)
+    assert await _given(channel, is_cut=True)
+    assert channel.api.texts() == ["Hello.", "(It broke off here.)"]
 
 
 async def _made_again(part, place):

@@ -89,6 +89,37 @@ def test_a_memory_that_is_newer_here_stays():
     assert board.records.get("m1")["content"] == "Ann plays go"
 
 
+def test_an_edit_of_another_version_than_the_board_has_changes_nothing():
+    board = stored("Ann plays chess")
+    was = board.records.get("m1")["seq"]
+    edit = dict(memories(board)[0], partial=True, was=was)
+    board.records.update("m1", {"content": "Ann plays go"})
+    lost = dict(edit, content="Ann plays bridge")
+    assert imported(board, [lost])[0] == "0 stored, 1 changed meanwhile, 0 refused"
+    assert board.records.get("m1")["content"] == "Ann plays go"
+    board.undo.undo()
+    assert imported(board, [lost])[0] == "0 stored, 1 changed meanwhile, 0 refused"
+    edit["was"] = board.records.get("m1")["seq"]
+    assert imported(board, [dict(edit, content="Ann plays bridge")])[0] == "0 stored, 1 changed, 0 refused"
+
+
+def test_an_edit_of_what_was_forgotten_meanwhile_stores_nothing():
+    board = stored("Ann plays chess")
+    edit = dict(memories(board)[0], content="Ann plays go", partial=True, was=board.records.get("m1")["seq"])
+    board.records.forget("m1")
+    assert imported(board, [edit])[0] == "0 stored, 1 changed meanwhile, 0 refused"
+    assert live(board) == []
+
+
+def test_a_memory_that_was_changed_meanwhile_is_not_forgotten_by_an_import():
+    board = stored("Ann plays chess")
+    gone = {"origin": memories(board)[0]["origin"], "deleted": True, "was": board.records.get("m1")["seq"]}
+    board.records.update("m1", {"content": "Ann plays go"})
+    assert imported(board, [gone])[0] == "0 stored, 1 changed meanwhile, 0 refused"
+    gone["was"] = board.records.get("m1")["seq"]
+    assert imported(board, [gone])[0] == "0 stored, 1 forgotten, 0 refused"
+
+
 def test_a_memory_that_was_replaced_here_does_not_come_back():
     lines = memories(stored("Ann lives in Rome"))
     board = mover()

@@ -47,7 +47,7 @@ def test_a_changed_memory_is_reported_with_its_id_and_one_that_is_there_without(
 def test_every_outcome_is_counted_though_it_is_nought():
     (report,) = _import_object(mover(), content="Bob sings")
     assert sorted(report["counts"]) == sorted(
-        ("stored", "changed", "there already", "older than here", "forgotten", "refused")
+        ("stored", "changed", "there already", "older than here", "changed meanwhile", "forgotten", "refused")
     )
 
 

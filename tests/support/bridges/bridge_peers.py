@@ -32,11 +32,15 @@ class Peer(Protocol):
         """Send a picture with a caption to the bridge's account; NotImplementedError where the network has no such thing."""
         ...
 
+    async def send_file(self, name: str, data: bytes) -> str:
+        """Send a file to the bridge's account; NotImplementedError where the network has no such thing."""
+        ...
+
     def shown(self, *, group: bool = False) -> Sequence[Shown]:
         """What this account sees of others now, oldest first."""
         ...
 
-    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 15) -> Shown:
+    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 60) -> Shown:
         """The newest message that has a text in it; AssertionError with what is shown if none comes."""
         ...
 

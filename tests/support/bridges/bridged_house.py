@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from engram_host.companion.bridges.network import Chat, Incoming
-from engram_host.companion.conversations import bridge_host, delivery
+from engram_host.companion.conversations import bridge_host, delivery, notices
 from engram_host.companion.conversations import service as conversations
 from engram_host.companion.conversations.bridge_engine import BridgeEngine, EngineSettings
 from engram_host.companion.conversations.bridge_host import AttachedBridge
@@ -38,7 +38,8 @@ HURRY: Mapping[Any, Mapping[str, float]] = {
         "FIRST_PAUSE": 0.005,
         "LONGEST_PAUSE": 0.02,
     },
-    bridge_host: {"FAILED_SECONDS": 0.01, "STORE_SECONDS": 0.01, "NOTICE_PAUSE": 0.01, "RECEIVE_PAUSE": 0.01},
+    bridge_host: {"FAILED_SECONDS": 0.01, "STORE_SECONDS": 0.01, "RECEIVE_PAUSE": 0.01},
+    notices: {"RETRY_SECONDS": 0.01},
 }
 """The pauses of the engine, for tests that do not try these; on a loaded machine no board counts as away."""
 
@@ -101,6 +102,7 @@ class House:
         network.step = self.steps
         self.boards: dict[str, TalkingBoard] = {}
         self.kills = 0
+        self._writes: set[object] = set()
         self._ids = itertools.count(1)
 
     async def start(self) -> None:
@@ -142,6 +144,16 @@ class House:
         await self.engine.stop()
         await self.service.stop()
 
+    async def silence(self) -> None:
+        """Let nothing go on in the background, so that each step from now on is of what a test does."""
+        for board in self.boards.values():
+            await board.kill()
+        for task in (self.engine._task, self.service._task):
+            assert task
+            await task.stop()
+        # What was cancelled may have left a write to its thread.
+        await wait_until_async("nothing is written", lambda: not self.host._tasks and not self._writes)
+
     async def kill(self) -> None:
         """End a life at once: nothing that still runs changes anything."""
         self.steps.is_dead = True
@@ -159,10 +171,15 @@ class House:
         steps = self.steps
 
         def guarded(work: Any) -> Any:
-            steps()
-            done = write(work)
-            steps()
-            return done
+            this = object()
+            self._writes.add(this)
+            try:
+                steps()
+                done = write(work)
+                steps()
+                return done
+            finally:
+                self._writes.discard(this)
 
         store.database.write = guarded  # pyright: ignore[reportAttributeAccessIssue]
 

@@ -179,6 +179,9 @@ class FakeDiscord(FakeService):
         path = request.path.strip("/").split("/")
         if path == ["gateway"]:
             return await self.gateway.serve(request)
+        if path[0] == "attachments":  # the content delivery network, which asks for no token
+            data = self.files.get(request.path)
+            return web.Response(body=data) if data is not None else web.Response(status=404)
         name = f"{request.method} {_route(path[2:])}"
         self.calls[name] += 1
         fault = self.take_fault(name)

@@ -5,16 +5,17 @@ from typing import TYPE_CHECKING
 
 from bridge_peers import Shown
 from discord_records import Channel, Interaction, Json, Message, User, snowflake
+from fake_peer import FakePeer
 
 if TYPE_CHECKING:
     from discord_server import DiscordServer
 
 
-class DiscordPeer:
+class DiscordPeer(FakePeer):
     """Implements bridge_peers.Peer. A thread is one of the guild's channel, by its name."""
 
     def __init__(self, server: "DiscordServer", user: User, direct: Channel):
-        self._server = server
+        self._server = self.service = server
         self.user = user
         self.direct = direct
 
@@ -49,6 +50,14 @@ class DiscordPeer:
         address = "https://cdn.example.org/photo.jpg"
         return await self._write(caption, group=False, files=[{**about, "url": address, "proxy_url": address}])
 
+    async def send_file(self, name: str, data: bytes) -> str:
+        number = snowflake()
+        path = f"/attachments/{number}/{name}"
+        self._server.files[path] = data
+        address = f"http://{self._server.address}{path}"
+        about: Json = {"id": str(number), "filename": name, "size": len(data), "content_type": "text/plain"}
+        return await self._write("", group=False, files=[{**about, "url": address, "proxy_url": address}])
+
     async def use_command(self, name: str, text: str = "", *, group: bool = False) -> str:
         """Use a slash command of the menu; its id."""
 
@@ -81,7 +90,7 @@ class DiscordPeer:
 
         return await self._server.do(use)
 
-    def _shown(self, group: bool) -> list[Shown]:
+    def seen(self, group: bool) -> list[Shown]:
         places = [self.direct]
         if group:
             places = [self._server.house, *(one for one in self._server.channels.values() if one.parent)]
@@ -92,23 +101,6 @@ class DiscordPeer:
             if one.author is not self.user and not one.is_waiting
         ]
 
-    def shown(self, *, group: bool = False) -> Sequence[Shown]:
-        return self._shown(group)
-
-    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 15) -> Shown:
-        def find() -> Shown | None:
-            return next((shown for shown in reversed(self._shown(group)) if text in shown.text), None)
-
-        try:
-            found = await self._server.wait_until(find, seconds)
-        except TimeoutError:
-            found = None
-        assert found is not None, f"no message with {text!r}: {self._shown(group)}"
-        return found
-
     @property
     def typing_signs(self) -> int:
         return self._server.typing.count(self.direct.id)
-
-    async def close(self) -> None:
-        """An app has nothing to close here."""

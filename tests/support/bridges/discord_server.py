@@ -26,6 +26,19 @@ class DiscordServer(FakeDiscord):
             self.gateway.dispatch("THREAD_CREATE", {**thread.as_json(self.bot), "newly_created": True})
         return self._threads[name]
 
+    @property
+    def account_id(self) -> str:
+        """The id of the bridge's account."""
+        return str(self.bot.id)
+
+    def refuse_token(self) -> None:
+        """Know the bridge's token no more."""
+        self.is_token_refused = True
+
+    def forget_files(self) -> None:
+        """Lose the files that people have sent."""
+        self.files.clear()
+
     async def peer(self, name: str) -> DiscordPeer:
         def add() -> DiscordPeer:
             user = User(name)

@@ -211,6 +211,9 @@ class RecordingSide:
     def connected(self, account: str) -> None:
         self._engine.accounts.append(account)
 
+    async def claim(self, account: str) -> None:
+        raise AssertionError("the settings name the account")
+
     async def load_mark(self) -> str:
         return self._engine.marks.get(self._bridge, "")
 

@@ -35,6 +35,8 @@ class FakeService:
         self.answers: Counter[tuple[str, object]] = Counter()
         """How they were answered: (name, status or error)."""
         self._faults: list[Fault] = []
+        self.files: dict[str, bytes] = {}
+        """Files that people sent, by the path of their address."""
         self._port = 0
         self._runner: web.ServerRunner | None = None
         self._transports: set[asyncio.Transport] = set()

@@ -96,6 +96,9 @@ class IrcPeer(Peer):
     async def send_photo(self, caption: str) -> str:
         raise NotImplementedError("IRC has no pictures")
 
+    async def send_file(self, name: str, data: bytes) -> str:
+        raise NotImplementedError("IRC has no files")
+
     def shown(self, *, group: bool = False) -> Sequence[Shown]:
         messages = []
         for number, line in enumerate(self.client.lines):
@@ -105,7 +108,7 @@ class IrcPeer(Peer):
                 messages.append(Shown(str(number), source[1:].partition("!")[0], text))
         return messages
 
-    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 15) -> Shown:
+    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 60) -> Shown:
         def found() -> Shown | None:
             return next((shown for shown in reversed(self.shown(group=group)) if text in shown.text), None)
 

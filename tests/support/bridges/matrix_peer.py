@@ -96,22 +96,21 @@ class MatrixPeer:
         return await self.send(self.group if group else self.room, content)
 
     async def send_photo(self, caption: str) -> str:
-        uri = (
-            await self._http.post("/../../media/v3/upload", content=b"not looked at", params={"filename": "a.jpg"})
-        ).json()
-        content = {
-            "msgtype": "m.image",
-            "body": caption or "a.jpg",
-            "filename": "a.jpg",
-            "url": uri["content_uri"],
-            "info": {"mimetype": "image/jpeg", "size": 13},
-        }
-        return await self.send(self.room, content)
+        return await self._send_media("m.image", "a.jpg", b"not looked at", caption)
+
+    async def send_file(self, name: str, data: bytes) -> str:
+        return await self._send_media("m.file", name, data)
+
+    async def _send_media(self, kind: str, name: str, data: bytes, caption: str = "") -> str:
+        stored = await self._http.post("/../../media/v3/upload", content=data, params={"filename": name})
+        address = stored.raise_for_status().json()["content_uri"]
+        content = {"msgtype": kind, "body": caption or name, "filename": name, "url": address}
+        return await self.send(self.room, {**content, "info": {"size": len(data)}})
 
     def shown(self, *, group: bool = False) -> Sequence[Shown]:
         return [*self._shown.get(self.group if group else self.room, {}).values()]
 
-    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 15) -> Shown:
+    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 60) -> Shown:
         def found() -> Shown | None:
             return next((each for each in reversed(self.shown(group=group)) if text in each.text), None)
 
@@ -120,7 +119,7 @@ class MatrixPeer:
         assert message
         return message
 
-    async def wait_until(self, is_so: Any, seconds: float = 15) -> None:
+    async def wait_until(self, is_so: Any, seconds: float = 60) -> None:
         """Wait until what this account sees is so."""
         try:
             async with asyncio.timeout(seconds):

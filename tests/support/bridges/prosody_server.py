@@ -1,21 +1,22 @@
 """prosody, an XMPP server, for the tests: accounts, a room, TLS by an authority of its own, messages kept offline."""
 
-import shutil
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 from types import MappingProxyType
 
-import trustme
-
 import get_chat_servers
-from bridge_peers import Server
-from server_process import ServerProcess, listens
+from local_server import LocalServer
+from peers import free_port
 from xmpp_peer import XmppPeer
 
 DOMAIN = "engram.test"
 ROOM = f"home@rooms.{DOMAIN}"
-PASSWORDS = {"kitchen": "Tea-at-4", "ann": "Ann's own", "ben": "Ben's own", "cleo": "Cleo's own"}
+PASSWORDS = {
+    "kitchen": "Tea-at-4",
+    "ann": "Ann's own",
+    "ben": "Ben's own",
+    "cleo": "Cleo's own",
+    "dora": "Dora's own",
+}
 
 _CONFIGURATION = """
 run_as_root = true
@@ -33,6 +34,9 @@ interfaces = {{ "127.0.0.1" }}
 c2s_ports = {{ {starttls} }}
 c2s_direct_tls_ports = {{ {direct} }}
 s2s_ports = {{}}
+http_ports = {{}}
+https_ports = {{ {files} }}
+https_ssl = {{ key = "{home}/server.pem", certificate = "{home}/server.pem" }}
 c2s_require_encryption = true
 allow_registration = false
 ssl = {{ key = "{home}/server.pem", certificate = "{home}/server.pem" }}
@@ -42,6 +46,10 @@ Component "rooms.{domain}" "muc"
     muc_room_locking = false
     muc_room_default_persistent = true
     muc_room_default_public_jids = {public}
+Component "files.{domain}" "http_file_share"
+    http_file_share_size_limit = 10485760
+    http_host = "127.0.0.1"
+    http_external_url = "https://127.0.0.1:{files}/"
 """
 
 
@@ -50,22 +58,7 @@ def is_usable() -> bool:
     return get_chat_servers.usable(get_chat_servers.PROSODY)
 
 
-class _Process(ServerProcess):
-    name = "prosody"
-
-    def __init__(self, home: Path, port: int):
-        super().__init__()
-        self._home = home
-        self._port = port
-
-    def command(self) -> tuple[list[str], dict[str, str]]:
-        return [str(get_chat_servers.PROSODY), "--no-daemonize", "--config", str(self._home / "prosody.cfg.lua")], {}
-
-    def is_ready(self) -> bool:
-        return listens(self._port)
-
-
-class ProsodyServer(Server):
+class ProsodyServer(LocalServer):
     """A prosody of its own. `is_archived`: its rooms number their messages; `has_public_jids`: they tell who is who."""
 
     def __init__(
@@ -77,15 +70,9 @@ class ProsodyServer(Server):
         more: Mapping[str, str] = MappingProxyType({}),
     ):
         """`more` has the passwords of more accounts by name."""
+        super().__init__("prosody", DOMAIN, f"rooms.{DOMAIN}", f"files.{DOMAIN}", "127.0.0.1")
         self._passwords = {**PASSWORDS, **more}
         self.port, self.direct_port = ports
-        self.home = Path(tempfile.mkdtemp(prefix="engram-prosody-"))
-        self.authority = self.home / "authority.pem"
-        authority = trustme.CA()
-        authority.cert_pem.write_to_path(self.authority)
-        authority.issue_cert(DOMAIN, f"rooms.{DOMAIN}").private_key_and_cert_chain_pem.write_to_path(
-            self.home / "server.pem"
-        )
         accounts = self.home / "data" / DOMAIN.replace(".", "%2e") / "accounts"
         accounts.mkdir(parents=True)
         for name, password in self._passwords.items():
@@ -95,21 +82,13 @@ class ProsodyServer(Server):
             domain=DOMAIN,
             starttls=self.port,
             direct=self.direct_port,
+            files=free_port(),
             room_modules='"muc_mam"' if is_archived else "",
             public="true" if has_public_jids else "false",
         )
-        (self.home / "prosody.cfg.lua").write_text(configuration)
-        self._process = _Process(self.home, self.port)
-
-    def start(self) -> None:
-        self._process.start()
-
-    def kill(self) -> None:
-        self._process.kill()
-
-    def stop(self) -> None:
-        self._process.kill()
-        shutil.rmtree(self.home)
+        self.run_with(
+            configuration, "prosody.cfg.lua", [str(get_chat_servers.PROSODY), "--no-daemonize", "--config"], self.port
+        )
 
     @property
     def settings(self) -> Mapping[str, str]:

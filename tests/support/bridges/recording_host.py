@@ -15,6 +15,8 @@ class RecordingHost:
         self.received: list[Incoming] = []
         self.accounts: list[str] = []
         self.mark = ""
+        self.steps: list[str] = []
+        """When an account was claimed, and the mark loaded."""
         self.refuses: Exception | None = None
         self._changed = asyncio.Event()
 
@@ -32,7 +34,11 @@ class RecordingHost:
         self.accounts.append(account)
         self._changed.set()
 
+    async def claim(self, account: str) -> None:
+        self.steps.append(f"claim {account}")
+
     async def load_mark(self) -> str:
+        self.steps.append("load mark")
         return self.mark
 
     async def save_mark(self, mark: str) -> None:
@@ -40,7 +46,7 @@ class RecordingHost:
         self.mark = mark
         self._changed.set()
 
-    async def wait_until(self, condition: Callable[[], object], seconds: float = 15) -> None:
+    async def wait_until(self, condition: Callable[[], object], seconds: float = 60) -> None:
         """Wait until something of this is so."""
         try:
             async with asyncio.timeout(seconds):

@@ -135,6 +135,8 @@ class FakeSlack(FakeService):
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         if request.path == "/link":
             return await self.socket.serve(request)
+        if request.path.startswith("/files-pri/"):
+            return self._file(request)
         name = request.path.removeprefix("/api/")
         self.calls[name] += 1
         fault = self.take_fault(name)
@@ -158,6 +160,18 @@ class FakeSlack(FakeService):
             self.changed()
             self.cut(request)
         return web.json_response(result)
+
+    def _file(self, request: web.BaseRequest) -> web.StreamResponse:
+        """A private file: an app without its token or scope is shown the page to sign in."""
+        is_allowed = request.headers.get("Authorization") == f"Bearer {TOKEN}" and "files" not in self.missing_scopes
+        data = self.files.get(request.path)
+        if data is None:
+            return web.Response(status=404)
+        return (
+            web.Response(body=data)
+            if is_allowed
+            else web.Response(text="<html>Sign in</html>", content_type="text/html")
+        )
 
     async def _arguments(self, request: web.BaseRequest) -> Json:
         """Arguments of a query, a form or JSON; numbers and flags as such."""

@@ -1,21 +1,21 @@
 """A person with Slack's app, played through the fake."""
 
 import uuid
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bridge_peers import Shown
+from fake_peer import FakePeer
 from slack_fake import Conversation, User
 
 if TYPE_CHECKING:
     from slack_server import SlackServer
 
 
-class SlackPeer:
+class SlackPeer(FakePeer):
     """Implements bridge_peers.Peer. A thread begins with a message in the channel that has its name."""
 
     def __init__(self, server: "SlackServer", user: User, direct: Conversation):
-        self._server = server
+        self._server = self.service = server
         self.user = user
         self.direct = direct
 
@@ -43,6 +43,13 @@ class SlackPeer:
         file = {"id": "F1", "name": "photo.jpg", "mimetype": "image/jpeg", "size": 5}
         return await self._server.do(lambda: self._server.add_message(self.direct, self.user, caption, files=[file]).ts)
 
+    async def send_file(self, name: str, data: bytes) -> str:
+        path = f"/files-pri/T1-{uuid.uuid4().hex}/download/{name}"
+        self._server.files[path] = data
+        about = {"id": f"F{uuid.uuid4().hex}", "name": name, "mimetype": "text/plain", "size": len(data)}
+        file = {**about, "url_private_download": f"http://{self._server.address}{path}"}
+        return await self._server.do(lambda: self._server.add_message(self.direct, self.user, "", files=[file]).ts)
+
     async def use_command(self, text: str, *, group: bool = False) -> str:
         """Use the slash command /engram; its trigger's id."""
 
@@ -68,31 +75,14 @@ class SlackPeer:
 
         return await self._server.do(use)
 
-    def _shown(self, group: bool) -> list[Shown]:
+    def seen(self, group: bool) -> list[Shown]:
         return [
             Shown(one.ts, one.user.name, one.text, one.edits, self._server.thread_name(one.thread_ts))
             for one in list(self._place(group).messages.values())
             if one.user is not self.user
         ]
 
-    def shown(self, *, group: bool = False) -> Sequence[Shown]:
-        return self._shown(group)
-
-    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 15) -> Shown:
-        def find() -> Shown | None:
-            return next((shown for shown in reversed(self._shown(group)) if text in shown.text), None)
-
-        try:
-            found = await self._server.wait_until(find, seconds)
-        except TimeoutError:
-            found = None
-        assert found is not None, f"no message with {text!r}: {self._shown(group)}"
-        return found
-
     @property
     def typing_signs(self) -> int:
         """Slack shows no typing of bots."""
         return 0
-
-    async def close(self) -> None:
-        """An app has nothing to close here."""

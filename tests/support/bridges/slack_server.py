@@ -26,6 +26,19 @@ class SlackServer(FakeSlack):
     def thread_name(self, ts: str) -> str:
         return next((name for name, root in self._threads.items() if root == ts), ts)
 
+    @property
+    def account_id(self) -> str:
+        """The id of the bridge's account."""
+        return f"T1 {self.bot.id}"
+
+    def refuse_token(self) -> None:
+        """Know the bridge's token no more."""
+        self.is_token_refused = True
+
+    def forget_files(self) -> None:
+        """Lose the files that people have sent."""
+        self.files.clear()
+
     async def peer(self, name: str) -> SlackPeer:
         def add() -> SlackPeer:
             user = User(f"U{len(self.users):04d}", name)

@@ -54,6 +54,12 @@ class Faults:
         for name, board in boards.items():
             self.all[f"kill {name}"] = lambda board=board: self._kill(board)
 
+    def pending(self) -> list[object]:
+        """The faults of calls that have not happened yet."""
+        fakes: list[Any] = [self._town.servers[name] for name in SENDING]
+        telegram: Any = self._town.servers["telegram"]
+        return [*(fault for fake in fakes for fault in fake._faults), *telegram.fake.faults.waiting]
+
     # --- who speaks
 
     async def _quiet(self, name: str) -> None:

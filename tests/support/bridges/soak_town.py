@@ -14,7 +14,7 @@ from typing import Any
 from bridge_peers import Peer, Server, Shown
 from chat_networks import NETWORKS
 from engram_host.companion.bridge_types import PairingRequest
-from engram_host.companion.conversations.display import AGAIN, BEGINS_AGAIN
+from engram_host.companion.conversations.rendering.display import AGAIN, BEGINS_AGAIN
 from engram_host.companion.store import open_store
 from matrix_peer import BRIDGE as MATRIX_BRIDGE
 from matrix_peer import MatrixPeer
@@ -74,6 +74,8 @@ class Town:
         self.servers = servers
         self.accounts: list[Account] = []
         self.said: list[SaidMessage] = []
+        self.most = 0
+        """How many messages may be said for now."""
         self.may_speak = {name: asyncio.Event() for name in servers}
         """People of a network wait while it cannot take what they say."""
         for event in self.may_speak.values():
@@ -144,8 +146,10 @@ class Town:
         """Say one message after the other, (token, is_group, board), as long as there are any."""
         for token, is_group, board in messages:
             account.open.add(token)
-            while not self.may_speak[account.network].is_set():  # it may be over again by the time that this goes on
-                await self.may_speak[account.network].wait()
+            may_speak = self.may_speak[account.network]
+            while not may_speak.is_set() or len(self.said) >= self.most:
+                await may_speak.wait()  # it may be over again by the time that this goes on
+                await wait_until_async("more may be said", lambda: len(self.said) < self.most, 600)
             self.said.append(SaidMessage(token, account.network, account.person, is_group, board))
             await account.peer.say(f"@{board} {token}", group=is_group, mention=is_group)
             await wait_until_async(

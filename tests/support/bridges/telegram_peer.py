@@ -48,6 +48,12 @@ class TelegramPeer:
 
         return await self._server.thread.join(send())
 
+    async def send_file(self, name: str, data: bytes) -> str:
+        async def send() -> str:
+            return str(self._server.fake.people.send_document(self.user, name, data).id)
+
+        return await self._server.thread.join(send())
+
     def _chat(self, group: bool) -> Chat:
         return self._server.forum if group else self._server.fake.people.private_chat(self.user)
 
@@ -71,7 +77,7 @@ class TelegramPeer:
 
         return self._server.thread.run(look())
 
-    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 15) -> Shown:
+    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 60) -> Shown:
         def find() -> Shown | None:
             return next((shown for shown in reversed(self._shown(group)) if text in shown.text), None)
 

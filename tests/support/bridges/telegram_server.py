@@ -34,6 +34,19 @@ class TelegramServer:
     def settings(self) -> Mapping[str, str]:
         return {"token": self.fake.token, "url": self.fake.url}
 
+    @property
+    def account_id(self) -> str:
+        """The id of the bridge's account."""
+        return str(self.fake.state.bot.id)
+
+    def refuse_token(self) -> None:
+        """Know the bridge's token no more."""
+        self.fake.faults.is_token_refused = True
+
+    def forget_files(self) -> None:
+        """Lose the files that people have sent."""
+        self.fake.state.files.clear()
+
     def start(self) -> None:
         if not self._is_up:
             self.thread.run(self.fake.start())

@@ -6,22 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
+import httpx
 from slixmpp import JID, ClientXMPP
 from slixmpp.stanza import Message
 
 from bridge_peers import Peer, Shown
 from waiting import wait_until_async
 
-PLUGINS = ("xep_0030", "xep_0045", "xep_0066", "xep_0085", "xep_0184", "xep_0199", "xep_0308", "xep_0359")
+PLUGINS = ("xep_0030", "xep_0045", "xep_0066", "xep_0085", "xep_0184", "xep_0199", "xep_0308", "xep_0359", "xep_0363")
 
 
 class XmppPeer(Peer):
     """An account that is in the room, and talks to the bridge's account."""
 
     def __init__(self, address: str, password: str, port: int, authority: Path, bridge: str, room: str):
-        self._client = ClientXMPP(
-            f"{address}/phone", password, ssl_context=ssl.create_default_context(cafile=authority)
-        )
+        self._context = ssl.create_default_context(cafile=authority)
+        self._client = ClientXMPP(f"{address}/phone", password, ssl_context=self._context)
         self._client.enable_direct_tls = False
         for plugin in PLUGINS:
             self._client.register_plugin(plugin)
@@ -82,6 +82,20 @@ class XmppPeer(Peer):
         message.send()
         return message["id"]
 
+    async def send_file(self, name: str, data: bytes) -> str:
+        """Store a file at the server, as clients do (XEP-0363), and send its address."""
+        upload = cast(Any, self._client.plugin["xep_0363"])
+        service = JID(f"files.{self._bridge.domain}")
+        slot = await upload.request_slot(service, name, len(data), "application/octet-stream", timeout=15)
+        put, get = slot["http_upload_slot"]["put"]["url"], slot["http_upload_slot"]["get"]["url"]
+        async with httpx.AsyncClient(verify=self._context) as client:
+            headers = {each["name"]: each["value"] for each in slot["http_upload_slot"]["put"]["headers"]}
+            (await client.put(put, content=data, headers=headers)).raise_for_status()
+        message = self.message(get)
+        message["oob"]["url"] = get
+        message.send()
+        return message["id"]
+
     def remember(self, former: "XmppPeer") -> None:
         """Take over what the same person saw over a connection that has ended."""
         for is_group, shown in former._shown.items():
@@ -103,7 +117,7 @@ class XmppPeer(Peer):
     def shown(self, *, group: bool = False) -> Sequence[Shown]:
         return tuple(self._shown[group])
 
-    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 15) -> Shown:
+    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 60) -> Shown:
         def found() -> Shown | None:
             return next((shown for shown in reversed(self._shown[group]) if text in shown.text), None)
 

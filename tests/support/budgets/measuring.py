@@ -45,7 +45,7 @@ Figures = dict[str, float]
 
 def store(kind: str, folder: Path) -> Figures:
     """What a store of a kind reads, programs and erases for each operation."""
-    lines = bench_store.texts(COUNT + 2 * CHAT_TURNS, made_up=True)
+    lines = bench_store.texts(COUNT + 2 * CHAT_TURNS)
     texts = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     (folder / "texts.jsonl").write_text(texts, encoding="utf-8")
     (folder / "queries.txt").write_text("\n".join(bench_store.queries(lines[:COUNT], SEARCHES)) + "\n")

@@ -179,12 +179,16 @@ class BoardProcess(ServerProcess):
 
 def read_log(base: Path) -> Iterator[dict[str, Any]]:
     """The lines of a log's segments, oldest first, each seq once; a last line that was cut is left out."""
+    return (log_line.decode(line) for _, line in read_raw_lines(base))
+
+
+def read_raw_lines(base: Path) -> list[tuple[int, bytes]]:
+    """(seq, line) of the lines that read_log() gives, as the board wrote them."""
     sealed = sorted(base.parent.glob(f"{base.name}.[0-9]*.jsonl"))
-    last = 0
+    found: dict[int, bytes] = {}
     for path in [*sealed, base.with_name(base.name + ".jsonl")]:
         for line in path.read_bytes().splitlines(keepends=True) if path.exists() else ():
-            if log_line.check(line):
-                values = log_line.decode(line)
-                if values.get("seq", 0) > last:
-                    last = values["seq"]
-                    yield values
+            seq = log_line.decode(line).get("seq", 0) if log_line.check(line) else 0
+            if seq > max(found, default=0):
+                found[seq] = line
+    return list(found.items())

@@ -51,6 +51,12 @@ class Sent:
         fields = {"id": f"m{seq}", "content": content, "tags": ["note"], "created": 1795247156 + seq, **more}
         return self._write("records", seq, fields)
 
+    def note(self, file: str, text: str) -> None:
+        """Send a note as it stands on the flash."""
+        content = text.encode()
+        answer = self.ask("note", content, epoch=self.epoch, file=file, digest=messages.shown(crc32(content)))
+        assert answer["op"] == "noted", answer
+
     def write(self, log: str, **fields: Any) -> int:
         """Write any line; its seq."""
         return self._write(log, self._next(log), fields)

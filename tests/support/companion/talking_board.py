@@ -28,7 +28,7 @@ class Killed(BaseException):
 def hurry() -> dict[Any, dict[str, Any]]:
     """The waits of the board's code, so that what is lost is sent again at once."""
     return {
-        listening: {"_LOOK_MS": 2, "_SPARE_MS": 30, "_TAKEN_MS": 5, "_FAILED_MS": 2},
+        listening: {"_LOOK_MS": 2, "_SPARE_MS": 30, "_TAKEN_MS": 5, "_FIRST_PAUSE_MS": 2, "_LONGEST_PAUSE_MS": 8},
         conversation: {"_ROOM_MS": 200},
         replication: {"_ANSWER_MS": (15, 30, 60)},
     }
@@ -155,7 +155,7 @@ class TalkingBoard:
         await sink.taken(f"t{1 + list(self.journal).index(mid)}")
         reply = entry[1]
         if reply is not None:
-            await sink.kept(SimpleNamespace(text=reply, is_cut=False))
+            await sink.kept(SimpleNamespace(text=reply, is_cut=False, age=""))
         else:
             entry[2] += 1
             pieces = self.reply_to(text)

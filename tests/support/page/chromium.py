@@ -193,6 +193,12 @@ class Tab:
         self.run(f"document.querySelector({json.dumps(selector)}).value = ''")
         self.call("Input.insertText", text=text)
 
+    def choose_file(self, selector: str, path: Path) -> None:
+        """Choose a file in a field for one, as in the dialog of the browser."""
+        root = self.call("DOM.getDocument")["root"]["nodeId"]
+        node = self.call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+        self.call("DOM.setFileInputFiles", files=[str(path)], nodeId=node)
+
     def press(self, key: str, modifiers: int = 0) -> None:
         """Press a key, such as Tab or Enter; modifiers: 2 is Ctrl, 8 is Shift."""
         codes = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32}
@@ -203,9 +209,10 @@ class Tab:
 
     def click(self, selector: str) -> None:
         """Click on an element where it stands."""
+        # Scrolled smoothly, it would be somewhere else by the time of the click.
+        scroll = "e.scrollIntoView({block: 'center', behavior: 'instant'});"
         place = self.run(
-            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); "
-            "e.scrollIntoView({block: 'center', behavior: 'instant'}); "
+            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); {scroll} "
             "const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()"
         )
         for kind in ("mousePressed", "mouseReleased"):

@@ -37,6 +37,7 @@ _TRIED_MS = const(600_000)  # for so long a command that reads is done again, if
 _GIVEN_UP = const("%s was not answered, or the answer may not have arrived: say it again.")
 _MESSAGE = const("A message")
 _COUNTED = const(16)  # answers of which copies may have arrived: more than the outbox has
+_SAID = const(4)  # kept replies with what was said beside them, up to a message of it each
 _TOO_LARGE = const("This message is too large for me: send it in parts.")
 _NAMED = const(8)  # closed groups that the log names
 _MENU_LONGEST = const(256)  # characters of a command's description
@@ -71,6 +72,8 @@ class Telegram:
         self._waiting = []  # chats that have to wait, and have kept answers: later ones do not overtake
         self._failed = []  # chats to which an answer was not delivered meanwhile: others have their turn
         self._copies = {}  # by its turn or its message's Place, (part of an answer, how many of it may have arrived)
+        self.said = {}
+        """By its turn, what was said beside a reply that is kept."""
         self._fault = ""  # the newest that the owner is told, such as an answer that Telegram did not take
         self._named = []  # closed groups that the log has named
         inbox.add_channel(NAME, self._open_sink, self._is_let_in)
@@ -231,7 +234,7 @@ class Telegram:
 
     async def _give_up(self, said, place, caller) -> None:
         """Say, as soon as that is possible, that something was not answered of which nothing is kept."""
-        diag.warning(NAME, "a command is given up, since its answer was not delivered")
+        diag.warning(NAME, "a command is given up, not delivered")
         name = said.text.partition(" ")[0] if said.is_command else _MESSAGE
         await self._inbox.push(caller, _GIVEN_UP % name)
         self._owe()
@@ -299,8 +302,14 @@ class Telegram:
     def _note_fault(self, name: str, words: str) -> None:
         self._fault = "  %s%s, %s" % (name, self._clock.minute(self._clock.now()), words)
 
-    def note_undelivered(self, turn: str, place) -> None:
-        """The answer to a turn is not delivered at a Place, or not known to be: it is kept for later."""
+    def note_undelivered(self, turn: str, place, said: tuple) -> None:
+        """The answer to a turn is not delivered at a Place, or not known to be: it is kept for later, and the streams of what
+        was `said` beside the reply until a restart, if that is little.
+        """
+        if not (said[0].full or said[1].full):
+            if len(self.said) >= _SAID:
+                self.said.popitem()
+            self.said[turn] = said
         if self._is_redelivering:
             self._failed.append(place.chat)
         if self.sender.wait_ms(place.chat):
@@ -344,8 +353,8 @@ class Telegram:
 
     def _is_let_in(self, caller) -> bool:
         place = place_of(caller.room)
-        chat = str(self.sender.chat_of(place.chat))
-        return self._find_people().is_let_in(NAME, caller.principal, chat, place.is_group, self._policy)
+        people = self._find_people()
+        return people.is_let_in(NAME, caller.principal, str(place.chat), place.is_group, self._policy)
 
     # --- status
 
@@ -379,4 +388,4 @@ class Telegram:
         if self._places:
             yield "  answering %d" % len(self._places)
         if self._is_owing:
-            yield "  answers that were not delivered are kept, and sent when that is possible"
+            yield "  answers that were not delivered are kept"

@@ -128,7 +128,7 @@ class Poller:
         self._next = number + 1
         self.newest_at = self._clock.now()
         if 0 <= self._old_mark - number < _RECENT:
-            diag.info("telegram", "update %d came again, and was taken before the restart" % number)
+            diag.info("telegram", "update %d was taken before the restart" % number)
             return None
         moved = moved_group(update)
         if moved:

@@ -168,7 +168,9 @@ class Reply(ChannelSink):
         stream.go_on(reply.place, reply.is_repeat)
         if reply.age and not reply.part and not reply.place:
             stream.heading = _LATE % reply.age
-        if reply.is_cut:
+        # The journal has the reply only.
+        self._before, self._after = self._channel.said.pop(reply.turn, (self._before, self._after))
+        if reply.is_cut and self._after.is_empty:
             self._say(_CUT)
 
     async def begun(self, part: int, place: int) -> None:
@@ -190,7 +192,7 @@ class Reply(ChannelSink):
         stream = self._text
         if self.is_delivered:
             return True
-        self._channel.note_undelivered(self._turn, self._place)
+        self._channel.note_undelivered(self._turn, self._place, (self._before, self._after))
         return None if stream.is_doubtful and not stream.message else False
 
     def _is_behind(self) -> bool:

@@ -6,13 +6,14 @@ undoes.
 """
 
 from engram.compat import const
-from engram.errors import NotFound
+from engram.errors import ArgumentError, NotFound
 from engram.memory import access
 from engram.store.types import LIVE
 
 _FARTHEST = const(200)  # lines that undo looks back over: bounds its reads
 
 _TEXT_CHANGES = const(("profile", "note"))
+_OTHER = const("the latest change is of %s, not of %s; /undo alone takes it back.")
 _NOT_KEPT = const(("seq", "was", "undoes", "with", "past", "restored"))  # of a version that holds again
 
 
@@ -29,8 +30,11 @@ class UndoLog:
         self._clock = clock
         self._files = files
 
-    def undo(self, caller=access.OWNER) -> str:
-        """Take back the latest change that this caller may see; a sentence that says what was done."""
+    def undo(self, caller=access.OWNER, ref: str = "") -> str:
+        """Take back the latest change that this caller may see; a sentence that says what was done.
+
+        ArgumentError if a `ref` is given and that change is of something else.
+        """
         undone = set()
         for looked, line in enumerate(self._store.lines_backwards()):
             if looked == _FARTHEST or line.get("op") == "compacted":
@@ -38,6 +42,8 @@ class UndoLog:
             if "undoes" in line:
                 undone.add(line["undoes"])
             elif line["seq"] not in undone and self._may_undo(line, caller):
+                if ref and line.get("id") != ref:
+                    raise ArgumentError("/undo", _OTHER % (line.get("id") or "a text", ref))
                 return self._undo(line, caller)
         raise NotFound("change", "to undo", "changes are kept until the memory is compacted.")
 

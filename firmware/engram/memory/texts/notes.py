@@ -4,8 +4,6 @@ File names are built from a checked alphabet, never taken as a path: MEMORY.md, 
 sees their own files under these names; principal_files.py tells where they stand.
 """
 
-import os
-
 from engram import files
 from engram.clock import day_number
 from engram.compat import const
@@ -87,7 +85,7 @@ class Notebook(principal_files.PrincipalTexts):
     def names(self):
         """The names of the files that exist: MEMORY.md first, then the notes, newest first."""
         found = []
-        for file in os.listdir(self._texts.folder):
+        for file in files.names(self._texts.folder):
             name, principal = principal_files.principal_of(file)
             if principal == self._principal and is_note(name):
                 found.append(name)

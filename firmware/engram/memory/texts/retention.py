@@ -13,7 +13,6 @@ recognised. What notes gave is in the log of records with the same marks, in one
 read again.
 """
 
-import os
 from binascii import crc32
 from collections import namedtuple
 
@@ -98,7 +97,7 @@ class NoteRetention:
 
     def _all_files(self) -> list:
         found = []
-        for file in os.listdir(self._folder):
+        for file in files.names(self._folder):
             name, principal = principal_files.principal_of(file)
             if is_note(name):
                 found.append((name[:-3], file, principal))

@@ -87,6 +87,22 @@ def remove(context: Context, who: Who) -> None:
 
 @app.command()
 @takes(URL, HOME, JSON)
+def page(context: Context, who: Who) -> None:
+    """Make a link to a page on which somebody sees what is theirs: good once, for a day. Needs a running companion.
+
+    Example: engram people page ann
+    """
+    with context.open_companion() as companion:
+        made = companion.post("/v1/people/page", {"who": who})
+        address = companion.url + made["path"]
+    if context.json:
+        output.print_json({"principal": made["principal"], "page": address, "ends": made["ends"]})
+    else:
+        typer.echo(address)
+
+
+@app.command()
+@takes(URL, HOME, JSON)
 def rename(context: Context, who: Who, name: Annotated[str, typer.Argument(help="the new name")]) -> None:
     """Call somebody by another name in lists; memories are not changed. Needs a running companion.
 

@@ -6,9 +6,9 @@ import ssl
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from engram_host.cli.doctor.checks import REFUSED, Finding, watch, well, wrong
 from engram_host.companion.auth.exposure import listeners, tokens_required
 from engram_host.companion.auth.mosquitto import MOSQUITTO_CHECKER
+from engram_host.companion.diagnosis.findings import REFUSED, Finding, watch, well, wrong
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import Settings
 

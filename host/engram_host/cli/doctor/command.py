@@ -10,8 +10,9 @@ import typer
 
 from engram_host.cli import output
 from engram_host.cli.doctor import checks
-from engram_host.cli.doctor.checks import WATCH, WELL, WRONG, Finding, wrong
 from engram_host.cli.options import HOME, JSON, Context, takes
+from engram_host.companion.diagnosis import computer
+from engram_host.companion.diagnosis.findings import WATCH, WELL, WRONG, Finding, wrong
 
 if TYPE_CHECKING:
     from engram_host.companion.settings import Settings
@@ -51,12 +52,13 @@ def _findings(home: Path) -> Iterator[Finding]:
         from engram_host.cli.doctor import bridge_checks
         from engram_host.cli.doctor import companion_checks as companion
         from engram_host.cli.doctor.broker_checks import broker
+        from engram_host.companion.diagnosis import setup
         from engram_host.companion.errors import SettingError
         from engram_host.companion.settings import read_settings
     except ModuleNotFoundError:
         # Without the companion's packages its settings cannot be read, nor checked.
         yield from checks.packages(())
-        yield from (checks.disk(home), checks.clock(home), checks.micropython())
+        yield from (computer.disk(home), computer.clock(home), checks.micropython())
         return
     from engram_host.companion.lockfile import running_addresses
 
@@ -68,14 +70,14 @@ def _findings(home: Path) -> Iterator[Finding]:
     running = running_addresses(home)
     found: list[Iterable[Finding]] = [
         checks.packages(_extras(settings)),
-        [checks.embedder(settings), checks.disk(home), checks.clock(home), checks.micropython()],
-        companion.files(settings),
+        [checks.embedder(settings), computer.disk(home), computer.clock(home), checks.micropython()],
+        setup.files(settings),
         companion.starting(settings),
         companion.ports(settings, running),
         companion.database(settings),
         broker(settings, companion.checker_password(settings)),
         bridge_checks.bridges(settings),
-        bridge_checks.alerts(settings),
+        setup.alerts(settings),
         companion.companion(settings, running),
     ]
     yield from itertools.chain.from_iterable(found)

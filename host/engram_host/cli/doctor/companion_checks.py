@@ -1,34 +1,26 @@
-"""Checks of a companion: files, ports, database, broker and boards, and all that `engram serve` looks at first."""
+"""Checks of a companion: ports, database and boards, and all that `engram serve` looks at first."""
 
 import contextlib
-import os
 import socket
 import sqlite3
-import stat
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from engram_host.cli.doctor.checks import REFUSED, Finding, watch, well, wrong
-from engram_host.cli.output import format_time
-from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners, tokens_required
+from engram_host.companion.auth.exposure import check_exposure, listeners, tokens_required
 from engram_host.companion.auth.mosquitto import CHECKER
-from engram_host.companion.auth.secrets import FOLDER as SECRETS
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
+from engram_host.companion.diagnosis import setup
+from engram_host.companion.diagnosis.findings import REFUSED, Finding, watch, well, wrong
 from engram_host.companion.errors import IF_DAMAGED, CompanionError, SettingError
 from engram_host.companion.folders.service import companion_id
 from engram_host.companion.folders.sources import folder_sources, list_files
-from engram_host.companion.gateway.api_key import FILE as KEY_FILE
-from engram_host.companion.gateway.api_key import VARIABLE, find_api_key
-from engram_host.companion.gateway.quota import Prices
-from engram_host.companion.gateway.request import service_url
-from engram_host.companion.settings import Settings, database_file, secrets_in_file
-from engram_host.companion.settings_reader import FILE
+from engram_host.companion.settings import Settings, database_file
 from engram_host.companion.store.damage import COUNTS, DamagedLines
 from engram_host.companion.store.database import bundled_migrations
 from engram_host.companion.types import FOLDER
-from engram_host.wording import counted
+from engram_host.wording import counted, format_time
 
 SILENT_SECONDS = 24 * 3600
 """How long a board may be silent until a person may want to know."""
@@ -36,44 +28,9 @@ SILENT_SECONDS = 24 * 3600
 MOST_TOLD = 20
 """Boards that are listed one by one."""
 
-RENEW_SECONDS = 30 * 24 * 3600
-"""How long before a certificate ends a person may want to know."""
-
-RENEW = "renew it, with `engram tls` if that made it, and restart the companion."
-
 _CONNECT_SECONDS = 5.0
 _CHECK_SECONDS = 10.0
 """How long the pages of a database are looked at: a large one takes longer, and `engram backup` looks at all of them."""
-
-
-def files(settings: Settings) -> Iterator[Finding]:
-    """Who may read the folder and what is secret in it."""
-    home = settings.home
-    if not home.is_dir():
-        yield well("folder", f"{home} will be created at the first start")
-        return
-    if stat.S_IMODE(home.stat().st_mode) & 0o077:
-        yield wrong("folder", f"other users can open {home}", f"chmod 700 {home}")
-    else:
-        yield well("folder", str(home))
-    keys = [home / Path(key).expanduser() for key in (settings.http.key, settings.mqtt.key) if key]
-    for path in keys:
-        if not path.exists():
-            yield wrong("files", f"{path} is not there", "put it there, or remove it from the settings.")
-    for path in [home / OPERATOR_FILE, home / KEY_FILE, *keys, *sorted(home.glob("companion.db*"))]:
-        if path.exists():
-            yield _mode_of(path)
-    secrets = home / SECRETS
-    for path in [secrets, *sorted(secrets.glob("*"))] if secrets.is_dir() else []:
-        yield _mode_of(path)
-    if names := secrets_in_file(home):
-        yield _mode_of(home / FILE, f", and {' and '.join(names)} in it")
-
-
-def _mode_of(path: Path, what: str = "") -> Finding:
-    if stat.S_IMODE(path.stat().st_mode) & 0o077:
-        return wrong("files", f"other users can read {path}{what}", f"chmod 600 {path}")
-    return well("files", f"only its owner can read {path.name}")
 
 
 def ports(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
@@ -261,8 +218,8 @@ def starting(settings: Settings) -> Iterator[Finding]:
     """Tokens, certificates, the gateway and the folders, as the companion takes them when it starts."""
     checks: dict[str, Callable[[Settings], Iterator[Finding]]] = {
         "tokens": _tokens,
-        "tls": _tls,
-        "gateway": _gateway,
+        "tls": setup.tls,
+        "gateway": setup.gateway,
         "folders": _folders,
     }
     for name, check in checks.items():
@@ -322,36 +279,6 @@ def _rows_of_postgres(url: str, sql: str) -> list[Any] | None:
         return []
     except psycopg.Error:
         return None
-
-
-def _tls(settings: Settings) -> Iterator[Finding]:
-    http, mqtt = settings.http, settings.mqtt
-    if listener_tls("http", http.certificate, http.key, settings.home):
-        yield _certificate("the HTTP API", settings.home / Path(http.certificate).expanduser())
-    if mqtt.on and not mqtt.url and listener_tls("mqtt", mqtt.certificate, mqtt.key, settings.home):
-        yield _certificate("the built-in broker", settings.home / Path(mqtt.certificate).expanduser())
-
-
-def _certificate(what: str, path: Path) -> Finding:
-    from engram_host.companion.auth.certificates import certificate_end  # takes long to load
-
-    end = certificate_end(path)
-    detail = f"on for {what}; its certificate ends {format_time(end)[:10]}"
-    if end < time.time():
-        return wrong("tls", detail.replace("ends", "ended"), RENEW)
-    if end < time.time() + RENEW_SECONDS:
-        return watch("tls", detail, RENEW)
-    return well("tls", detail)
-
-
-def _gateway(settings: Settings) -> Iterator[Finding]:
-    Prices(settings.gateway.prices)
-    if not service_url(settings.gateway):
-        return
-    if find_api_key(settings.home, os.environ):
-        yield well("gateway", "has its key")
-    else:
-        yield watch("gateway", "has no key", f"set {VARIABLE} if the service asks for one.")
 
 
 def _folders(settings: Settings) -> Iterator[Finding]:

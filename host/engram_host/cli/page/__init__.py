@@ -1,1 +1,1 @@
-"""The commands beside the page: one that opens it, and one that lists what it shows of boards."""
+"""The commands beside the page: one that opens it, and those that show what it shows of boards, days, searches and imports."""

@@ -17,6 +17,8 @@ class Sort(StrEnum):
     HEARD = "heard"
     LINES = "lines"
     WAITING = "waiting"
+    FLASH = "flash"
+    FIRMWARE = "firmware"
 
 
 class State(StrEnum):
@@ -46,7 +48,9 @@ def list_boards(
     """
     with context.open_companion() as companion:
         if name:
-            _show_board(context, companion.get(f"/v1/boards/{name}", days=days))
+            board = companion.get(f"/v1/boards/{name}", days=days)
+            status = companion.get(f"/v1/boards/{name}/status")
+            _show_board(context, board, status, companion.get(f"/v1/boards/{name}/days", days=days))
             return
         order = ("-" if reverse else "") + sort
         query = {"find": find, "state": state or "", "sort": order, "limit": limit, "offset": offset}
@@ -54,7 +58,7 @@ def list_boards(
     if context.json:
         output.print_json(found)
         return
-    columns = ("board", "state", "heard", "lines", "waiting", "warnings")
+    columns = ("board", "state", "heard", "lines", "waiting", "firmware", "flash", "warnings")
     output.print_table(columns, [_row(each) for each in found["boards"]], empty="no board fits.")
     last = offset + len(found["boards"])
     if last < found["total"]:
@@ -64,18 +68,23 @@ def list_boards(
 def _row(each: dict[str, Any]) -> tuple[Any, ...]:
     warnings = " ".join(warning["sentence"] for warning in each["warnings"])
     lines = each["records"] + each["journal"]
-    return each["name"], each["state"], output.format_time(each["heard"]), lines, each["waiting"], warnings
+    flash = output.format_flash(each["flash_percent"])
+    shown = each["name"], each["state"], output.format_time(each["heard"]), lines, each["waiting"]
+    return *shown, each["firmware"], flash, warnings
 
 
-def _show_board(context: Context, found: dict[str, Any]) -> None:
+def _show_board(
+    context: Context, found: dict[str, Any], status: dict[str, Any], reported: list[dict[str, Any]]
+) -> None:
     if context.json:
-        output.print_json(found)
+        output.print_json(found | {"status": status["figures"], "told": status["told"], "reports": reported})
         return
     rows = [("state", found["state"]), ("heard", output.format_time(found["heard"]))]
     rows += [(f"{state} memories", str(count)) for state, count in found["memories"].items()]
     rows += [("turns", str(found["turns"])), ("lines not copied yet", str(found["missing"]))]
     rows += [("messages waiting", str(found["waiting"]))]
     rows += [("tags", ", ".join(f"{each['tag']} {each['memories']}" for each in found["tags"]))]
+    rows += _status_rows(status["figures"]) if status["figures"] else []
     output.print_table(("", ""), rows)
     for warning in found["warnings"]:
         output.print_line(f"warning: {warning['sentence']}")
@@ -86,6 +95,32 @@ def _show_board(context: Context, found: dict[str, Any]) -> None:
         [(_day(each["day"]), each["memories"], each["turns"]) for each in shown],
         empty="nothing was said or remembered in these days.",
     )
+    if reported:
+        output.print_line("")
+        columns = ("day (UTC)", *_REPORTED)
+        output.print_table(columns, [(each["day"], *(each[name] for name in _REPORTED)) for each in reported])
+
+
+_REPORTED = ("turns", "failed", "calls", "tokens", "searches", "searches_empty", "errors", "flash", "memories")
+
+
+def _status_rows(figures: dict[str, Any]) -> list[tuple[str, str]]:
+    """What a board reported of itself."""
+    flash = output.format_flash(figures["flash_percent"])
+    return [
+        ("firmware", f"{figures['firmware']}, {figures['mode']} mode"),
+        (
+            "flash used",
+            f"{output.format_size(figures['flash'])} of {output.format_size(figures['flash_size'])} {flash}",
+        ),
+        ("heap free", f"{output.format_size(figures['heap'])} of {output.format_size(figures['heap_size'])}"),
+        ("model", _with_problem(figures["model"] or "none", figures["model_problem"])),
+        ("Telegram", _with_problem(figures["telegram"], figures["telegram_problem"])),
+    ]
+
+
+def _with_problem(name: str, problem: str) -> str:
+    return f"{name} ({problem})" if problem else name
 
 
 def _day(days: int) -> str:

@@ -45,6 +45,6 @@ class AppriseAddress:
         try:
             async with asyncio.timeout(SEND_SECONDS):
                 return bool(await self._apprise.async_notify(title=title, body=text))
-        except Exception:
-            logging.getLogger("engram.alerts").debug("an alert was not sent:", exc_info=True)
+        except TimeoutError:  # whatever a service's plugin raises is for apprise a service that did not take it
+            logging.getLogger("engram.alerts").debug("an alert was not sent: %s takes too long", self.name)
             return False

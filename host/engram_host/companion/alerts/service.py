@@ -47,6 +47,7 @@ class AlertService:
         self._supervisor = supervisor
         self._turn = turn
         self._changed = asyncio.Event()
+        self._reloading = asyncio.Lock()
         self._task: BackgroundTask | None = None
         self._outbox: AlertOutbox | None = None
         self._watch: AlertWatch | None = None
@@ -69,13 +70,16 @@ class AlertService:
         self._turn.release()
 
     async def reload(self, settings: AlertSettings) -> None:
-        """Begin again with other settings, or other addresses, if they are others; what waits goes on waiting."""
-        if settings == self._settings and await self._has_same_addresses():
-            return
-        former = (self._outbox, self._watch) if self._outbox and self._watch else None
-        await self.stop()
-        self._settings, self._former = settings, former
-        self.start()
+        """Begin again with other settings, or other addresses, if they are others; what waits goes on waiting. Two at once are
+        done one after the other.
+        """
+        async with self._reloading:
+            if settings == self._settings and await self._has_same_addresses():
+                return
+            former = (self._outbox, self._watch) if self._outbox and self._watch else None
+            await self.stop()
+            self._settings, self._former = settings, former
+            self.start()
 
     async def _has_same_addresses(self) -> bool:
         """Whether what is sent goes to the addresses that there are now."""

@@ -8,7 +8,11 @@ from fastapi import APIRouter, FastAPI
 from engram_host import __version__
 from engram_host.companion.alerts.service import AlertService
 from engram_host.companion.api.access import make_audit_router
+from engram_host.companion.api.boards.imports import make_import_router
+from engram_host.companion.api.boards.journal import make_journal_router
+from engram_host.companion.api.boards.memories import make_change_router, make_memory_router
 from engram_host.companion.api.boards.overview import make_overview_router
+from engram_host.companion.api.boards.settings import make_settings_router
 from engram_host.companion.api.boards.status import make_board_router
 from engram_host.companion.api.bridges import make_bridge_router
 from engram_host.companion.api.chat import make_chat_router
@@ -22,10 +26,14 @@ from engram_host.companion.api.health import HealthSource, make_health_router
 from engram_host.companion.api.people import make_people_router
 from engram_host.companion.api.search import make_search_router
 from engram_host.companion.auth.middleware import AuthMiddleware, MakeRefusal
+from engram_host.companion.board_settings.service import BoardSettingsService
 from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.proxy import Gateway
+from engram_host.companion.imports.service import ImportService
+from engram_host.companion.memories.service import MemoryServices
+from engram_host.companion.overview.absence import AbsenceFinder
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.replication.protocol import MessageDispatcher
 from engram_host.companion.search_service import SearchService
@@ -43,7 +51,11 @@ class ApiBackend(HealthSource, Protocol):
     folders: FolderService
     conversations: ConversationService
     overviews: BoardOverviews
+    memories: MemoryServices
+    absences: AbsenceFinder
+    imports: ImportService
     people: PeopleService
+    board_settings: BoardSettingsService
 
     async def reload_bridges(self) -> None:
         """Run bridges, and send alerts, by the settings as they are now. SettingError."""
@@ -72,16 +84,21 @@ def make_app(
     # Routers are tried one after the other: those that boards use come first.
     for router in (
         make_message_router(companion.dispatcher, companion.access),
-        make_search_router(companion.search),
+        make_search_router(companion.search, companion.absences),
         make_health_router(companion),
         make_device_router(companion.store),
         make_board_router(companion.store, lambda: companion.alerts.flash_percent),
         make_overview_router(companion.overviews),
+        make_memory_router(companion.memories),
+        make_change_router(companion.memories),
+        make_journal_router(companion.overviews.journal),
+        make_import_router(companion.imports),
         make_chat_router(companion.conversations),
+        make_settings_router(companion.board_settings),
         make_entry_router(companion.store),
         make_gateway_router(companion.gateway),
         make_folder_router(companion.folders, companion.store),
-        make_people_router(companion.people),
+        make_people_router(companion.people, companion.access.sessions),
         make_bridge_router(companion.bridges, companion.reload_bridges),
         make_audit_router(companion.store),
     ):

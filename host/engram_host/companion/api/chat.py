@@ -26,6 +26,7 @@ from engram_host.companion.conversations.service import (
     Progress,
 )
 from engram_host.companion.gateway.streaming import StreamedAnswer
+from engram_host.companion.memories.commands import PREFIX
 from engram_host.companion.types import Conversation, ConversationState, Said
 
 EVENT_STREAM = "text/event-stream"
@@ -37,6 +38,7 @@ _RESERVED = {
     DOOR_IDS: "programs at the broker",
     PUSH_IDS: "what a board says by itself",
     BRIDGE_IDS: "messages over a bridge",
+    PREFIX: "changes of memories",
 }
 _MOST_LISTED = 500
 _MOST_WAIT = 86400
@@ -70,7 +72,7 @@ class NewMessage(BaseModel):
     id: str = Field(
         "",
         pattern=ID_PATTERN.replace("{1,", "{0,"),
-        description="the same message sent again has the same one; it cannot begin with mqtt:, push: or bridge:",
+        description="the same message sent again has the same one; it cannot begin with mqtt:, push:, bridge: or memory:",
     )
     principal: str = Field("owner", min_length=1, max_length=64, description="who speaks")
     room: str = Field("", max_length=64, description="the chat; its own session on the board")

@@ -32,9 +32,10 @@ _MOST_ENTRIES = 1000
 _LATEST = 1 << 40
 _PIECE_LINES = 200
 
-EntryId = Annotated[
-    str, Path(pattern=r"^[mt][0-9]{1,10}$", description="a memory's or a turn's id, such as m12 or t34")
-]
+ENTRY_ID = r"^[mt][0-9]{1,10}$"
+"""How the id of a memory or a turn looks."""
+
+EntryId = Annotated[str, Path(pattern=ENTRY_ID, description="a memory's or a turn's id, such as m12 or t34")]
 Text = Annotated[str, Query(max_length=64)]
 Time = Annotated[int, Query(ge=0, le=_LATEST, description="Unix seconds")]
 State = Literal["live", "superseded", "expired", "archived"]
@@ -153,7 +154,7 @@ def make_entry_router(store: ReplicaReader) -> APIRouter:
             async with room:
                 copy = await asyncio.to_thread(_copy, store, device, "records")
             # A stream of lines and no model: an export has no bound, and is written while it is read.
-            return _Export(_export_pieces(copy, archived), exports)
+            return _Export(_export_pieces(copy, archived), exports, f"{device}.jsonl")
         except BaseException:
             exports.release()
             raise
@@ -176,8 +177,9 @@ def _copy(store: ReplicaReader, device: str, log: LogName) -> LogCopy:
 class _Export(StreamingResponse):
     """An export on its way, which keeps its place until it is over, however it ends."""
 
-    def __init__(self, pieces: Iterator[str], places: asyncio.Semaphore):
-        super().__init__(pieces, media_type=LINES)
+    def __init__(self, pieces: Iterator[str], places: asyncio.Semaphore, name: str):
+        """`name` is that of the file, for a browser that downloads it."""
+        super().__init__(pieces, headers={"Content-Disposition": f'attachment; filename="{name}"'}, media_type=LINES)
         self._places = places
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -19,6 +19,7 @@ from engram_host.companion.errors import (
     UnknownConversation,
     UnknownDevice,
     UnknownEntry,
+    UnknownImport,
 )
 from engram_host.companion.gateway.dialects import PREFIX, refuse_in_form_of
 
@@ -76,6 +77,7 @@ def handle_errors(app: FastAPI, refuse: MakeRefusal) -> None:
     @app.exception_handler(UnknownDevice)
     @app.exception_handler(UnknownEntry)
     @app.exception_handler(UnknownConversation)
+    @app.exception_handler(UnknownImport)
     @app.exception_handler(NoSuchFile)
     @app.exception_handler(NotFound)
     async def not_found(request: Request, problem: Exception) -> Response:

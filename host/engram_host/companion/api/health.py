@@ -1,11 +1,11 @@
-"""The companion's state over HTTP: /v1/health, /v1/stats, and /metrics for Prometheus."""
+"""The companion's state over HTTP: /v1/health, /v1/checks, /v1/stats, and /metrics for Prometheus."""
 
 import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, cast
 
 from fastapi import APIRouter, Response, status
 from fastapi.responses import JSONResponse
@@ -16,10 +16,12 @@ from engram_host.companion.api.bridges import BridgeShown, show_bridge
 from engram_host.companion.api.errors import REFUSALS
 from engram_host.companion.auth.middleware import HttpAccess, RequestCaller, Role, requires
 from engram_host.companion.bridges.runner import BridgeRunner
+from engram_host.companion.diagnosis.checks import check_companion
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.replication.protocol import Replication
+from engram_host.companion.settings import Settings
 from engram_host.companion.supervisor import State, Supervisor
 
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
@@ -52,6 +54,18 @@ class Health(BaseModel):
     bridges: list[BridgeShown] | None = None
 
 
+CheckState = Literal["well", "watch", "wrong"]
+
+
+class CheckShown(BaseModel):
+    """What a check found."""
+
+    name: str
+    state: CheckState = Field(description="watch: it works, and a person may want to know")
+    detail: str = Field(description="how it is")
+    advice: str = Field(description="what to do about it, empty if nothing")
+
+
 class Stats(BaseModel):
     """Figures of the companion; null where there is nothing to show."""
 
@@ -79,6 +93,7 @@ class HealthSource(Protocol):
     """The parts of a companion that report its state."""
 
     access: HttpAccess
+    settings: Settings
     metrics: Metrics
     look: "StoreLook"
     supervisor: Supervisor
@@ -222,6 +237,15 @@ def make_health_router(companion: HealthSource) -> APIRouter:
         """What the companion does and how long it takes, for Prometheus; no board is named."""
         await companion.look.look()
         return Response(await asyncio.to_thread(companion.metrics.render), media_type=METRICS)
+
+    @router.get("/v1/checks", openapi_extra=requires(Role.OPERATOR))
+    async def checks() -> list[CheckShown]:
+        """What is found of the disk, the clock, files, certificates, the gateway and alerts; `engram doctor` finds more."""
+        found = await asyncio.to_thread(check_companion, companion.settings)
+        return [
+            CheckShown(name=each.name, state=cast(CheckState, each.state), detail=each.detail, advice=each.advice)
+            for each in found
+        ]
 
     @router.get("/v1/stats", openapi_extra=requires(Role.OPERATOR))
     async def stats() -> Stats:

@@ -1,5 +1,6 @@
 """People who talk through bridges, over HTTP: who waits, who may, who may not, and in which groups boards answer."""
 
+import time
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -8,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from engram_host.companion.api.errors import REFUSALS, ErrorResponse, responses
 from engram_host.companion.auth.middleware import Role, requires
+from engram_host.companion.auth.sessions import PERSON_CODE_SECONDS, Sessions
 from engram_host.companion.bridge_types import GroupMode, PairingRequest, Person
 from engram_host.companion.conversations.people import PeopleService
 
@@ -77,6 +79,14 @@ class Linking(Somebody):
     other: Who
 
 
+class PageLink(BaseModel):
+    """A link that opens the page of a person once."""
+
+    principal: str
+    path: str = Field(description="at the companion's address")
+    ends: int = Field(description="when it is good no more, in Unix seconds")
+
+
 class GroupChange(BaseModel):
     """When boards answer in a group."""
 
@@ -84,11 +94,19 @@ class GroupChange(BaseModel):
     mode: str = Field(max_length=20, description="mention, always, or off")
 
 
-def make_people_router(people: PeopleService) -> APIRouter:
+def make_people_router(people: PeopleService, sessions: Sessions) -> APIRouter:
     """Make the routes on people."""
     router = APIRouter(prefix="/v1/people", responses=REFUSALS)
     _add_lists(router, people)
     _add_changes(router, people)
+
+    @router.post("/page", **_CHANGES)
+    async def make_page(somebody: Somebody) -> PageLink:
+        """Make a link to a page of somebody's own, on which they see what is theirs: good once, for a day, in any browser."""
+        person = await people.find_for_page(somebody.who)
+        path = await sessions.make_person_path(person.principal)
+        return PageLink(principal=person.principal, path=path, ends=int(time.time()) + PERSON_CODE_SECONDS)
+
     return router
 
 

@@ -9,8 +9,10 @@ from starlette.exceptions import HTTPException
 
 from engram.memory import caller_check
 from engram.memory.access import Caller
+from engram_host.companion.api.entries import ENTRY_ID
 from engram_host.companion.api.errors import NO_DEVICE, REFUSALS
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires
+from engram_host.companion.overview.absence import AbsenceFinder, AbsenceReason
 from engram_host.companion.search.request import (
     MOST_DEVICES,
     MOST_FOLDERS,
@@ -160,8 +162,32 @@ class SearchAnswer(BaseModel):
     rerank_ms: float
 
 
-def make_search_router(searching: SearchService) -> APIRouter:
-    """Make the route that searches boards and Markdown folders."""
+class AbsenceQuery(SearchQuery):
+    """A search of one board, and a memory or a turn that it does not show."""
+
+    model_config = ConfigDict(
+        strict=True,
+        extra="forbid",
+        json_schema_extra={"example": {"query": "what does Ann drink?", "devices": ["kitchen"], "entry": "m12"}},
+    )
+
+    devices: list[Annotated[str, Field(pattern=f"^{DEVICE_NAME}$")]] = Field(
+        min_length=1, max_length=1, description="the board that has it"
+    )
+    entry: str = Field(pattern=ENTRY_ID, description="a memory's or a turn's id, such as m12 or t34")
+
+
+class AbsenceShown(BaseModel):
+    """Why something is not among the hits of a search."""
+
+    entry: str
+    reason: AbsenceReason
+    sentence: str
+    rank: int = Field(description="its place among the hits, from 1, if the search ranked it; else 0")
+
+
+def make_search_router(searching: SearchService, absences: AbsenceFinder) -> APIRouter:
+    """Make the routes that search boards and Markdown folders."""
     router = APIRouter(responses=REFUSALS)
 
     @router.post("/v1/search", responses=NO_DEVICE, openapi_extra=requires(Role.DEVICE, reads=True))
@@ -179,6 +205,15 @@ def make_search_router(searching: SearchService) -> APIRouter:
         asking = caller_check.check_caller(Caller(question.principal, "http", question.group, question.workspace))
         options = question.model_dump(exclude={"principal", "group", "workspace"})
         return _answer(await searching.search(asking, **options), question.limit)
+
+    @router.post("/v1/search/absence", responses=NO_DEVICE, openapi_extra=requires(Role.OPERATOR, reads=True))
+    async def absence(question: AbsenceQuery) -> AbsenceShown:
+        """Say why a search of a board does not show a memory or a turn that is known."""
+        asking = caller_check.check_caller(Caller(question.principal, "http", question.group, question.workspace))
+        excluded = {"principal", "group", "workspace", "devices", "entry", "limit"}
+        options = question.model_dump(exclude=excluded)
+        found = await absences.explain(asking, question.devices[0], question.entry, question.limit, **options)
+        return AbsenceShown(**vars(found))
 
     return router
 

@@ -18,8 +18,8 @@ MOST_KEPT = 4096
 
 @dataclass(frozen=True)
 class ApiCaller:
-    """Who asks: an operator, a board, or neither (somebody without a token, or with one that is not known). `name` is that of
-    an operator's token.
+    """Who asks: an operator, a board, a person with a page of their own, or none of these (somebody without a token, or with
+    one that is not known). `name` is that of an operator's token, `principal` the person.
     """
 
     device: str = ""
@@ -29,10 +29,12 @@ class ApiCaller:
     is_browser: bool = False
     """Whether it is a browser that a cookie is known of."""
 
+    principal: str = ""
+
     @property
     def is_known(self) -> bool:
-        """Whether a token said who it is."""
-        return self.is_operator or bool(self.device)
+        """Whether a token or a person's link said who it is."""
+        return self.is_operator or bool(self.device) or bool(self.principal)
 
     def may_act_for(self, device: str) -> bool:
         """Whether what concerns one board is theirs."""

@@ -67,6 +67,9 @@ class Role(StrEnum):
     OWN_DEVICE = "own device"
     """The board that the path names."""
 
+    PERSON = "person"
+    """Somebody with a page of their own; the route shows what is theirs."""
+
     OPERATOR = "operator"
 
     GATEWAY = "gateway"
@@ -177,8 +180,8 @@ class HttpAccess:
             raise HTTPException(429, sentence, {"Retry-After": str(math.ceil(wait))})
 
     def may_use_all(self, caller: ApiCaller) -> bool:
-        """Whether all routes are a caller's: the operator's, and where no tokens are asked for, anybody's who is no board."""
-        return caller.is_operator or not (self.requires_tokens or caller.device)
+        """Whether all routes are a caller's: the operator's, and where no tokens are asked for, anybody's else."""
+        return caller.is_operator or not (self.requires_tokens or caller.device or caller.principal)
 
 
 class AuthMiddleware:
@@ -227,7 +230,7 @@ class AuthMiddleware:
         # Where a token is asked for, a page that was led here by another name has none to show.
         check_origin(headers, None if self._access.requires_tokens else self._access.names)
         try:
-            session = await self._session(headers)
+            session = scope["state"]["session"] = await self._session(headers)
             caller = session.caller if session else await self._access.callers.by_token(_token(headers))
             await self._note(caller, rule, scope)
         except StoreUnavailable as problem:
@@ -237,6 +240,8 @@ class AuthMiddleware:
             self._access.check_rate(caller.device)
         if caller.is_read_only and not _is_allowed(caller, rule):
             raise HTTPException(403, f"the token {caller.name} may only read what boards remember.")
+        if caller.principal and rule.role is not Role.ANYBODY and not _is_allowed(caller, rule):
+            raise HTTPException(403, _NOT_THEIRS)
         if rule.role is Role.ANYBODY or not (self._access.requires_tokens or rule.role is Role.GATEWAY):
             return caller, session
         if not caller.is_known:
@@ -278,7 +283,12 @@ _NO_TOKEN = (
 )
 
 
+_NOT_THEIRS = "this page shows what is yours; that is for the companion's operator."
+
+
 def _is_allowed(caller: ApiCaller, rule: RouteRule) -> bool:
+    if caller.principal:
+        return rule.role is Role.PERSON
     if caller.is_read_only:
         return rule.reads and rule.role is not Role.GATEWAY
     if caller.is_operator:

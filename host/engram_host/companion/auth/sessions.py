@@ -9,9 +9,11 @@ import hashlib
 import hmac
 import time
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from engram_host.companion.auth.identity import ApiCaller, CallerLookup
 from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN, new_token, token_digest
+from engram_host.companion.bridge_types import Person
 from engram_host.companion.store.page.sessions import PageSessionTable
 from engram_host.companion.store.page.types import PageCode, PageSession
 
@@ -22,6 +24,8 @@ CSRF_FIELD = "csrf"
 
 SESSION_SECONDS = 30 * 86400
 CODE_SECONDS = 600
+PERSON_CODE_SECONDS = 86400
+"""How long the link of a person's page is good: it is sent to them."""
 
 _NOTED_SECONDS = 3600
 """How exact it is noted when a session was used last."""
@@ -48,11 +52,20 @@ def csrf_token(cookie: str) -> str:
     return hmac.new(cookie.encode(), b"csrf", hashlib.sha256).hexdigest()
 
 
+class PersonLookup(Protocol):
+    """Knows people."""
+
+    def person_of(self, principal: str) -> Person | None:
+        """The person with a principal. StoreUnavailable."""
+        ...
+
+
 class Sessions:
     """Begins, knows and ends sessions. StoreUnavailable from any call."""
 
-    def __init__(self, table: PageSessionTable, callers: CallerLookup, *, requires_tokens: bool):
+    def __init__(self, table: PageSessionTable, callers: CallerLookup, people: PersonLookup, *, requires_tokens: bool):
         self._table = table
+        self._people = people
         self._callers = callers
         self._requires_tokens = requires_tokens
 
@@ -70,7 +83,11 @@ class Sessions:
         return BrowserSession(row, caller, csrf_token(cookie))
 
     async def _caller(self, row: PageSession) -> ApiCaller | None:
-        """Who asks by a session: whoever has its token now."""
+        """Who asks by a session: its person if they may still talk, or whoever has its token now."""
+        if row.principal:
+            person = await asyncio.to_thread(self._people.person_of, row.principal)
+            may_look = person is not None and not person.is_blocked
+            return ApiCaller(is_browser=True, principal=row.principal) if may_look else None
         if row.token == NO_TOKEN:
             return None if self._requires_tokens else ApiCaller(is_browser=True, is_read_only=row.is_read_only)
         caller = await self._callers.by_digest(row.token)
@@ -89,17 +106,28 @@ class Sessions:
             return None
         now = int(time.time())
         taken = await asyncio.to_thread(self._table.take_page_code, token_digest(code), now, is_local=is_local)
-        return await self.begin(taken.token) if taken else None
+        return await self.begin(taken.token, principal=taken.principal) if taken else None
 
-    async def begin(self, token: bytes, *, is_read_only: bool = False) -> tuple[str, BrowserSession] | None:
-        """Begin a session of the token with a SHA-256, or NO_TOKEN: its cookie's value; None if nobody has that token."""
+    async def begin(
+        self, token: bytes, *, is_read_only: bool = False, principal: str = ""
+    ) -> tuple[str, BrowserSession] | None:
+        """Begin a session of the token with a SHA-256, or NO_TOKEN, or of a person: its cookie's value; None if nobody has that
+        token, or the person may not talk.
+        """
         cookie, now = new_token(), int(time.time())
-        row = PageSession(token_digest(cookie), token, is_read_only, now, now, now + SESSION_SECONDS)
+        row = PageSession(token_digest(cookie), token, is_read_only, now, now, now + SESSION_SECONDS, principal)
         caller = await self._caller(row)
         if caller is None:
             return None
         await asyncio.to_thread(self._table.add_session, row)
         return cookie, BrowserSession(row, caller, csrf_token(cookie))
+
+    async def make_person_path(self, principal: str) -> str:
+        """Make the path of a link that opens a person's page once, in any browser."""
+        code, now = new_token(), int(time.time())
+        row = PageCode(token_digest(code), person_digest(principal), False, now + PERSON_CODE_SECONDS, principal)
+        await asyncio.to_thread(self._table.add_page_code, row, now)
+        return f"/signin?code={code}"
 
     async def end(self, session: BrowserSession) -> None:
         """End a session."""
@@ -108,6 +136,11 @@ class Sessions:
     async def end_all(self, session: BrowserSession) -> int:
         """End all sessions of the token of one; how many."""
         return await asyncio.to_thread(self._table.end_sessions_of, session.row.token)
+
+
+def person_digest(principal: str) -> bytes:
+    """What the sessions of a person have in the place of a token's SHA-256; no token is written so."""
+    return token_digest(f"person {principal}")
 
 
 def make_sign_in_path(table: PageSessionTable, token: bytes, *, is_local: bool) -> str:

@@ -1,8 +1,8 @@
-"""What networks spoken over a TCP connection have in common: their addresses, TLS, and the end of one of several tasks."""
+"""What networks have in common that are spoken over TCP: their addresses, TLS, files, and the end of one of several tasks."""
 
 import asyncio
 import ssl
-from collections.abc import Coroutine
+from collections.abc import AsyncIterable, Coroutine
 from typing import Any
 
 from engram_host.companion.bridges.errors import BridgeUnavailable
@@ -29,6 +29,16 @@ def tls_context(authority: str) -> ssl.SSLContext:
         raise BridgeUnavailable(
             f"the certificate authority {authority} cannot be read: {error.strerror or error}"
         ) from None
+
+
+async def read_bounded(pieces: AsyncIterable[bytes], most: int) -> bytes:
+    """The bytes of a file; of one that has more than `most`, so many and some."""
+    data = bytearray()
+    async for piece in pieces:
+        data += piece
+        if len(data) > most:
+            break
+    return bytes(data)
 
 
 async def run_until_one_ends(*coroutines: Coroutine[Any, Any, object]) -> None:

@@ -64,6 +64,10 @@ class CountedHost:
             self._host.connected(account)
             self.on_connected(account)
 
+    async def claim(self, account: str) -> None:
+        """See BridgeHost."""
+        await self._host.claim(account)
+
     async def load_mark(self) -> str:
         """See BridgeHost."""
         return await self._host.load_mark()

@@ -4,6 +4,7 @@ BridgeError
   BridgeUnavailable   the network's library is not installed, or a setting of the bridge is wrong: a person has to act
   SignInRefused       the network does not know the account or its secret: a person has to act
   NetworkAway         the network cannot be reached now, or has ended the connection: trying later may help
+  FileNotFetched      a file that came with a message cannot be had
   SendFailed          a message was not sent
     SendRefused       and never will be: the chat has gone, or the person has blocked the account
     MarksRefused      the network does not take its formatting: the same text goes plain
@@ -28,6 +29,10 @@ class SignInRefused(BridgeError):
 
 class NetworkAway(BridgeError):
     """The network cannot be reached now, or has ended the connection."""
+
+
+class FileNotFetched(BridgeError):
+    """A file that came with a message cannot be had, now or for good."""
 
 
 class SendFailed(BridgeError):

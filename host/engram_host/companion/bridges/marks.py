@@ -6,6 +6,8 @@ Written for what models write, not for all of Markdown: headings, lists, quotes,
 import re
 from dataclasses import dataclass
 
+from engram.channels.telegram.split import closes, fence_of
+
 MOST_MARKED = 1000
 """How many characters a mark may span: bounds the work for a text full of stray asterisks."""
 
@@ -36,21 +38,28 @@ _INLINE = re.compile(
     rf"|(?<!\w)_(?=\S)(?P<italic2>[^\n_]{{1,{MOST_MARKED}}}?)(?<=\S)_(?!\w)"
 )
 _HEADING = re.compile(r" {0,3}#{1,6}\s+(?P<title>.*?)\s*#*\s*$")
+_FENCE = ["```"]
 _BULLET = re.compile(r"^(?P<indent>\s*)[*+]\s+(?=\S)")
-_FENCE = re.compile(r" {0,3}(```|~~~)")
 
 
 def with_marks(text: str, marks: Marks) -> str:
     """Markdown in a network's own marks."""
-    lines = []
-    is_code = False
+    lines: list[str] = []
+    fence = b""
     for line in text.split("\n"):
-        if _FENCE.match(line):
-            is_code = not is_code
-            if marks.has_fences:
-                lines.append("```")
+        data = line.encode(errors="surrogatepass")
+        if fence:
+            if closes(data, fence):
+                fence = b""
+                lines += _FENCE if marks.has_fences else []
+            else:
+                lines.append(line)
+        elif fence := fence_of(data):
+            lines += _FENCE if marks.has_fences else []
+            # The first word is the language; what stands behind it is no less a text than the code.
+            lines += [rest] if (rest := line.strip()[len(fence) :].strip().partition(" ")[2].strip()) else []
         else:
-            lines.append(line if is_code else _line(line, marks))
+            lines.append(_line(line, marks))
     return "\n".join(lines)
 
 

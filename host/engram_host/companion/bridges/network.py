@@ -4,7 +4,7 @@ A file of this folder has one class with the methods of Network. It signs in, gi
 the engine wants sent. Who may talk, which board answers, splitting, streaming, what is sent again: all that is the engine's.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -20,13 +20,20 @@ class Chat:
     is_group: bool = False
 
 
+FileFetch = Callable[[int], Awaitable[bytes]]
+"""fetch(most) gives a file; reading one that has more than `most` bytes may stop there. FileNotFetched."""
+
+
 @dataclass(frozen=True)
 class Attachment:
-    """A file that came with a message; its content is never fetched. `size` is in bytes, 0 if it is not known."""
+    """A file that came with a message. `size` is what the network says of its bytes, 0 if it does not; `fetch` gives its
+    content, None where the network has no way to it. Only a file of the owner that is to be imported is fetched.
+    """
 
     kind: Literal["photo", "audio", "video", "file"]
     name: str = ""
     size: int = 0
+    fetch: FileFetch | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -107,6 +114,13 @@ class BridgeHost(Protocol):
 
     def connected(self, account: str) -> None:
         """The network is reached, signed in as `account`; what was not delivered yet is sent now. May be called again."""
+        ...
+
+    async def claim(self, account: str) -> None:
+        """The bridge is signed in as the account with this lasting id: what is kept of another one, its mark too, is removed.
+
+        For networks whose settings do not name the account (BridgeField.is_account): before load_mark().
+        """
         ...
 
     async def load_mark(self) -> str:

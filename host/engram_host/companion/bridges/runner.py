@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from engram_host.companion.auth.secrets import SecretStore
@@ -84,6 +84,11 @@ class BridgeRunner:
     def boards_of(self, name: str) -> tuple[str, ...]:
         """The boards that people reach through a bridge; none for all that there are."""
         return self._wanted[name].boards if name in self._wanted else ()
+
+    def boards_of_networks(self, networks: Collection[str]) -> tuple[str, ...] | None:
+        """The boards that people of some networks reach, by name; None for all that there are."""
+        reached = [each.boards for each in self._wanted.values() if each.is_on and each.network in networks]
+        return None if () in reached else tuple(sorted({board for boards in reached for board in boards}))
 
     def statuses(self) -> list[BridgeStatus]:
         """How each bridge is, by name."""

@@ -8,12 +8,15 @@ from engram_host.companion.types import Conversation, Piece
 
 @dataclass
 class Answer:
-    """What a board answered so far: its text, remarks on it, lines of a command's answer, and what went wrong."""
+    """What a board answered so far: its text, remarks on it, lines of a command's answer, what went wrong, and reports for
+    programs, as JSON.
+    """
 
     text: str = ""
     notices: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    reports: list[str] = field(default_factory=list)
     last: int = 0
     """The number of its last piece."""
     _has_more: bool = False
@@ -24,10 +27,13 @@ class Answer:
             self.last = piece.number
             if piece.kind == "again":
                 self.text, self.notices, self.lines, self.problems, self._has_more = "", [], [], [], False
+                self.reports = []
             elif piece.kind == "text":
                 self.text += piece.text
             elif piece.kind == "notice":
                 self.notices.append(piece.text)
+            elif piece.kind == "report":
+                self.reports.append(piece.text)
             elif piece.kind == "problem":
                 self.problems.append(piece.text)
             elif piece.kind in ("line", "more"):

@@ -1,6 +1,7 @@
 """What boards ask and say in conversations, and what they are answered: engram.link.messages from `listen` to `received`."""
 
 import asyncio
+import re
 import time
 from dataclasses import dataclass, field
 from typing import Any, cast, get_args
@@ -30,6 +31,7 @@ PUSHED = "pushed"
 
 _KINDS = frozenset(get_args(PieceKind)) - {"again"}
 _END = "end"
+_TURN = re.compile(r"t[0-9]{1,10}")
 _NO_ID = "the id of a message has signs that cannot be shown: the board's firmware is at fault."
 _NO_ITEM = "a piece of an answer has another form: the board's firmware is at fault."
 
@@ -126,8 +128,8 @@ class BoardSide:
     # --- what a board says
 
     async def _take_reply(self, device: str, head: ReplyHead) -> bytes:
-        pieces, is_end = _parse_items(head["items"])
-        reply = Reply(head["offer"], head["k"], pieces, is_end)
+        pieces, turn = _parse_items(head["items"])
+        reply = Reply(head["offer"], head["k"], pieces, turn is not None, turn or "")
         stops = await asyncio.to_thread(
             self._store.add_reply, _sender(head), device, head["mid"], reply, self._limits, int(time.time())
         )
@@ -160,19 +162,21 @@ def say_chunks(head: Head, found: Conversation) -> list[bytes]:
     ]
 
 
-def _parse_items(items: list[Any]) -> tuple[list[tuple[PieceKind, str]], bool]:
-    """The pieces of an answer's message, and whether it is the last one. Refused if they have another form."""
+def _parse_items(items: list[Any]) -> tuple[list[tuple[PieceKind, str]], str | None]:
+    """The pieces of an answer's message; if it is the last one, the board's id of the message that was answered, "" for none.
+    Refused if they have another form.
+    """
     pieces: list[tuple[PieceKind, str]] = []
     for item in items:
         if not isinstance(item, list) or [type(each) for each in item] != [str, str]:
             raise Refused(_NO_ITEM)
         kind, text = item
         if kind == _END:
-            return pieces, True
+            return pieces, text if _TURN.fullmatch(text) else ""
         if kind not in _KINDS:
             raise Refused(_NO_ITEM)
         pieces.append((cast(PieceKind, kind), storable(text)))
-    return pieces, False
+    return pieces, None
 
 
 def storable(text: str) -> str:

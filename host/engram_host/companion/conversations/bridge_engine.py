@@ -143,5 +143,6 @@ class BridgeEngine:
         # Of what boards begin to say the delivery stays longer than the message, which would count as new without it.
         since = now - chat.waiting_days * _DAY_SECONDS - kept, now - kept - _HOUR_SECONDS
         dropped = await asyncio.to_thread(self._store.expire_deliveries, *since, now)
+        await asyncio.to_thread(self._store.expire_chat_files, now - _DAY_SECONDS)
         if dropped:
             _log.warning("answers that could not be delivered were dropped: %d", len(dropped))

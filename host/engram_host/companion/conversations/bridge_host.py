@@ -12,11 +12,12 @@ from typing import Any
 from engram.errors import EngramError
 from engram.memory.access import Caller
 from engram_host.companion.bridge_types import ChatPlace, Delivery, DeliveryEnd
-from engram_host.companion.bridges.errors import SendFailed, SendRefused, SendUncertain, SlowDown
 from engram_host.companion.bridges.network import Chat, Incoming, MenuCommand, Network
 from engram_host.companion.conversations.bridge_commands import HELP, BridgeCommands, menu
 from engram_host.companion.conversations.delivery import Deliverer
-from engram_host.companion.conversations.outlet import Outlet
+from engram_host.companion.conversations.file_imports import FileImports, importable
+from engram_host.companion.conversations.notices import Notices
+from engram_host.companion.conversations.outlet import Outlet, Outlets
 from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.conversations.routing import (
     Spoken,
@@ -34,9 +35,6 @@ from engram_host.companion.types import Conversation, Said
 
 _log = logging.getLogger("engram.bridges")
 
-MOST_NOTICES = 32
-"""Sentences of which nothing is kept that are under way at once, such as codes: more are not sent."""
-
 STOP_SECONDS = 3.0
 """For messages that are being sent when a bridge ends."""
 
@@ -52,9 +50,6 @@ RECEIVE_TRIES = 3
 RECEIVE_PAUSE = 0.5
 """Seconds between them: Slack gives three for all."""
 
-_NOTICE_TRIES = 3
-NOTICE_PAUSE = 2.0
-"""Seconds before a sentence of which nothing is kept is sent again, three times in all."""
 STORE_SECONDS = 5.0
 """Before a delivery goes on that the database kept from it."""
 
@@ -90,13 +85,16 @@ class AttachedBridge:
         self._on_connected = on_connected
         self._menu = menu()
         self._back = Wakers()
-        self._outlets: dict[str, Outlet] = {}
         self._lanes: dict[tuple[ChatPlace, str], deque[Delivery]] = {}
         self._numbers: set[int] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._calls: set[asyncio.Task[Any]] = set()
-        self._notices = 0
+        self._outlets = Outlets(network, self._calls)
+        self._notices = Notices(bridge, people, self._outlets, self._begin, self._wait_to_retry)
+        self._files = FileImports(store, conversations, self._begin, self.deliver)
         self._is_stopping = False
+        self._user = ""
+        """What stands in the ids of messages, beside the bridge."""
 
     # --- for the network
 
@@ -117,14 +115,16 @@ class AttachedBridge:
                 return
             except StoreUnavailable:
                 raise
-            except Exception as error:  # noqa: BLE001 - a network gives it again and again: one message would stop its bridge
+            # A boundary against the databases' libraries, which raise errors of their own for what a stranger wrote: the
+            # network gives such a message again and again, so that its bridge would never get beyond it.
+            except Exception as error:  # noqa: BLE001
                 _log.error("the bridge %s failed to take a message: %s", self._bridge, describe_error(error))
             if tries < RECEIVE_TRIES:
                 await asyncio.sleep(RECEIVE_PAUSE)
         _log.error("the bridge %s passes a message over", self._bridge)
 
     async def _receive(self, message: Incoming) -> None:
-        mid = message_id(self._bridge, message)
+        mid = message_id(self._bridge, message, self._user)
         if await asyncio.to_thread(self._store.is_known, mid):
             return
         await self._note_group(message.chat)
@@ -137,7 +137,7 @@ class AttachedBridge:
                 if not is_kept:  # it comes again, or has come before: it is one message
                     self._people.take_back(admission)
         elif admission.reply:
-            self._send_notice(message, admission.reply)
+            self._notices.send(message, mid, admission)
 
     def connected(self, account: str) -> None:
         """The network is reached; what was not delivered yet is sent now."""
@@ -145,6 +145,10 @@ class AttachedBridge:
         self._back.wake(_BACK)
         self._begin(self._resume())
         self._on_connected()
+
+    async def claim(self, account: str) -> None:
+        """The account has this id from now on: what is kept of another one is removed. StoreUnavailable."""
+        self._user = await asyncio.to_thread(self._store.claim_user, self._bridge, account)
 
     async def load_mark(self) -> str:
         """What save_mark() kept last, "" before."""
@@ -203,10 +207,12 @@ class AttachedBridge:
         owed = Delivery(0, place, message.id, "", mid, "", at, ref=f"{self._kind}:{message.sender}")
         boards = await self._known_boards()
         spoken = parse_spoken(message, boards, self._network.features.command_signs)
-        sentence = await self._commands.answer(message, spoken, caller, owed, boards)
+        board = spoken.board or await self._default_board(place, boards)
+        sentence = await self._answer_of_files(message, spoken, caller, owed, board)
+        sentence = sentence or await self._commands.answer(message, spoken, caller, owed, boards)
         added = None
         if not sentence:
-            added, sentence = await self._pass_on(owed, spoken, caller, boards)
+            added, sentence = await self._pass_on(owed, spoken, caller, board, boards)
         if sentence:
             added = await asyncio.to_thread(self._store.add_text, replace(owed, text=sentence), now)
         if added:
@@ -218,11 +224,22 @@ class AttachedBridge:
             return list(self._boards)
         return await asyncio.to_thread(self._store.board_names)
 
+    async def _answer_of_files(
+        self, message: Incoming, spoken: Spoken, caller: Caller, owed: Delivery, board: str
+    ) -> str:
+        """What is said to a file that is to be imported, and to what concerns one; "" for all else."""
+        if any(importable(each) for each in message.attachments):
+            return await self._files.take(message, caller, owed.place)
+        if spoken.command == "import" and board:
+            return await self._files.import_file(owed, spoken.rest, caller, board)
+        if spoken.command == "cancel":
+            return await self._files.cancel(owed.place, caller)
+        return ""
+
     async def _pass_on(
-        self, owed: Delivery, spoken: Spoken, caller: Caller, boards: Sequence[str]
+        self, owed: Delivery, spoken: Spoken, caller: Caller, board: str, boards: Sequence[str]
     ) -> tuple[Delivery | None, str]:
         """Keep a message for its board: what its chat is owed then, None if it came before; or a sentence that says why not."""
-        board = spoken.board or await self._default_board(owed.place, boards)
         if not board:
             return None, HELP if spoken.command == "help" else which_board(boards)
         text = f"/session new {spoken.rest}".strip() if spoken.command == "new" else spoken.text
@@ -245,42 +262,15 @@ class AttachedBridge:
             return chosen
         return boards[0] if len(boards) == 1 else ""
 
-    # --- what nothing is kept of
-
-    def _send_notice(self, message: Incoming, sentence: str) -> None:
-        if self._notices >= MOST_NOTICES:
-            _log.info("a sentence was not sent: too many are under way", extra={"repeat": "notices"})
-            return
-        self._notices += 1
-        self._begin(self._try_notice(message, sentence))
-
-    async def _try_notice(self, message: Incoming, sentence: str) -> None:
-        """Send a sentence of which nothing is kept: it is lost if the network stays away."""
-        outlet = self._outlet(message.chat)
-        key = message_id(self._bridge, message).removeprefix(BRIDGE_IDS)[:32] + "-n"
-        try:
-            for _ in range(_NOTICE_TRIES):
-                try:
-                    await outlet.send(message.chat, sentence, key, "", is_plain=True)
-                    return
-                except (SendRefused, SendUncertain) as problem:
-                    _log.info("a sentence was not sent: %s", problem)
-                    return
-                except SendFailed as problem:
-                    _log.info("a sentence is sent again: %s", problem)
-                    pause = problem.retry_after if isinstance(problem, SlowDown) else NOTICE_PAUSE
-                await self._wait_to_retry(pause)
-        finally:
-            self._notices -= 1
-            self._release(message.chat)
-
     # --- deliveries
 
     async def _resume(self) -> None:
-        """Deliver what the database knows of."""
+        """Deliver what the database knows of, and go on with imports."""
         try:
             for delivery in await asyncio.to_thread(self._store.open_deliveries, self._bridge):
                 self.deliver(delivery)
+            for file in await asyncio.to_thread(self._store.open_imports, self._bridge):
+                self._files.resume(file)
         except StoreUnavailable as problem:
             _log.warning("what chats are owed is not known: %s", problem)
 
@@ -328,7 +318,7 @@ class AttachedBridge:
     async def _deliver(self, delivery: Delivery, *, is_new: bool) -> None:
         place = delivery.place
         chat = Chat(place.chat, place.thread, place.is_group)
-        outlet = self._outlet(chat)
+        outlet = self._outlets.take(chat.id)
         try:
             while not self._is_stopping:
                 try:
@@ -345,7 +335,7 @@ class AttachedBridge:
                     _log.warning("a delivery waits: %s", problem, extra={"repeat": "deliveries"})
                 await self._wait_to_retry(STORE_SECONDS)
         finally:
-            self._release(chat)
+            self._outlets.release(chat.id)
 
     def _deliverer(self, delivery: Delivery, outlet: Outlet) -> Deliverer:
         services = self._store, self._conversations, outlet, self._network.features
@@ -362,23 +352,13 @@ class AttachedBridge:
         with self._back.waiting(_BACK) as event:
             await wait_for_event(event, seconds)
 
-    def _outlet(self, chat: Chat) -> Outlet:
-        outlet = self._outlets.setdefault(chat.id, Outlet(self._network, self._calls))
-        outlet.users += 1
-        return outlet
-
-    def _release(self, chat: Chat) -> None:
-        outlet = self._outlets[chat.id]
-        outlet.users -= 1
-        if not outlet.users and not outlet.pause:
-            del self._outlets[chat.id]
-
     # --- tasks
 
-    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._on_done)
+        return task
 
     def _on_done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
@@ -387,9 +367,11 @@ class AttachedBridge:
             _log.error("the bridge %s failed to deliver: %s", self._bridge, describe_error(error))
 
 
-def message_id(bridge: str, message: Incoming) -> str:
-    """The id of a network's message in the database: the same one whenever it comes."""
-    seed = "\0".join((bridge, message.chat.id, message.id))
+def message_id(bridge: str, message: Incoming, user: str = "") -> str:
+    """The id of a network's message in the database: the same one whenever it comes. `user` is that of the account, where
+    another account may give the same ids to other messages.
+    """
+    seed = "\0".join((bridge, message.chat.id, message.id, *([user] if user else [])))
     return BRIDGE_IDS + hashlib.sha256(seed.encode()).hexdigest()[:_MID_CHARS]
 
 

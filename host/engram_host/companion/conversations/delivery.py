@@ -9,9 +9,9 @@ from typing import Protocol
 from engram_host.companion.bridge_types import Delivery, DeliveryEnd
 from engram_host.companion.bridges.errors import SendFailed, SendRefused, SendUncertain, SlowDown
 from engram_host.companion.bridges.network import Features
-from engram_host.companion.conversations.display import Display, Dropped
 from engram_host.companion.conversations.outlet import TYPING_SECONDS, Outlet
-from engram_host.companion.conversations.rendering import CANCELLED, GONE, NOTHING, AnswerText
+from engram_host.companion.conversations.rendering.answer_text import CANCELLED, GONE, NOTHING, AnswerText
+from engram_host.companion.conversations.rendering.display import Display, Dropped
 from engram_host.companion.conversations.service import ConversationService, Progress
 from engram_host.companion.conversations.wakers import wait_for_event
 from engram_host.companion.errors import UnknownConversation

@@ -78,6 +78,32 @@ class Outlet:
                 raise
 
 
+class Outlets:
+    """The chats that somebody sends into now, and those that the network wants to be left alone."""
+
+    def __init__(self, network: Network, calls: set[asyncio.Task[Any]]):
+        """`calls` has what Outlet.complete() has begun."""
+        self._network = network
+        self._calls = calls
+        self._outlets: dict[str, Outlet] = {}
+
+    def __len__(self) -> int:
+        return len(self._outlets)
+
+    def take(self, chat: str) -> Outlet:
+        """The outlet of a chat, until release()."""
+        outlet = self._outlets.setdefault(chat, Outlet(self._network, self._calls))
+        outlet.users += 1
+        return outlet
+
+    def release(self, chat: str) -> None:
+        """Who took the outlet of a chat sends nothing more."""
+        outlet = self._outlets[chat]
+        outlet.users -= 1
+        if not outlet.users and not outlet.pause:
+            del self._outlets[chat]
+
+
 class Marks:
     """Whether an answer goes with the network's marks: once it has refused them, all that follows goes plain."""
 

@@ -23,7 +23,7 @@ from engram_host.companion.bridge_types import ChatPlace, GroupMode, PairingRequ
 from engram_host.companion.bridges.network import Incoming
 from engram_host.companion.conversations.service import BOARD_ROOM
 from engram_host.companion.errors import SettingError
-from engram_host.companion.store.bridges.people import MOST_WAITING, PeopleTable
+from engram_host.companion.store.bridges.people import MOST_WAITING, Known, PeopleTable
 
 MOST_RATED = 4096
 """Senders and times whose messages are counted: bounds the memory; who is counted no more begins at one."""
@@ -82,12 +82,14 @@ def admission_rules(people: PeopleSettings, bridges: Iterable[BridgeSettings]) -
 @dataclass(frozen=True)
 class Admission:
     """Who says a message that may be answered, else None, with a sentence to send instead, "" for silence. The caller's room is
-    that of conversations, without what the board puts before it. `counted` is for take_back().
+    that of conversations, without what the board puts before it. `counted` is for take_back(), `request` for mark_sent() and
+    end_notice(): the stranger's code that the sentence has.
     """
 
     caller: Caller | None
     reply: str = ""
     counted: tuple[tuple[str, int, int], ...] = ()
+    request: PairingRequest | None = None
 
 
 _NOBODY = Admission(None)
@@ -114,6 +116,8 @@ class PeopleService:
         self._now = now
         self._counts: OrderedDict[tuple[str, int, int], int] = OrderedDict()
         """By a sender, the length of a time in seconds, and the number of that time."""
+        self._asking: set[str] = set()
+        """Strangers to whom the sentence with their code is being sent: as many as have a code."""
 
     def set_rules(self, rules: AdmissionRules) -> None:
         """Let other rules hold from now on."""
@@ -136,6 +140,13 @@ class PeopleService:
     async def find(self, ref: str) -> Person:
         """Somebody."""
         return await asyncio.to_thread(self._store.person, ref)
+
+    async def find_for_page(self, ref: str) -> Person:
+        """Somebody who may have a page of their own: who is not blocked."""
+        person = await self.find(ref)
+        if person.is_blocked:
+            raise ArgumentError(person.principal, "is blocked, and gets no page.")
+        return person
 
     async def approve(self, ref: str, name: str = "") -> Person:
         """Let somebody talk, by their code or id; a name becomes the principal, which memories have for ever."""
@@ -169,10 +180,10 @@ class PeopleService:
         """Answer in a group (`network:id`) on `mention`, `always`, or not at all (`off`)."""
         await asyncio.to_thread(self._store.set_group, ref, mode)
 
-    # --- for bridges
+    # --- for bridges, and for the relays of programs
 
     async def admit(self, bridge: str, network: str, message: Incoming) -> Admission:
-        """Whether a message may be answered, and as whose."""
+        """Whether a message may be answered, and as whose. What came through no `bridge` ("") has the policy of all."""
         chat = message.chat
         ref = f"{network}:{message.sender}"
         group = f"{network}:{chat.id}" if chat.is_group else ""
@@ -190,18 +201,31 @@ class PeopleService:
             if policy == "off":
                 return _NOBODY
             if not self._is_let_in(person, ref, policy):
-                is_asked = policy == "pairing" and not known.has_code and known.codes < MOST_WAITING
-                return Admission(None, await self._ask(ref, message.sender_name)) if is_asked else _NOBODY
+                return await self._ask(known, ref, message.sender_name) if policy == "pairing" else _NOBODY
         principal = person.principal if person else board_people.principal_of(ref)
         return self._rated(
             ref, message.at, Caller(principal, room_of(network, chat.id, chat.thread), chat.is_group, "")
         )
+
+    async def is_blocked(self, principal: str) -> bool:
+        """Whether a principal, or somebody whose id that is, is answered no more."""
+        return await asyncio.to_thread(self._store.is_blocked, principal)
 
     def take_back(self, admission: Admission) -> None:
         """A message that was admitted is not kept, or was here before: it does not count."""
         for key in admission.counted:
             if key in self._counts:
                 self._counts[key] -= 1
+
+    async def mark_sent(self, admission: Admission) -> None:
+        """The network has taken the sentence of an admission: a code in it is not sent again. StoreUnavailable."""
+        if admission.request:
+            await asyncio.to_thread(self._store.mark_code_sent, admission.request.code)
+
+    def end_notice(self, admission: Admission) -> None:
+        """The sentence of an admission is not being sent any more: a code that did not go out goes with the next message."""
+        if admission.request:
+            self._asking.discard(admission.request.ref)
 
     async def may_hear(self, bridge: str, network: str, place: ChatPlace, ref: str) -> bool:
         """Whether what is owed to a chat may still be sent to it: `ref` is whom it is for, "" for a whole group."""
@@ -236,13 +260,35 @@ class PeopleService:
             self._counts.popitem(last=False)
         return count
 
-    async def _ask(self, ref: str, name: str) -> str:
-        """Give a stranger a code; what they are told."""
+    async def _ask(self, known: Known, ref: str, name: str) -> Admission:
+        """Give a stranger a code, once, and the sentence with it until their network has taken that."""
+        if ref in self._asking or (known.request.is_sent if known.request else known.codes >= MOST_WAITING):
+            return _NOBODY
+        self._asking.add(ref)
+        admission = _NOBODY
+        try:
+            admission = await (self._repeat_code(ref) if known.request else self._give_code(ref, name))
+        finally:
+            if admission.request is None:
+                self._asking.discard(ref)
+        return admission
+
+    async def _give_code(self, ref: str, name: str) -> Admission:
         request = PairingRequest(board_people.new_code(), ref, board_people.shown(name), int(self._now()))
         if not await asyncio.to_thread(self._store.add_code, request):
-            return ""
+            return _NOBODY
         self._on_request(request)
-        return board_people.ASK % (request.code, request.code)
+        return Admission(None, board_people.ASK % (request.code, request.code), request=request)
+
+    async def _repeat_code(self, ref: str) -> Admission:
+        # Looked at again: the sentence may have gone out since the message was.
+        now = int(self._now())
+        request = (await asyncio.to_thread(self._store.known_sender, ref, "", now)).request
+        if request is None or request.is_sent:
+            return _NOBODY
+        minutes = (now - request.at) // _MINUTE
+        age = f" The code was made {minutes} min ago." if minutes > 0 else ""
+        return Admission(None, board_people.ASK % (request.code, request.code) + age, request=request)
 
 
 def room_of(network: str, chat: str, thread: str = "") -> str:

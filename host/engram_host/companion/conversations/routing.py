@@ -65,7 +65,7 @@ def refusal(message: Incoming) -> str:
         return ""
     first = unread[0]
     name = f" {shown(first.name)}" if first.name else ""
-    return f"I cannot read {_ARTICLES[first.kind]}{name}: send text; `engram import` on a computer brings in files."
+    return f"I cannot read {_ARTICLES[first.kind]}{name}: send text, or as the owner a .jsonl, .json or .md file to import."
 
 
 def which_board(boards: Collection[str]) -> str:

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engram.errors import ArgumentError
 from engram.memory import caller_check
@@ -19,7 +19,7 @@ from engram_host.companion.replication.messages import ConversationHead
 from engram_host.companion.settings import ChatSettings, conversation_limits
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
-from engram_host.companion.types import Conversation, Piece, Said
+from engram_host.companion.types import Conversation, Piece, Said, without_secret
 from engram_host.wording import counted
 
 _log = logging.getLogger("engram.conversations")
@@ -127,7 +127,7 @@ class ConversationService:
         checked = check_said(said)
         found = await asyncio.to_thread(self._store.add_conversation, device, checked, self._limits, int(time.time()))
         self._boards.wake(device)
-        return found
+        return _shown(found)
 
     def wake_board(self, device: str) -> None:
         """A message for a board was kept by somebody else."""
@@ -138,11 +138,11 @@ class ConversationService:
         found = await asyncio.to_thread(self._store.cancel_conversation, device, mid, int(time.time()))
         self._boards.wake(device)
         self._changed.wake((device, mid))
-        return found
+        return _shown(found)
 
     async def find(self, device: str, mid: str) -> Conversation:
         """A message. UnknownConversation."""
-        return await asyncio.to_thread(self._store.conversation, device, mid)
+        return _shown(await asyncio.to_thread(self._store.conversation, device, mid))
 
     async def unfinished(self, prefix: str, seconds: int, limit: int) -> list[Conversation]:
         """Messages of all boards whose ids begin so: the open ones, then those that ended within some seconds."""
@@ -152,7 +152,8 @@ class ConversationService:
     async def list_messages(self, device: str, limit: int, before: int = 0, room: str = "") -> list[Conversation]:
         """Messages to a board, and what it said by itself, newest first. UnknownDevice."""
         await asyncio.to_thread(self._store.device, device)
-        return await asyncio.to_thread(self._store.conversations, device, limit, before, room)
+        found = await asyncio.to_thread(self._store.conversations, device, limit, before, room)
+        return [_shown(each) for each in found]
 
     def waiting_for_pushes(self) -> AbstractContextManager[asyncio.Event]:
         """An event that is set whenever a board has begun to say something to this process."""
@@ -173,7 +174,7 @@ class ConversationService:
             found, pieces = self._store.conversation_after(device, mid, answer.last)
             answer.add(pieces)
             if not pieces:
-                return Exchange(found, answer)
+                return Exchange(_shown(found), answer)
 
     async def why_waiting(self, found: Conversation) -> str:
         """Why a board has not taken a message yet, "" for as long as that is nothing unusual."""
@@ -203,6 +204,7 @@ class ConversationService:
         heard = time.monotonic()
         while not self._is_stopping:
             found, pieces = await asyncio.to_thread(self._store.conversation_after, device, mid, after)
+            found = _shown(found)
             if found.state != state and found.is_open:
                 yield Progress(found)
             for piece in pieces:
@@ -234,6 +236,11 @@ class ConversationService:
         silence = now - (await asyncio.to_thread(self._store.device, found.device)).heard
         if silence > HEARD_SECONDS:
             return f"{found.device} is away: the message is kept, and answered when it is back.", True
+        if found.unnamed > 1:
+            return (
+                f"{found.device} was given the message and has not said that it has got it: it is kept, and given again.",
+                False,
+            )
         if found.offers:
             return f"{found.device} has other messages to answer first; this one is kept until it is its turn.", False
         return (
@@ -264,6 +271,11 @@ class ConversationService:
         since = now - settings.waiting_days * _DAY_SECONDS, now - settings.kept_hours * _HOUR_SECONDS
         for key in await asyncio.to_thread(self._store.end_old_conversations, *since, why, now):
             self._changed.wake(key)
+
+
+def _shown(found: Conversation) -> Conversation:
+    """A message as people are shown it."""
+    return replace(found, said=without_secret(found.said))
 
 
 def check_said(said: Said) -> Said:

@@ -118,6 +118,12 @@ class EntryStates:
             state = FORGOTTEN
         return state
 
+    def hidden_by(self, number: int) -> list[int]:
+        """The entries with a version that hides another one, in the order of these versions."""
+        parts = (self._parts[seq] for seq in self._having.get(number, ()) if seq in self._parts)
+        found = (part.number for part in parts if any(hidden == number for hidden, _ in part.hides))
+        return list(dict.fromkeys(other for other in found if other not in (-1, number)))
+
     @property
     def nbytes(self) -> int:
         """About the bytes that this takes."""

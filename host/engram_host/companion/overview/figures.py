@@ -8,7 +8,7 @@ need not be described for that.
 import heapq
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -50,102 +50,144 @@ class BoardFigures:
 
 def read_figures(store: ReplicaReader, device: Device, now: int, days: int) -> BoardFigures:
     """Read a board's copy, for the last so many days. StoreUnavailable."""
-    states: Counter[str] = Counter()
-    tags: Counter[str] = Counter()
-    memories: Counter[int] = Counter()
-    turns: Counter[int] = Counter()
-    for entry in _count_entries(store, device, "records", now):
+    states, tags, memories = Counter[str](), Counter[str](), Counter[int]()
+    for entry in count_entries(store, device, "records", now):
         states[entry.state] += 1
-        memories[_day(entry.at, device.zone)] += 1
+        memories[day_of(entry.at, device.zone)] += 1
         if entry.state == "live":
             tags.update(entry.tags)
-    for entry in _count_entries(store, device, "journal", now):
-        turns[_day(entry.at, device.zone)] += 1
-    last = _day(now, device.zone)
+    turns = Counter(day_of(entry.at, device.zone) for entry in count_entries(store, device, "journal", now))
+    last = day_of(now, device.zone)
     shown = tuple(DayCount(day, memories[day], turns[day]) for day in range(last - days + 1, last + 1))
     return BoardFigures(dict(states), sum(turns.values()), shown, tuple(tags.most_common(MOST_TAGS)))
 
 
-def _day(at: int, zone: int) -> int:
+def day_of(at: int, zone: int) -> int:
+    """The day of a moment in a zone, in days since 1970."""
     return (at + zone * 60) // _DAY_SECONDS
 
 
 class CountedEntry(NamedTuple):
-    """What is counted of an entry that was not forgotten."""
+    """What is counted of an entry that was not forgotten: its latest line is the one with `seq`, `session` is the number of a
+    turn's session, `notes` are those that a memory was distilled from.
+    """
 
+    seq: int
     state: str
     at: int
-    tags: tuple[str, ...]
-
-
-class _Version(NamedTuple):
-    number: int
     session: int
-    at: int
-    expires: int
-    tags: tuple[str, ...]
+    tags: Sequence[str]
+    notes: Sequence[str]
 
 
-def _count_entries(store: ReplicaReader, device: Device, log: LogName, now: int) -> Iterator[CountedEntry]:
+_Version = tuple[int, int, int, int, Sequence[str], Sequence[str]]
+"""Number, session, time, when it expires (0: never), tags, notes. A named tuple takes three times as long to make, and a board
+has ten thousands of lines.
+"""
+
+
+def count_entries(store: ReplicaReader, device: Device, log: LogName, now: int) -> Iterator[CountedEntry]:
     """The entries of a log as `LogCopy` has them, in the order of their latest lines."""
     archived = set[int]()
     versions: dict[int, _Version] = {}
-    states = EntryStates(lambda number: versions[number].session if number in versions else 0)
+    states = EntryStates(lambda number: versions[number][1] if number in versions else 0)
+    read_plain = _plain_record if log == "records" else _plain_turn
     for seq, line in _lines(store, device, log, archived):
-        version = _read_version(log, seq, line, device.zone, states)
-        if version:
+        fields = _parse(line)
+        if fields is None:
+            continue
+        version = read_plain(seq, fields) if _CONCERNS_OTHERS.isdisjoint(fields) else None
+        if version := version or _described_version(log, seq, fields, device.zone, states):
             versions[seq] = version
-    for seq, version in versions.items():
-        if states.is_plain(version.number, version.session):
-            state, latest = LIVE, version.number
+    is_plain = states.is_plain
+    for seq, (number, session, at, expires, tags, notes) in versions.items():
+        if is_plain(number, session):
+            state, latest = LIVE, number
         else:
-            has_first = version.number in versions and versions[version.number].number == version.number
-            entry = states.state_of(version.number, has_first)
+            has_first = number in versions and versions[number][0] == number
+            entry = states.state_of(number, has_first)
             if entry is None:
                 continue
             state, latest = entry.state, entry.latest
         if latest == seq and state != FORGOTTEN:
-            yield CountedEntry(_state_name(state, version, now, is_archived=seq in archived), version.at, version.tags)
+            name = _state_name(state, expires, now, is_archived=seq in archived)
+            yield CountedEntry(seq, name, at, session, tags, notes)
 
 
-def _state_name(state: int, version: _Version, now: int, *, is_archived: bool) -> str:
+def _state_name(state: int, expires: int, now: int, *, is_archived: bool) -> str:
     if state not in (LIVE, ARCHIVED):
         return "superseded"
-    if version.expires and version.expires <= now:
+    if expires and expires <= now:
         return "expired"
     return "archived" if state == ARCHIVED or is_archived else "live"
 
 
-def _read_version(log: LogName, seq: int, line: bytes, zone: int, states: EntryStates) -> _Version | None:
-    """The version of an entry that a line is, None if it is none; what it does to entries goes into `states`."""
+_decode = json.JSONDecoder().decode  # json.loads looks at its arguments each time, for longer than a short line takes
+
+
+def _parse(line: bytes) -> dict[str, Any] | None:
     try:
-        fields: Any = json.loads(line.decode())
+        fields: Any = _decode(line.decode())
     except ValueError:
         return None
-    if not isinstance(fields, dict):
+    return fields if isinstance(fields, dict) else None
+
+
+# --- lines that concern no other entry, and are the first one of their own; None for one that may be another
+
+
+def _plain_record(seq: int, fields: dict[str, Any]) -> _Version | None:
+    is_first = fields.get("id") == f"m{seq}" and isinstance(fields.get("content"), str)
+    return _version("records", seq, 0, fields, fields.get("created", 0)) if is_first else None
+
+
+def _plain_turn(seq: int, fields: dict[str, Any]) -> _Version | None:
+    sid, at = fields.get("sid", ""), fields.get("at", 0)
+    if not (_is_usual_turn(fields) or line_meaning.is_known_turn(fields)):
         return None
-    if _CONCERNS_OTHERS.isdisjoint(fields) and (plain := _plain_version(log, seq, fields)):
-        return plain
+    is_turn = sid[:1] == "s" and sid[1:].isascii() and sid[1:].isdigit()
+    return (seq, int(sid[1:]), at, 0, (), ()) if is_turn else None
+
+
+def _is_usual_turn(fields: dict[str, Any]) -> bool:
+    """Whether a line is a turn as nearly all are; of any other, line_meaning.is_known_turn() says whether it is one."""
+    get = fields.get
+    texts = type(get("sid")), type(get("who")), type(get("text")), type(get("scope", ""))
+    return texts == _FOUR_TEXTS and type(get("at")) is int and type(get("n", 0)) is int and _UNUSUAL.isdisjoint(fields)
+
+
+_FOUR_TEXTS = (str,) * 4
+_UNUSUAL = frozenset({"title", "caption", "workspace"})
+
+
+# --- any line
+
+
+def _described_version(
+    log: LogName, seq: int, fields: dict[str, Any], zone: int, states: EntryStates
+) -> _Version | None:
+    """The version of an entry that a line is, None if it is none; what it does to entries goes into `states`."""
     entry = describe_line(log, fields, zone)
     states.add_line(seq, entry)
     return _version(log, entry.number, entry.session, fields, entry.at) if entry.number >= 0 else None
 
 
-def _plain_version(log: LogName, seq: int, fields: dict[str, Any]) -> _Version | None:
-    """The version that a line is which concerns no other entry and is the first one of its own; None if it may be another."""
-    if log == "records":
-        is_first = fields.get("id") == f"m{seq}" and isinstance(fields.get("content"), str)
-        return _version(log, seq, 0, fields, fields.get("created", 0)) if is_first else None
-    sid = fields.get("sid", "")
-    is_turn = line_meaning.is_known_turn(fields) and sid[:1] == "s" and sid[1:].isascii() and sid[1:].isdigit()
-    return _version(log, seq, int(sid[1:]), fields, fields["at"]) if is_turn else None
-
-
 def _version(log: LogName, number: int, session: int, fields: dict[str, Any], at: Any) -> _Version | None:
-    expires, tags = fields.get("expires", 0), fields.get("tags", ()) if log == "records" else ()
-    if not isinstance(at, int) or not all(isinstance(tag, str) for tag in tags):
+    expires = fields.get("expires", 0)
+    tags, notes = (fields.get("tags", ()), fields.get("notes", ())) if log == "records" else ((), ())
+    if not isinstance(at, int) or not _are_texts(tags):
         return None
-    return _Version(number, session, at, expires if isinstance(expires, int) else 0, tuple(tags))
+    return number, session, at, expires if isinstance(expires, int) else 0, tags, notes if _are_texts(notes) else ()
+
+
+def _are_texts(found: Any) -> bool:
+    return not found or (isinstance(found, list) and _ONLY_TEXTS.issuperset(map(type, found)))
+
+
+_ONLY_TEXTS = frozenset({str})
+
+
+# --- the lines of a copy
 
 
 def _lines(store: ReplicaReader, device: Device, log: LogName, archived: set[int]) -> Iterator[tuple[int, bytes]]:

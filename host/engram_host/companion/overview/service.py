@@ -4,15 +4,18 @@ import asyncio
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from engram_host.companion.conversations.service import HEARD_SECONDS
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.overview.figures import BoardFigures, read_figures
-from engram_host.companion.overview.warnings import BoardWarning, find_warnings
+from engram_host.companion.overview.journal import BoardJournal
+from engram_host.companion.overview.warnings import BoardWarning, find_warnings, status_warnings
 from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.boards.status import BoardDay, ToldStatus
+from engram_host.companion.store.line_quota import DAY_SECONDS
 from engram_host.companion.store.page.types import BoardQuery, BoardRow
 from engram_host.companion.types import Device
 
@@ -35,6 +38,8 @@ class BoardSummary:
     row: BoardRow
     state: BoardState
     warnings: tuple[BoardWarning, ...]
+    told: ToldStatus | None = None
+    """What it reported last of itself, None if it has reported nothing."""
 
 
 @dataclass(frozen=True)
@@ -47,19 +52,25 @@ class BoardPage:
 
 @dataclass(frozen=True)
 class BoardOverview:
-    """One board: what its copy has, and what happened to it lately, newest first."""
+    """One board: what its copy has, its own reports of each day, and what happened to it lately, newest first."""
 
     summary: BoardSummary
     device: Device
     figures: BoardFigures
+    days: tuple[BoardDay, ...]
+    today: int
+    """The day on which it was looked at, in UTC, as those of `days`: days since 1970."""
     events: tuple[tuple[int, str], ...]
 
 
 class BoardOverviews:
     """Looks at boards."""
 
-    def __init__(self, store: CompanionStore):
+    def __init__(self, store: CompanionStore, flash_percent: Callable[[], int] = lambda: 0):
+        """flash_percent() says from where on the flash of a board is nearly full, 0 for never."""
         self._store = store
+        self.journal = BoardJournal(store)
+        self._flash_percent = flash_percent
         self._kept: OrderedDict[tuple[object, ...], BoardFigures] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -93,19 +104,23 @@ class BoardOverviews:
         damaged: dict[str, int] = {}
         for lines in self._store.damaged():
             damaged[lines.device] = damaged.get(lines.device, 0) + lines.count
-        return [
-            BoardSummary(
-                row,
-                "connected" if now - row.heard <= HEARD_SECONDS else "away",
-                find_warnings(row, damaged.get(row.name, 0), now),
-            )
-            for row in rows
-        ]
+        statuses = self._store.statuses_of([row.name for row in rows])
+        return [self._summarize(row, statuses.get(row.name), damaged.get(row.name, 0), now) for row in rows]
+
+    def _summarize(self, row: BoardRow, told: ToldStatus | None, damaged: int, now: int) -> BoardSummary:
+        warnings = find_warnings(row, damaged, now)
+        if told:
+            warnings += status_warnings(told.status, self._flash_percent())
+        return BoardSummary(row, "connected" if now - row.heard <= HEARD_SECONDS else "away", warnings, told)
 
     def _overview(self, name: str, days: int) -> BoardOverview:
         summary, device = self._summary(name), self._store.device(name)
+        if summary.told is None:
+            summary = replace(summary, warnings=summary.warnings + status_warnings(None, 0))
         events = self._store.events(name, _EVENTS)
-        return BoardOverview(summary, device, self._figures(device, days), tuple(events))
+        today = int(time.time()) // DAY_SECONDS
+        reports = self._store.board_days(name, today - days + 1)
+        return BoardOverview(summary, device, self._figures(device, days), tuple(reports), today, tuple(events))
 
     def _figures(self, device: Device, days: int) -> BoardFigures:
         """The figures of a board, read again once its copy has changed, or another hour has begun: memories expire."""

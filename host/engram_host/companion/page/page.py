@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
 
-from engram.errors import EngramError
+from engram.errors import EngramError, NotFound
 from engram_host.companion.auth.exposure import is_loopback
 from engram_host.companion.auth.middleware import HttpAccess, Role, requires
 from engram_host.companion.auth.sessions import COOKIE, NO_TOKEN, SESSION_SECONDS, BrowserSession
@@ -27,12 +27,14 @@ from engram_host.companion.errors import (
     UnknownConversation,
     UnknownDevice,
     UnknownEntry,
+    UnknownImport,
 )
 from engram_host.companion.page.assets import Assets
 from engram_host.companion.page.catalog import LANGUAGE_COOKIE, NAMES, Texts, choose_language, load_catalogs
 from engram_host.companion.page.markup import render_markdown
-from engram_host.companion.page.navigation import NAVIGATION
+from engram_host.companion.page.navigation import NAVIGATION, PERSONAL
 from engram_host.companion.page.theme import THEME_COOKIE, THEMES, choose_theme
+from engram_host.wording import format_size
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; "
@@ -57,7 +59,7 @@ PART = "x-part"
 _KEPT_SECONDS = 365 * 86400
 """How long a browser keeps the language and the theme."""
 
-_MISSING = (UnknownDevice, UnknownEntry, UnknownConversation, NoSuchFile)
+_MISSING = (NotFound, UnknownDevice, UnknownEntry, UnknownConversation, UnknownImport, NoSuchFile)
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,11 @@ def view(*, form: bool = False, reads: bool = False) -> dict[str, Any]:
     return requires(Role.OPERATOR, form=form, reads=reads)
 
 
+def personal_view() -> dict[str, Any]:
+    """What the route of a view says that shows a person what is theirs."""
+    return requires(Role.PERSON, reads=True)
+
+
 class Page:
     """Renders views, and answers what goes wrong in them."""
 
@@ -96,8 +103,8 @@ class Page:
             lstrip_blocks=True,
             auto_reload=False,
         )
-        self._templates.filters |= {"when": time_tag, "day": day_text, "markdown": render_markdown}
-        self._templates.globals |= {"asset": self.assets.url, "languages": NAMES, "navigation": NAVIGATION}
+        self._templates.filters |= {"when": time_tag, "day": day_text, "markdown": render_markdown, "size": format_size}
+        self._templates.globals |= {"asset": self.assets.url, "languages": NAMES}
         self._templates.globals |= {"themes": THEMES}
 
     def router(self) -> APIRouter:
@@ -126,7 +133,7 @@ class Page:
             answer = await handler(request)
         except (CompanionError, EngramError, HTTPException, RequestValidationError) as problem:
             return self._problem(request, problem)
-        if cookie:
+        if cookie and not _sets_session(answer):  # a link has begun another one
             self.set_session(request, answer, cookie)
         return self._finished(request, answer)
 
@@ -180,6 +187,7 @@ class Page:
             "theme": choose_theme(request.query_params.get("theme", ""), request.cookies.get(THEME_COOKIE, "")),
             "csrf": visit.csrf,
             "is_signed_in": visit.session is not None,
+            "navigation": PERSONAL if visit.session and visit.session.caller.principal else NAVIGATION,
             "is_read_only": visit.session is not None and visit.session.caller.is_read_only,
             "requires_tokens": self.access.requires_tokens,
             "path": request.url.path,
@@ -208,6 +216,10 @@ class Page:
             fields = ", ".join(sorted({str(error["loc"][-1]) for error in problem.errors()}))
             return self.refuse(request, status, self.visit(request).texts("problem.fields", fields=fields[:200]))
         return self.refuse(request, status, str(problem))
+
+
+def _sets_session(answer: Response) -> bool:
+    return any(value.startswith(f"{COOKIE}=") for value in answer.headers.getlist("set-cookie"))
 
 
 def is_local(request: Request) -> bool:

@@ -1,6 +1,6 @@
 """Plots as SVG: where each bar stands. The templates draw them, with a table of the same figures beside each."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 WIDTH, HEIGHT = 640, 140
@@ -44,3 +44,35 @@ def plot_bars(values: Sequence[tuple[str, int]]) -> BarPlot:
             Bar(round(_LEFT + at * step, 1), HEIGHT - _BOTTOM - height, round(step * 0.8, 1), height, label, value)
         )
     return BarPlot(tuple(bars), most, sum(value for _, value in values))
+
+
+@dataclass(frozen=True)
+class DaySpan:
+    """Some days that one bar is of: days since 1970, both included."""
+
+    first: int
+    last: int
+
+
+def split_days(days: int, last: int) -> tuple[DaySpan, ...]:
+    """The days up to one as bars that are not too many: days of a month, weeks of some months, else spans of four weeks."""
+    step = next((step for step, most in ((1, 31), (7, 92)) if days <= most), 28)
+    begins = range(last + 1 - step, last - days, -step)
+    rest = last - days + 1
+    spans = [DaySpan(first, first + step - 1) for first in reversed(begins)]
+    return (DaySpan(rest, spans[0].first - 1), *spans) if not spans or spans[0].first > rest else tuple(spans)
+
+
+def plot_days(
+    spans: Sequence[DaySpan],
+    values: Mapping[int, int],
+    label: Callable[[int], str],
+    combine: Callable[[Iterable[int]], int] = sum,
+) -> BarPlot:
+    """Bars of the values of days, combined for each span; `label` names a day."""
+    found: list[tuple[str, int]] = []
+    for span in spans:
+        name = label(span.first) if span.first == span.last else f"{label(span.first)} – {label(span.last)}"
+        inside = [values[day] for day in range(span.first, span.last + 1) if day in values]
+        found.append((name, combine(inside) if inside else 0))
+    return plot_bars(found)

@@ -8,22 +8,49 @@ from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
-from engram_host.companion.auth.middleware import HttpAccess, MakeRefusal, Role, requires
+from engram_host.companion.auth.middleware import MakeRefusal, Role, requires
+from engram_host.companion.board_settings.service import BoardSettingsService
+from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.conversations.service import ConversationService
+from engram_host.companion.imports.service import ImportService
+from engram_host.companion.memories.service import MemoryServices
+from engram_host.companion.overview.absence import AbsenceFinder
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.page import Page, wants_page
-from engram_host.companion.page.views import board, boards, chat, sign_in
+from engram_host.companion.page.views import (
+    board,
+    boards,
+    chat,
+    days,
+    health,
+    imports,
+    memories,
+    memory,
+    people,
+    personal,
+    search,
+    settings,
+    sign_in,
+)
+from engram_host.companion.personal.service import PersonalMemory
+from engram_host.companion.search_service import SearchService
 
 _PROGRAMS = ("/v1/", "/gateway/", "/metrics", "/openapi.json")
 _KEPT = "public, max-age=31536000, immutable"
 
 
-class PageBackend(Protocol):
+class PageBackend(health.HealthBackend, Protocol):
     """What the page asks of a companion; CompanionApp is one."""
 
-    access: HttpAccess
     overviews: BoardOverviews
     conversations: ConversationService
+    memories: MemoryServices
+    search: SearchService
+    absences: AbsenceFinder
+    imports: ImportService
+    people: PeopleService
+    board_settings: BoardSettingsService
+    personal: PersonalMemory
 
 
 def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
@@ -31,7 +58,16 @@ def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
     return [
         boards.make_router(page, companion.overviews),
         board.make_router(page, companion.overviews),
-        chat.make_router(page, companion.overviews, companion.conversations),
+        chat.make_router(page, companion.overviews, companion.conversations, companion.memories),
+        memories.make_router(page, companion.overviews, companion.memories),
+        memory.make_router(page, companion.overviews, companion.memories),
+        imports.make_router(page, companion.imports, companion.overviews),
+        days.make_router(page, companion.overviews.journal),
+        search.make_router(page, companion.search, companion.absences, companion.overviews),
+        settings.make_router(page, companion.overviews, companion.board_settings),
+        people.make_router(page, companion.people),
+        personal.make_router(page, companion.personal),
+        health.make_router(page, companion),
         sign_in.make_router(page),
         _make_static_router(page),
     ]
@@ -64,6 +100,9 @@ def make_refusal(page: Page, otherwise: MakeRefusal) -> MakeRefusal:
             wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
             to = "/signin" if wanted == "/" else f"/signin?next={quote(wanted[:500])}"
             return RedirectResponse(to, 303, {"Cache-Control": "no-store"})
+        session = getattr(request.state, "session", None)
+        if status == 403 and session and session.caller.principal and request.url.path == "/":
+            return RedirectResponse("/me", 303, {"Cache-Control": "no-store"})
         answer = page.refuse(request, status, sentence)
         answer.headers.update({name: value for name, value in headers.items() if name != "WWW-Authenticate"})
         return answer

@@ -1,5 +1,6 @@
 """Query expansion: a chat model writes other wordings of a query, whose words count less than the query's own."""
 
+import functools
 import json
 import re
 from asyncio import timeout
@@ -9,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from engram import text as board
 from engram_host.companion.errors import CompanionError, ExpansionError
 from engram_host.companion.search.cooldown import Cooldown
+from engram_host.companion.settings import SearchSettings
 
 AskModel = Callable[[str, str], Awaitable[str]]
 """Gives a chat model's answer to (system prompt, message); CompanionError."""
@@ -111,3 +113,9 @@ def _json_list(answer: str) -> list[str] | None:
     except (ValueError, RecursionError):
         return None
     return [item for item in items if isinstance(item, str)] if isinstance(items, list) else None
+
+
+def make_expander(settings: SearchSettings, complete: Callable[..., Awaitable[str]]) -> QueryExpander | None:
+    """What expands queries with a model, None if that is off; `complete` is Gateway.complete."""
+    ask = functools.partial(complete, most_tokens=MOST_ANSWER_TOKENS, model=settings.expand_model)
+    return QueryExpander(ask, settings.expand_seconds, Cooldown(COOLDOWN_SECONDS)) if settings.expand else None

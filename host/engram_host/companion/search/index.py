@@ -27,6 +27,7 @@ from engram.store.types import (
     row_length,
 )
 from engram_host.companion.entries import embedding_text
+from engram_host.companion.entries.labels import describe_labels
 from engram_host.companion.entries.lifecycle import EntryState, EntryStates
 from engram_host.companion.search import columns
 from engram_host.companion.search.columns import NONE, Column, Postings, Row, RowTable, StringTable, moment
@@ -59,6 +60,10 @@ class RecordTurns:
         """The turn with a seq is in another row now, NONE if it has gone."""
         for place in self._places.get(seq, ()):
             self._turns.view[place] = row
+
+    def records_of(self, seq: int) -> list[int]:
+        """The rows of records that came from the turn with a seq."""
+        return [int(self._records.view[place]) for place in self._places.get(seq, ())]
 
     def visible_pairs(self, seen: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """(rows of records, rows of turns) of the pairs of which both rows are seen."""
@@ -205,6 +210,7 @@ class DeviceIndex:
             counted, more = self._terms(log, line, entry)
             counted = counted[:MOST_TERMS]
             more += [hash(label) for label in entry.labels if label[0] in _LABELS]
+            more += [hash(label) for label in describe_labels(line)] if log == "records" else []
             terms += counted
             terms += more
             head = min(len(counted), HEAD)
@@ -266,13 +272,14 @@ class DeviceIndex:
         thread = int(self.rows.column("thread")[row]) if row != NONE else NONE
         return int(self.threads.texts[thread][1:]) if thread != NONE else 0
 
-    def _entry_state(self, log: LogName, number: int) -> EntryState | None:
+    def entry_state(self, log: LogName, number: int) -> EntryState | None:
+        """What became of an entry, None if there is no version of it."""
         row = self.rows.row_of(log, number)
         return self._entry_states[log].state_of(number, row != NONE and int(self.rows.column("number")[row]) == number)
 
     def _set_states(self, log: LogName, number: int) -> None:
         """Set the states of all versions of an entry."""
-        entry = self._entry_state(log, number)
+        entry = self.entry_state(log, number)
         states = self.rows.column("state")
         for seq in entry.versions if entry else ():
             state = columns.EARLIER if entry and seq != entry.latest else columns.LIVE
@@ -286,12 +293,17 @@ class DeviceIndex:
 
     def latest(self, found: NDArray[np.intp]) -> NDArray[np.intp]:
         """The rows of the latest versions of some records, each given by the row of any version."""
-        states = (self._entry_state("records", number) for number in self.rows.column("number")[found].tolist())
+        states = (self.entry_state("records", number) for number in self.rows.column("number")[found].tolist())
         return np.array([self.rows.row_of("records", entry.latest) for entry in states if entry], np.intp)
+
+    def successors(self, number: int) -> list[int]:
+        """The records that took the place of one, those that are not forgotten."""
+        found = self._entry_states["records"].hidden_by(number)
+        return [other for other in found if (state := self.entry_state("records", other)) and state.state != FORGOTTEN]
 
     def row_of(self, log: LogName, number: int) -> int:
         """The row of an entry's latest version, NONE if there is none, or it is not found by a search."""
-        entry = self._entry_state(log, number)
+        entry = self.entry_state(log, number)
         row = self.rows.row_of(log, entry.latest) if entry else NONE
         is_found = row != NONE and self.rows.column("state")[row] in (columns.LIVE, columns.ARCHIVED)
         return row if is_found else NONE

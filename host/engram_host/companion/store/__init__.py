@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 from engram_host.companion.errors import SettingError
 from engram_host.companion.store.bridges.deliveries import DeliveryTable
+from engram_host.companion.store.bridges.files import ChatFileTable
 from engram_host.companion.store.bridges.people import PeopleTable
 from engram_host.companion.store.conversations.table import ConversationTable
 from engram_host.companion.store.database import Database, reads
@@ -46,6 +47,7 @@ _TABLES = (
     "bridge_marks",
     "bridge_chats",
     "bridge_deliveries",
+    "bridge_files",
     "board_status",
     "board_days",
     "page_sessions",
@@ -70,6 +72,7 @@ class CompanionStore(
     ConversationTable,
     PeopleTable,
     DeliveryTable,
+    ChatFileTable,
     PageSessionTable,
     BoardListTable,
     ExpiryTable,

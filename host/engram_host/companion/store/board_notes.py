@@ -51,7 +51,7 @@ _FAULT = "{}: the board's firmware is at fault."
 _HOUR = 3600
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class NoteName:
     """A note by the name that people know, such as 2026-01-31.md, and whose it is."""
 
@@ -114,6 +114,12 @@ class NoteFileTable(DatabaseTable):
             if crc32(bytes(content)) == crc:
                 return _lines(bytes(content))
         return None
+
+    @reads
+    def note_names(self, rows: Rows, device: str) -> list[NoteName]:
+        """The notes that a board has or had last, by name and principal."""
+        sql = "SELECT file FROM note_files WHERE device = ? AND replaced = 0"
+        return sorted(note_name(file) for (file,) in rows.run(sql, (device,)))
 
     @reads_once
     def note_sources(self, rows: Rows, devices: Sequence[str], only_left: bool = False) -> list[str]:

@@ -175,6 +175,7 @@ OF_DEVICE = (
     "conversations",
     "conversation_pieces",
     "bridge_deliveries",
+    "bridge_files",
     "board_status",
     "board_days",
 )

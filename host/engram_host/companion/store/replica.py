@@ -14,7 +14,7 @@ from engram_host.companion.store.boards.status_table import BoardStatusTable
 from engram_host.companion.store.damage import DamagedLines, count_damaged
 from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
 from engram_host.companion.store.line_quota import DayUse
-from engram_host.companion.store.queries import PRESENT, Rows
+from engram_host.companion.store.queries import OF_COPY, PRESENT, Rows
 from engram_host.companion.store.replication_rules import (
     MISSING,
     BatchWriter,
@@ -132,6 +132,14 @@ class ReplicaReader(DatabaseTable):
         """(seq, line) of the latest versions of archived records with a seq after `after`, in order."""
         copy = rows.present_copies([device]).get((device, "records"))
         return rows.archived(copy, after, limit) if copy else []
+
+    @reads
+    def archived_seqs(self, rows: Rows, device: str) -> list[int]:
+        """The seqs of the lines of a board's archived records, their versions among them."""
+        copy = rows.present_copies([device]).get((device, "records"))
+        # The second condition is that of the index.
+        sql = f"SELECT seq FROM lines WHERE {OF_COPY} AND archive > 0 AND archive <> 0 AND line IS NOT NULL"
+        return [seq for (seq,) in rows.run(sql, copy.key)] if copy else []
 
     @reads
     def count_archived(self, rows: Rows) -> int:

@@ -15,11 +15,12 @@ recall [--explain] QUERY -- search memories and turns by words; --explain shows 
 forget ID | QUERY -- forget a memory (m12) or a turn (t12); a query lists candidates
 pin ID -- protect a memory from eviction
 unpin ID -- end that protection
-undo -- undo the latest change of memory, profile or notes
+undo [ID] -- undo the latest change of memory, profile or notes; with an id only if it is of that memory
 session [new [TITLE] | list | switch ID | delete ID] -- conversation threads; alone: the current one
 profile [FILE [add TEXT | write TEXT | replace OLD => NEW]] -- show or edit user.md, soul.md, identity.md
 intents [list | remove ID] -- list or remove reminders
 mode [full | lightweight] -- show or set the memory that the agent uses; the other is kept
+setting [NAME [VALUE]] -- list what is set, or set something: docs/reference/settings.md
 note TEXT -- add a line to today's note
 distill -- turn waiting notes into memories; one /undo undoes it
 clear [DAY] -- empty the notes of today, or of a day such as 2026-01-31; memories stay

@@ -1,4 +1,4 @@
-"""The commands about the board as a whole: /mode, /workspace, /compact and /json."""
+"""The commands about the board as a whole: /mode, /setting, /workspace, /compact and /json."""
 
 from engram.channels.console.commands import only_owner
 from engram.errors import ArgumentError
@@ -12,6 +12,25 @@ def mode_command(config, caller, rest: str):
         only_owner(caller, "/mode")
         config.save("mode", rest)
     yield "%s mode%s" % (config.get("mode"), "; nothing of the other mode is lost" if rest else "")
+
+
+def setting_command(config, caller, rest: str):
+    """List what is set, or set something, a secret as well."""
+    only_owner(caller, "/setting")
+    name, _, value = rest.partition(" ")
+    if value:
+        if name == "companion.chat":
+            # Who speaks over the link is not to allow the link more.
+            raise ArgumentError(name, "is set by /companion chat, on the console only.")
+        config.change(name, value.strip())
+        yield name + " is set; it holds from the board's next start"
+        return
+    count = 0
+    for line in config.lines():
+        count += 1
+        if line.startswith(name):
+            yield line
+    yield "%d of all settings are set, the others have their defaults" % count
 
 
 def workspace_command(config, caller, rest: str):

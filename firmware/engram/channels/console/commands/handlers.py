@@ -38,6 +38,7 @@ def handlers(board) -> dict:
         "profile": ("sessions", (board.profile,)),
         "intents": ("care", (board.reminders, clock)),
         "mode": ("board", (config,)),
+        "setting": ("board", (config,)),
         "compact": ("board", (records, journal)),
         "json": ("board", ()),
         "export": ("transfer", (source,)),

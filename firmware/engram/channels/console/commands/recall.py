@@ -132,7 +132,7 @@ def forget_command(clock, records, make_recall, journal, forgetting, caller, res
 
 def undo_command(undo_log, caller, rest: str):
     """Take the latest change back."""
-    yield undo_log.undo(caller)
+    yield undo_log.undo(caller, rest)
 
 
 def row(clock, record: dict) -> str:

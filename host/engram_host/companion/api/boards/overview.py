@@ -33,6 +33,8 @@ class BoardShown(BaseModel):
     journal: int = Field(description="its log of turns is copied up to this seq")
     missing: int = Field(description="lines that are not copied yet")
     waiting: int = Field(description="messages that it has not answered yet")
+    firmware: str = Field(description="its version as the board reported it last, empty if it has not")
+    flash_percent: int | None = Field(description="how full its flash is")
     warnings: list[WarningShown]
 
 
@@ -107,7 +109,7 @@ def make_overview_router(overviews: BoardOverviews) -> APIRouter:
 
 
 def _fields(found: BoardSummary) -> dict[str, Any]:
-    row = found.row
+    row, status = found.row, found.told.status if found.told else None
     return {
         "name": row.name,
         "state": found.state,
@@ -116,5 +118,7 @@ def _fields(found: BoardSummary) -> dict[str, Any]:
         "journal": row.journal,
         "missing": row.missing,
         "waiting": row.waiting,
+        "firmware": status.firmware if status else "",
+        "flash_percent": status.flash_percent if status else None,
         "warnings": [WarningShown(kind=each.kind, count=each.count, sentence=each.sentence) for each in found.warnings],
     }

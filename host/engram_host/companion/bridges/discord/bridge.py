@@ -75,6 +75,8 @@ class Discord:
     async def run(self, host: BridgeHost) -> None:
         async with self._signed_in() as client:
             self._client = client
+            if client.user is not None:
+                await host.claim(str(client.user.id))
             mark = _Mark(await host.load_mark())
             work = [
                 asyncio.create_task(client.connect(reconnect=False)),

@@ -13,6 +13,7 @@ import discord
 
 from engram_host.companion.bridges.errors import (
     BridgeUnavailable,
+    FileNotFetched,
     NetworkAway,
     SendFailed,
     SendRefused,
@@ -142,7 +143,15 @@ def _replies_to(message: discord.Message, me: int) -> bool:
 def _attachment(file: discord.Attachment) -> Attachment:
     kinds = {"image": "photo", "audio": "audio", "video": "video"}
     kind: Any = kinds.get((file.content_type or "").partition("/")[0], "file")
-    return Attachment(kind, file.filename, file.size)
+
+    async def fetch(_most: int) -> bytes:
+        """The library reads all of a file, whose size Discord itself has said."""
+        try:
+            return await file.read()
+        except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
+            raise FileNotFetched(f"Discord does not give it ({type(error).__name__}): send it again.") from None
+
+    return Attachment(kind, file.filename, file.size, fetch)
 
 
 # --- what goes wrong

@@ -63,7 +63,7 @@ class IrcSession:
     """One connection, signed in once open() has returned. listen() has to run for all that waits for an answer.
 
     After the first lines one goes every `pause` seconds. `on_gone` is called with a nickname that is perhaps somebody else's
-    from now on, or not seen any more.
+    from now on, or not seen any more, or of somebody who is signed in to another account.
     """
 
     def __init__(self, login: Login, pause: float, on_gone: Callable[[str], None]):
@@ -161,6 +161,8 @@ class IrcSession:
             self._refusals[lower(line.parameter(1))] = line.command
         elif line.command in ("NICK", "JOIN", "PART", "QUIT", "KICK"):
             self._note_move(line)
+        elif line.command == "ACCOUNT":  # of account-notify: somebody has signed in or out
+            self._on_gone(line.source.nick)
 
     def _note_move(self, line: Line) -> None:
         """Keep where the account is, and under which nickname, and who is gone."""

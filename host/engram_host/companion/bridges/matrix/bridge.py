@@ -232,7 +232,8 @@ class Matrix:
         rooms = MatrixRooms(client, account, host.receive, cannot_read)
         await rooms.load()
         self._client, self._rooms = client, rooms
-        response = await self._first_look(client, mark.since)
+        response, since = await self._first_look(client, mark.since)
+        mark = replace(mark, since=since)
         host.connected(account.id)
         while True:
             await rooms.take(response, mark.since)
@@ -241,16 +242,17 @@ class Matrix:
                 await host.save_mark(mark.text)
             response = await self._look(client, mark.since, POLL_MS)
 
-    async def _first_look(self, client: MatrixClient, since: str) -> SyncResponse:
+    async def _first_look(self, client: MatrixClient, since: str) -> tuple[SyncResponse, str]:
+        """What has come since a token, and that token: "" if the homeserver does not know it."""
         try:
-            return await self._look(client, since, 0)
+            return await self._look(client, since, 0), since
         except _SyncRefused:
             if not since:
                 raise
             _log.warning(
                 "Matrix: the homeserver does not know the kept sync token; what it had until now is not answered"
             )
-            return await self._look(client, "", 0)
+            return await self._look(client, "", 0), ""
 
     async def _look(self, client: MatrixClient, since: str, timeout_ms: int) -> SyncResponse:
         response = await ask(client.sync(timeout_ms, FILTER, since or None))

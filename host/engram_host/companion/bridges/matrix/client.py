@@ -1,6 +1,8 @@
 """Matrix' client library, asked so that each failure is an error of a bridge."""
 
+import functools
 import logging
+import re
 from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -9,7 +11,9 @@ import aiohttp
 from nio import AsyncClient, AsyncClientConfig, ErrorResponse, JoinedMembersResponse, LocalProtocolError, SyncResponse
 from nio.responses import Response
 
+from engram_host.companion.bridges.connections import read_bounded
 from engram_host.companion.bridges.errors import (
+    FileNotFetched,
     NetworkAway,
     SendFailed,
     SendRefused,
@@ -17,6 +21,7 @@ from engram_host.companion.bridges.errors import (
     SignInRefused,
     SlowDown,
 )
+from engram_host.companion.bridges.network import FileFetch
 
 REQUEST_SECONDS = 30
 """How long a request may take."""
@@ -30,6 +35,8 @@ _PAUSE_SECONDS = 5.0
 _REASON_CHARACTERS = 200
 _TOKEN_PROBLEMS = ("M_UNKNOWN_TOKEN", "M_MISSING_TOKEN")
 _BROKEN = (aiohttp.ClientError, TimeoutError, OSError)
+_MEDIA = re.compile(r"mxc://([A-Za-z0-9.:\[\]-]{1,255})/([A-Za-z0-9_=-]{1,255})")
+"""The address of a file: it becomes a part of a path, so that no sign of another meaning may stand in it."""
 _Answer = TypeVar("_Answer", bound=Response)
 
 # It warns of each event that is not as it should be, with what strangers wrote in it.
@@ -69,6 +76,27 @@ class MatrixClient(AsyncClient):
         """Send a request; called by the library, which sets no end to a look that waits for nothing."""
         seconds = FIRST_LOOK_SECONDS if timeout == 0 else timeout
         return await super().send(method, path, data, headers, trace_context, seconds)
+
+    def fetch_of(self, address: str) -> FileFetch | None:
+        """What fetches a file of an address; None for one that is none, such as that of an encrypted file."""
+        found = _MEDIA.fullmatch(address)
+        return functools.partial(self._fetch, found[1], found[2]) if found else None
+
+    async def _fetch(self, server: str, media: str, most: int) -> bytes:
+        """A file. The library's own call reads one of any size, from a path that homeservers give no new files at."""
+        path = f"/_matrix/client/v1/media/download/{server}/{media}"
+        try:
+            response = await self.send("GET", path, headers={"Authorization": f"Bearer {self.access_token}"})
+            try:
+                if response.status != 200:
+                    raise FileNotFetched(f"the homeserver does not give it (status {response.status}).")
+                return await read_bounded(response.content.iter_any(), most)
+            finally:
+                response.close()
+        except _BROKEN as error:
+            raise FileNotFetched(
+                f"the connection to the homeserver broke ({type(error).__name__}): send it again."
+            ) from None
 
     async def receive_response(self, response: Response) -> None:
         """Take over what an answer says of the account; called by the library."""

@@ -1,11 +1,11 @@
 """Reads events of Matrix' rooms. An event is JSON that a stranger wrote: any field may be of any type, or missing."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from engram_host.companion.bridges.network import Attachment
+from engram_host.companion.bridges.network import Attachment, FileFetch
 
 Event = Mapping[str, Any]
 
@@ -78,15 +78,16 @@ def replied_to(event: Event) -> str:
     return text_at(_fields_at(relation, "m.in_reply_to"), "event_id")
 
 
-def attachments_of(event: Event) -> tuple[Attachment, ...]:
-    """The file that a message is, if it is one."""
+def attachments_of(event: Event, fetch_of: Callable[[str], FileFetch | None]) -> tuple[Attachment, ...]:
+    """The file that a message is, if it is one; `fetch_of` gives what fetches a file of an address."""
     content = content_of(event)
     kind = _FILES.get(text_at(content, "msgtype"))
     if kind is None:
         return ()
     size = _fields_at(content, "info").get("size")
     name = text_at(content, "filename") or text_at(content, "body")
-    return (Attachment(kind, name[:255], size if type(size) is int and 0 < size < 1 << 62 else 0),)
+    known_size = size if type(size) is int and 0 < size < 1 << 62 else 0
+    return (Attachment(kind, name[:255], known_size, fetch_of(text_at(content, "url"))),)
 
 
 def words_of(event: Event) -> str:

@@ -175,7 +175,7 @@ class MatrixRooms:
                     sender_name=shown_names.get(sender, ""),
                     text=matrix_events.words_to(event, self._account),
                     is_mentioned=not is_group or await self._is_meant(room, event),
-                    attachments=matrix_events.attachments_of(event),
+                    attachments=matrix_events.attachments_of(event, self._client.fetch_of),
                     at=at // 1000 if type(at) is int and at > 0 else 0,
                 )
             )

@@ -7,12 +7,14 @@ is the newest message taken, and the newest threads: TS CHANNEL/THREAD CHANNEL/T
 
 import asyncio
 import contextlib
+import functools
 import logging
 import re
 import time
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
@@ -21,7 +23,8 @@ from slack_sdk.socket_mode.response import SocketModeResponse
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway, SendFailed
+from engram_host.companion.bridges.connections import read_bounded
+from engram_host.companion.bridges.errors import BridgeUnavailable, FileNotFetched, NetworkAway, SendFailed
 from engram_host.companion.bridges.network import Attachment, BridgeHost, Chat, Features, Incoming
 from engram_host.companion.bridges.slack.marks import escaped, escaped_length, readable, rendered
 from engram_host.companion.bridges.slack.socket import (
@@ -76,7 +79,7 @@ class Slack:
         self._app_token = app_token
         self._url = url
         self._web: AsyncWebClient | None = None
-        self._me = self._account = ""
+        self._me = self._team = self._account = ""
         self._names: OrderedDict[str, str] = OrderedDict()
 
     @property
@@ -92,6 +95,7 @@ class Slack:
     async def run(self, host: BridgeHost) -> None:
         async with self._signed_in() as web:
             self._web = web
+            await host.claim(f"{self._team} {self._me}")
             inbox = _Inbox(self, web, host, await host.load_mark())
             socket = Socket(self._app_token, web, inbox.take, inbox.greet)
             try:
@@ -129,7 +133,8 @@ class Slack:
             web = AsyncWebClient(self._token, base_url=self._url, session=session, retry_handlers=[], logger=QUIET)
             with connect_errors():
                 found = await web.auth_test()
-            self._me, self._account = str(found["user_id"]), f"@{found['user']} in {found['team']}"
+            self._me, self._team = str(found["user_id"]), str(found.get("team_id"))
+            self._account = f"@{found['user']} in {found['team']}"
             yield web
 
     def _open_web(self) -> AsyncWebClient:
@@ -144,7 +149,7 @@ class Slack:
         text, sender, ts, channel = (str(event.get(name) or "") for name in ("text", "user", "ts", "channel"))
         is_message = event.get("type") in ("message", "app_mention") and event.get("subtype") in _TAKEN_SUBTYPES
         is_bots = bool(event.get("bot_id")) or sender == self._me
-        attachments = tuple(_attachment(file) for file in event.get("files") or () if isinstance(file, dict))
+        attachments = tuple(self._attachment(file) for file in event.get("files") or () if isinstance(file, dict))
         if not is_message or is_bots or not (sender and ts and channel) or not (text or attachments):
             return None
         is_group = not channel.startswith("D")
@@ -176,6 +181,34 @@ class Slack:
             text=readable(text, self._names),
             at=int(time.time()),
         )
+
+    def _attachment(self, file: dict[str, Any]) -> Attachment:
+        kinds = {"image": "photo", "audio": "audio", "video": "video"}
+        kind: Any = kinds.get(str(file.get("mimetype") or "").partition("/")[0], "file")
+        size, address = file.get("size"), str(file.get("url_private_download") or file.get("url_private") or "")
+        fetch = functools.partial(self._fetch, address) if self._is_slacks(address) else None
+        return Attachment(kind, str(file.get("name") or ""), size if isinstance(size, int) else 0, fetch)
+
+    def _is_slacks(self, address: str) -> bool:
+        """Whether a file is Slack's own: the token goes to nobody else, as a file that is kept elsewhere has its address."""
+        own, there = urlsplit(self._url), urlsplit(address)
+        is_one_of_slack = (own.hostname or "") == "slack.com" and (there.hostname or "").endswith(".slack.com")
+        return own.scheme == there.scheme and (is_one_of_slack or own.netloc == there.netloc)
+
+    async def _fetch(self, address: str, most: int) -> bytes:
+        """A file; the library has no call for it."""
+        session = self._web.session if self._web is not None else None
+        if session is None:
+            raise FileNotFetched("the bridge is not connected to Slack now: send it again.")
+        headers = {"Authorization": f"Bearer {self._token}"}
+        try:
+            async with session.get(address, headers=headers, allow_redirects=False) as response:
+                # Slack shows a page to sign in to an app that lacks the scope files:read.
+                if response.status != 200 or response.content_type == "text/html":
+                    raise FileNotFetched("Slack does not give it: does the app have the scope files:read?")
+                return await read_bounded(response.content.iter_any(), most)
+        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+            raise FileNotFetched(f"Slack cannot be reached ({type(error).__name__}): send it again.") from None
 
     async def _name(self, web: AsyncWebClient, user: str) -> str:
         if user not in self._names:
@@ -293,10 +326,3 @@ async def _fetched(call: Callable[..., Awaitable[AsyncSlackResponse]], **argumen
 
 def _objects(found: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     return list(found.get(name) or ())
-
-
-def _attachment(file: dict[str, Any]) -> Attachment:
-    kinds = {"image": "photo", "audio": "audio", "video": "video"}
-    kind: Any = kinds.get(str(file.get("mimetype") or "").partition("/")[0], "file")
-    size = file.get("size")
-    return Attachment(kind, str(file.get("name") or ""), size if isinstance(size, int) else 0)

@@ -143,7 +143,7 @@ class Socket(SocketModeClient):
             async with self._one_at_a_time:
                 if not self._failed():
                     await work()
-        except Exception as error:  # noqa: BLE001 it is raised where the bridge runs
+        except Exception as error:  # noqa: BLE001 - the library only logs what its listeners raise: stay_connected() raises it
             failure = error
             self._end_wait(lambda waiting: waiting.set_exception(failure))
         finally:

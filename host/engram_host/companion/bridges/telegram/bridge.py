@@ -6,6 +6,7 @@ talk it is a new group.
 """
 
 import contextlib
+import functools
 import logging
 import time
 from collections import OrderedDict
@@ -18,8 +19,16 @@ from telegram.error import BadRequest, ChatMigrated, TelegramError
 
 from engram.channels.telegram.markup import to_html
 from engram.channels.telegram.updates import part
-from engram_host.companion.bridges.errors import BridgeUnavailable, SendFailed, SendRefused
-from engram_host.companion.bridges.network import Attachment, BridgeHost, Chat, Features, Incoming, utf16_units
+from engram_host.companion.bridges.errors import BridgeUnavailable, FileNotFetched, SendFailed, SendRefused
+from engram_host.companion.bridges.network import (
+    Attachment,
+    BridgeHost,
+    Chat,
+    Features,
+    FileFetch,
+    Incoming,
+    utf16_units,
+)
 from engram_host.companion.bridges.telegram.client import get_updates, is_address, make_bot
 from engram_host.companion.bridges.telegram.errors import UNREADABLE, not_telegram, poll_errors, says, send_errors
 
@@ -82,6 +91,7 @@ class Telegram:
         async with self._signed_in() as bot:
             self._bot = bot
             await self._set_menu(bot, host)
+            await host.claim(str(self._me["id"]))
             host.connected(self._account)
             mark = await host.load_mark()
             known = int(mark) if mark.isdecimal() else 0
@@ -173,9 +183,19 @@ class Telegram:
         message = part(update, "message", dict)
         if new := part(message, "migrate_to_chat_id", int):
             self._move(str(part(part(message, "chat", dict), "id", int)), str(new))
-        incoming = _incoming(message, self._me)
+        incoming = _incoming(message, self._me, lambda file: functools.partial(self._fetch, file))
         if incoming is not None:
             await host.receive(incoming)
+
+    async def _fetch(self, file: str, _most: int) -> bytes:
+        """A file by its id; the client bounds what it reads."""
+        if self._bot is None:
+            raise FileNotFetched("the bridge is not connected to Telegram now: send it again.")
+        try:
+            return bytes(await (await self._bot.get_file(file)).download_as_bytearray())
+        except (TelegramError, *UNREADABLE) as error:
+            # Not the error's own words, which may have the address, and that the token.
+            raise FileNotFetched(f"Telegram does not give it ({type(error).__name__}): send it again.") from None
 
     def _connected(self) -> Bot:
         if self._bot is None:
@@ -211,15 +231,17 @@ class Telegram:
 # --- what comes in: nothing in it is trusted, each field has its kind or counts as absent
 
 
-def _incoming(message: dict[str, Any], me: dict[str, Any]) -> Incoming | None:
-    """The message of a person; None for what is none, is for another bot, or is said in the name of a chat."""
+def _incoming(message: dict[str, Any], me: dict[str, Any], fetch_of: Callable[[str], FileFetch]) -> Incoming | None:
+    """The message of a person; None for what is none, is for another bot, or is said in the name of a chat. `fetch_of` gives
+    what fetches a file of an id.
+    """
     chat, sender = part(message, "chat", dict), part(message, "from", dict)
     kind, number = part(chat, "type", str), part(message, "message_id", int)
     if kind not in ("private", "group", "supergroup") or not part(sender, "id", int) or number <= 0:
         return None
     if part(sender, "is_bot", bool) or message.get("sender_chat"):
         return None
-    attachments = _attachments(message)
+    attachments = _attachments(message, fetch_of)
     written = part(message, "text", str) or part(message, "caption", str)
     text, is_named = _addressed(written, message, me)
     if text is None or not (text or attachments):
@@ -273,12 +295,14 @@ def _replies_to(message: dict[str, Any], thread: int, me: dict[str, Any]) -> boo
     return part(part(replied, "from", dict), "id", int) == me["id"]
 
 
-def _attachments(message: dict[str, Any]) -> tuple[Attachment, ...]:
+def _attachments(message: dict[str, Any], fetch_of: Callable[[str], FileFetch]) -> tuple[Attachment, ...]:
     for field, kind in _HELD:
         if message.get(field):
             sizes = part(message, field, list)  # of a photo, the largest is the last
             held = sizes[-1] if sizes else part(message, field, dict)
-            return (Attachment(kind, part(held, "file_name", str), part(held, "file_size", int)),)
+            file = part(held, "file_id", str)
+            fetch = fetch_of(file) if file else None
+            return (Attachment(kind, part(held, "file_name", str), part(held, "file_size", int), fetch),)
     return tuple(Attachment("file", name) for name in _NAMED if message.get(name))
 
 

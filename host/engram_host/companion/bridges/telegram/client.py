@@ -43,6 +43,7 @@ def make_bot(url: str, token: str) -> Bot:
     return Bot(
         token,
         base_url=f"{url}/bot",
+        base_file_url=f"{url}/file/bot",
         request=_request(_CONNECTIONS, verify),
         get_updates_request=_request(1, verify),
     )

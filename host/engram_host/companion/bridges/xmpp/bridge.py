@@ -25,6 +25,7 @@ from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway,
 from engram_host.companion.bridges.network import BridgeHost, Chat, Features, utf8_bytes
 from engram_host.companion.bridges.xmpp import stanzas
 from engram_host.companion.bridges.xmpp.client import Arrived, XmppClient
+from engram_host.companion.bridges.xmpp.files import fetcher
 
 log = logging.getLogger(__name__)
 
@@ -84,6 +85,7 @@ class XmppNetwork:
         self._password = values["password"]
         self._server = host_and_port(values["server"], 5222) if values["server"] else None
         self._context = tls_context(values["authority"])
+        self._fetch_of = fetcher(self._context)
         self._client: XmppClient | None = None
         self._rooms: dict[str, stanzas.Room] = {}
 
@@ -229,19 +231,18 @@ class XmppNetwork:
                 await self._take_private(client, arrived.stanza, host)
             client.kept(arrived)
 
-    @staticmethod
-    async def _take_from_room(arrived: Arrived, host: BridgeHost, marks: "RoomMarks") -> None:
+    async def _take_from_room(self, arrived: Arrived, host: BridgeHost, marks: "RoomMarks") -> None:
         if arrived.room is None:
             return
         xml = arrived.stanza.xml
-        message = stanzas.room_message(xml, arrived.room)
+        message = stanzas.room_message(xml, arrived.room, self._fetch_of)
         if message is not None:
             await host.receive(message)
         room = arrived.stanza["from"].bare
         await marks.note(room, stanzas.stamp_of(xml, room))
 
     async def _take_private(self, client: XmppClient, stanza: Message, host: BridgeHost) -> None:
-        message = stanzas.private_message(stanza.xml, self._address)
+        message = stanzas.private_message(stanza.xml, self._address, self._fetch_of)
         if message is None:
             return
         await host.receive(message)

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 from engram_host.companion.bridges.marks import Marks, with_marks
 from engram_host.companion.bridges.mentions import without_mention
-from engram_host.companion.bridges.network import Attachment, Chat, Incoming
+from engram_host.companion.bridges.network import Attachment, Chat, FileFetch, Incoming
 
 STYLING = Marks(bold="*", italic="_", struck="~")
 """XEP-0393's marks, which most clients show, and which read well in those that do not."""
@@ -41,6 +41,9 @@ _OUT_OF_BAND = "{jabber:x:oob}x/{jabber:x:oob}url"
 _ENCRYPTED = ("{eu.siacs.conversations.axolotl}encrypted", "{urn:xmpp:omemo:2}encrypted", "{urn:xmpp:openpgp:0}openpgp")
 _MUC_USER = "{http://jabber.org/protocol/muc#user}x"
 _BODY = "{jabber:client}body"
+
+FetchOf = Callable[[str], FileFetch | None]
+"""Gives what fetches a file of an address, None for one that nothing fetches."""
 
 _ENCRYPTED_LINK = "aesgcm://"
 _KINDS = {
@@ -88,7 +91,7 @@ class Room:
         return nickname == self.nickname or bool(own.id and own.id == occupant_id(message))
 
 
-def private_message(message: ElementTree.Element, account: str) -> Incoming | None:
+def private_message(message: ElementTree.Element, account: str, fetch_of: FetchOf) -> Incoming | None:
     """A message that was sent to the account alone; None for what is no message of a person."""
     sender = _bare(message.get("from", ""))
     # An address without a part before the @ is a server; the account's own address is another client of it.
@@ -104,10 +107,11 @@ def private_message(message: ElementTree.Element, account: str) -> Incoming | No
         _private_id(message, account),
         lambda text: (text, True),
         stamp_of(message, account),
+        fetch_of,
     )
 
 
-def room_message(message: ElementTree.Element, room: Room) -> Incoming | None:
+def room_message(message: ElementTree.Element, room: Room, fetch_of: FetchOf) -> Incoming | None:
     """A message to a room that the account is in; None for the account's own, and for what the room itself says."""
     address, _, nickname = message.get("from", "").partition("/")
     if not nickname or room.has_sent(nickname, message):
@@ -119,7 +123,7 @@ def room_message(message: ElementTree.Element, room: Room) -> Incoming | None:
 
     sender = _room_sender(message, address, nickname, room)
     chat, own_id = Chat(address, is_group=True), _room_id(message, address)
-    return _incoming(message, chat, sender, nickname, own_id, mention, stamp_of(message, address))
+    return _incoming(message, chat, sender, nickname, own_id, mention, stamp_of(message, address), fetch_of)
 
 
 def _incoming(
@@ -130,6 +134,7 @@ def _incoming(
     message_id: str,
     mention: Callable[[str], tuple[str, bool]],
     at: int,
+    fetch_of: FetchOf,
 ) -> Incoming | None:
     if message.find(f"{{{CORRECTION}}}replace") is not None:
         return None  # a person's correction of what was answered already, or will be
@@ -138,7 +143,7 @@ def _incoming(
         # Its body says, in the sender's language, that it cannot be read.
         text, attachments = "", (Attachment("file", "an encrypted message"),)
     else:
-        text, attachments = _text_and_files(message, _without_quote(message, body))
+        text, attachments = _text_and_files(message, _without_quote(message, body), fetch_of)
     text, is_mentioned = mention(text)
     if not text.strip() and not attachments:
         return None
@@ -255,17 +260,17 @@ def _without_quote(message: ElementTree.Element, body: str) -> str:
     return body
 
 
-def _text_and_files(message: ElementTree.Element, body: str) -> tuple[str, tuple[Attachment, ...]]:
+def _text_and_files(message: ElementTree.Element, body: str, fetch_of: FetchOf) -> tuple[str, tuple[Attachment, ...]]:
     """The text of a message, and the files that it links: those sent beside it (XEP-0066), and encrypted ones (XEP-0454)."""
     links = [url.text or "" for url in message.iterfind(_OUT_OF_BAND)]
     links += [word for word in body.split() if word.startswith(_ENCRYPTED_LINK) and word not in links]
     for link in filter(None, links):
         body = body.replace(link, "")
-    return body.strip(), tuple(_attachment(link) for link in links if link)
+    return body.strip(), tuple(_attachment(link, fetch_of) for link in links if link)
 
 
-def _attachment(link: str) -> Attachment:
+def _attachment(link: str, fetch_of: FetchOf) -> Attachment:
     name = PurePosixPath(unquote(urlsplit(link).path)).name
     ending = name.rpartition(".")[2].lower()
     kind = next((kind for kind, endings in _KINDS.items() if ending in endings), "file")
-    return Attachment(cast(Literal["photo", "audio", "video", "file"], kind), name)
+    return Attachment(cast(Literal["photo", "audio", "video", "file"], kind), name, fetch=fetch_of(link))

@@ -50,6 +50,9 @@ async function post(address, form, extra = {}) {
   return found;
 }
 
+// For the scripts of single views, which are loaded after this one.
+globalThis.engram = { part, post, say, showTimes };
+
 // --- chat
 
 const messages = document.getElementById("messages");
@@ -173,6 +176,42 @@ function sendsMessages(form) {
   });
 }
 
+document.addEventListener("shown", (event) => showTimes(event.target));
+// Commands that begin as the message does: reached by Tab, taken with Enter or a click.
+function completes(form) {
+  const field = form.elements.text;
+  const list = document.getElementById("completions");
+  const known = [...document.querySelectorAll("#known option")];
+  const close = () => {
+    list.hidden = true;
+    list.replaceChildren();
+  };
+  field.addEventListener("input", () => {
+    close();
+    if (!/^\/\w*$/.test(field.value)) return;
+    for (const option of known.filter((each) => each.value.startsWith(field.value)).slice(0, 8)) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = `${option.value} – ${option.textContent.trim()}`;
+      button.addEventListener("click", () => {
+        field.value = `${option.value} `;
+        close();
+        field.focus();
+      });
+      const item = document.createElement("li");
+      item.append(button);
+      list.append(item);
+    }
+    list.hidden = !list.children.length;
+  });
+  form.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || list.hidden) return;
+    close();
+    field.focus();
+  });
+  form.addEventListener("submit", close);
+}
+
 // What another tab has said stands in this one as well.
 async function addMissing() {
   const answer = await fetch(location.href, { headers: { Accept: "text/html" }, cache: "no-store" });
@@ -196,4 +235,5 @@ if (messages) {
   });
   for (const article of messages.querySelectorAll(".exchange")) adopt(article);
   for (const form of document.querySelectorAll("#say, #command")) sendsMessages(form);
+  completes(document.getElementById("say"));
 }

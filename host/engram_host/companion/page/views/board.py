@@ -1,13 +1,44 @@
-"""One board: its state, what its copy has, plots over days, and what happened to it."""
+"""One board: its state, what it reports of itself, what its copy has, plots over days, and what happened to it."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
 from engram_host.companion.api.devices import DeviceName
+from engram_host.companion.overview.figures import DayCount
 from engram_host.companion.overview.service import DAYS, MOST_DAYS, BoardOverviews
 from engram_host.companion.page.page import Page, day_text, view
-from engram_host.companion.page.plots import plot_bars
+from engram_host.companion.page.plots import BarPlot, plot_days, split_days
+from engram_host.companion.store.boards.status import BoardDay
+
+REPORTED = ("turns", "failed", "calls", "tokens", "searches", "searches_empty", "errors")
+"""What a board counts of each day, by the names of BoardDay."""
+
+Plots = Sequence[tuple[str, BarPlot]]
+"""Plots by the names that their texts have."""
+
+
+def plot_copy(counts: Sequence[DayCount]) -> Plots:
+    """Plots of what the copy of a board has."""
+    spans = split_days(len(counts), counts[-1].day)
+    return [
+        ("memories", plot_days(spans, {each.day: each.memories for each in counts}, day_text)),
+        ("said", plot_days(spans, {each.day: each.turns for each in counts}, day_text)),
+    ]
+
+
+def plot_reports(reports: Sequence[BoardDay], days: int, last: int) -> Plots:
+    """Plots of what a board reported of the days up to one, none if it reported nothing."""
+    if not reports:
+        return []
+    spans = split_days(days, last)
+    flash = {each.day: each.flash_most for each in reports}
+    counted = [(name, {each.day: int(getattr(each, name)) for each in reports}) for name in REPORTED]
+    return [
+        ("flash", plot_days(spans, flash, day_text, max)),
+        *((name, plot_days(spans, values, day_text)) for name, values in counted),
+    ]
 
 
 def make_router(page: Page, overviews: BoardOverviews) -> APIRouter:
@@ -20,7 +51,7 @@ def make_router(page: Page, overviews: BoardOverviews) -> APIRouter:
     ) -> Response:
         """One board over some days."""
         found = await overviews.overview(device, days)
-        counts = found.figures.days
+        told = found.summary.told
         return page.render(
             request,
             "board.html",
@@ -30,8 +61,10 @@ def make_router(page: Page, overviews: BoardOverviews) -> APIRouter:
             figures=found.figures,
             events=found.events,
             days=days,
-            memories=plot_bars([(day_text(each.day), each.memories) for each in counts]),
-            turns=plot_bars([(day_text(each.day), each.turns) for each in counts]),
+            report=told.status if told else None,
+            reported=told.at if told else 0,
+            copied=plot_copy(found.figures.days),
+            reports=plot_reports(found.days, days, found.today),
         )
 
     return router

@@ -14,12 +14,15 @@ from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from engram.channels.console.commands import commands
+from engram.memory import access
 from engram_host.companion.api.chat import ID_PATTERN
 from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.conversations.answers import Answer, Exchange
 from engram_host.companion.conversations.service import MOST_CHARACTERS, ConversationService
+from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.page import Page, is_part, view
+from engram_host.companion.page.views.chat_memory import NOTHING, ChatMemory, ExchangeMemory
 from engram_host.companion.store.page.types import BoardQuery
 from engram_host.companion.types import Said
 
@@ -37,6 +40,7 @@ _CUT = 4000
 
 _COMMANDS = [(f"/{name}", f"/{name} {usage}".strip(), purpose) for name, usage, purpose in commands()]
 _SEE_OTHER = 303
+_SESSIONS = 20
 _MOST_WHOLE = 20000
 
 FormId = Annotated[str, Form(pattern=ID_PATTERN)]
@@ -44,18 +48,29 @@ FormId = Annotated[str, Form(pattern=ID_PATTERN)]
 
 @dataclass(frozen=True)
 class ShownExchange:
-    """A message with its answer as far as it is shown, why the board has not taken it yet, and whether there is more."""
+    """A message with its answer as far as it is shown, why the board has not taken it yet, whether there is more, and what it
+    has to do with memories.
+    """
 
     exchange: Exchange
     told: str
     is_cut: bool
+    memory: ExchangeMemory
 
 
 class ChatView:
     """Shows conversations with boards."""
 
-    def __init__(self, page: Page, overviews: BoardOverviews, conversations: ConversationService):
+    def __init__(
+        self,
+        page: Page,
+        overviews: BoardOverviews,
+        conversations: ConversationService,
+        memories: MemoryServices,
+    ):
         self.page = page
+        self._sessions = memories.sessions
+        self._memory = ChatMemory(memories)
         self._overviews = overviews
         self._conversations = conversations
 
@@ -70,10 +85,11 @@ class ChatView:
         """The newest messages, or those before one, as many as fit, and the form."""
         board = await self._overviews.summary(device)
         found = await self._conversations.exchanges(device, AT_ONCE, before, ROOM)
+        memory = await self._memory.of_exchanges(device, found)
         parts: list[str] = []
         size = 0
         for exchange in found:
-            part = self._part(request, device, await self._shown(exchange, _CUT))
+            part = self._part(request, device, await self._shown(exchange, _CUT, memory))
             size += len(part.encode())
             if parts and size > MOST_BYTES:
                 break
@@ -88,6 +104,8 @@ class ChatView:
             parts=list(reversed(parts)),
             older=found[len(parts) - 1].message.number if has_older else 0,
             before=before,
+            sessions=await self._sessions.newest(device, access.own_scope(access.OWNER), _SESSIONS),
+            session=next((memory[mid].session for each in found if (mid := each.message.said.mid) in memory), ""),
             commands=_COMMANDS,
             new_id=f"page:{secrets.token_hex(8)}",
             most=MOST_CHARACTERS,
@@ -96,9 +114,10 @@ class ChatView:
     async def message(self, request: Request, device: str, mid: str) -> Response:
         """One message with all of its answer that fits; for the script as it stands among others."""
         exchange = await self._conversations.exchange(device, mid)
+        memory = await self._memory.of_exchanges(device, [exchange])
         if is_part(request):
-            return HTMLResponse(self._part(request, device, await self._shown(exchange, _CUT)))
-        shown, part = await self._whole(request, device, exchange)
+            return HTMLResponse(self._part(request, device, await self._shown(exchange, _CUT, memory)))
+        shown, part = await self._whole(request, device, exchange, memory)
         return self.page.render(
             request, "chat_message.html", page_key="chat", device=device, part=part, is_cut=shown.is_cut
         )
@@ -119,10 +138,12 @@ class ChatView:
             return await self.message(request, device, mid)
         return RedirectResponse(f"/boards/{device}/chat#{quote(mid)}", _SEE_OTHER)
 
-    async def _whole(self, request: Request, device: str, exchange: Exchange) -> tuple[ShownExchange, str]:
+    async def _whole(
+        self, request: Request, device: str, exchange: Exchange, memory: dict[str, ExchangeMemory]
+    ) -> tuple[ShownExchange, str]:
         most = _MOST_WHOLE
         while True:
-            shown = await self._shown(exchange, most)
+            shown = await self._shown(exchange, most, memory)
             part = self._part(request, device, shown)
             if len(part.encode()) <= MOST_BYTES or most <= _CUT:
                 return shown, part
@@ -131,13 +152,14 @@ class ChatView:
     def _part(self, request: Request, device: str, shown: ShownExchange) -> str:
         return self.page.part(request, "parts/exchange.html", device=device, shown=shown)
 
-    async def _shown(self, exchange: Exchange, most: int) -> ShownExchange:
+    async def _shown(self, exchange: Exchange, most: int, memory: dict[str, ExchangeMemory]) -> ShownExchange:
         told = await self._conversations.why_waiting(exchange.message)
         answer = exchange.answer
         lines = list(_cut_lines(answer.lines, most))
         is_cut = len(answer.text) > most or len(lines) < len(answer.lines)
-        cut = Answer(answer.text[:most], answer.notices[:20], lines, answer.problems[:20], answer.last)
-        return ShownExchange(replace(exchange, answer=cut), told, is_cut)
+        cut = Answer(answer.text[:most], answer.notices[:20], lines, answer.problems[:20], last=answer.last)
+        of_memory = memory.get(exchange.message.said.mid, NOTHING)
+        return ShownExchange(replace(exchange, answer=cut), told, is_cut, of_memory)
 
 
 def _cut_lines(lines: Iterable[str], most: int) -> Iterator[str]:
@@ -148,10 +170,15 @@ def _cut_lines(lines: Iterable[str], most: int) -> Iterator[str]:
         yield line
 
 
-def make_router(page: Page, overviews: BoardOverviews, conversations: ConversationService) -> APIRouter:
+def make_router(
+    page: Page,
+    overviews: BoardOverviews,
+    conversations: ConversationService,
+    memories: MemoryServices,
+) -> APIRouter:
     """Make the routes."""
     router = page.router()
-    chat = ChatView(page, overviews, conversations)
+    chat = ChatView(page, overviews, conversations, memories)
 
     @router.get("/chat", openapi_extra=view())
     async def choose(request: Request, find: Annotated[str, Query(max_length=64)] = "") -> Response:
@@ -166,6 +193,18 @@ def make_router(page: Page, overviews: BoardOverviews, conversations: Conversati
     @router.post("/boards/{device}/chat", openapi_extra=view(form=True))
     async def say(request: Request, device: DeviceName, id: FormId, text: Annotated[str, Form()] = "") -> Response:
         await chat.say(device, id, text)
+        return await chat.after_form(request, device, id)
+
+    @router.post("/boards/{device}/chat/session", openapi_extra=view(form=True))
+    async def session(
+        request: Request,
+        device: DeviceName,
+        id: FormId,
+        to: Annotated[str, Form(pattern=r"^(s[0-9]{1,10})?$")] = "",
+        title: Annotated[str, Form(max_length=60)] = "",
+    ) -> Response:
+        """Go on in another session, or begin one."""
+        await chat.say(device, id, f"/session switch {to}" if to else f"/session new {' '.join(title.split())}".strip())
         return await chat.after_form(request, device, id)
 
     @router.post("/boards/{device}/chat/cancel", openapi_extra=view(form=True))

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from engram_host.companion.auth.middleware import Role, requires
-from engram_host.companion.page.page import Page, is_local, view
+from engram_host.companion.page.page import Page, is_local
 
 _SEE_OTHER = 303
 _MOST_TOKEN = 200
@@ -59,7 +59,7 @@ def _add_session_routes(router: APIRouter, page: Page) -> None:
         is_in = request.state.session is not None or not page.access.requires_tokens
         return Response(status_code=204 if is_in else 401)
 
-    @router.get("/signout", openapi_extra=view())
+    @router.get("/signout", openapi_extra=requires(Role.ANYBODY))
     async def ask_sign_out(request: Request) -> Response:
         """Ask where to sign out."""
         return page.render(request, "signout.html", page_key="")

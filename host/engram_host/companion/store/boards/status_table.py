@@ -10,7 +10,7 @@ from engram_host.companion.store.boards.status import (
     BoardStatus,
     ToldStatus,
 )
-from engram_host.companion.store.database import DatabaseTable, reads_once, writes
+from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
 from engram_host.companion.store.line_quota import DAY_SECONDS
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.replication_rules import admit_sender
@@ -49,6 +49,11 @@ class BoardStatusTable(DatabaseTable):
         where, names = ("WHERE device BETWEEN ? AND ?", (first, last)) if first else ("", ())
         found = rows.run(f"SELECT device, at, {_STATUS} FROM board_status {where}", names)
         return {device: ToldStatus(at, BoardStatus(*values)) for device, at, *values in found}
+
+    @reads
+    def statuses_of(self, rows: Rows, names: Sequence[str]) -> dict[str, ToldStatus]:
+        """What some boards told last, by name; those that have told nothing are left out."""
+        return {name: told for name in names if (told := _status(rows, name))}
 
     @reads_once
     def board_days(self, rows: Rows, device: str, since: int) -> list[BoardDay]:

@@ -28,6 +28,12 @@ MOST_CHATS = 5000
 MOST_MARK = 2000
 """Characters of what a bridge keeps to know up to where it took messages."""
 
+_TABLES = ("bridge_marks", "bridge_chats", "bridge_deliveries", "bridge_files")
+"""What is kept of a bridge's account."""
+
+_MARKED = "+"
+"""What stands before a user in whose messages' ids the user stands: those of former versions have none."""
+
 _AT_ONCE = 500
 """Rows that one transaction goes through."""
 
@@ -63,14 +69,14 @@ class DeliveryTable(DatabaseTable):
         check_room(rows, delivery.device, said, limits)
         insert_conversation(rows, delivery.device, said, "waiting", now)
         _touch_chat(rows, delivery.place, delivery.ref, said.room, now, asked=delivery.device)
-        return _insert(rows, delivery, now)
+        return insert_delivery(rows, delivery, now)
 
     @writes
     def add_text(self, rows: Rows, delivery: Delivery, now: int, *, is_sent: bool = False) -> Delivery | None:
         """Keep that a chat is owed a text, unless it `is_sent`; None if the message that it answers came before."""
         if _is_known(rows, delivery.mid):
             return None
-        return _insert(rows, delivery, now, "done" if is_sent else "open")
+        return insert_delivery(rows, delivery, now, "done" if is_sent else "open")
 
     @writes
     def add_pushes(self, rows: Rows, bridges: Collection[str], now: int) -> list[Delivery]:
@@ -85,7 +91,7 @@ class DeliveryTable(DatabaseTable):
         added: list[Delivery] = []
         for device, mid, room, text, at in rows.run(sql, (*bridges,)):
             place, ref = _place_of_room(rows, room, device, bridges)
-            if added_one := _insert(rows, Delivery(0, place, "", device, mid, text, at, ref=ref), now):
+            if added_one := insert_delivery(rows, Delivery(0, place, "", device, mid, text, at, ref=ref), now):
                 added.append(added_one)
         return added
 
@@ -116,9 +122,10 @@ class DeliveryTable(DatabaseTable):
         private = "bridge = ? AND chat = ? AND is_group = 0"
         sql = (
             f"SELECT 1 FROM bridge_chats WHERE {private} UNION ALL "
-            f"SELECT 1 FROM bridge_deliveries WHERE {private} AND state = 'open' LIMIT 1"
+            f"SELECT 1 FROM bridge_deliveries WHERE {private} AND state = 'open' UNION ALL "
+            "SELECT 1 FROM bridge_files WHERE bridge = ? AND chat = ? LIMIT 1"
         )
-        return bool(rows.run(sql, (bridge, chat) * 2))
+        return bool(rows.run(sql, (bridge, chat) * 3))
 
     @writes
     def note_group(self, rows: Rows, bridge: str, chat: str, now: int) -> int:
@@ -129,6 +136,7 @@ class DeliveryTable(DatabaseTable):
             f"UPDATE bridge_deliveries SET state = 'dropped', changed = ?, text = '' WHERE {private} AND state = 'open'"
         )
         dropped = rows.count(sql, (now, bridge, chat))
+        dropped += rows.count("DELETE FROM bridge_files WHERE bridge = ? AND chat = ?", (bridge, chat))
         rows.let_go |= bool(dropped)
         return dropped
 
@@ -174,6 +182,8 @@ class DeliveryTable(DatabaseTable):
         if told_dropped:
             sql = f"UPDATE bridge_chats SET dropped = dropped - ? WHERE {_PLACE}"
             rows.run(sql, (told_dropped, *_place(delivery.place)))
+            sql = "UPDATE bridge_deliveries SET tells_dropped = ? WHERE number = ?"
+            rows.run(sql, (told_dropped, delivery.number))
         return True
 
     @writes
@@ -230,20 +240,46 @@ class DeliveryTable(DatabaseTable):
         return bool(found)
 
     @writes
+    def claim_user(self, rows: Rows, bridge: str, user: str) -> str:
+        """Keep as which user a bridge is signed in, and nothing any more of another one that it was; what stands in the ids of
+        its messages, so that they are none of another user's: "" for one whose messages have been here without it.
+        """
+        found = rows.run("SELECT value FROM notes WHERE name = ?", (_user_note(bridge),))
+        is_unmarked = found == [(user,)] or (not found and _has_rows(rows, bridge))
+        if found in ([(user,)], [(_MARKED + user,)]):
+            return "" if is_unmarked else user
+        if found:
+            for table in _TABLES:
+                rows.run(f"DELETE FROM {table} WHERE bridge = ?", (bridge,))
+            rows.let_go = True
+            rows.run("DELETE FROM notes WHERE name = ?", (_user_note(bridge),))
+        value = user if is_unmarked else _MARKED + user
+        rows.run("INSERT INTO notes (name, value) VALUES (?, ?)", (_user_note(bridge), value))
+        return "" if is_unmarked else user
+
+    @writes
     def forget_bridge(self, rows: Rows, bridge: str) -> None:
         """Remove all that is kept of a bridge; people and groups stay."""
         _forget(rows, bridge)
 
 
 def _forget(rows: Rows, bridge: str) -> None:
-    for table in ("bridge_marks", "bridge_chats", "bridge_deliveries"):
+    for table in _TABLES:
         rows.run(f"DELETE FROM {table} WHERE bridge = ?", (bridge,))
-    rows.run("DELETE FROM notes WHERE name = ?", (_account_note(bridge),))
+    rows.run("DELETE FROM notes WHERE name IN (?, ?)", (_account_note(bridge), _user_note(bridge)))
     rows.let_go = True
+
+
+def _has_rows(rows: Rows, bridge: str) -> bool:
+    return any(rows.run(f"SELECT 1 FROM {table} WHERE bridge = ? LIMIT 1", (bridge,)) for table in _TABLES)
 
 
 def _account_note(bridge: str) -> str:
     return f"bridge.account.{bridge}"
+
+
+def _user_note(bridge: str) -> str:
+    return f"bridge.user.{bridge}"
 
 
 def _is_known(rows: Rows, mid: str) -> bool:
@@ -275,7 +311,7 @@ def _place_of_room(rows: Rows, room: str, device: str, bridges: Collection[str])
     return ChatPlace(bridge, chat, thread, bool(is_group)), "" if is_group else ref
 
 
-def _insert(rows: Rows, delivery: Delivery, now: int, state: str = "open") -> Delivery | None:
+def insert_delivery(rows: Rows, delivery: Delivery, now: int, state: str = "open") -> Delivery | None:
     """Add a row, and drop the oldest open ones if there are too many."""
     place = delivery.place
     values: dict[str, Any] = {
@@ -320,7 +356,11 @@ def _keep_bounds(rows: Rows, place: ChatPlace, now: int) -> None:
 def _drop(rows: Rows, delivery: Delivery, now: int) -> None:
     sql = "UPDATE bridge_deliveries SET state = 'dropped', changed = ?, text = '' WHERE number = ?"
     rows.run(sql, (now, delivery.number))
-    rows.run(f"UPDATE bridge_chats SET dropped = dropped + 1 WHERE {_PLACE}", _place(delivery.place))
+    untold = 0
+    if not delivery.shown.messages:
+        ((untold,),) = rows.run("SELECT tells_dropped FROM bridge_deliveries WHERE number = ?", (delivery.number,))
+    sql = f"UPDATE bridge_chats SET dropped = dropped + ? WHERE {_PLACE}"
+    rows.run(sql, (1 + untold, *_place(delivery.place)))
     rows.let_go = True
 
 

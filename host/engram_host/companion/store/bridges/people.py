@@ -14,6 +14,7 @@ from engram.memory.access import OWNER, Caller
 from engram_host.companion.bridge_types import GroupMode, PairingRequest, Person
 from engram_host.companion.store.damage import CHECKED, is_sound, row_check
 from engram_host.companion.store.database import DatabaseTable, reads, writes
+from engram_host.companion.store.page.sessions import end_pages_of
 from engram_host.companion.store.queries import Rows
 
 MOST_PEOPLE = 1000
@@ -32,16 +33,18 @@ MOST_WAITING = 3
 """Strangers of a network who have a code: nobody else is answered, so a flood costs nothing."""
 
 _LOCK = "INSERT INTO notes (name, value) VALUES ('people', '') ON CONFLICT (name) DO UPDATE SET value = excluded.value"
-_CODE = "code, ref, name, at"
+_CODE = "code, ref, name, at, is_sent"
 _PERSON, _ID, _GROUP = (CHECKED[name].columns for name in ("people", "people_ids", "chat_groups"))
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a sender: the person, and whether they have a code; and the mode of the group, "" if it is closed."""
+    """What is known of a sender: the person, or the code that they have; how many of their network have one; and the mode of
+    the group, "" if it is closed.
+    """
 
     person: Person | None
-    has_code: bool
+    request: PairingRequest | None
     codes: int
     mode: GroupMode | str
 
@@ -58,8 +61,14 @@ class PeopleTable(DatabaseTable):
         modes = _groups(rows, "WHERE ref = ?", (group,)) if group else {}
         network = ref.partition(":")[0]
         waiting = [each for each in _waiting(rows, now) if each.network == network] if person is None else []
-        has_code = any(each.ref == ref for each in waiting)
-        return Known(person, has_code, len(waiting), modes.get(group, ""))
+        request = next((each for each in waiting if each.ref == ref), None)
+        return Known(person, request, len(waiting), modes.get(group, ""))
+
+    @reads
+    def is_blocked(self, rows: Rows, principal: str) -> bool:
+        """Whether a principal is one, or an id of one, whom nobody answers any more."""
+        person = _with_principal(rows, principal) or _with_id(rows, principal)
+        return person is not None and person.is_blocked
 
     @writes
     def add_code(self, rows: Rows, request: PairingRequest) -> bool:
@@ -69,8 +78,15 @@ class PeopleTable(DatabaseTable):
         waiting = [each for each in _waiting(rows, request.at) if each.network == request.network]
         if len(waiting) >= MOST_WAITING or any(request.ref == each.ref for each in waiting):
             return False
-        values = (request.code, request.ref, request.name, request.at)
-        return rows.count(f"INSERT INTO pairing_codes ({_CODE}) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", values) > 0
+        values = (request.code, request.ref, request.name, request.at, int(request.is_sent))
+        return (
+            rows.count(f"INSERT INTO pairing_codes ({_CODE}) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", values) > 0
+        )
+
+    @writes
+    def mark_code_sent(self, rows: Rows, code: str) -> None:
+        """Note that a stranger got their code: it is not sent again."""
+        rows.run("UPDATE pairing_codes SET is_sent = 1 WHERE code = ?", (code,))
 
     # --- lists
 
@@ -93,6 +109,11 @@ class PeopleTable(DatabaseTable):
     def person(self, rows: Rows, ref: str) -> Person:
         """The person with an id, a principal or a name. NotFound."""
         return _find(rows, ref)
+
+    @reads
+    def person_of(self, rows: Rows, principal: str) -> Person | None:
+        """The person with a principal, None if there is none; not one who is called so in lists."""
+        return _with_principal(rows, principal)
 
     # --- changes
 
@@ -180,7 +201,7 @@ def _ended(now: int) -> tuple[int, int]:
 
 def _waiting(rows: Rows, now: int) -> list[PairingRequest]:
     sql = f"SELECT {_CODE} FROM pairing_codes WHERE at > ? AND at <= ? ORDER BY at, code"
-    return [PairingRequest(*row) for row in rows.run(sql, _ended(now))]
+    return [PairingRequest(*row, is_sent=bool(is_sent)) for *row, is_sent in rows.run(sql, _ended(now))]
 
 
 def _people(rows: Rows) -> list[Person]:
@@ -224,6 +245,7 @@ def _save(rows: Rows, person: Person) -> Person:
 def _remove(rows: Rows, person: Person) -> None:
     rows.run("DELETE FROM people_ids WHERE principal = ?", (person.principal,))
     rows.run("DELETE FROM people WHERE principal = ?", (person.principal,))
+    end_pages_of(rows, person.principal)
     rows.let_go = True
 
 
@@ -290,4 +312,6 @@ def _end_waiting(rows: Rows, ref: str) -> None:
 def _set_blocked(rows: Rows, person: Person, *, is_blocked: bool) -> Person:
     for ref in person.ids:
         _end_waiting(rows, ref)
+    if is_blocked:
+        end_pages_of(rows, person.principal)
     return _save(rows, replace(person, is_blocked=is_blocked))

@@ -6,11 +6,19 @@ from typing import Any
 from engram_host.companion.errors import Refused, TooManyWaiting, UnknownConversation
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.replication_rules import HELLO_FIRST
-from engram_host.companion.types import Conversation, ConversationLimits, ConversationState, PieceKind, Said, Sender
+from engram_host.companion.types import (
+    Conversation,
+    ConversationLimits,
+    ConversationState,
+    PieceKind,
+    Said,
+    Sender,
+    without_secret,
+)
 
 COLUMNS = (
     "number, device, mid, principal, text, room, is_group, workspace, is_command, state, turn, at, changed, offers, "
-    "is_cancelled, is_push"
+    "begun, unnamed, is_cancelled, is_push"
 )
 """Those of which as_conversation() makes a Conversation."""
 
@@ -31,9 +39,16 @@ def admit_board(rows: Rows, sender: Sender, device: str) -> None:
 
 def offer_message(rows: Rows, found: Conversation, now: int) -> Conversation:
     """Count one more offer of a message, and number it."""
-    offers = "offers = CASE WHEN offers < attempt THEN attempt ELSE offers END + 1"
+    offers = "unnamed = unnamed + 1, offers = CASE WHEN offers < attempt THEN attempt ELSE offers END + 1"
     rows.run(f"UPDATE conversations SET {offers}, changed = ? WHERE {ONE}", (now, found.device, found.said.mid))
     return known_conversation(rows, found.device, found.said.mid)
+
+
+def note_begun(rows: Rows, found: Conversation) -> None:
+    """The board has named a message: it has got the newest offer of it."""
+    if found.unnamed:
+        sql = f"UPDATE conversations SET begun = begun + 1, unnamed = 0 WHERE {ONE}"
+        rows.run(sql, (found.device, found.said.mid))
 
 
 def check_room(rows: Rows, device: str, said: Said, limits: ConversationLimits) -> None:
@@ -68,7 +83,7 @@ def insert_conversation(
         "turn": "",
         "at": now,
         "changed": now,
-        **dict.fromkeys(("offers", "attempt", "k", "is_cancelled"), 0),
+        **dict.fromkeys(("offers", "begun", "unnamed", "attempt", "k", "is_cancelled"), 0),
     }
     sql = f"INSERT INTO conversations ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})"
     rows.run(sql, (*values.values(),))
@@ -113,10 +128,12 @@ def as_conversation(row: Sequence[Any]) -> Conversation:
         at,
         changed,
         offers,
+        begun,
+        unnamed,
         *flags,
     ) = row
     said = Said(mid, principal, text, room, bool(is_group), workspace, bool(is_command))
-    return Conversation(number, device, said, state, turn, at, changed, offers, *map(bool, flags))
+    return Conversation(number, device, said, state, turn, at, changed, offers, begun, unnamed, *map(bool, flags))
 
 
 def begin_answer(rows: Rows, found: Conversation, offer: int) -> None:
@@ -152,6 +169,10 @@ def add_pieces(
 
 
 def end_conversation(rows: Rows, found: Conversation, state: ConversationState, now: int) -> None:
-    """Nothing more is to come of a message."""
-    sql = f"UPDATE conversations SET state = ?, changed = ? WHERE {ONE}"
-    rows.run(sql, (state, now, found.device, found.said.mid))
+    """Nothing more is to come of a message; a secret in it goes."""
+    key = (found.device, found.said.mid)
+    rows.run(f"UPDATE conversations SET state = ?, changed = ? WHERE {ONE}", (state, now, *key))
+    kept = without_secret(found.said).text
+    if kept != found.said.text:
+        rows.run(f"UPDATE conversations SET text = ? WHERE {ONE}", (kept, *key))
+        rows.let_go = True

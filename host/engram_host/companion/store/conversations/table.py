@@ -27,6 +27,7 @@ from engram_host.companion.store.conversations.rows import (
     find_conversation,
     insert_conversation,
     known_conversation,
+    note_begun,
     offer_message,
     remove_oldest_pushes,
 )
@@ -34,8 +35,13 @@ from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.types import Conversation, ConversationLimits, Piece, PieceKind, Said, Sender
 
-MOST_OFFERS = 20
-"""Times that a board is given one message: one that brings it down each time must not do so for ever."""
+MOST_BEGUN = 20
+"""Times that a board begins to answer one message: one that brings it down each time must not do so for ever."""
+
+MOST_UNNAMED = 200
+"""Times in a row that a board is given a message and does not say that it has got it: most offers are lost on the way, but
+one may bring the board down before it can say so.
+"""
 
 DONE_KEPT = 1000
 """Answered messages of a board: bounds what is kept of them."""
@@ -44,16 +50,20 @@ PUSHES_KEPT = 200
 """Of what a board said by itself: bounds what one that does not stop can fill between two sweeps."""
 
 NEVER_ENDED = "the board began {} times to answer this and never came to an end: it is not given it any more."
+NEVER_BEGUN = "the board was given this {} times and never said that it had got it: it is not given it any more."
 
 
 @dataclass(frozen=True)
 class Reply:
-    """A message of an answer: the offer that it answers, its number, its pieces, and whether it is the last one."""
+    """A message of an answer: the offer that it answers, its number, its pieces, whether it is the last one, and then the
+    board's id of what was answered.
+    """
 
     offer: int
     k: int
     pieces: Sequence[tuple[PieceKind, str]]
     is_end: bool
+    turn: str = ""
 
 
 class ConversationTable(DatabaseTable):
@@ -118,6 +128,14 @@ class ConversationTable(DatabaseTable):
         return [(number, device, said) for number, device, said in rows.run(sql, (number, limit))]
 
     @reads
+    def pushes_for_programs(self, rows: Rows, number: int, limit: int) -> list[Conversation]:
+        """What boards began to say after a number, oldest first, but for what the chat of a bridge gets."""
+        room = "SELECT 1 FROM bridge_chats WHERE bridge_chats.room = conversations.room"
+        where = f"is_push = 1 AND number > ? AND NOT EXISTS ({room})"
+        sql = f"SELECT {COLUMNS} FROM conversations WHERE {where} ORDER BY number LIMIT ?"
+        return [as_conversation(row) for row in rows.run(sql, (number, limit))]
+
+    @reads
     def newest_conversation(self, rows: Rows) -> int:
         """The highest number of a message, 0 if there is none."""
         return rows.run("SELECT coalesce(max(number), 0) FROM conversations")[0][0]
@@ -159,8 +177,8 @@ class ConversationTable(DatabaseTable):
             (first,) = found
             if first.is_cancelled:
                 end_conversation(rows, first, "cancelled", now)
-            elif first.offers >= MOST_OFFERS:
-                add_pieces(rows, first, [("problem", NEVER_ENDED.format(first.offers))])
+            elif why := _why_given_up(first):
+                add_pieces(rows, first, [("problem", why)])
                 end_conversation(rows, first, "undeliverable", now)
             else:
                 return offer_message(rows, first, now)
@@ -172,6 +190,8 @@ class ConversationTable(DatabaseTable):
         found = find_conversation(rows, device, mid)
         if found is None:
             return False
+        if found.is_open:
+            note_begun(rows, found)
         if turn and found.state == "waiting":
             sql = f"UPDATE conversations SET state = 'taken', turn = ?, changed = ? WHERE {ONE}"
             rows.run(sql, (turn, now, device, mid))
@@ -191,12 +211,16 @@ class ConversationTable(DatabaseTable):
         ((attempt, k),) = rows.run(f"SELECT attempt, k FROM conversations WHERE {ONE}", (device, mid))
         if (reply.offer, reply.k) <= (attempt, k):
             return found.is_cancelled  # it came late or twice
+        note_begun(rows, found)
         if reply.offer > attempt:
             begin_answer(rows, found, reply.offer)
         add_pieces(rows, found, reply.pieces, limits.answer_bytes)
         sql = f"UPDATE conversations SET state = 'answering', k = ?, changed = ? WHERE {ONE}"
         rows.run(sql, (reply.k, now, device, mid))
         if reply.is_end:
+            # A short answer is over before the board has said that it has the message.
+            if reply.turn and not found.turn:
+                rows.run(f"UPDATE conversations SET turn = ? WHERE {ONE}", (reply.turn, device, mid))
             end_conversation(rows, found, "cancelled" if found.is_cancelled else "done", now)
         return found.is_cancelled
 
@@ -234,3 +258,10 @@ class ConversationTable(DatabaseTable):
             rows.run(f"DELETE FROM conversations WHERE {ONE}", key)
         rows.let_go |= bool(gone)
         return [(each.device, each.said.mid) for each in given_up]
+
+
+def _why_given_up(found: Conversation) -> str:
+    """Why a board is not given a message any more, "" if it is."""
+    if found.begun >= MOST_BEGUN:
+        return NEVER_ENDED.format(found.begun)
+    return NEVER_BEGUN.format(found.unnamed) if found.unnamed >= MOST_UNNAMED else ""

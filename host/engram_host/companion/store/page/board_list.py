@@ -18,8 +18,10 @@ _COLUMNS = (
 )
 _FROM = (
     f"FROM devices LEFT JOIN ({_COPIES}) AS copies ON copies.device = devices.name "
-    f"LEFT JOIN ({_WAITING}) AS waits ON waits.device = devices.name"
+    f"LEFT JOIN ({_WAITING}) AS waits ON waits.device = devices.name "
+    "LEFT JOIN board_status ON board_status.device = devices.name"
 )
+_FULL = "CASE WHEN flash_size > 0 THEN flash * 1.0 / flash_size ELSE -1 END"
 _ORDERS = {
     "name": "name",
     "-name": "name DESC",
@@ -29,6 +31,10 @@ _ORDERS = {
     "-lines": "coalesce(records, 0) + coalesce(journal, 0) DESC, name",
     "waiting": "coalesce(waiting, 0), name",
     "-waiting": "coalesce(waiting, 0) DESC, name",
+    "flash": f"{_FULL}, name",
+    "-flash": f"{_FULL} DESC, name",
+    "firmware": "coalesce(firmware, ''), name",
+    "-firmware": "coalesce(firmware, '') DESC, name",
 }
 
 

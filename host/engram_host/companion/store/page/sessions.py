@@ -14,8 +14,8 @@ MOST_SESSIONS = 1000
 MOST_CODES = 100
 """Codes that are kept, likewise."""
 
-_SESSION = "digest, token, is_read_only, made, used, ends"
-_CODE = "digest, token, is_local, ends"
+_SESSION = "digest, token, is_read_only, made, used, ends, principal"
+_CODE = "digest, token, is_local, ends, principal"
 
 
 class PageSessionTable(DatabaseTable):
@@ -24,9 +24,10 @@ class PageSessionTable(DatabaseTable):
     @writes
     def add_session(self, rows: Rows, session: PageSession) -> None:
         """Keep a session; those that have ended go."""
-        sql = f"INSERT INTO page_sessions ({_SESSION}) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING"
+        sql = f"INSERT INTO page_sessions ({_SESSION}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING"
         flag = int(session.is_read_only)
-        rows.run(sql, (session.digest, session.token, flag, session.made, session.used, session.ends))
+        values = (session.digest, session.token, flag, session.made, session.used, session.ends, session.principal)
+        rows.run(sql, values)
         rows.run("DELETE FROM page_sessions WHERE ends <= ?", (session.made,))
         kept = "SELECT digest FROM page_sessions ORDER BY used DESC, digest LIMIT ?"
         rows.run(f"DELETE FROM page_sessions WHERE digest NOT IN ({kept})", (MOST_SESSIONS,))
@@ -58,8 +59,8 @@ class PageSessionTable(DatabaseTable):
         rows.run("DELETE FROM page_codes WHERE ends <= ?", (now,))
         kept = "SELECT digest FROM page_codes ORDER BY ends DESC, digest LIMIT ?"
         rows.run(f"DELETE FROM page_codes WHERE digest NOT IN ({kept})", (MOST_CODES - 1,))
-        sql = f"INSERT INTO page_codes ({_CODE}) VALUES (?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING"
-        rows.run(sql, (code.digest, code.token, int(code.is_local), code.ends))
+        sql = f"INSERT INTO page_codes ({_CODE}) VALUES (?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING"
+        rows.run(sql, (code.digest, code.token, int(code.is_local), code.ends, code.principal))
 
     @writes
     def take_page_code(self, rows: Rows, digest: bytes, now: int, *, is_local: bool) -> PageCode | None:
@@ -72,10 +73,16 @@ class PageSessionTable(DatabaseTable):
         # Two that show it at once: the one whose DELETE counts has it.
         if not found or rows.count(f"DELETE FROM page_codes {where}", values) != 1:
             return None
-        kept, token, local, ends = found[0]
-        return PageCode(bytes(kept), bytes(token), bool(local), ends)
+        kept, token, local, ends, principal = found[0]
+        return PageCode(bytes(kept), bytes(token), bool(local), ends, principal)
 
 
 def _session(row: Sequence[Any]) -> PageSession:
-    digest, token, is_read_only, made, used, ends = row
-    return PageSession(bytes(digest), bytes(token), bool(is_read_only), made, used, ends)
+    digest, token, is_read_only, *times, principal = row
+    return PageSession(bytes(digest), bytes(token), bool(is_read_only), *times, principal)
+
+
+def end_pages_of(rows: Rows, principal: str) -> None:
+    """Forget the sessions and links of a person's page."""
+    for table in ("page_sessions", "page_codes"):
+        rows.run(f"DELETE FROM {table} WHERE principal = ?", (principal,))

@@ -16,6 +16,8 @@ class PageSession:
     made: int
     used: int
     ends: int
+    principal: str = ""
+    """Of whose page it is; "" for an operator's."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +30,23 @@ class PageCode:
     token: bytes = field(repr=False)
     is_local: bool
     ends: int
+    principal: str = ""
 
 
-BoardSort = Literal["name", "-name", "heard", "-heard", "lines", "-lines", "waiting", "-waiting"]
+BoardSort = Literal[
+    "name",
+    "-name",
+    "heard",
+    "-heard",
+    "lines",
+    "-lines",
+    "waiting",
+    "-waiting",
+    "flash",
+    "-flash",
+    "firmware",
+    "-firmware",
+]
 """By what boards are sorted; with - before it the other way round."""
 
 

@@ -2,19 +2,30 @@
 
 docs/guides/conversations.md has the form. A message that comes again with its id is not said again: its answer is. After a
 start of the companion the answers to what is open are published, and those of which the end may not have gone out.
+
+A program that names a `principal` vouches for them, as who holds an operator's token may over HTTP, too. One that passes on
+what others say names a `sender`, an id of their network: the rules of people are those of bridges then.
 """
 
 import asyncio
+import functools
 import json
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Coroutine
+from dataclasses import replace
 from typing import Any
 
-from engram.errors import EngramError
+from engram.channels.people import checked_id
+from engram.errors import ArgumentError, EngramError
 from engram.link.messages import MID_CHARS
+from engram.memory.access import Caller
+from engram_host.companion.bridges.network import Chat, Incoming
+from engram_host.companion.conversations.door.pushes import DoorPushes, Publish
+from engram_host.companion.conversations.people import Admission, PeopleService, room_of
 from engram_host.companion.conversations.service import DOOR_IDS, ConversationService, Progress
-from engram_host.companion.errors import CompanionError, StoreUnavailable
+from engram_host.companion.errors import CompanionError, StoreUnavailable, UnknownConversation
+from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import Piece, Said
 
 _log = logging.getLogger("engram.conversations")
@@ -34,8 +45,11 @@ RESUMED_SECONDS = 120
 RETRY_SECONDS = 5.0
 """Between two attempts to read what is open from a database that cannot be used."""
 
-Publish = Callable[[str, bytes], Awaitable[None]]
-"""Publishes a message on the topic `chat/out` of a board; waits for the broker while that is away."""
+NO_BRIDGE = ""
+"""The name of the bridge of a relay, which has the policy of all."""
+
+IGNORED = "ignored"
+"""The end of a message that the rules of people want no answer to."""
 
 _BUSY = "the companion passes on {} answers already: publish this again later."
 _MANY_CANCELS = "too many messages are cancelled at the same time: publish this again."
@@ -46,8 +60,11 @@ _FIELDS: dict[str, type] = {
     "command": str,
     "cancel": str,
     "principal": str,
+    "sender": str,
+    "name": str,
     "room": str,
     "group": bool,
+    "mentioned": bool,
     "workspace": str,
 }
 
@@ -87,10 +104,16 @@ class _Tasks:
 
 
 class MqttDoor:
-    """Takes messages of programs for boards, and passes answers on."""
+    """Takes messages of programs for boards, and passes answers on, and what boards begin to say."""
 
-    def __init__(self, conversations: ConversationService):
+    def __init__(
+        self, conversations: ConversationService, people: PeopleService, pushes: DoorPushes, supervisor: Supervisor
+    ):
         self._conversations = conversations
+        self._people = people
+        self._pushes = pushes
+        self._supervisor = supervisor
+        self._passing_pushes: BackgroundTask | None = None
         self._answers = _Tasks(MOST_AT_WORK)
         self._cancels = _Tasks(MOST_CANCELLING)
         self._refusals = _Tasks(MOST_REFUSING)
@@ -113,11 +136,16 @@ class MqttDoor:
             self._refuse(publish, device, own_id, _BUSY.format(MOST_AT_WORK))
 
     def resume(self, publish: Publish) -> None:
-        """Publish the answers to what came through this door before the companion was started."""
+        """Publish the answers to what came through this door before the companion was started; and from now on, what boards
+        begin to say.
+        """
         self._resuming.begin(self._resume(publish))
+        self._passing_pushes = self._supervisor.start("mqtt pushes", functools.partial(self._pushes.run, publish))
 
     async def stop(self) -> None:
         """Pass nothing more on."""
+        if self._passing_pushes:
+            await self._passing_pushes.stop()
         for tasks in (self._resuming, self._answers, self._cancels, self._refusals):
             await tasks.stop()
 
@@ -133,11 +161,49 @@ class MqttDoor:
 
     async def _say(self, device: str, own_id: str, fields: dict[str, Any], publish: Publish) -> None:
         try:
-            await self._conversations.say(device, _said(own_id, fields))
+            refusal = await self._refusal_of(device, own_id, fields)
         except (CompanionError, EngramError) as problem:
-            await _publish(publish, device, {"id": own_id, "problem": str(problem)})
-            return
-        await self._pass_on(device, own_id, publish)
+            refusal = {"problem": str(problem)}
+        if refusal:
+            await _publish(publish, device, {"id": own_id, **refusal})
+        else:
+            await self._pass_on(device, own_id, publish)
+
+    async def _refusal_of(self, device: str, own_id: str, fields: dict[str, Any]) -> dict[str, str]:
+        """Say something to a board; why not, as it is published, if who says it may not talk. CompanionError, EngramError."""
+        admission = await self._admit(device, own_id, fields)
+        if admission.caller is None:
+            return {"problem": admission.reply} if admission.reply else {"end": IGNORED}
+        is_kept = False
+        try:
+            await self._conversations.say(device, _said(own_id, fields, admission.caller))
+            is_kept = True
+        finally:
+            if not is_kept:
+                self._people.take_back(admission)
+        return {}
+
+    async def _admit(self, device: str, own_id: str, fields: dict[str, Any]) -> Admission:
+        """Whether a program's message may be answered, and as whose."""
+        chat, is_group, workspace = fields.get("room", ""), fields.get("group", False), fields.get("workspace", "")
+        if principal := fields.get("principal"):
+            is_blocked = await self._people.is_blocked(principal)
+            return Admission(None if is_blocked else Caller(principal, chat, is_group, workspace))
+        network, _, sender = fields["sender"].partition(":")
+        if principal := await self._known_principal(device, own_id):
+            # It is said already, and counts no second time.
+            return Admission(Caller(principal, room_of(network, chat or sender), is_group, workspace))
+        place, name = Chat(chat or sender, "", is_group), fields.get("name", "")
+        message = Incoming(own_id, place, sender, name, is_mentioned=fields.get("mentioned", False))
+        admission = await self._people.admit(NO_BRIDGE, network, message)
+        return replace(admission, caller=admission.caller and admission.caller._replace(workspace=workspace))
+
+    async def _known_principal(self, device: str, own_id: str) -> str:
+        """Who said a message with an id, "" if there is none."""
+        try:
+            return (await self._conversations.find(device, DOOR_IDS + own_id)).said.principal
+        except UnknownConversation:
+            return ""
 
     async def _pass_on(self, device: str, own_id: str, publish: Publish) -> None:
         """Publish an answer as it comes, from its beginning on."""
@@ -186,19 +252,30 @@ def parse(data: bytes) -> dict[str, Any]:
         raise DoorRefused(f"an id has 1 to {MID_CHARS - len(DOOR_IDS)} printable ASCII signs without spaces.")
     if "cancel" not in fields and bool(fields.get("text")) == bool(fields.get("command")):
         raise DoorRefused("a message has either text or command, or it cancels another one.")
-    if "cancel" not in fields and not fields.get("principal"):
-        raise DoorRefused("a message says who speaks: principal.")
+    if "cancel" not in fields and bool(fields.get("principal")) == bool(fields.get("sender")):
+        raise DoorRefused("a message says who speaks: either principal or sender.")
+    if fields.get("sender"):
+        _check_relayed(fields)
     return fields
+
+
+def _check_relayed(fields: dict[str, Any]) -> None:
+    try:
+        checked_id(fields["sender"])
+    except ArgumentError:
+        raise DoorRefused("a sender is a network and its own id of them, such as signal:4711.") from None
+    if fields.get("group") and not fields.get("room"):
+        raise DoorRefused("a group has a room: the network's own id of it.")
 
 
 def _is_id(value: str) -> bool:
     return 0 < len(value) <= MID_CHARS - len(DOOR_IDS) and all("!" <= sign <= "~" for sign in value)
 
 
-def _said(own_id: str, fields: dict[str, Any]) -> Said:
+def _said(own_id: str, fields: dict[str, Any], caller: Caller) -> Said:
     content = fields.get("text") or fields["command"]
-    where = fields.get("room", ""), fields.get("group", False), fields.get("workspace", "")
-    return Said(DOOR_IDS + own_id, fields["principal"], content, *where, bool(fields.get("command")))
+    where = caller.room, caller.group, caller.workspace
+    return Said(DOOR_IDS + own_id, caller.principal, content, *where, bool(fields.get("command")))
 
 
 def _shown(event: Progress | Piece) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from engram_host.companion.bridge_types import Delivery, Shown
 from engram_host.companion.bridges.errors import SendFailed, SendRefused, SendUncertain
 from engram_host.companion.bridges.network import Chat, Features
 from engram_host.companion.conversations.outlet import Marks, Outlet
-from engram_host.companion.conversations.rendering import LEFT_OUT
-from engram_host.companion.conversations.splitting import Part, next_part, text_between
+from engram_host.companion.conversations.rendering.answer_text import LEFT_OUT
+from engram_host.companion.conversations.rendering.splitting import Part, next_part, text_between
 from engram_host.companion.errors import CompanionError
 from engram_host.companion.store.bridges.deliveries import DeliveryTable
 from engram_host.wording import counted

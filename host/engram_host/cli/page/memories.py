@@ -1,0 +1,110 @@
+"""`engram list`: memories of a board by the filters of the page, or its turns."""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from engram_host.cli import output
+from engram_host.cli.exit_status import WrongUsage
+from engram_host.cli.memory import Since, Until, cut_text, to_seconds
+from engram_host.cli.options import DEVICE, HOME, JSON, URL, Context, takes
+from engram_host.wording import counted
+
+
+class Sort(StrEnum):
+    """By what memories are sorted."""
+
+    CHANGED = "changed"
+    CREATED = "created"
+    IMPORTANCE = "importance"
+
+
+_STATES = ("live", "superseded", "expired", "archived", "all")
+
+
+@takes(DEVICE, URL, HOME, JSON)
+def list_entries(
+    context: Context,
+    turns: Annotated[bool, typer.Option("--turns", help="list conversation turns instead of memories")] = False,
+    tag: Annotated[str, typer.Option(help="only memories with this tag")] = "",
+    type: Annotated[str, typer.Option(help="only memories of this type, such as fact")] = "",
+    scope: Annotated[str, typer.Option(help="only memories of this scope: all, user:NAME or ws:ID")] = "",
+    state: Annotated[
+        str, typer.Option(help="only memories in this state: live, superseded, expired, archived or all")
+    ] = "live",
+    source: Annotated[str, typer.Option(help="only memories that came so, such as auto_llm or import")] = "",
+    keyword: Annotated[str, typer.Option(help="only memories with this keyword: a person, place or thing")] = "",
+    words: Annotated[str, typer.Option(help="only memories with these words, all of them")] = "",
+    pinned: Annotated[bool, typer.Option("--pinned", help="only pinned memories")] = False,
+    sort: Annotated[Sort, typer.Option(help="by what memories are sorted, the highest first")] = Sort.CHANGED,
+    reverse: Annotated[bool, typer.Option("--reverse", help="the other way round")] = False,
+    offset: Annotated[int, typer.Option(min=0, help="leave out so many memories before")] = 0,
+    session: Annotated[str, typer.Option(help="only turns of this session")] = "",
+    speaker: Annotated[str, typer.Option(help="only turns of this speaker")] = "",
+    since: Since = "",
+    until: Until = "",
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="maximum number of entries")] = 50,
+) -> None:
+    """List a board's memories or turns, newest first. Needs a running companion.
+
+    Example: engram list --device kitchen --tag shopping
+
+    Example: engram list --words "blue tin" --sort importance
+
+    Example: engram list --turns --speaker ann --since 2026-01-01
+    """
+    if state not in _STATES:
+        raise WrongUsage(f"--state takes one of {', '.join(_STATES)}.")
+    asked: dict[str, Any] = {"tag": tag, "type": type, "scope": scope, "state": state, "limit": limit}
+    asked |= {"since": to_seconds("--since", since), "until": to_seconds("--until", until)}
+    of_memories = {"source": source, "keyword": keyword, "words": words, "pinned": pinned or "", "offset": offset}
+    if turns and (any(of_memories.values()) or reverse or sort != Sort.CHANGED):
+        raise WrongUsage("--source, --keyword, --words, --pinned, --sort, --reverse and --offset are for memories.")
+    if not turns and (session or speaker):
+        raise WrongUsage("--session and --speaker are for turns: add --turns.")
+    path = "/v1/devices/{}/entries" if turns else "/v1/boards/{}/memories"
+    asked |= {"log": "journal", "session": session, "speaker": speaker} if turns else of_memories
+    asked |= {} if turns else {"sort": ("" if reverse else "-") + sort}
+    with context.open_companion() as companion:
+        name = companion.device(context.device)
+        found = companion.get(path.format(name), **asked)
+    if context.json:
+        output.print_json({"device": name, **found})
+        return
+    rows = [_turn_row(each) if turns else _memory_row(each) for each in found["entries"]]
+    columns = ("id", "at", "session", "who", "text") if turns else ("id", "day", "state", "tags", "memory")
+    output.print_table(columns, rows, empty=f"no matching entry on {name}.")
+    if offset + len(rows) < found["total"]:
+        what = f"the newest {len(rows)}" if not offset and sort == Sort.CHANGED and not reverse else str(len(rows))
+        typer.echo(f"{what} of {found['total']}; --limit shows more.", err=True)
+    if found["archived"]:
+        more = counted(
+            found["archived"],
+            "more is in the archive; --state archived shows it.",
+            "more are in the archive; --state archived shows them.",
+        )
+        typer.echo(more, err=True)
+
+
+def _memory_row(entry: dict[str, Any]) -> tuple[str, ...]:
+    line = entry["line"]
+    state = entry["state"] + (", pinned" if line.get("pinned") else "")
+    return (
+        entry["id"],
+        output.format_time(line.get("created"))[:10],
+        state,
+        ", ".join(line["tags"]),
+        cut_text(line["content"]),
+    )
+
+
+def _turn_row(entry: dict[str, Any]) -> tuple[str, ...]:
+    line = entry["line"]
+    return (
+        entry["id"],
+        output.format_time(line.get("at")),
+        line.get("sid", ""),
+        line.get("who", ""),
+        cut_text(line["text"]),
+    )

@@ -1,0 +1,1 @@
+"""Settings of boards from afar: what there is to set, checked by the firmware's own rules, and sent as commands."""

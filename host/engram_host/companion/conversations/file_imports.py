@@ -1,0 +1,267 @@
+"""Files that the owner sends into a private chat: kept until /import, and then given to a board line by line.
+
+A line is a /import of one object, which the board answers before the next one goes, so that other people's messages come in
+between. How far it is stands in the file's row: after a stop it goes on there.
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from engram.channels.people import shown
+from engram.errors import ArgumentError
+from engram.memory import access
+from engram.memory.access import OWNER, Caller
+from engram_host.companion.bridge_types import ChatFile, ChatPlace, Delivery
+from engram_host.companion.bridges.errors import FileNotFetched
+from engram_host.companion.bridges.network import Attachment, Incoming
+from engram_host.companion.conversations.service import ConversationService, Progress
+from engram_host.companion.errors import CompanionError, StoreUnavailable, TooManyWaiting
+from engram_host.companion.store.bridges.files import ChatFileTable
+from engram_host.companion.types import Piece, Said
+from engram_host.transfer.reader import Line, MemoryFile
+from engram_host.transfer.report import ImportReport, read_reports
+from engram_host.wording import counted
+
+_log = logging.getLogger("engram.bridges")
+
+MOST_BYTES = 262_144
+"""Of a file: as many as a board takes by its own Telegram."""
+
+MOST_LINES = 4000
+"""Of a file: each is a message to the board."""
+
+FETCH_SECONDS = 30.0
+"""That a network may take to give a file: the message waits for it."""
+
+RETRY_SECONDS = 5.0
+"""Before a line goes that the database, or the messages that wait for the board, had no room for."""
+
+_FORMS = (".jsonl", ".json", ".md")
+_NAME_CHARS = 64
+_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+_ELSE = "received"
+_FULL = ("full", "flash")
+"""Codes of refused lines after which a board takes no more: docs/reference/serial.md."""
+_PROBLEMS_SHOWN = 20
+
+
+class _CompanionStops(Exception):
+    """The companion ends before a board has answered."""
+
+
+@dataclass(frozen=True)
+class _Answered:
+    """What a board said to a line."""
+
+    device: str
+    pieces: list[Piece]
+
+    @property
+    def reports(self) -> list[Mapping[str, Any]]:
+        return [json.loads(piece.text) for piece in self.pieces if piece.kind == "report"]
+
+    @property
+    def problem(self) -> str:
+        said = "".join(piece.text for piece in self.pieces if piece.kind in ("problem", "line", "more"))
+        return said or f"{self.device} did not say what it did."
+
+
+class FileImports:
+    """The files of one bridge's chats. `begin(work)` runs it as a task that ends with the bridge, `deliver` sends a report."""
+
+    def __init__(
+        self,
+        store: ChatFileTable,
+        conversations: ConversationService,
+        begin: Callable[[Coroutine[Any, Any, None]], object],
+        deliver: Callable[[Delivery], None],
+        now: Callable[[], float] = time.time,
+    ):
+        self._store = store
+        self._conversations = conversations
+        self._begin = begin
+        self._deliver = deliver
+        self._now = now
+        self._running: set[ChatPlace] = set()
+
+    async def take(self, message: Incoming, caller: Caller, place: ChatPlace) -> str:
+        """Keep a file of a message; what is said to that, "" if it has none that /import reads. StoreUnavailable."""
+        file = next((each for each in message.attachments if importable(each)), None)
+        if file is None or file.fetch is None:
+            return ""
+        name = shown(file.name)[:_NAME_CHARS]
+        if not access.is_owner(caller) or place.is_group:
+            return f"{name}: files are taken from the owner only, in private."
+        too_long = f"{name} is longer than {MOST_BYTES} bytes, which is as much as is taken: send it in parts."
+        if file.size > MOST_BYTES:
+            return too_long
+        try:
+            async with asyncio.timeout(FETCH_SECONDS):
+                data = await file.fetch(MOST_BYTES)
+        except TimeoutError:
+            return f"{name} could not be fetched within {FETCH_SECONDS:.0f} s: send it again."
+        except FileNotFetched as problem:
+            return f"{name} could not be fetched: {problem}"
+        if len(data) > MOST_BYTES:
+            return too_long
+        kept = ChatFile(place, _checked_name(file.name), data, int(self._now()))
+        if not await asyncio.to_thread(self._store.add_chat_file, kept):
+            return f"{name} is not taken: another file of this chat is being imported, wait for its report."
+        return f"{name} is kept ({len(data)} bytes): /import {kept.name} brings it in."
+
+    async def import_file(self, owed: Delivery, name: str, caller: Caller, board: str) -> str:
+        """/import NAME of a file that was sent into this chat; what is said to that, "" if there is none such: then it is a
+        file of the board. StoreUnavailable.
+        """
+        if owed.place.is_group or not access.is_owner(caller):
+            return ""
+        file = await asyncio.to_thread(self._store.chat_file, owed.place)
+        if file is None or file.name != name:
+            return ""
+        if file.is_imported and file.mid != owed.mid:
+            return f"{name} is being imported into {file.device} already; its report comes here."
+        lines = await asyncio.to_thread(_lines, file)
+        if len(lines) > MOST_LINES:
+            return f"{name} has {len(lines)} lines, and {MOST_LINES} are taken at most: send it in parts."
+        file = replace(file, device=board, mid=owed.mid, message=owed.message, ref=owed.ref, room=caller.room)
+        if await asyncio.to_thread(self._store.begin_import, file):
+            self.resume(file)
+        return f"{board} is given {name}, {counted(len(lines), 'line', 'lines')}: its report follows. /cancel stops it."
+
+    async def cancel(self, place: ChatPlace, caller: Caller) -> str:
+        """/cancel: stop the import of a chat; what is said to that, "" if there is none. StoreUnavailable."""
+        if not access.is_owner(caller):
+            return ""
+        file = await asyncio.to_thread(self._store.cancel_import, place)
+        if file is None:
+            return ""
+        lines = counted(file.answered, "line", "lines")
+        return f"The import of {file.name} is stopped after {lines}; what {file.device} stored stays."
+
+    def resume(self, file: ChatFile) -> None:
+        """Go on with an import, unless it goes on already."""
+        if file.place not in self._running:
+            self._running.add(file.place)
+            self._begin(self._run(file))
+
+    # --- giving it to the board
+
+    async def _run(self, file: ChatFile) -> None:
+        try:
+            while True:
+                try:
+                    await self._import(file)
+                    return
+                except StoreUnavailable as problem:
+                    _log.warning("an import waits: %s", problem, extra={"repeat": "imports"})
+                await asyncio.sleep(RETRY_SECONDS)
+                file = await self._again(file)
+        finally:
+            self._running.discard(file.place)
+
+    async def _again(self, file: ChatFile) -> ChatFile:
+        """A file as it stands in the database, as far as that can be read."""
+        with contextlib.suppress(StoreUnavailable):
+            found = await asyncio.to_thread(self._store.chat_file, file.place)
+            return found if found and found.mid == file.mid else file
+        return file
+
+    async def _import(self, file: ChatFile) -> None:
+        source, report = _source(file), ImportReport.parse(file.report)
+        lines = await asyncio.to_thread(lambda: list(source.lines()))
+        stopped = ""
+        for at, line in enumerate(lines[file.answered :], file.answered + 1):
+            mid = f"{file.mid}.{at}"
+            try:
+                stopped = await self._give(file, mid, line, report)
+            except _CompanionStops:
+                return
+            saved = await asyncio.to_thread(self._store.save_import, file, at, report.saved, mid)
+            if saved is None:
+                return  # it was cancelled, or its chat is a group now
+            file = saved
+            if stopped:
+                break
+        else:
+            report.end(source)
+        await self._end(file, report, stopped)
+
+    async def _give(self, file: ChatFile, mid: str, line: Line, report: ImportReport) -> str:
+        """Let a board import a line, and add what it says to the report; why it takes no more, "" if it does."""
+        number, fields = line
+        if isinstance(fields, str):
+            report.refuse(number, fields)
+            return ""
+        said = Said(
+            mid, OWNER.principal, "/import " + json.dumps(fields, ensure_ascii=False), file.room, is_command=True
+        )
+        try:
+            answered = await self._ask(file.device, said)
+        except StoreUnavailable:
+            raise
+        except ArgumentError as problem:  # it is longer than a message
+            report.refuse(number, str(problem))
+            return ""
+        except CompanionError as problem:  # the board was erased, or the message has gone
+            return f"Stopped at line {number}: {problem}"
+        outcome, refused = read_reports(answered.reports)
+        if outcome is None:
+            return f"Stopped at line {number}: {answered.problem}"
+        report.add(number, outcome, refused)
+        is_full = any(each["code"] in _FULL for each in refused)
+        return (
+            f"Stopped at line {number}: what stands before it is kept, the file can be sent again." if is_full else ""
+        )
+
+    async def _ask(self, device: str, said: Said) -> _Answered:
+        """The board's answer, whenever it comes. CompanionError, _CompanionStops."""
+        while True:
+            try:
+                await self._conversations.say(device, said)
+                break
+            except TooManyWaiting as problem:
+                _log.info("an import waits: %s", problem, extra={"repeat": "imports"})
+            await asyncio.sleep(RETRY_SECONDS)
+        pieces: list[Piece] = []
+        async for event in self._conversations.follow_patiently(device, said.mid):
+            if isinstance(event, Piece):
+                pieces = [] if event.kind == "again" else [*pieces, event]
+            elif isinstance(event, Progress) and not event.conversation.is_open:
+                return _Answered(device, pieces)
+        raise _CompanionStops
+
+    async def _end(self, file: ChatFile, report: ImportReport, stopped: str) -> None:
+        problems = report.problems[:_PROBLEMS_SHOWN]
+        if more := len(report.problems) - len(problems):
+            problems.append(f"more problems: {more}")
+        text = "\n".join((f"{file.name}: {report.summary}", *problems, *report.notes, *([stopped] if stopped else [])))
+        now = int(self._now())
+        owed = Delivery(0, file.place, file.message, "", f"{file.mid}-r", text, now, ref=file.ref)
+        if added := await asyncio.to_thread(self._store.end_import, file, owed, now):
+            self._deliver(added)
+
+
+def importable(attachment: Attachment) -> bool:
+    """Whether a file is one that /import reads, and its network gives it."""
+    return attachment.fetch is not None and attachment.kind == "file" and attachment.name.lower().endswith(_FORMS)
+
+
+def _source(file: ChatFile) -> MemoryFile:
+    return MemoryFile(file.name, file.data)
+
+
+def _lines(file: ChatFile) -> list[Line]:
+    return list(_source(file).lines())
+
+
+def _checked_name(name: str) -> str:
+    """A name that a person can type after /import: one with other signs is replaced."""
+    if len(name) <= _NAME_CHARS and not name.startswith(".") and set(name) <= _NAME:
+        return name
+    return _ELSE + "." + name.rpartition(".")[2].lower()

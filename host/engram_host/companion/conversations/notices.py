@@ -1,0 +1,85 @@
+"""Sentences of which nothing is kept, such as codes of strangers: a flood of them leaves no row and no task."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from engram_host.companion.bridges.errors import SendFailed, SendRefused, SendUncertain, SlowDown
+from engram_host.companion.bridges.network import Incoming
+from engram_host.companion.conversations.delivery import RetryWait
+from engram_host.companion.conversations.outlet import Outlet, Outlets
+from engram_host.companion.conversations.people import Admission, PeopleService
+from engram_host.companion.conversations.service import BRIDGE_IDS
+from engram_host.companion.errors import StoreUnavailable
+
+_log = logging.getLogger("engram.bridges")
+
+MOST_NOTICES = 32
+"""Under way at once in one bridge: more are not sent."""
+
+RETRY_SECONDS = 2.0
+"""Before one is sent again."""
+
+_TRIES = 3
+_KEY_CHARS = 32
+
+
+class Notices:
+    """Sends the sentences of one bridge, which are lost if the network stays away; a code goes with the next message, too."""
+
+    def __init__(
+        self,
+        bridge: str,
+        people: PeopleService,
+        outlets: Outlets,
+        begin: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]],
+        wait_to_retry: RetryWait,
+    ):
+        """`begin(work)` runs it as a task that ends with the bridge."""
+        self._bridge = bridge
+        self._people = people
+        self._outlets = outlets
+        self._begin = begin
+        self._wait_to_retry = wait_to_retry
+        self.under_way = 0
+        """How many are being sent."""
+
+    def send(self, message: Incoming, mid: str, admission: Admission) -> None:
+        """Answer a message, whose id in the database is `mid`, with the sentence of its admission."""
+        if self.under_way >= MOST_NOTICES:
+            self._people.end_notice(admission)
+            _log.info("a sentence was not sent: too many are under way", extra={"repeat": "notices"})
+            return
+        self.under_way += 1
+        key = mid.removeprefix(BRIDGE_IDS)[:_KEY_CHARS] + "-n"
+        outlet = self._outlets.take(message.chat.id)
+        task = self._begin(self._try(message, key, admission, outlet))
+        # Not in a `finally` of the task: one that is cancelled before it began has none.
+        task.add_done_callback(lambda _: self._end(message.chat.id, admission))
+
+    def _end(self, chat: str, admission: Admission) -> None:
+        self.under_way -= 1
+        self._outlets.release(chat)
+        self._people.end_notice(admission)
+
+    async def _try(self, message: Incoming, key: str, admission: Admission, outlet: Outlet) -> None:
+        for _ in range(_TRIES):
+            try:
+                await outlet.send(message.chat, admission.reply, key, "", is_plain=True)
+            except (SendRefused, SendUncertain) as problem:
+                _log.info("the bridge %s did not send a sentence: %s", self._bridge, problem)
+                return
+            except SendFailed as problem:
+                _log.info("the bridge %s sends a sentence again: %s", self._bridge, problem)
+                pause = problem.retry_after if isinstance(problem, SlowDown) else RETRY_SECONDS
+            else:
+                await self._note_sent(admission)
+                return
+            await self._wait_to_retry(pause)
+
+    async def _note_sent(self, admission: Admission) -> None:
+        try:
+            await self._people.mark_sent(admission)
+        except StoreUnavailable as problem:
+            _log.info("a code is sent again with the stranger's next message: %s", problem)

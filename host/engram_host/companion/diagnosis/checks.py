@@ -1,0 +1,27 @@
+"""The checks that a companion makes of itself while it runs; `engram doctor` makes these and more from outside."""
+
+from collections.abc import Callable, Iterator
+
+from engram_host.companion.diagnosis import computer, setup
+from engram_host.companion.diagnosis.findings import REFUSED, Finding, wrong
+from engram_host.companion.errors import SettingError
+from engram_host.companion.settings import Settings
+
+
+def check_companion(settings: Settings) -> list[Finding]:
+    """What is found of the disk, the clock, readable secrets, certificates, the gateway and alerts. Blocks some ms."""
+    found = [computer.disk(settings.home), computer.clock(settings.home)]
+    checks: dict[str, Callable[[Settings], Iterator[Finding]]] = {
+        "files": setup.files,
+        "tls": setup.tls,
+        "gateway": setup.gateway,
+        "alerts": setup.alerts,
+    }
+    for name, check in checks.items():
+        try:
+            found += check(settings)
+        except SettingError as problem:
+            found.append(wrong(name, REFUSED, str(problem)))
+        except OSError as error:  # such as a file that goes while it is looked at
+            found.append(wrong(name, "cannot be looked at", f"{error.strerror or error}: look again."))
+    return found

@@ -1,0 +1,47 @@
+"""Checks of the computer: room on its disk, and its clock."""
+
+import shutil
+import time
+from pathlib import Path
+
+from engram_host.companion.diagnosis.findings import Finding, watch, well, wrong
+from engram_host.wording import format_size
+
+LITTLE_ROOM = 1 << 30
+NO_ROOM = 100 << 20
+"""Bytes of disk below which is warned, and below which the companion will soon stop taking lines."""
+
+BEGINNING = 1_760_000_000
+"""A moment before which this program was not written: a clock that says so is wrong."""
+
+_SLACK_SECONDS = 120
+
+
+def disk(home: Path) -> Finding:
+    """Room for the database."""
+    place = home
+    while not place.exists():
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    detail = f"{format_size(free)} free for {home}"
+    if free < NO_ROOM:
+        return wrong("disk", detail, "free space: the companion stops storing lines when the disk is full.")
+    if free < LITTLE_ROOM:
+        return watch("disk", detail, "free space before it is full; boards keep what is not copied.")
+    return well("disk", detail)
+
+
+def clock(home: Path) -> Finding:
+    """Whether the time may be true: it is older than what was written before, or than this program, if it is not."""
+    now = time.time()
+    detail = time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(now))
+    newest = (
+        max((path.stat().st_mtime for path in home.glob("*") if path.is_file()), default=0.0) if home.is_dir() else 0.0
+    )
+    if now < BEGINNING or newest > now + _SLACK_SECONDS:
+        return wrong(
+            "clock",
+            f"{detail} is too early",
+            "set the clock (NTP): the companion files what boards send under its time.",
+        )
+    return well("clock", detail)

@@ -1,0 +1,96 @@
+"""Imports as files in the companion's folder: they outlive a restart, and each companion on the folder sees them.
+
+imports/ID.json    how far it is, written whole; by the companion that holds the lease once it runs
+imports/ID.lines   what its lines are and what the preview says of them, a JSON array each
+imports/ID.cancel  somebody wants it to end
+"""
+
+import contextlib
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from engram_host.companion.errors import UnknownImport
+from engram_host.companion.imports.types import ImportLine, ImportStatus, Problem
+
+FOLDER = "imports"
+
+_ID = re.compile(r"[0-9a-f]{16}")
+
+
+class ImportFiles:
+    """Reads and writes them. OSError where the disk refuses."""
+
+    def __init__(self, home: Path):
+        self._folder = home / FOLDER
+
+    def add(self, status: ImportStatus, lines: list[ImportLine]) -> None:
+        """Keep a new import; nobody else on this computer reads what people remember."""
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        rows = ([line.number, line.outcome, line.why, line.text, line.fields] for line in lines)
+        self._write(f"{status.id}.lines", "".join(json.dumps(row) + "\n" for row in rows))
+        self.save(status)
+
+    def save(self, status: ImportStatus) -> None:
+        """Write how far an import is."""
+        self._write(f"{status.id}.json", json.dumps(asdict(status)))
+
+    def read(self, import_id: str) -> ImportStatus:
+        """How far an import is. UnknownImport."""
+        if not _ID.fullmatch(import_id):
+            raise UnknownImport(import_id)
+        try:
+            fields: dict[str, Any] = json.loads((self._folder / f"{import_id}.json").read_text(encoding="utf-8"))
+            problems = [Problem(**each) for each in fields.pop("problems")]
+            return ImportStatus(**fields, problems=problems)
+        except (OSError, ValueError, TypeError, KeyError):
+            raise UnknownImport(import_id) from None
+
+    def lines(self, import_id: str, after: int = 0) -> Iterator[ImportLine]:
+        """The lines of an import, those behind the first few. UnknownImport."""
+        try:
+            with (self._folder / f"{import_id}.lines").open(encoding="utf-8") as file:
+                for place, row in enumerate(file):
+                    if place >= after:
+                        yield ImportLine(*json.loads(row))
+        except (OSError, ValueError, TypeError):
+            raise UnknownImport(import_id) from None
+
+    def list_imports(self) -> list[ImportStatus]:
+        """All imports, the newest first."""
+        found: list[ImportStatus] = []
+        for path in self._folder.glob("*.json"):
+            with contextlib.suppress(UnknownImport):
+                found.append(self.read(path.stem))
+        return sorted(found, key=lambda status: (-status.made, status.id))
+
+    def remove(self, import_id: str) -> None:
+        """Remove an import, its lines first: without them it is none."""
+        for ending in ("lines", "cancel", "json"):
+            (self._folder / f"{import_id}.{ending}").unlink(missing_ok=True)
+
+    def ask_cancel(self, import_id: str) -> None:
+        """Note that somebody wants an import to end."""
+        self._write(f"{import_id}.cancel", "")
+
+    def is_cancel_asked(self, import_id: str) -> bool:
+        """Whether somebody does."""
+        return (self._folder / f"{import_id}.cancel").exists()
+
+    def drop_cancel(self, import_id: str) -> None:
+        """Nobody does any more."""
+        (self._folder / f"{import_id}.cancel").unlink(missing_ok=True)
+
+    def _write(self, name: str, content: str) -> None:
+        draft = self._folder / f"{name}.{secrets.token_hex(4)}"
+        try:
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+                file.write(content)
+            draft.replace(self._folder / name)
+        finally:
+            draft.unlink(missing_ok=True)

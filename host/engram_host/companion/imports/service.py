@@ -1,0 +1,362 @@
+"""Imports of files into boards: previews, and what sends the lines of those that people have started.
+
+Each line is a message to the board, as `engram import` sends it, and the next one follows once the board has answered: so a
+board that is away keeps an import waiting, and one that was broken off goes on where it was. The id of a message is that of its
+line, so a line that was sent before a restart is the same message after it.
+"""
+
+import asyncio
+import contextlib
+import json
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from engram.errors import ArgumentError
+from engram.memory.access import OWNER
+from engram_host.companion.conversations.service import ConversationService, Progress
+from engram_host.companion.errors import (
+    CompanionError,
+    ImportRefused,
+    StoreUnavailable,
+    TooManyWaiting,
+    UnknownConversation,
+    UnknownImport,
+)
+from engram_host.companion.imports.files import ImportFiles
+from engram_host.companion.imports.preview import command_of, preview_import
+from engram_host.companion.imports.types import ImportLine, ImportStatus
+from engram_host.companion.lockfile import Lease
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.types import Piece, Said
+
+MOST_BYTES = 1_000_000
+"""Of a file: what one request takes, with what stands around it."""
+
+ROOM = "import"
+"""The room of the messages: a chat shows none of them."""
+
+MOST_RUNNING = 16
+"""Imports that run at the same time, one of each board."""
+
+MOST_KEPT = 100
+"""Imports that are kept, the oldest that do not run go first."""
+
+KEPT_SECONDS = 7 * 86400
+PREVIEW_SECONDS = 86400
+"""How long an import is kept after its last change, and one that nobody has started."""
+
+LOOK_SECONDS = 1.0
+"""Between two looks for a cancellation, which another companion on the folder may have been asked for."""
+
+_SCAN_SECONDS = 5.0
+"""Between two looks for imports that another companion was asked to start."""
+
+LEASE = "imports.lock"
+
+_AGAIN_SECONDS = 5.0
+_ENDS_IMPORT = ("full", "flash")
+"""Codes of a board that can keep nothing more."""
+
+_LOST = "the board's report was damaged on its way: start the import again, nothing is stored twice."
+
+
+@dataclass
+class _Answer:
+    """What a board said to one line."""
+
+    counts: dict[str, int] | None = None
+    refused: list[dict[str, Any]] = field(default_factory=list)
+    problem: str = ""
+    notes: list[str] = field(default_factory=list)
+    files: int = 0
+    unknown: list[str] = field(default_factory=list)
+    state: str = ""
+
+    def take(self, piece: Piece) -> None:
+        """Take a piece of it."""
+        if piece.kind == "again":
+            self.__init__()
+        elif piece.kind == "problem":
+            self.problem = piece.text
+        elif piece.kind == "report":
+            with contextlib.suppress(ValueError, TypeError, KeyError):
+                self._take_report(json.loads(piece.text))
+
+    def _take_report(self, report: dict[str, Any]) -> None:
+        if "counts" in report:
+            self.notes, self.unknown = list(map(str, report["notes"])), list(map(str, report["unknown"]))
+            self.files = len(report["files"])
+            self.counts = {str(word): int(count) for word, count in report["counts"].items()}
+        else:
+            self.refused.append({"code": str(report["code"]), "why": str(report["why"])})
+
+
+class ImportService:
+    """Makes previews, and runs imports between start() and stop()."""
+
+    def __init__(
+        self,
+        store: CompanionStore,
+        conversations: ConversationService,
+        home: Path,
+        supervisor: Supervisor,
+        clock: Callable[[], float] = time.time,
+    ):
+        self._store = store
+        self._conversations = conversations
+        self._files = ImportFiles(home)
+        self._lease = Lease(home / LEASE)
+        self._supervisor = supervisor
+        self._clock = clock
+        self._task: BackgroundTask | None = None
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._wake = asyncio.Event()
+
+    def start(self) -> None:
+        """Begin to send the lines of imports that were started, also before this companion was."""
+        self._task = self._supervisor.start("conversations imports", self._run)
+
+    async def stop(self) -> None:
+        """End that; what is under way goes on at the next start."""
+        if self._task:
+            await self._task.stop()
+
+    # --- for people
+
+    async def preview(self, device: str, name: str, data: bytes) -> ImportStatus:
+        """Look at a file as the board would import it, and keep it for a start. UnknownDevice, ImportRefused,
+        StoreUnavailable.
+        """
+        if len(data) > MOST_BYTES:
+            raise ImportRefused(
+                f"the file has {len(data)} bytes, at most {MOST_BYTES} are taken: split it, or use `engram import`."
+            )
+        return await asyncio.to_thread(self._preview, device, name, data)
+
+    async def find(self, device: str, import_id: str) -> ImportStatus:
+        """How far an import into a board is. UnknownImport."""
+        return await asyncio.to_thread(self._find, device, import_id)
+
+    async def list_imports(self, device: str) -> list[ImportStatus]:
+        """The imports into a board, the newest first. UnknownDevice, StoreUnavailable."""
+        await asyncio.to_thread(self._store.device, device)
+        return [status for status in await asyncio.to_thread(self._files.list_imports) if status.device == device]
+
+    async def lines(
+        self, device: str, import_id: str, outcome: str, offset: int, limit: int
+    ) -> tuple[list[ImportLine], int]:
+        """(some lines of an import with the outcome that its preview says, all if that is "", how many there are).
+
+        UnknownImport.
+        """
+        return await asyncio.to_thread(self._lines, device, import_id, outcome, offset, limit)
+
+    async def begin(self, device: str, import_id: str) -> ImportStatus:
+        """Start an import, or one that failed or was cancelled again where it was. UnknownImport, ImportRefused."""
+        status = await asyncio.to_thread(self._begin, device, import_id)
+        self._wake.set()
+        return status
+
+    async def cancel(self, device: str, import_id: str) -> None:
+        """End an import after the line that the board has; one that does not run is removed. UnknownImport."""
+        await asyncio.to_thread(self._cancel, device, import_id)
+        self._wake.set()
+
+    # --- in threads
+
+    def _preview(self, device: str, name: str, data: bytes) -> ImportStatus:
+        now = int(self._clock())
+        found = preview_import(self._store, device, name, data, now)
+        if not found.lines:
+            raise ImportRefused("the file has nothing to import: see docs/guides/moving.md for what is read.")
+        status = ImportStatus(secrets.token_hex(8), device, name[:200], now, changed=now)
+        status.total = len(found.lines)
+        status.expected, status.notes, status.unknown = found.counts, found.notes, found.unknown
+        try:
+            self._files.add(status, found.lines)
+        except OSError as error:
+            raise ImportRefused(f"the file cannot be kept in the companion's folder: {error.strerror}.") from None
+        self._remove_old(now)
+        return status
+
+    def _find(self, device: str, import_id: str) -> ImportStatus:
+        status = self._files.read(import_id)
+        if status.device != device:
+            raise UnknownImport(import_id)
+        return status
+
+    def _lines(
+        self, device: str, import_id: str, outcome: str, offset: int, limit: int
+    ) -> tuple[list[ImportLine], int]:
+        self._find(device, import_id)
+        fitting = [line for line in self._files.lines(import_id) if outcome in ("", line.outcome)]
+        return fitting[offset : offset + limit], len(fitting)
+
+    def _begin(self, device: str, import_id: str) -> ImportStatus:
+        status = self._find(device, import_id)
+        if status.state in ("running", "done"):
+            return status
+        running = [each for each in self._files.list_imports() if each.state == "running"]
+        if any(each.device == device for each in running):
+            raise ImportRefused(f"another import into {device} is running: wait for its end, or cancel it.")
+        if len(running) >= MOST_RUNNING:
+            raise ImportRefused(f"{MOST_RUNNING} imports are running: wait for the end of one.")
+        self._files.drop_cancel(import_id)
+        status.state, status.told, status.attempt = "running", "", status.attempt + 1
+        self._save(status)
+        return status
+
+    def _cancel(self, device: str, import_id: str) -> None:
+        if self._find(device, import_id).state == "running":
+            self._files.ask_cancel(import_id)
+        else:
+            self._files.remove(import_id)
+
+    def _save(self, status: ImportStatus) -> None:
+        status.changed = int(self._clock())
+        self._files.save(status)
+
+    def _remove_old(self, now: int) -> None:
+        for kept, status in enumerate(self._files.list_imports(), 1):
+            longest = PREVIEW_SECONDS if status.state == "preview" else KEPT_SECONDS
+            if status.state != "running" and (now - status.changed > longest or kept > MOST_KEPT):
+                self._files.remove(status.id)
+
+    # --- in the background
+
+    async def _run(self) -> None:
+        try:
+            while True:
+                self._wake.clear()
+                if await asyncio.to_thread(self._lease.take):
+                    await self._start_tasks()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_SCAN_SECONDS):
+                        await self._wake.wait()
+        finally:
+            for task in self._running.values():
+                task.cancel()
+            await asyncio.gather(*self._running.values(), return_exceptions=True)
+            self._running.clear()
+            self._lease.release()
+
+    async def _start_tasks(self) -> None:
+        for import_id, task in list(self._running.items()):
+            if task.done():
+                del self._running[import_id]
+                task.result()  # an error that nobody foresaw is the supervisor's
+        for status in await asyncio.to_thread(self._files.list_imports):
+            if status.state == "running" and status.id not in self._running:
+                self._running[status.id] = asyncio.create_task(self._import(status), name="conversations imports")
+
+    async def _import(self, status: ImportStatus) -> None:
+        """Send the lines that are left, until the end, a cancellation, or what no further line would get past."""
+        try:
+            lines = await asyncio.to_thread(lambda: list(self._files.lines(status.id, status.sent)))
+            for line in lines:
+                if not await self._passed(status, line):
+                    return
+            status.state, status.told = "done", ""
+        except UnknownImport as problem:
+            status.state, status.told = "failed", str(problem)
+        except OSError as error:
+            status.state, status.told = "failed", f"the companion's folder cannot be written to: {error.strerror}."
+        await self._kept(status)
+
+    async def _passed(self, status: ImportStatus, line: ImportLine) -> bool:
+        """Import a line; whether the next one may follow."""
+        if line.fields is None:
+            status.refuse(line.number, line.why)
+        else:
+            answer = await self._answer(status, line)
+            if answer is None:
+                status.state, status.told = "cancelled", ""
+            else:
+                _take_answer(status, line, answer)
+        if status.state == "running":
+            status.sent += 1
+            status.told = ""
+        await self._kept(status)
+        return status.state == "running"
+
+    async def _answer(self, status: ImportStatus, line: ImportLine) -> _Answer | None:
+        """What the board says to a line; None if somebody cancels the import before it does."""
+        asking = asyncio.create_task(self._ask(status, line))
+        try:
+            while not asking.done():
+                await asyncio.wait([asking], timeout=LOOK_SECONDS)
+                if not asking.done() and await asyncio.to_thread(self._files.is_cancel_asked, status.id):
+                    with contextlib.suppress(UnknownConversation, StoreUnavailable):
+                        await self._conversations.cancel(status.device, _message_id(status, line))
+                    return None
+            # A line that was answered is counted, also if it is the last one before a cancellation.
+            return asking.result()
+        finally:
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+
+    async def _ask(self, status: ImportStatus, line: ImportLine) -> _Answer:
+        said = Said(_message_id(status, line), OWNER.principal, command_of(line.fields or {}), ROOM, is_command=True)
+        while True:
+            try:
+                await self._conversations.say(status.device, said)
+                return await self._follow(status, said.mid)
+            except (TooManyWaiting, StoreUnavailable) as problem:
+                await self._told(status, str(problem))
+                await asyncio.sleep(_AGAIN_SECONDS)
+            except ArgumentError as problem:
+                return _Answer(counts={}, refused=[{"code": problem.argument, "why": str(problem)}])
+            except CompanionError as problem:
+                return _Answer(problem=str(problem))
+
+    async def _follow(self, status: ImportStatus, mid: str) -> _Answer:
+        answer = _Answer()
+        async for event in self._conversations.follow_patiently(status.device, mid):
+            if isinstance(event, Piece):
+                answer.take(event)
+            elif isinstance(event, Progress):
+                answer.state = event.conversation.state
+                if event.told:
+                    await self._told(status, event.told)
+        return answer
+
+    async def _told(self, status: ImportStatus, told: str) -> None:
+        if told != status.told:
+            status.told = told
+            await self._kept(status)
+
+    async def _kept(self, status: ImportStatus) -> None:
+        with contextlib.suppress(FileNotFoundError):  # it was removed together with the companion's folder
+            await asyncio.to_thread(self._save, status)
+
+
+def _message_id(status: ImportStatus, line: ImportLine) -> str:
+    return f"import:{status.id}:{line.number}:{status.attempt}"
+
+
+def _take_answer(status: ImportStatus, line: ImportLine, answer: _Answer) -> None:
+    """Count what a board did with a line, or let the import fail if it would do the same with all others."""
+    ends = next((each["why"] for each in answer.refused if each["code"] in _ENDS_IMPORT), "")
+    if ends or (answer.problem and answer.counts is None):
+        status.state, status.told = "failed", ends or answer.problem
+    elif answer.counts is None:
+        status.state, status.told = "failed", _LOST if answer.state == "done" else f"the message was {answer.state}."
+    else:
+        for word, count in answer.counts.items():
+            if word != "refused":
+                status.count(word, count)
+        status.count("text", answer.files)
+        for each in answer.refused:
+            status.refuse(line.number, each["why"])
+        known = set(status.notes)
+        status.notes += [note for note in answer.notes if note not in known][:_MOST_NOTES]
+        status.unknown = list(dict.fromkeys([*status.unknown, *answer.unknown]))[:_MOST_UNKNOWN]
+
+
+_MOST_NOTES, _MOST_UNKNOWN = 20, 50
+"""Sentences on the whole, and names of fields, that are kept."""

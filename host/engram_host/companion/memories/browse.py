@@ -1,0 +1,279 @@
+"""Looks through the memories of a board by the index that searches use: only the lines that are shown are read."""
+
+import asyncio
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engram.memory.records import provenance
+from engram.memory.records.fields import SOURCES
+from engram.store.types import ARCHIVED, FORGOTTEN, LIVE
+from engram_host.companion.entries.labels import PINNED, keyword_label, source_label
+from engram_host.companion.entries.lifecycle import EntryState
+from engram_host.companion.entries.reader import ReadEntry
+from engram_host.companion.errors import UnknownEntry
+from engram_host.companion.memories.types import MOST_VERSIONS, MemoryDetail, MemoryPage, MemoryQuery, SourceTurn
+from engram_host.companion.search import columns
+from engram_host.companion.search.cache import IndexCache
+from engram_host.companion.search.columns import NONE
+from engram_host.companion.search.index import DeviceIndex, turns_of
+from engram_host.companion.search.tokenizer import query_terms
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.row_types import fields_of
+from engram_host.companion.types import Device, LogName
+
+MOST_SCOPES = 100
+"""Of those that are named beside a list."""
+
+MOST_OF_TURN = 16
+"""Memories that are shown of one turn."""
+
+_MOST_WORDS = 16
+_MOST_CHAIN = 20  # memories that took each other's places
+_ARCHIVES_KEPT = 32  # boards of which the archived lines are kept until something changes
+_MANUAL = "manual"
+
+Mask = NDArray[np.bool_]
+
+
+class MemoryBrowser:
+    """Looks through memories. Each call may raise UnknownDevice and StoreUnavailable."""
+
+    def __init__(self, store: CompanionStore, indexes: IndexCache, clock: Callable[[], float] = time.time):
+        self._store = store
+        self._indexes = indexes
+        self._clock = clock
+        self._archives: OrderedDict[tuple[str, int, int], NDArray[np.int64]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    async def page(self, device: str, query: MemoryQuery) -> MemoryPage:
+        """The memories of a board that fit a query."""
+        return await asyncio.to_thread(self.read_page, device, query)
+
+    async def detail(self, device: str, entry_id: str) -> MemoryDetail:
+        """One memory. UnknownEntry if it is not in the copy, or was forgotten."""
+        return await asyncio.to_thread(self._detail, device, entry_id)
+
+    async def of_turns(self, device: str, turns: Iterable[str]) -> dict[str, list[ReadEntry]]:
+        """The memories that came from some turns and are not forgotten, by the turn's id."""
+        return await asyncio.to_thread(self._of_turns, device, [*turns])
+
+    async def entries(self, device: str, ids: Iterable[str]) -> dict[str, ReadEntry]:
+        """Those of some memories and turns that are in the copy and not forgotten, by id."""
+        return await asyncio.to_thread(self._entries, device, [*ids])
+
+    # --- lists
+
+    def read_page(self, name: str, query: MemoryQuery) -> MemoryPage:
+        """As page(), in this thread."""
+        index, device = self._indexes.get(name, None)
+        archived = self._archived(device)
+        with index.lock:
+            found = _Selection(index, query, archived, int(self._clock()))
+            rows = found.page()
+            numbers, seqs = index.rows.column("number")[rows].tolist(), index.rows.column("seq")[rows].tolist()
+            states = [found.state(row) for row in rows.tolist()]
+            scopes = sorted(text[1:] for text in index.scopes.texts)[:MOST_SCOPES]
+        lines = self._lines(device, "records", seqs)
+        entries = (
+            ReadEntry(f"m{number}", state, lines[seq])
+            for number, seq, state in zip(numbers, seqs, states, strict=True)
+            if seq in lines
+        )
+        return MemoryPage(found.total, found.archived, tuple(entries), tuple(scopes))
+
+    def _archived(self, device: Device) -> NDArray[np.int64]:
+        """The seqs of the lines of archived memories, read again once something has changed."""
+        key = (device.name, device.generation, device.version)
+        with self._lock:
+            if key in self._archives:
+                self._archives.move_to_end(key)
+                return self._archives[key]
+        found = np.array(self._store.archived_seqs(device.name), np.int64)
+        with self._lock:
+            for old in [each for each in self._archives if each[0] == device.name]:
+                del self._archives[old]
+            self._archives[key] = found
+            while len(self._archives) > _ARCHIVES_KEPT:
+                self._archives.popitem(last=False)
+        return found
+
+    def _lines(self, device: Device, log: LogName, seqs: list[int]) -> dict[int, dict[str, Any]]:
+        state = device.logs.get(log)
+        if state is None:
+            return {}
+        found = self._store.lines_at(device.name, log, state.epoch, seqs, archived=True)
+        return {seq: fields for seq, line in found.items() if (fields := fields_of(line))}
+
+    # --- one
+
+    def _detail(self, name: str, entry_id: str) -> MemoryDetail:
+        number = int(entry_id[1:])
+        index, device = self._indexes.get(name, None)
+        archived = self._archived(device)
+        with index.lock:
+            state = index.entry_state("records", number)
+            successors = index.successors(number)
+        if state is None or state.state == FORGOTTEN:
+            raise UnknownEntry(entry_id, f"is not in the copy of {name}, or was forgotten.")
+        versions, has_more = self._versions(index, device, state)
+        latest = versions[0] if versions else {}
+        if not latest:
+            raise UnknownEntry(entry_id, f"is not in the copy of {name}, or was forgotten.")
+        entry = ReadEntry(entry_id, _state_name(state, latest, archived, int(self._clock())), latest)
+        replaced = tuple(f"m{other}" for other in successors) if entry.state == "superseded" else ()
+        turns = self._source_turns(index, device, latest)
+        origin = provenance.origin_of({"id": entry_id, **latest}, device.logs["records"].epoch)
+        return MemoryDetail(entry, tuple(versions), has_more, turns, replaced, origin)
+
+    def _versions(self, index: DeviceIndex, device: Device, state: EntryState) -> tuple[list[dict[str, Any]], bool]:
+        """The newest versions of a memory and of those before it, and whether there are more."""
+        found: list[dict[str, Any]] = []
+        seen: set[int] = set()
+        chain: EntryState | None = state
+        while chain and len(seen) < _MOST_CHAIN and len(found) <= MOST_VERSIONS:
+            seqs = [*reversed(chain.versions)][: MOST_VERSIONS + 1 - len(found)]
+            lines = self._lines(device, "records", seqs)
+            found += [lines[seq] for seq in seqs if seq in lines]
+            seen.add(chain.versions[0])
+            older = _number_of(found[-1].get("supersedes")) if found else NONE
+            chain = None
+            if older != NONE and older not in seen:
+                with index.lock:
+                    before = index.entry_state("records", older)
+                chain = before if before and before.state != FORGOTTEN else None
+        return found[:MOST_VERSIONS], len(found) > MOST_VERSIONS
+
+    def _source_turns(self, index: DeviceIndex, device: Device, line: dict[str, Any]) -> tuple[SourceTurn, ...]:
+        seqs = turns_of(line)
+        with index.lock:
+            there = [seq for seq in seqs if _is_there(index.entry_state("journal", seq))]
+        lines = self._lines(device, "journal", there)
+        return tuple(SourceTurn(f"t{seq}", lines.get(seq)) for seq in seqs)
+
+    # --- by turn and by id
+
+    def _of_turns(self, name: str, turns: list[str]) -> dict[str, list[ReadEntry]]:
+        index, _ = self._indexes.get(name, None)
+        wanted: dict[str, list[str]] = {}
+        with index.lock:
+            numbers = index.rows.column("number")
+            for turn in turns:
+                rows = index.links.records_of(_number_of(turn, "t"))[: 4 * MOST_OF_TURN]
+                known = dict.fromkeys(int(numbers[row]) for row in rows if numbers[row] != NONE)
+                wanted[turn] = [f"m{number}" for number in known][:MOST_OF_TURN]
+        found = self._entries(name, [entry for entries in wanted.values() for entry in entries])
+        return {turn: [found[each] for each in entries if each in found] for turn, entries in wanted.items()}
+
+    def _entries(self, name: str, ids: list[str]) -> dict[str, ReadEntry]:
+        index, device = self._indexes.get(name, None)
+        archived, now = self._archived(device), int(self._clock())
+        found: dict[str, ReadEntry] = {}
+        logs: tuple[tuple[str, LogName], ...] = (("m", "records"), ("t", "journal"))
+        for letter, log in logs:
+            states: dict[str, EntryState] = {}
+            with index.lock:
+                for each in ids:
+                    number = _number_of(each, letter)
+                    state = index.entry_state(log, number) if number != NONE else None
+                    if state and state.state != FORGOTTEN:
+                        states[each] = state
+            lines = self._lines(device, log, [state.latest for state in states.values()])
+            for each, state in states.items():
+                if line := lines.get(state.latest):
+                    found[each] = ReadEntry(each, _state_name(state, line, archived, now), line)
+        return found
+
+
+def _is_there(state: EntryState | None) -> bool:
+    return state is not None and state.state != FORGOTTEN
+
+
+def _number_of(ref: object, letter: str = "m") -> int:
+    """The number in an id such as m12, NONE if it is none."""
+    is_id = isinstance(ref, str) and ref[:1] == letter and ref[1:].isascii() and ref[1:].isdigit() and len(ref) < 12
+    return int(str(ref)[1:]) if is_id else NONE
+
+
+def _state_name(state: EntryState, line: dict[str, Any], archived: NDArray[np.int64], now: int) -> str:
+    if state.state not in (LIVE, ARCHIVED):
+        return "superseded"
+    expires = line.get("expires", 0)
+    if isinstance(expires, int) and 0 < expires <= now:
+        return "expired"
+    return "archived" if state.state == ARCHIVED or bool(np.any(archived == state.latest)) else "live"
+
+
+class _Selection:
+    """The rows of an index that fit a query; its lock is held while this is used."""
+
+    def __init__(self, index: DeviceIndex, query: MemoryQuery, archived: NDArray[np.int64], now: int):
+        self._index = index
+        self._query = query
+        rows = index.rows
+        states, expires = rows.column("state"), rows.column("expires")
+        current = (states == columns.LIVE) | (states == columns.ARCHIVED)
+        expired = current & (expires > 0) & (expires <= now)
+        away = current & ~expired & ((states == columns.ARCHIVED) | np.isin(rows.column("seq"), archived))
+        self._masks: dict[str, Mask] = {
+            "superseded": states == columns.SUPERSEDED,
+            "expired": expired,
+            "archived": away,
+            "live": current & ~expired & ~away,
+        }
+        fitting = self._fitting()
+        wanted = np.logical_or.reduce([mask for name, mask in self._masks.items() if query.state in ("all", name)])
+        self._found = np.flatnonzero(fitting & wanted)
+        self.total = len(self._found)
+        self.archived = int(np.count_nonzero(fitting & away)) if query.state == "live" else 0
+
+    def page(self) -> NDArray[np.intp]:
+        """The rows that are wanted, in their order."""
+        query, rows = self._query, self._index.rows
+        name = {"changed": "seq", "created": "at", "importance": "importance"}[query.sort.lstrip("-")]
+        # Of equal ones the one that was changed last goes first.
+        seqs, values = rows.column("seq")[self._found], rows.column(name)[self._found].astype(np.int64)
+        order = np.lexsort((-seqs.astype(np.int64), -values if query.sort.startswith("-") else values))
+        return self._found[order][query.offset : query.offset + query.limit]
+
+    def state(self, row: int) -> str:
+        """The name of a row's state."""
+        return next(name for name, mask in self._masks.items() if mask[row])
+
+    def _fitting(self) -> Mask:
+        """The rows that pass all filters but the one of the state."""
+        query, rows = self._query, self._index.rows
+        at = rows.column("at")
+        fitting: Mask = ~rows.column("turn")
+        if query.since:
+            fitting &= at >= query.since
+        if query.until:
+            fitting &= at < query.until
+        if query.scope:
+            scope = self._index.scopes.find("@" + query.scope)
+            fitting &= (rows.column("scope") == scope) & (scope != NONE)
+        for label in self._labels():
+            fitting &= self._having(label)
+        if query.source == _MANUAL:
+            for source in SOURCES:
+                fitting &= ~self._having(source_label(source))
+        for term, is_beside in query_terms(query.words, _MOST_WORDS).items():
+            if not is_beside:
+                fitting &= self._having(term)
+        return fitting
+
+    def _labels(self) -> list[str]:
+        query = self._query
+        found = ["#" + query.tag] * bool(query.tag) + ["!" + query.type] * bool(query.type)
+        found += [keyword_label(query.keyword)] * bool(query.keyword) + [PINNED] * query.is_pinned
+        return found + [source_label(query.source)] * (query.source not in ("", _MANUAL))
+
+    def _having(self, term: str) -> Mask:
+        found = np.zeros(len(self._index.rows), np.bool_)
+        found[self._index.postings.find(hash(term))[0]] = True
+        return found

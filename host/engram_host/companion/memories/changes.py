@@ -1,0 +1,215 @@
+"""Changes of memories: each is a message to the board, which owns its memory, and is kept until the board has answered.
+
+A merge is two changes: the one memory gets the text of both, and once the board says that it has, the other one is forgotten.
+Its first message says all that the second one needs, so a companion that was restarted goes on where it was.
+"""
+
+import asyncio
+from dataclasses import replace
+
+from engram.errors import ArgumentError
+from engram_host.companion.conversations.answers import Exchange
+from engram_host.companion.conversations.service import ConversationService
+from engram_host.companion.errors import MemoryNotChangeable, TooManyWaiting, UnknownConversation, UnknownEntry
+from engram_host.companion.memories import commands
+from engram_host.companion.memories.browse import MemoryBrowser
+from engram_host.companion.memories.commands import MemoryEdit
+from engram_host.companion.memories.outcome import ChangeId, MemoryChange, describe_change, parse_id
+from engram_host.companion.memories.types import MemoryDetail
+from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.types import Conversation, Said
+
+MOST_LISTED = 100
+"""Messages among which the changes of one memory are looked for, the newest ones."""
+
+MOST_MERGES = 64
+"""That may be under way at the same time."""
+
+KEY_PATTERN = r"^[0-9a-f]{8}$"
+"""How the key of a change looks: the same change sent again has the same one."""
+
+_UNDOING = ("waiting", "done")
+_RESUMED_SECONDS = 7 * 86400
+"""How long after its first part a merge is finished."""
+
+
+class MemoryChanges:
+    """Asks boards for changes. Runs beside all else between start() and stop(), to finish merges.
+
+    `was` is the seq of the version that a person has read: of a memory that the board has changed since, nothing is changed.
+    Each call may raise UnknownDevice, UnknownEntry, TooManyWaiting and StoreUnavailable.
+    """
+
+    def __init__(self, conversations: ConversationService, browser: MemoryBrowser, supervisor: Supervisor):
+        self._conversations = conversations
+        self._browser = browser
+        self._supervisor = supervisor
+        self._merges: asyncio.Queue[tuple[str, str]] = asyncio.Queue(MOST_MERGES)
+        self._under_way: set[tuple[str, str]] = set()
+        self._task: BackgroundTask | None = None
+
+    def start(self) -> None:
+        """Begin to finish merges, those of an earlier start as well."""
+        self._task = self._supervisor.start("merges", self._run)
+
+    async def stop(self) -> None:
+        """End that; what is left is finished after the next start."""
+        if self._task:
+            await self._task.stop()
+
+    # --- changes
+
+    async def edit(self, device: str, entry: str, was: int, edit: MemoryEdit, key: str) -> MemoryChange:
+        """Change the text or other fields of a memory. MemoryNotChangeable."""
+        found = await self._changeable(device, entry)
+        command = commands.edit_command(found.origin, found.entry.line, was, edit)
+        return await self._say(device, ChangeId("edit", entry, key), command, found)
+
+    async def pin(self, device: str, entry: str, key: str, *, is_pinned: bool) -> MemoryChange:
+        """Protect a memory from eviction, or end that. MemoryNotChangeable."""
+        found = await self._changeable(device, entry)
+        command = commands.pin_command(entry, is_pinned=is_pinned)
+        return await self._say(device, ChangeId("pin" if is_pinned else "unpin", entry, key), command, found)
+
+    async def forget(self, device: str, entry: str, was: int, key: str, *, with_turns: bool) -> MemoryChange:
+        """Forget a memory, also with the turns that it came from."""
+        found = await self._browser.detail(device, entry)
+        if with_turns or found.entry.state == "archived":
+            return await self._say(device, ChangeId("forget", entry, key), commands.forget_command(entry), found)
+        command = commands.drop_command(found.origin, found.entry.line, was)
+        return await self._say(device, ChangeId("drop", entry, key), command, found)
+
+    async def undo(self, device: str, change: str, key: str) -> MemoryChange:
+        """Undo a change that is done, both parts of a merge, once; `key` is for another try after the board refused, since
+        the change was not its latest one. UnknownConversation.
+        """
+        exchange = await self._conversations.exchange(device, change)
+        id = parse_id(change)
+        if id is None:
+            raise UnknownConversation(change)
+        said = exchange.message.said
+        made: list[MemoryChange] = []
+        for entry in [id.other, id.entry] if id.other else [id.entry]:
+            first = await self._known(device, str(ChangeId("undo", entry, id.key)))
+            if first and first.state not in ("refused", "cancelled"):
+                made.append(first)
+                continue
+            made.append(await self._say_undo(device, entry, key if first else id.key, said.principal, said.workspace))
+        return made[-1]
+
+    async def undo_entry(self, device: str, entry: str, key: str) -> MemoryChange:
+        """Undo the latest change of a memory, such as that it was stored. The board refuses if another one came later."""
+        found = await self._browser.detail(device, entry)
+        said = commands.speak("", "", found.entry.line)
+        return await self._say_undo(device, entry, key, said.principal, said.workspace)
+
+    async def merge(
+        self, device: str, entry: str, was: int, other: str, other_was: int, edit: MemoryEdit, key: str
+    ) -> MemoryChange:
+        """Give one memory the text of two, and forget the other one, once the board has the text. MemoryNotChangeable."""
+        if entry == other:
+            raise ArgumentError("other", "is the same memory: name another one.")
+        if len(self._under_way) >= MOST_MERGES:
+            raise TooManyWaiting(f"{MOST_MERGES} merges are under way: wait until some have ended.")
+        found = await self._changeable(device, entry)
+        await self._changeable(device, other)
+        command = commands.edit_command(found.origin, found.entry.line, was, edit)
+        made = await self._say(device, ChangeId("merge", entry, key, other, other_was), command, found)
+        if (device, made.id) not in self._under_way:
+            self._under_way.add((device, made.id))
+            self._merges.put_nowait((device, made.id))
+        return made
+
+    # --- what became of them
+
+    async def newest(self, device: str, limit: int, entry: str = "") -> list[MemoryChange]:
+        """The newest changes of a board, or of one memory, as far as they are kept; the newest first."""
+        found = await self._conversations.list_messages(device, MOST_LISTED, room=commands.ROOM)
+        ids = [(each, parse_id(each.said.mid)) for each in found]
+        wanted = [each for each, id in ids if id and (not entry or entry in (id.entry, id.other))][:limit]
+        changes = [change for each in wanted if (change := await self._described(each))]
+        undone = {
+            (change.entry, change.key) for change in changes if change.kind == "undo" and change.state in _UNDOING
+        }
+        return [replace(change, is_undone=(change.entry, change.key) in undone) for change in changes]
+
+    async def find(self, device: str, change: str) -> MemoryChange:
+        """One change. UnknownConversation."""
+        found = await self._described(await self._conversations.find(device, change))
+        if found is None:
+            raise UnknownConversation(change)
+        return found
+
+    async def cancel(self, device: str, change: str) -> None:
+        """Ask the board for a change no more. UnknownConversation."""
+        if parse_id(change) is None:
+            raise UnknownConversation(change)
+        await self._conversations.cancel(device, change)
+
+    async def _described(self, message: Conversation) -> MemoryChange | None:
+        exchange = await self._conversations.exchange(message.device, message.said.mid)
+        return describe_change(exchange, await self._conversations.why_waiting(exchange.message))
+
+    # --- what they are made of
+
+    async def _changeable(self, device: str, entry: str) -> MemoryDetail:
+        found = await self._browser.detail(device, entry)
+        if not found.is_changeable:
+            raise MemoryNotChangeable(entry, found.entry.state)
+        return found
+
+    async def _say(self, device: str, id: ChangeId, command: str, found: MemoryDetail) -> MemoryChange:
+        return await self._keep(device, commands.speak(str(id), command, found.entry.line))
+
+    async def _say_undo(self, device: str, entry: str, key: str, principal: str, workspace: str) -> MemoryChange:
+        mid, command = str(ChangeId("undo", entry, key)), commands.undo_command(entry)
+        said = Said(mid, principal, command, commands.ROOM, workspace=workspace, is_command=True)
+        return await self._keep(device, said)
+
+    async def _keep(self, device: str, said: Said) -> MemoryChange:
+        kept = await self._conversations.say(device, said)
+        change = await self._described(kept)
+        assert change is not None, said.mid
+        return change
+
+    # --- merges
+
+    async def _run(self) -> None:
+        prefix = f"{commands.PREFIX}merge:"
+        # A merge that fails ends them all; they begin again from what the database has.
+        async with asyncio.TaskGroup() as group:
+            for each in await self._conversations.unfinished(prefix, _RESUMED_SECONDS, MOST_MERGES):
+                self._under_way.add((each.device, each.said.mid))
+                group.create_task(self._finish(each.device, each.said.mid))
+            while True:
+                device, mid = await self._merges.get()
+                group.create_task(self._finish(device, mid))
+
+    async def _finish(self, device: str, mid: str) -> None:
+        """Forget the other memory once the board has the text of both."""
+        try:
+            async for _ in self._conversations.follow_patiently(device, mid):
+                pass
+            await self._drop_other(device, await self._conversations.exchange(device, mid))
+        except (UnknownConversation, UnknownEntry, TooManyWaiting):
+            # It is kept no more, or cannot be asked for now: the view of the memory still offers to forget the other one.
+            return
+        finally:
+            self._under_way.discard((device, mid))
+
+    async def _drop_other(self, device: str, exchange: Exchange) -> None:
+        change, id = describe_change(exchange), parse_id(exchange.message.said.mid)
+        if change is None or id is None or change.state not in ("done", "unchanged"):
+            return
+        mid = str(ChangeId("drop", id.other, id.key))
+        if await self._known(device, mid):
+            return
+        found = await self._browser.detail(device, id.other)
+        command = commands.drop_command(found.origin, found.entry.line, id.was)
+        await self._conversations.say(device, commands.speak(mid, command, found.entry.line))
+
+    async def _known(self, device: str, mid: str) -> MemoryChange | None:
+        try:
+            return await self.find(device, mid)
+        except UnknownConversation:
+            return None

@@ -1,0 +1,36 @@
+"""The differences between two versions of a text, word by word."""
+
+import re
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from typing import Literal, NamedTuple
+
+_WORDS = re.compile(r"\s+|[^\W_\u3040-\u9fff\uac00-\ud7af]+|.", re.DOTALL)
+_MOST_WORDS = 1500
+"""Of a text that is compared: finding what two longer ones have in common takes long."""
+
+
+class Span(NamedTuple):
+    """A part of a text: in both versions, only in the new one, or only in the old one."""
+
+    kind: Literal["same", "new", "old"]
+    text: str
+
+
+def differences(old: str, new: str) -> list[Span]:
+    """The parts of both versions in order."""
+    before, after = _WORDS.findall(old), _WORDS.findall(new)
+    if max(len(before), len(after)) > _MOST_WORDS:
+        return [Span("old", old), Span("new", new)]
+    return [*_joined(before, after)]
+
+
+def _joined(before: list[str], after: list[str]) -> Iterator[Span]:
+    for kind, first, last, start, end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind == "equal":
+            yield Span("same", "".join(before[first:last]))
+            continue
+        if last > first:
+            yield Span("old", "".join(before[first:last]))
+        if end > start:
+            yield Span("new", "".join(after[start:end]))

@@ -1,0 +1,107 @@
+"""What became of a change that a board was asked for."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from engram_host.companion.conversations.answers import Exchange
+from engram_host.companion.memories.commands import PREFIX, edited
+
+ChangeKind = Literal["edit", "pin", "unpin", "forget", "drop", "merge", "undo"]
+KINDS: tuple[ChangeKind, ...] = ("edit", "pin", "unpin", "forget", "drop", "merge", "undo")
+"""`forget` takes the turns with it that the memory came from, `drop` does not; `merge` is the edit that a `drop` follows."""
+
+ChangeState = Literal["waiting", "done", "unchanged", "conflict", "refused", "cancelled"]
+
+_ENDED: dict[str, ChangeState] = {
+    "changed": "done",
+    "forgotten": "done",
+    "stored": "done",
+    "there already": "unchanged",
+    "older than here": "conflict",
+    "changed meanwhile": "conflict",
+}
+"""What the outcomes of an import mean for a change."""
+
+
+@dataclass(frozen=True)
+class MemoryChange:
+    """A change of a memory. It waits until the board has it on flash; on a `conflict` the board had another version by then,
+    or none: nothing was changed. `text` is what an edit asks for, `sentence` what the board said of it, `told` why it waits;
+    `was` is the version that it was made from, 0 for any; an undo
+    of it has its `key`.
+    """
+
+    id: str
+    kind: ChangeKind
+    entry: str
+    other: str
+    at: int
+    state: ChangeState
+    text: str = ""
+    sentence: str = ""
+    told: str = ""
+    was: int = 0
+    key: str = ""
+    is_undone: bool = False
+
+
+@dataclass(frozen=True)
+class ChangeId:
+    """The id of a change's message, taken apart: `other` and `was` are the memory that a merge takes in, and its version."""
+
+    kind: ChangeKind
+    entry: str
+    key: str
+    other: str = ""
+    was: int = 0
+
+    def __str__(self) -> str:
+        parts = [self.kind, self.entry, self.key]
+        return PREFIX + ":".join(parts + [self.other, str(self.was)] * bool(self.other))
+
+
+def parse_id(mid: str) -> ChangeId | None:
+    """The id of a message, None if it is none of a change."""
+    kind, entry, key, *more = (*mid.removeprefix(PREFIX).split(":"), "", "", "")
+    known = next((each for each in KINDS if each == kind), None)
+    if not mid.startswith(PREFIX) or known is None:
+        return None
+    return ChangeId(known, entry, key, more[0], int(more[1]) if more[1].isdigit() else 0)
+
+
+def describe_change(exchange: Exchange, told: str = "") -> MemoryChange | None:
+    """The change that a message asks for and what the board answered, None if it is another message."""
+    message = exchange.message
+    found = parse_id(message.said.mid)
+    if found is None:
+        return None
+    state, sentence = _outcome(exchange)
+    text, was = edited(message.said.text)
+    who = message.said.mid, found.kind, found.entry, found.other
+    return MemoryChange(*who, message.at, state, text, sentence, told, was, found.key)
+
+
+def _outcome(exchange: Exchange) -> tuple[ChangeState, str]:
+    message, answer = exchange.message, exchange.answer
+    if message.is_open:
+        return "waiting", ""
+    if message.state == "cancelled":
+        return "cancelled", ""
+    if answer.problems or message.state == "undeliverable":
+        return "refused", " ".join(answer.problems)
+    reports = [fields for each in answer.reports if isinstance(fields := _read(each), dict)]
+    refused = [str(each["why"]) for each in reports if "why" in each]
+    if refused:
+        return "refused", refused[0]
+    counts = next((each["counts"] for each in reports if isinstance(each.get("counts"), dict)), None)
+    if counts is None:
+        return "done", " ".join(answer.lines)
+    return next((state for name, state in _ENDED.items() if counts.get(name)), "unchanged"), ""
+
+
+def _read(report: str) -> Any:
+    try:
+        return json.loads(report)
+    except ValueError:
+        return None

@@ -1,0 +1,31 @@
+"""All that there is to ask of the memories of boards, wired."""
+
+from dataclasses import dataclass
+
+from engram_host.companion.conversations.service import ConversationService
+from engram_host.companion.memories.browse import MemoryBrowser
+from engram_host.companion.memories.changes import MemoryChanges
+from engram_host.companion.memories.sessions import SessionBrowser
+from engram_host.companion.memories.trash import TrashReader
+from engram_host.companion.search.cache import IndexCache
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.supervisor import Supervisor
+
+
+@dataclass(frozen=True)
+class MemoryServices:
+    """What views, routes and commands ask."""
+
+    browser: MemoryBrowser
+    changes: MemoryChanges
+    trash: TrashReader
+    sessions: SessionBrowser
+
+
+def make_memory_services(
+    store: CompanionStore, indexes: IndexCache, conversations: ConversationService, supervisor: Supervisor
+) -> MemoryServices:
+    """Make all of them; `changes` is to be started and stopped."""
+    browser = MemoryBrowser(store, indexes)
+    changes = MemoryChanges(conversations, browser, supervisor)
+    return MemoryServices(browser, changes, TrashReader(conversations), SessionBrowser(store, indexes))

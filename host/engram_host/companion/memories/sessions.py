@@ -1,0 +1,99 @@
+"""The sessions of a board's conversations, by the index that searches use: when each was used last, its turns, its title."""
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engram_host.companion.search import columns
+from engram_host.companion.search.cache import IndexCache
+from engram_host.companion.search.columns import NONE
+from engram_host.companion.search.index import DeviceIndex
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.row_types import fields_of
+from engram_host.companion.types import Device
+
+TITLE_CHARACTERS = 60
+"""Of a session that has no title of its own, and is called by its first turn."""
+
+
+@dataclass(frozen=True)
+class SessionShown:
+    """A session as people see it."""
+
+    id: str
+    title: str
+    turns: int
+    at: int
+
+
+class SessionBrowser:
+    """Looks at sessions. Each call may raise UnknownDevice and StoreUnavailable."""
+
+    def __init__(self, store: CompanionStore, indexes: IndexCache):
+        self._store = store
+        self._indexes = indexes
+
+    async def newest(self, device: str, scope: str, limit: int) -> list[SessionShown]:
+        """The sessions of a scope with a turn that was not forgotten, the one used last first."""
+        return await asyncio.to_thread(self._newest, device, scope, limit)
+
+    async def of_turns(self, device: str, turns: Iterable[str]) -> dict[str, str]:
+        """The session of each of some turns that are known."""
+        return await asyncio.to_thread(self._of_turns, device, [*turns])
+
+    def _newest(self, name: str, scope: str, limit: int) -> list[SessionShown]:
+        index, device = self._indexes.get(name, None)
+        with index.lock:
+            found = _count_turns(index, scope, limit)
+        titles = self._titles(device, found)
+        return [SessionShown(sid, titles.get(sid, ""), turns, at) for sid, turns, at, _ in found]
+
+    def _titles(self, device: Device, found: list[tuple[str, int, int, int]]) -> dict[str, str]:
+        """What each session is called: by its own line, which has its number, or by its first turn."""
+        firsts = {sid: first for sid, _, _, first in found}
+        lines = self._lines(device, [*(int(sid[1:]) for sid in firsts), *firsts.values()])
+        titles: dict[str, str] = {}
+        for sid, first in firsts.items():
+            given = lines.get(int(sid[1:]), {}).get("title", "")
+            said = lines.get(first, {}).get("text", "")
+            title = given if isinstance(given, str) and given else said if isinstance(said, str) else ""
+            titles[sid] = " ".join(title.split())[:TITLE_CHARACTERS]
+        return titles
+
+    def _lines(self, device: Device, seqs: list[int]) -> dict[int, dict[str, Any]]:
+        state = device.logs.get("journal")
+        found = self._store.lines_at(device.name, "journal", state.epoch, seqs, archived=True) if state else {}
+        return {seq: fields_of(line) for seq, line in found.items()}
+
+    def _of_turns(self, name: str, turns: list[str]) -> dict[str, str]:
+        index, _ = self._indexes.get(name, None)
+        found: dict[str, str] = {}
+        with index.lock:
+            threads = index.rows.column("thread")
+            for turn in turns:
+                row = index.rows.row_of("journal", int(turn[1:])) if turn[1:].isdecimal() else NONE
+                if row != NONE and threads[row] != NONE:
+                    found[turn] = index.threads.texts[threads[row]]
+        return found
+
+
+def _count_turns(index: DeviceIndex, scope: str, limit: int) -> list[tuple[str, int, int, int]]:
+    """(id, turns, time of the newest one, seq of the first one) of the sessions that were used last."""
+    rows = index.rows
+    wanted = rows.column("turn") & (rows.column("state") == columns.LIVE) & (rows.column("thread") != NONE)
+    wanted &= rows.column("scope") == index.scopes.find("@" + scope)
+    chosen = np.flatnonzero(wanted)
+    if not len(chosen):
+        return []
+    threads = rows.column("thread")[chosen]
+    size = len(index.threads.texts)
+    counts = np.bincount(threads, minlength=size)
+    newest, first = np.zeros(size, np.int64), np.full(size, np.iinfo(np.int64).max)
+    np.maximum.at(newest, threads, rows.column("at")[chosen])
+    np.minimum.at(first, threads, rows.column("seq")[chosen].astype(np.int64))
+    order = np.lexsort((-first, -newest))
+    used = [thread for thread in order.tolist() if counts[thread]][:limit]
+    return [(index.threads.texts[at], int(counts[at]), int(newest[at]), int(first[at])) for at in used]

@@ -1,0 +1,143 @@
+"""Says why a search does not show a memory or a turn that a person knows of."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from engram import text
+from engram.memory import ALL, access
+from engram.memory.access import Caller
+from engram_host.companion.entries.reader import LogCopy, ReadEntry, log_of_entry
+from engram_host.companion.errors import UnknownEntry
+from engram_host.companion.search.request import MOST_HITS, Hit, SearchResult
+from engram_host.companion.search.tokenizer import query_terms, query_words
+from engram_host.companion.store.replica import ReplicaReader
+
+AbsenceReason = Literal["shown", "below", "unknown", "superseded", "expired", "filtered", "no match"]
+
+_MOST_TERMS = 64
+_SHOWN_WORDS = 8
+
+
+@dataclass(frozen=True)
+class Absence:
+    """Why an entry is not among the hits of a search: `rank` is its place from 1 if the search ranked it, else 0."""
+
+    entry: str
+    reason: AbsenceReason
+    sentence: str
+    rank: int = 0
+
+
+class Search(Protocol):
+    """A search as SearchService does it."""
+
+    async def __call__(self, caller: Caller, *, devices: Sequence[str], **options: Any) -> SearchResult:
+        """What was found. CompanionError."""
+        ...
+
+
+class AbsenceFinder:
+    """Looks a search over again for one entry of a board."""
+
+    def __init__(self, store: ReplicaReader, search: Search, clock: Callable[[], float]):
+        self._store = store
+        self._search = search
+        self._clock = clock
+
+    async def explain(self, caller: Caller, device: str, entry: str, limit: int, **options: Any) -> Absence:
+        """Why `entry` of a board is not among the first `limit` hits of a search with these options of SearchService.
+
+        UnknownDevice, BadSearch, StoreUnavailable.
+        """
+        found = await asyncio.to_thread(self._read, caller, device, entry)
+        if found is None:
+            sentence = f"{entry} is not in the copy of {device}, was forgotten, or is not for who asks."
+            return Absence(entry, "unknown", sentence)
+        if absence := _by_state(found, has_history=bool(options.get("history"))):
+            return absence
+        result = await self._search(caller, devices=(device,), **options | {"limit": MOST_HITS, "folders": False})
+        for rank, hit in enumerate(result.hits, 1):
+            if hit.id == entry:
+                return _ranked(entry, rank, result.hits, limit)
+        if refused := _by_filters(found, options):
+            return Absence(entry, "filtered", f"{entry} does not pass the filters: {refused}.")
+        return _unmatched(found, result, str(options["query"]), uses_meaning=options.get("meaning") is not False)
+
+    def _read(self, caller: Caller, device: str, entry: str) -> ReadEntry | None:
+        """The entry as it is now, None if there is none that the caller may see."""
+        copy = LogCopy(self._store, self._store.device(device), log_of_entry(entry), int(self._clock()))
+        try:
+            found, _ = copy.versions(entry)
+        except UnknownEntry:
+            return None
+        return found if access.may_see(caller, found.line.get("scope", ALL)) else None
+
+
+def _by_state(found: ReadEntry, *, has_history: bool) -> Absence | None:
+    if found.state == "superseded" and not has_history:
+        sentence = f"{found.id} is history: something newer took its place. Include the history to find it."
+        return Absence(found.id, "superseded", sentence)
+    if found.state == "expired":
+        return Absence(
+            found.id, "expired", f"{found.id} has expired: it was to be remembered until a time that is over."
+        )
+    if "command" in found.line or "gone" in found.line:
+        return Absence(
+            found.id, "no match", f"{found.id} is a command, or its text is gone: a search does not find it."
+        )
+    return None
+
+
+def _ranked(entry: str, rank: int, hits: Sequence[Hit], limit: int) -> Absence:
+    if rank <= limit:
+        return Absence(entry, "shown", f"{entry} is there: it is hit {rank}.", rank)
+    score, last = hits[rank - 1].score, hits[limit - 1].score
+    scores = f"with a score of {score:.2f}; the last of the first {limit} has {last:.2f}"
+    sentence = f"{entry} is hit {rank}, {scores}. Ask for more."
+    return Absence(entry, "below", sentence, rank)
+
+
+def _by_filters(found: ReadEntry, options: dict[str, Any]) -> str:
+    """The filters that an entry does not pass, "" if it passes all."""
+    line, is_turn = found.line, found.id[0] == "t"
+    at = line.get("at" if is_turn else "created", 0)
+    log, since, until = options.get("log"), options.get("since") or 0, options.get("until") or 0
+    failed = [
+        ("kind", bool(log) and log != ("journal" if is_turn else "records")),
+        ("tag", not set(options.get("tags") or ()) <= set(line.get("tags", ()))),
+        ("type", bool(options.get("type")) and (is_turn or line.get("type", "fact") != options["type"])),
+        ("session", bool(options.get("session")) and line.get("sid") != options["session"]),
+        ("speaker", bool(options.get("speaker")) and line.get("who") != options["speaker"]),
+        ("since", at < since),
+        ("until", bool(until) and at >= until),
+    ]
+    return ", ".join(name for name, is_failed in failed if is_failed)
+
+
+def _unmatched(found: ReadEntry, result: SearchResult, query: str, *, uses_meaning: bool) -> Absence:
+    """An entry that is not among as many hits as a search has at most."""
+    terms, named = query_terms(query, _MOST_TERMS), query_words(query)
+    having = set(text.index_terms(_words_of(found.line)))
+    words = list(dict.fromkeys(named.get(term, term) for term in terms))[:_SHOWN_WORDS]
+    common = [named.get(term, term) for term in terms if term in having][:_SHOWN_WORDS]
+    if common and len(result.hits) >= MOST_HITS:
+        sentence = (
+            f"{found.id} has {', '.join(common)}, and {MOST_HITS} others fit better: use rarer words, or filters."
+        )
+        return Absence(found.id, "below", sentence)
+    why = f"none of the words ({', '.join(words)}) stands in {found.id}"
+    if not words:
+        why = "the query has no word to search for, only very common ones"
+    elif common:
+        why = f"{found.id} has {', '.join(common)}, which are too common, or too few of the query's words"
+    if not uses_meaning:
+        return Absence(found.id, "no match", f"{why}, and meaning was not searched.")
+    meaning = f"meaning was not fully searched: {result.degraded}" if result.degraded else "it is not close in meaning."
+    return Absence(found.id, "no match", f"{why}; {meaning}")
+
+
+def _words_of(line: dict[str, Any]) -> str:
+    texts = [line.get("content", line.get("text", "")), line.get("who", ""), line.get("caption", "")]
+    return " ".join([*texts, *line.get("tags", ()), *line.get("keywords", ())])

@@ -1,0 +1,286 @@
+"""The days of one board: which of them have something, and what was said, noted and remembered on one.
+
+An index of a copy has the seqs of its entries by day, made by one look at all of its lines; the lines of a day are read when
+they are shown. It is kept until the copy changes, for some boards, so that to leaf through days reads little.
+"""
+
+import asyncio
+import contextlib
+import threading
+import time
+from array import array
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from engram.clock import day_name, day_number
+from engram_host.companion.overview.figures import count_entries, day_of
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.row_types import fields_of
+from engram_host.companion.types import Device, LogName
+
+MOST_KEPT = 8
+"""Boards whose index is kept: one of 100,000 turns takes 2 MB."""
+
+TURNS_AT_ONCE = 60
+"""Turns of a day that are read together."""
+
+MOST_MEMORIES = 100
+"""Memories of a day, and memories that a note gave, that are read; the others are counted."""
+
+MOST_NOTE_LINES = 200
+"""Lines of a day's note that are read together."""
+
+
+@dataclass(frozen=True)
+class DayMark:
+    """A day, in days since 1970 of the board's own zone, and how much it has."""
+
+    day: int
+    turns: int = 0
+    memories: int = 0
+    notes: int = 0
+
+
+@dataclass(frozen=True)
+class Days:
+    """Some days of a board that have something, oldest first; `first` and `last` are those of all, None if there are none."""
+
+    zone: int
+    marks: tuple[DayMark, ...]
+    first: int | None
+    last: int | None
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Something that was said."""
+
+    id: str
+    session: str
+    role: str
+    who: str
+    at: int
+    text: str
+    is_command: bool
+
+
+@dataclass(frozen=True)
+class DayMemory:
+    """A memory as a day shows it."""
+
+    id: str
+    state: str
+    content: str
+    tags: tuple[str, ...]
+    source: str
+    created: int
+
+
+@dataclass(frozen=True)
+class DayNote:
+    """Lines of a day's note from `first` on; `total` is how many it has, 0 if there is no such note."""
+
+    name: str
+    principal: str
+    first: int
+    lines: tuple[str, ...]
+    total: int
+
+
+@dataclass(frozen=True)
+class Day:
+    """A day of a board. The turns are some of `turns_total` after `offset`, those of a session together; `made` is what was
+    distilled from the day's note, whenever that was; `principals` have a note of it.
+    """
+
+    zone: int
+    mark: DayMark
+    before: int | None
+    after: int | None
+    turns: tuple[Turn, ...]
+    turns_total: int
+    offset: int
+    memories: tuple[DayMemory, ...]
+    note: DayNote
+    made: tuple[DayMemory, ...]
+    made_total: int
+    principals: tuple[str, ...]
+
+
+@dataclass
+class _Entries:
+    """The entries of a day: (session, seq) of turns one after the other, and seqs of memories."""
+
+    turns: "array[int]" = field(default_factory=lambda: array("q"))
+    memories: "array[int]" = field(default_factory=lambda: array("q"))
+
+    def ordered_turns(self) -> list[int]:
+        """The seqs of turns, those of a session together, sessions by their first turn."""
+        pairs = list(zip(self.turns[::2], self.turns[1::2], strict=True))
+        first: dict[int, int] = {}
+        for session, seq in pairs:
+            first[session] = min(seq, first.get(session, seq))
+        return [seq for _, seq in sorted(pairs, key=lambda pair: (first[pair[0]], pair[1]))]
+
+
+@dataclass
+class _Index:
+    """Of one copy: its entries by day, the seqs of memories by the note that gave them, and states that are not `live`."""
+
+    days: dict[int, _Entries] = field(default_factory=dict)
+    of_notes: "dict[str, array[int]]" = field(default_factory=dict)
+    states: dict[int, str] = field(default_factory=dict)
+
+    def entries(self, day: int) -> _Entries:
+        """The entries of a day, none if there are none."""
+        return self.days.get(day) or _Entries()
+
+
+class BoardJournal:
+    """Looks at the days of boards."""
+
+    def __init__(self, store: CompanionStore):
+        self._store = store
+        self._kept: OrderedDict[tuple[object, ...], _Index] = OrderedDict()
+        self._lock = threading.Lock()
+
+    async def days(self, name: str, first: int, last: int) -> Days:
+        """The days of a board from one to another that have something. UnknownDevice, StoreUnavailable."""
+        return await asyncio.to_thread(self._days, name, first, last)
+
+    async def day(self, name: str, day: int, principal: str, offset: int, limit: int, note_line: int = 1) -> Day:
+        """One day of a board, some of its turns, and the note of a principal from a line on. UnknownDevice,
+        StoreUnavailable.
+        """
+        return await asyncio.to_thread(self._day, name, day, principal, offset, limit, note_line)
+
+    async def place_of_turn(self, name: str, turn: str) -> tuple[int, int] | None:
+        """(the day of a turn such as t34, how many of the day's turns stand before it); None if it is not there.
+
+        UnknownDevice, StoreUnavailable.
+        """
+        return await asyncio.to_thread(self._place_of_turn, name, int(turn[1:]))
+
+    def _days(self, name: str, first: int, last: int) -> Days:
+        device = self._store.device(name)
+        index, notes = self._index(device), self._notes(name)
+        all_days = sorted(index.days.keys() | notes.keys())
+        marks = tuple(self._mark(index, notes, day) for day in all_days if first <= day <= last)
+        return Days(device.zone, marks, all_days[0] if all_days else None, all_days[-1] if all_days else None)
+
+    def _day(self, name: str, day: int, principal: str, offset: int, limit: int, note_line: int) -> Day:
+        device = self._store.device(name)
+        index, notes = self._index(device), self._notes(name)
+        entries = index.entries(day)
+        order = entries.ordered_turns()
+        made = index.of_notes.get(f"{day_name(day)}.md", array("q"))
+        # What notes gave stands with them.
+        others = [seq for seq in entries.memories if seq not in set(made)]
+        all_days = sorted(index.days.keys() | notes.keys())
+        return Day(
+            device.zone,
+            self._mark(index, notes, day),
+            max((each for each in all_days if each < day), default=None),
+            min((each for each in all_days if each > day), default=None),
+            tuple(_turn(seq, line) for seq, line in self._lines(device, "journal", order[offset : offset + limit])),
+            len(order),
+            offset,
+            self._memories(device, index, others[:MOST_MEMORIES]),
+            self._note(name, f"{day_name(day)}.md", principal, note_line),
+            self._memories(device, index, made[:MOST_MEMORIES]),
+            len(made),
+            tuple(notes.get(day, ())),
+        )
+
+    def _place_of_turn(self, name: str, number: int) -> tuple[int, int] | None:
+        index = self._index(self._store.device(name))
+        for day, entries in index.days.items():
+            order = entries.ordered_turns() if number in entries.turns[1::2] else []
+            if order:
+                return day, order.index(number)
+        return None
+
+    def _mark(self, index: _Index, notes: dict[int, list[str]], day: int) -> DayMark:
+        entries = index.entries(day)
+        return DayMark(day, len(entries.turns) // 2, len(entries.memories), len(notes.get(day, ())))
+
+    def _notes(self, name: str) -> dict[int, list[str]]:
+        """Who has a note of each day."""
+        found: dict[int, list[str]] = {}
+        for note in self._store.note_names(name):
+            with contextlib.suppress(ValueError):  # MEMORY.md is of no day
+                found.setdefault(day_number(note.name.removesuffix(".md")), []).append(note.principal)
+        return found
+
+    def _note(self, name: str, file: str, principal: str, first: int) -> DayNote:
+        lines = self._store.note_lines(name, file, principal) or []
+        if lines and not lines[-1]:
+            lines.pop()  # what stands behind the last line's end
+        shown = tuple(lines[first - 1 : first - 1 + MOST_NOTE_LINES])
+        return DayNote(file, principal, first, shown, len(lines))
+
+    def _memories(self, device: Device, index: _Index, seqs: Sequence[int]) -> tuple[DayMemory, ...]:
+        return tuple(
+            DayMemory(
+                str(line.get("id", "")),
+                index.states.get(seq, "live"),
+                str(line.get("content", "")),
+                tuple(map(str, line.get("tags", ()))),
+                str(line.get("source", "manual")),
+                line.get("created", 0),
+            )
+            for seq, line in self._lines(device, "records", seqs)
+        )
+
+    def _lines(self, device: Device, log: LogName, seqs: Sequence[int]) -> list[tuple[int, dict[str, Any]]]:
+        """Those of some lines that can be read, in the order of the seqs."""
+        state = device.logs.get(log)
+        if state is None:
+            return []
+        found = self._store.lines_at(device.name, log, state.epoch, list(seqs), archived=True)
+        return [(seq, fields) for seq in seqs if seq in found and (fields := fields_of(found[seq]))]
+
+    def _index(self, device: Device) -> _Index:
+        """The index of a board's copy, made again once that has changed, or another hour has begun: memories expire."""
+        now = int(time.time())
+        key = (device.name, device.generation, device.version, device.zone, now // 3600)
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        index = _read_index(self._store, device, now)
+        with self._lock:
+            for old in [each for each in self._kept if each[0] == device.name]:
+                del self._kept[old]
+            self._kept[key] = index
+            while len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+        return index
+
+
+def _read_index(store: CompanionStore, device: Device, now: int) -> _Index:
+    index = _Index()
+    for entry in count_entries(store, device, "journal", now):
+        entries = index.days.setdefault(day_of(entry.at, device.zone), _Entries())
+        entries.turns.extend((entry.session, entry.seq))
+    for entry in count_entries(store, device, "records", now):
+        index.days.setdefault(day_of(entry.at, device.zone), _Entries()).memories.append(entry.seq)
+        for note in dict.fromkeys(entry.notes):
+            index.of_notes.setdefault(note, array("q")).append(entry.seq)
+        if entry.state != "live":
+            index.states[entry.seq] = entry.state
+    return index
+
+
+def _turn(seq: int, line: dict[str, Any]) -> Turn:
+    return Turn(
+        f"t{seq}",
+        str(line.get("sid", "")),
+        str(line.get("role", "")),
+        str(line.get("who", "")),
+        line.get("at", 0),
+        str(line.get("text", "")),
+        "command" in line,
+    )

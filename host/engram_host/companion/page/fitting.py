@@ -1,0 +1,28 @@
+"""How much fits in a view: its HTML is bounded, whatever people, models and files wrote."""
+
+from collections.abc import Callable, Iterable
+from html import escape
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+def html_bytes(text: str) -> int:
+    """Bytes that a text takes as HTML."""
+    return len(escape(text).encode())
+
+
+def take_fitting(items: Iterable[Item], most: int, size: Callable[[Item], int]) -> list[Item]:
+    """The first items that take at most so many bytes together, one at least."""
+    taken: list[Item] = []
+    for item in items:
+        most -= size(item)
+        if most < 0 and taken:
+            break
+        taken.append(item)
+    return taken
+
+
+def cut_text(text: str, most: int) -> str:
+    """A text of at most so many characters, with a sign where it was cut."""
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,0 +1,31 @@
+// How far an import is, asked for again as long as it runs.
+
+const { part, say } = globalThis.engram;
+const PAUSE = 1000;
+const LONG_PAUSE = 5000;
+
+function follow(section) {
+  if ("open" in section.dataset) setTimeout(() => look(section), PAUSE);
+}
+
+async function look(section) {
+  try {
+    const now = await part(section.dataset.address);
+    // What a person is about to press stays where it is, unless it is over.
+    if (now.innerHTML !== section.innerHTML) {
+      const name = section.contains(document.activeElement) ? document.activeElement.value : "";
+      section.replaceWith(now);
+      if (name) now.querySelector(`button[value="${name}"]`)?.focus();
+      say(now.querySelector(".told")?.textContent ?? "");
+      follow(now);
+    } else {
+      follow(section);
+    }
+  } catch (problem) {
+    say(problem.message || document.body.dataset.lost);
+    setTimeout(() => look(section), LONG_PAUSE);
+  }
+}
+
+const progress = document.getElementById("progress");
+if (progress) follow(progress);

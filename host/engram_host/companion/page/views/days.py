@@ -1,0 +1,204 @@
+"""Days of a board: a calendar of where something was said, and one day with its sessions, notes and memories."""
+
+import calendar
+import itertools
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.responses import RedirectResponse
+from starlette.exceptions import HTTPException
+
+from engram.clock import civil, day_name, days_from_civil
+from engram_host.companion.api.boards.journal import parse_day
+from engram_host.companion.api.devices import DeviceName
+from engram_host.companion.overview.journal import (
+    TURNS_AT_ONCE,
+    BoardJournal,
+    DayMark,
+    DayMemory,
+    Turn,
+)
+from engram_host.companion.page.fitting import cut_text, html_bytes, take_fitting
+from engram_host.companion.page.page import Page, view
+
+_CUT_TURN, _CUT_MEMORY, _CUT_LINE = 1500, 200, 400
+"""Characters of a text among others."""
+
+_TURNS_BYTES, _WHOLE_BYTES, _NOTE_BYTES, _MEMORIES_BYTES = 24000, 30000, 9000, 6000
+"""Of each part of a day's view, as HTML."""
+
+_ROW_BYTES = 250
+"""What stands around a text."""
+
+_SEE_OTHER = 303
+_DAY_SECONDS = 86400
+_MOST_OFFSET = 10_000_000
+_LAST_LINE = 1 << 30
+_LEVELS = (1, 5, 20, 80)
+"""Turns and memories from which on a day is drawn darker."""
+
+TurnId = Annotated[str, Query(pattern=r"^(t[0-9]{1,10})?$")]
+Month = Annotated[str, Query(pattern=r"^(\d{4}-\d{2})?$")]
+
+
+@dataclass(frozen=True)
+class CalendarDay:
+    """A day of a calendar: its number in the month, 0 if it is of another one; what it has, and how dark it is drawn."""
+
+    number: int
+    name: str
+    mark: DayMark | None
+    level: int
+
+
+@dataclass(frozen=True)
+class Session:
+    """Turns of a session, one after the other."""
+
+    name: str
+    turns: tuple[tuple[int, Turn, str], ...]
+    """(place among the day's turns, turn, its text as far as it is shown) of each."""
+
+
+class DaysView:
+    """Shows the days of boards."""
+
+    def __init__(self, page: Page, journal: BoardJournal):
+        self._page = page
+        self._journal = journal
+
+    async def month(self, request: Request, device: str, month: str) -> Response:
+        """The calendar of a month; of the last one that has something, if none is named."""
+        year, number = await self._chosen(device, month)
+        first = days_from_civil(year, number, 1)
+        last = first + calendar.monthrange(year, number)[1] - 1
+        found = await self._journal.days(device, first, last)
+        return self._page.render(
+            request,
+            "days.html",
+            page_key="boards",
+            device=device,
+            month=f"{year:04}-{number:02}",
+            weeks=list(_weeks(year, number, found.marks)),
+            marks=found.marks,
+            before=_month_of(first - 1) if found.first is not None and found.first < first else "",
+            after=_month_of(last + 1) if found.last is not None and found.last > last else "",
+            is_empty=found.first is None,
+        )
+
+    async def of_turn(self, device: str, turn: str) -> Response:
+        """Lead to the day of a turn."""
+        place = await self._journal.place_of_turn(device, turn)
+        if place is None:
+            raise HTTPException(404, f"{turn} is not in the copy of {device}, or was forgotten")
+        day, offset = place
+        query = f"?{urlencode({'offset': offset - offset % TURNS_AT_ONCE})}" if offset >= TURNS_AT_ONCE else ""
+        return RedirectResponse(f"/boards/{device}/days/{day_name(day)}{query}#{turn}", _SEE_OTHER)
+
+    async def day(
+        self, request: Request, device: str, name: str, principal: str, offset: int, line: int, *, is_one: bool
+    ) -> Response:
+        """One day; with `is_one` one turn of it with all of its text that fits."""
+        limit = 1 if is_one else TURNS_AT_ONCE
+        found = await self._journal.day(device, parse_day(name), principal, offset, limit, line)
+        sessions, shown = _sessions(found.turns, offset, _WHOLE_BYTES // 5 if is_one else _CUT_TURN)
+        note = take_fitting(
+            (cut_text(each, _CUT_LINE) for each in found.note.lines), _NOTE_BYTES, lambda each: html_bytes(each) + 20
+        )
+        following = found.note.first + len(note)
+        return self._page.render(
+            request,
+            "day.html",
+            page_key="boards",
+            device=device,
+            day=found,
+            name=name,
+            month=name[:7],
+            before="" if found.before is None else day_name(found.before),
+            after="" if found.after is None else day_name(found.after),
+            sessions=sessions,
+            next_offset=offset + shown if offset + shown < found.turns_total else 0,
+            offset=offset,
+            page_size=TURNS_AT_ONCE,
+            is_one=is_one,
+            note=note,
+            next_line=following if note and following <= found.note.total else 0,
+            principal=principal,
+            memories=_fitting_memories(found.memories),
+            made=_fitting_memories(found.made),
+            cut=lambda text: cut_text(text, _CUT_MEMORY),
+        )
+
+    async def _chosen(self, device: str, month: str) -> tuple[int, int]:
+        """(year, month) that is to be shown. UnknownDevice, HTTPException."""
+        if month:
+            year, _, number = month.partition("-")
+            parse_day(f"{month}-01")
+            return int(year), int(number)
+        found = await self._journal.days(device, 0, 0)
+        last = found.last
+        if last is None:
+            last = (int(time.time()) + found.zone * 60) // _DAY_SECONDS
+        year, number, _ = civil(last)
+        return year, number
+
+
+def _sessions(turns: Iterable[Turn], offset: int, most: int) -> tuple[list[Session], int]:
+    """Turns by session, as many as fit, and how many these are."""
+    placed = [(offset + at, turn, cut_text(turn.text, most)) for at, turn in enumerate(turns)]
+    fitting = take_fitting(
+        placed, _TURNS_BYTES, lambda each: html_bytes(each[2]) + html_bytes(each[1].who) + _ROW_BYTES
+    )
+    grouped = itertools.groupby(fitting, key=lambda each: each[1].session)
+    return [Session(name, tuple(group)) for name, group in grouped], len(fitting)
+
+
+def _fitting_memories(memories: Iterable[DayMemory]) -> list[DayMemory]:
+    return take_fitting(
+        memories, _MEMORIES_BYTES, lambda each: html_bytes(cut_text(each.content, _CUT_MEMORY)) + _ROW_BYTES
+    )
+
+
+def _weeks(year: int, month: int, marks: Iterable[DayMark]) -> Iterable[list[CalendarDay]]:
+    by_day = {mark.day: mark for mark in marks}
+    for week in calendar.Calendar().monthdayscalendar(year, month):
+        days: list[CalendarDay] = []
+        for number in week:
+            mark = by_day.get(days_from_civil(year, month, number)) if number else None
+            level = sum(mark.turns + mark.memories >= least for least in _LEVELS) if mark else 0
+            days.append(CalendarDay(number, f"{year:04}-{month:02}-{number:02}", mark, level))
+        yield days
+
+
+def _month_of(day: int) -> str:
+    return day_name(day)[:7]
+
+
+def make_router(page: Page, journal: BoardJournal) -> APIRouter:
+    """Make the routes."""
+    router = page.router()
+    shown = DaysView(page, journal)
+
+    @router.get("/boards/{device}/days", openapi_extra=view())
+    async def days(request: Request, device: DeviceName, month: Month = "", turn: TurnId = "") -> Response:
+        if turn:
+            return await shown.of_turn(device, turn)
+        return await shown.month(request, device, month)
+
+    @router.get("/boards/{device}/days/{day}", openapi_extra=view())
+    async def one_day(
+        request: Request,
+        device: DeviceName,
+        day: Annotated[str, Path(pattern=r"^\d{4}-\d{2}-\d{2}$")],
+        principal: Annotated[str, Query(min_length=1, max_length=64)] = "owner",
+        offset: Annotated[int, Query(ge=0, le=_MOST_OFFSET)] = 0,
+        line: Annotated[int, Query(ge=1, le=_LAST_LINE)] = 1,
+        one: bool = False,
+    ) -> Response:
+        return await shown.day(request, device, day, principal, offset, line, is_one=one)
+
+    return router

@@ -1,0 +1,242 @@
+"""The memories of a board: looking through them by filters, and what its trash has."""
+
+import secrets
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from html import escape
+from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi.responses import RedirectResponse
+
+from engram.memory.records.fields import IMPORTANCE, SOURCES, TYPES
+from engram_host.companion.api.devices import DeviceName
+from engram_host.companion.memories.changes import KEY_PATTERN
+from engram_host.companion.memories.service import MemoryServices
+from engram_host.companion.memories.trash import TrashListing
+from engram_host.companion.memories.types import MemoryQuery, MemorySort, MemoryState
+from engram_host.companion.overview.service import BoardOverviews
+from engram_host.companion.page.page import Page, view
+
+AT_ONCE = 25
+"""Memories of one view."""
+
+SHOWN_BYTES = 700
+"""Of a memory's text in a list, as HTML."""
+
+_CHANGES = 8
+_MOST_WORDS, _MOST_WORD = 8, 64
+_MOST_PAGES = 100000
+_SEE_OTHER = 303
+
+Key = Annotated[str, Form(pattern=KEY_PATTERN)]
+Text = Annotated[str, Query(max_length=200)]
+Day = Annotated[str, Query(pattern=r"^(\d{4}-\d\d-\d\d)?$")]
+ListedState = MemoryState | Literal["trash"]
+
+
+@dataclass(frozen=True)
+class ShownMemory:
+    """A version of a memory with each field in the form that it has to have: a board may write anything."""
+
+    id: str
+    seq: int
+    content: str
+    tags: tuple[str, ...]
+    keywords: tuple[str, ...]
+    notes: tuple[str, ...]
+    type: str
+    source: str
+    scope: str
+    importance: float
+    created: int
+    updated: int
+    expires: int
+    is_pinned: bool
+
+    @property
+    def changed(self) -> int:
+        """When it was changed last."""
+        return self.updated or self.created
+
+
+def shown_memory(line: dict[str, Any]) -> ShownMemory:
+    """A line as a view shows it."""
+    importance = line.get("importance", IMPORTANCE)
+    return ShownMemory(
+        _text(line, "id"),
+        _number(line, "seq"),
+        _text(line, "content"),
+        *(_words(line, name) for name in ("tags", "keywords", "notes")),
+        *(_text(line, name, default) for name, default in (("type", "fact"), ("source", "manual"), ("scope", "all"))),
+        importance if isinstance(importance, int | float) else IMPORTANCE,
+        *(_number(line, name) for name in ("created", "updated", "expires")),
+        line.get("pinned") is True,
+    )
+
+
+def _text(line: dict[str, Any], name: str, default: str = "") -> str:
+    value = line.get(name, default)
+    return value if isinstance(value, str) else default
+
+
+def _number(line: dict[str, Any], name: str) -> int:
+    value = line.get(name, 0)
+    return value if isinstance(value, int) else 0
+
+
+def _words(line: dict[str, Any], name: str) -> tuple[str, ...]:
+    value = line.get(name)
+    return (
+        tuple(each[:_MOST_WORD] for each in value[:_MOST_WORDS] if isinstance(each, str))
+        if isinstance(value, list)
+        else ()
+    )
+
+
+@dataclass(frozen=True)
+class ListedMemory:
+    """A memory in a list; its text may be cut."""
+
+    id: str
+    state: str
+    text: str
+    is_cut: bool
+    line: ShownMemory
+
+
+def listed(id: str, state: str, line: dict[str, Any]) -> ListedMemory:
+    """A memory as a list shows it."""
+    memory = shown_memory(line)
+    shown = cut_html(memory.content, SHOWN_BYTES)
+    return ListedMemory(id, state, shown, len(shown) < len(memory.content), memory)
+
+
+def cut_html(text: str, most: int) -> str:
+    """The beginning of a text that takes at most so many bytes in HTML."""
+    size = 0
+    for at, letter in enumerate(text):
+        size += len(escape(letter).encode("utf-8", "replace"))
+        if size > most:
+            return text[:at]
+    return text
+
+
+def new_key() -> str:
+    """A key for a change: the form that is sent twice asks for it once."""
+    return secrets.token_hex(4)
+
+
+class MemoryList:
+    """Shows lists of memories."""
+
+    def __init__(
+        self,
+        page: Page,
+        overviews: BoardOverviews,
+        memories: MemoryServices,
+    ):
+        self._page = page
+        self._overviews = overviews
+        self._browser = memories.browser
+        self._changes = memories.changes
+        self._trash = memories.trash
+
+    async def show(
+        self, request: Request, device: str, query: MemoryQuery, days: tuple[str, str], state: ListedState, at: int
+    ) -> Response:
+        """A page of the list, with the filters and the latest changes; of the trash what the board said of it."""
+        board = await self._overviews.summary(device)
+        since, until = (_day_begins(day, board.row.zone) for day in days)
+        query = _with_times(query, since, until + 86400 if until else 0, at)
+        found = await self._browser.page(device, query)
+        trash = await self._trash.latest(device) if state == "trash" else TrashListing()
+        if state == "trash":
+            memories = [listed(str(each.get("id", "")), "trash", each) for each in trash.records]
+            total, shown = len(memories), memories[query.offset : query.offset + AT_ONCE]
+        else:
+            total = found.total
+            shown = [listed(entry.id, entry.state, entry.line) for entry in found.entries]
+        return self._page.render(
+            request,
+            "memories.html",
+            page_key="boards",
+            board=board,
+            device=device,
+            query=query,
+            days=days,
+            state=state,
+            memories=shown,
+            total=total,
+            archived=found.archived if state == "live" else 0,
+            scopes=found.scopes,
+            types=TYPES,
+            sources=SOURCES,
+            trash=trash,
+            changes=await self._changes.newest(device, _CHANGES),
+            key=new_key(),
+            at=at,
+            pages=max(1, -(-total // AT_ONCE)),
+            is_filtered=_is_filtered(query) or state != "live",
+            tag_link=lambda tag: f"?{urlencode({'tag': tag})}",
+        )
+
+    async def ask_trash(self, device: str, key: str) -> Response:
+        """Ask the board what its trash has."""
+        await self._trash.ask(device, key)
+        return RedirectResponse(f"/boards/{device}/memories?state=trash", _SEE_OTHER)
+
+
+def _is_filtered(query: MemoryQuery) -> bool:
+    filters = query.tag, query.type, query.scope, query.source, query.keyword, query.words
+    return any(filters) or bool(query.since or query.until) or query.is_pinned
+
+
+def _with_times(query: MemoryQuery, since: int, until: int, at: int) -> MemoryQuery:
+    return replace(query, since=since, until=until, limit=AT_ONCE, offset=(at - 1) * AT_ONCE)
+
+
+def _day_begins(day: str, zone: int) -> int:
+    """When a day begins in a zone, in Unix seconds; 0 for none, or for one that no calendar has."""
+    try:
+        parsed = date.fromisoformat(day)
+    except ValueError:
+        return 0
+    return max(0, int(datetime(parsed.year, parsed.month, parsed.day, tzinfo=UTC).timestamp()) - zone * 60)
+
+
+def make_router(page: Page, overviews: BoardOverviews, services: MemoryServices) -> APIRouter:
+    """Make the routes."""
+    router = page.router()
+    lists = MemoryList(page, overviews, services)
+
+    @router.get("/boards/{device}/memories", openapi_extra=view())
+    async def memories(
+        request: Request,
+        device: DeviceName,
+        state: ListedState = "live",
+        words: Text = "",
+        tag: Text = "",
+        type: Text = "",
+        scope: Text = "",
+        source: Text = "",
+        keyword: Text = "",
+        since: Day = "",
+        until: Day = "",
+        pinned: Annotated[str, Query(max_length=10)] = "",
+        sort: MemorySort = "-changed",
+        at: Annotated[int, Query(ge=1, le=_MOST_PAGES)] = 1,
+    ) -> Response:
+        """Some memories that pass all filters."""
+        filters = (each.strip() for each in (tag, type, scope, source, keyword, words))
+        of_log: MemoryState = "live" if state == "trash" else state
+        query = MemoryQuery(of_log, *filters, is_pinned=bool(pinned), sort=sort)
+        return await lists.show(request, device, query, (since, until), state, at)
+
+    @router.post("/boards/{device}/memories/trash", openapi_extra=view(form=True))
+    async def ask_trash(device: DeviceName, key: Key) -> Response:
+        """Ask the board what its trash has."""
+        return await lists.ask_trash(device, key)
+
+    return router

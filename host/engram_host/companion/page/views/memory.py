@@ -1,0 +1,273 @@
+"""One memory: its text, where it came from, its history, and forms that ask the board to change it."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Form, Path, Query, Request, Response
+from fastapi.responses import RedirectResponse
+
+from engram.memory.records.fields import SOURCES, TYPES
+from engram_host.companion.api.chat import ID_PATTERN
+from engram_host.companion.api.devices import DeviceName
+from engram_host.companion.errors import UnknownEntry
+from engram_host.companion.memories.commands import MemoryEdit
+from engram_host.companion.memories.differences import Span, differences
+from engram_host.companion.memories.outcome import MemoryChange
+from engram_host.companion.memories.service import MemoryServices
+from engram_host.companion.memories.types import MemoryDetail
+from engram_host.companion.overview.service import BoardOverviews
+from engram_host.companion.page.page import Page, view
+from engram_host.companion.page.views.memories import Key, ShownMemory, cut_html, new_key, shown_memory
+
+HISTORY_BYTES = 20000
+"""Of the versions of a view, as HTML; earlier ones are in the API and on the command line."""
+
+_TURN_BYTES = 1000
+_TURNS = 8
+_CHANGES = 8
+_MOST_TEXT = 8000
+_SEE_OTHER = 303
+
+EntryId = Annotated[str, Path(pattern=r"^m[0-9]{1,9}$")]
+OtherId = Annotated[str, Query(pattern=r"^ ?m[0-9]{1,9} ?$")]
+Was = Annotated[int, Form(ge=1, le=1 << 40)]
+Words = Annotated[str, Form(max_length=1000)]
+Text = Annotated[str, Form(max_length=_MOST_TEXT)]
+
+
+@dataclass(frozen=True)
+class ShownTurn:
+    """A turn that a memory came from; without a text it has gone."""
+
+    id: str
+    who: str
+    at: int
+    text: str
+
+
+class MemoryView:
+    """Shows one memory, and takes its forms."""
+
+    def __init__(self, page: Page, overviews: BoardOverviews, services: MemoryServices):
+        self._page = page
+        self._overviews = overviews
+        self._browser = services.browser
+        self._changes = services.changes
+
+    async def show(self, request: Request, device: str, entry: str) -> Response:
+        """A memory with everything that is known of it."""
+        board = await self._overviews.summary(device)
+        found = await self._browser.detail(device, entry)
+        changes = await self._changes.newest(device, _CHANGES, entry)
+        conflict = _conflict(changes, entry)
+        line = shown_memory(found.entry.line)
+        versions, is_cut = self._versions(request, found, board.row.zone)
+        return self._page.render(
+            request,
+            "memory.html",
+            page_key="boards",
+            board=board,
+            device=device,
+            found=found,
+            entry=found.entry,
+            line=line,
+            versions=versions,
+            has_more=is_cut or found.has_more,
+            turns=[_shown_turn(turn.id, turn.line) for turn in found.turns[:_TURNS]],
+            more_turns=max(0, len(found.turns) - _TURNS),
+            changes=changes,
+            conflict=conflict,
+            difference=differences(line.content, conflict.text) if conflict else [],
+            draft=conflict.text if conflict else line.content,
+            is_behind=any(_is_behind(change, line) for change in changes),
+            types=TYPES,
+            sources=SOURCES,
+            key=new_key(),
+            most=_MOST_TEXT,
+        )
+
+    async def show_merge(self, request: Request, device: str, entry: str, other: str) -> Response:
+        """Two memories beside each other, and a form for the text of both."""
+        if entry == other:
+            raise UnknownEntry(other, "is the same memory: name another one.")
+        board = await self._overviews.summary(device)
+        kept, gone = await self._browser.detail(device, entry), await self._browser.detail(device, other)
+        lines = [shown_memory(each.entry.line) for each in (kept, gone)]
+        texts = [line.content for line in lines]
+        draft = texts[0] if texts[1] in texts[0] else texts[1] if texts[0] in texts[1] else "\n".join(texts)
+        tags = dict.fromkeys(lines[0].tags + lines[1].tags)
+        return self._page.render(
+            request,
+            "memory_merge.html",
+            page_key="boards",
+            board=board,
+            device=device,
+            kept=kept,
+            gone=gone,
+            kept_line=lines[0],
+            gone_line=lines[1],
+            difference=differences(*texts),
+            draft=draft,
+            tags=list(tags)[:3],
+            key=new_key(),
+            most=_MOST_TEXT,
+        )
+
+    def _versions(self, request: Request, found: MemoryDetail, zone: int) -> tuple[list[str], bool]:
+        """The versions with what each changed, as many as fit; and whether there are more."""
+        parts: list[str] = []
+        size = 0
+        versions = [shown_memory(line) for line in found.versions]
+        for at, line in enumerate(versions):
+            older = versions[at + 1] if at + 1 < len(versions) else None
+            part = self._page.part(
+                request,
+                "parts/version.html",
+                version=line,
+                changed=_changed_fields(older, line) if older else (),
+                spans=_spans(older, line),
+                zone=zone,
+            )
+            size += len(part.encode("utf-8", "replace"))
+            if parts and size > HISTORY_BYTES:
+                return parts, True
+            parts.append(part)
+        return parts, False
+
+    def after(self, device: str, entry: str) -> Response:
+        """Where a form leads that changed a memory."""
+        return RedirectResponse(f"/boards/{device}/memories/{entry}#changes", _SEE_OTHER)
+
+
+def _conflict(changes: list[MemoryChange], entry: str) -> MemoryChange | None:
+    """The edit that was not made because the board had another version, if it is the newest change of a memory."""
+    newest = next((change for change in changes if change.entry == entry), None)
+    is_one = newest and newest.state == "conflict" and newest.kind in ("edit", "merge")
+    return newest if is_one else None
+
+
+def _is_behind(change: MemoryChange, line: ShownMemory) -> bool:
+    """Whether the board has made a change that its copy here has not yet."""
+    return change.state == "done" and change.kind in ("edit", "merge") and change.was == line.seq
+
+
+def _spans(older: ShownMemory | None, line: ShownMemory) -> list[Span]:
+    return differences(older.content, line.content) if older else [Span("same", line.content)]
+
+
+_SHOWN_FIELDS = ("tags", "keywords", "type", "importance", "scope", "is_pinned", "expires")
+
+
+def _changed_fields(older: ShownMemory, line: ShownMemory) -> list[tuple[str, str]]:
+    """(name, value) of the fields that a version changed."""
+    return [
+        (name, _value(getattr(line, name))) for name in _SHOWN_FIELDS if getattr(older, name) != getattr(line, name)
+    ]
+
+
+def _value(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(str(each) for each in value) or "–"
+    return ("+" if value else "–") if isinstance(value, bool) else str(value)
+
+
+def _shown_turn(id: str, line: dict[str, Any] | None) -> ShownTurn:
+    if line is None:
+        return ShownTurn(id, "", 0, "")
+    at = line.get("at", 0)
+    text = cut_html(str(line.get("text", "")), _TURN_BYTES)
+    return ShownTurn(id, str(line.get("who", "")), at if isinstance(at, int) else 0, text)
+
+
+def _listed(words: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in words.split(",") if word.strip())
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n").strip()
+
+
+def make_router(page: Page, overviews: BoardOverviews, services: MemoryServices) -> APIRouter:
+    """Make the routes."""
+    changes = services.changes
+    router = page.router()
+    memories = MemoryView(page, overviews, services)
+    base = "/boards/{device}/memories/{entry}"
+
+    @router.get(base, openapi_extra=view())
+    async def memory(request: Request, device: DeviceName, entry: EntryId) -> Response:
+        return await memories.show(request, device, entry)
+
+    @router.get(base + "/merge", openapi_extra=view())
+    async def ask_merge(request: Request, device: DeviceName, entry: EntryId, other: OtherId) -> Response:
+        return await memories.show_merge(request, device, entry, other.strip())
+
+    @router.post(base + "/edit", openapi_extra=view(form=True))
+    async def edit(
+        device: DeviceName,
+        entry: EntryId,
+        key: Key,
+        was: Was,
+        text: Text = "",
+        tags: Words = "",
+        keywords: Words = "",
+        type: Annotated[str, Form(max_length=40)] = "",
+        importance: Annotated[float | None, Form(ge=0, le=1)] = None,
+    ) -> Response:
+        wanted = MemoryEdit(_plain(text), _listed(tags) or None, _listed(keywords), type or None, importance)
+        await changes.edit(device, entry, was, wanted, key)
+        return memories.after(device, entry)
+
+    @router.post(base + "/pin", openapi_extra=view(form=True))
+    async def pin(
+        device: DeviceName, entry: EntryId, key: Key, pinned: Annotated[str, Form(max_length=10)] = ""
+    ) -> Response:
+        await changes.pin(device, entry, key, is_pinned=bool(pinned))
+        return memories.after(device, entry)
+
+    @router.post(base + "/forget", openapi_extra=view(form=True))
+    async def forget(
+        device: DeviceName, entry: EntryId, key: Key, was: Was, turns: Annotated[str, Form(max_length=10)] = ""
+    ) -> Response:
+        await changes.forget(device, entry, was, key, with_turns=bool(turns))
+        return RedirectResponse(f"/boards/{device}/memories#changes", _SEE_OTHER)
+
+    @router.post(base + "/merge", openapi_extra=view(form=True))
+    async def merge(
+        device: DeviceName,
+        entry: EntryId,
+        key: Key,
+        was: Was,
+        other: Annotated[str, Form(pattern=r"^m[0-9]{1,9}$")],
+        other_was: Was,
+        text: Text = "",
+        tags: Words = "",
+    ) -> Response:
+        wanted = MemoryEdit(_plain(text), _listed(tags) or None)
+        await changes.merge(device, entry, was, other, other_was, wanted, key)
+        return memories.after(device, entry)
+
+    @router.post(base + "/undo", openapi_extra=view(form=True))
+    async def undo_entry(
+        device: DeviceName, entry: EntryId, key: Key, message: Annotated[str, Form(pattern=ID_PATTERN)]
+    ) -> Response:
+        """Take back what was remembered of a message, beside which that is asked for."""
+        await changes.undo_entry(device, entry, key)
+        return RedirectResponse(f"/boards/{device}/chat#{quote(message)}", _SEE_OTHER)
+
+    @router.post("/boards/{device}/changes/{do}", openapi_extra=view(form=True))
+    async def change(
+        device: DeviceName,
+        do: Annotated[str, Path(pattern="^(undo|cancel)$")],
+        key: Key,
+        id: Annotated[str, Form(pattern=ID_PATTERN)],
+        back: Annotated[str, Form(pattern=r"^(m[0-9]{1,9})?$")] = "",
+    ) -> Response:
+        if do == "undo":
+            await changes.undo(device, id, key)
+        else:
+            await changes.cancel(device, id)
+        return RedirectResponse(f"/boards/{device}/memories{'/' if back else ''}{quote(back)}#changes", _SEE_OTHER)
+
+    return router

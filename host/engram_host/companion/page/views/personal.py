@@ -1,0 +1,94 @@
+"""The page of a person: their memories, what was said with them by day, and a search in both, on the boards that they reach."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import RedirectResponse
+
+from engram_host.companion.api.devices import DeviceName
+from engram_host.companion.page.page import Page, personal_view
+from engram_host.companion.personal.service import PersonalMemory
+
+AT_ONCE = 25
+MOST_SHOWN = 600
+"""Characters of one text in a list."""
+
+_MOST_PAGES = 1000
+_DAY_SECONDS = 86400
+_SEE_OTHER = 303
+
+
+class PersonalView:
+    """Shows a person what is theirs. Whoever has the operator's page is led there: they are no person."""
+
+    def __init__(self, page: Page, personal: PersonalMemory):
+        self._page = page
+        self._personal = personal
+
+    async def home(self, request: Request, find: str) -> Response:
+        """The boards that the person reaches, and what a search finds on them."""
+        if not (principal := self._principal(request)):
+            return _to_operator()
+        boards = await self._personal.boards(principal)
+        found = await self._personal.search(principal, find) if find else None
+        hits = found.hits if found else ()
+        return self._render(
+            request, "personal.html", boards=boards, find=find, hits=hits, why=found and found.why_empty
+        )
+
+    async def memories(self, request: Request, device: str, at: int) -> Response:
+        """The memories of a board that the person may see."""
+        if not (principal := self._principal(request)):
+            return _to_operator()
+        found = await self._personal.memories(principal, device, (at - 1) * AT_ONCE, AT_ONCE)
+        pages = max(1, -(-found.total // AT_ONCE))
+        return self._render(request, "personal_memories.html", device=device, found=found, at=at, pages=pages)
+
+    async def days(self, request: Request, device: str, day: str) -> Response:
+        """What was said with the person on a day."""
+        if not (principal := self._principal(request)):
+            return _to_operator()
+        found = await self._personal.days(principal, device, _day_of(day))
+        return self._render(request, "personal_days.html", device=device, found=found)
+
+    def _principal(self, request: Request) -> str:
+        session = self._page.visit(request).session
+        return session.caller.principal if session else ""
+
+    def _render(self, request: Request, template: str, **values: object) -> Response:
+        return self._page.render(request, template, page_key="mine", most=MOST_SHOWN, **values)
+
+
+def _to_operator() -> Response:
+    return RedirectResponse("/", _SEE_OTHER)
+
+
+def _day_of(day: str) -> int | None:
+    """A day such as 2026-01-31 as days since 1970; None if it is none."""
+    try:
+        return int(datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()) // _DAY_SECONDS
+    except ValueError:
+        return None
+
+
+def make_router(page: Page, personal: PersonalMemory) -> APIRouter:
+    """Make the routes."""
+    router = page.router()
+    shown = PersonalView(page, personal)
+
+    @router.get("/me", openapi_extra=personal_view())
+    async def home(request: Request, find: Annotated[str, Query(max_length=500)] = "") -> Response:
+        return await shown.home(request, find.strip())
+
+    @router.get("/me/boards/{device}", openapi_extra=personal_view())
+    async def memories(
+        request: Request, device: DeviceName, at: Annotated[int, Query(ge=1, le=_MOST_PAGES)] = 1
+    ) -> Response:
+        return await shown.memories(request, device, at)
+
+    @router.get("/me/boards/{device}/days", openapi_extra=personal_view())
+    async def days(request: Request, device: DeviceName, day: Annotated[str, Query(max_length=10)] = "") -> Response:
+        return await shown.days(request, device, day)
+
+    return router

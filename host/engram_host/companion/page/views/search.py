@@ -1,0 +1,291 @@
+"""Search: in all boards and folders, or in one board; each score explained, and why something is not there."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import HTMLResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from engram.errors import EngramError
+from engram.memory.access import Caller
+from engram.memory.confidence import CERTAIN, WEAK
+from engram_host.companion.api.devices import DeviceName
+from engram_host.companion.errors import CompanionError
+from engram_host.companion.folders.service import FileExcerpt
+from engram_host.companion.overview.absence import Absence, AbsenceFinder
+from engram_host.companion.overview.service import BoardOverviews
+from engram_host.companion.page.fitting import cut_text, html_bytes, take_fitting
+from engram_host.companion.page.page import Page, is_part, view
+from engram_host.companion.search.request import MOST_HITS, MOST_QUERY, Explanation, Hit, SearchResult
+from engram_host.companion.search_service import SearchService
+from engram_host.companion.types import DEVICE_NAME
+
+AT_ONCE = 10
+"""Hits of one view, if they are short."""
+
+MOST_BYTES = 44000
+"""Of the hits of a view, as HTML; those that do not fit are on the next one."""
+
+OWNER = Caller("owner", "page", False, "")
+"""For whom the page searches."""
+
+MOST_LINES = 100
+"""Lines of a file in one view."""
+
+_CUT = 600
+"""Characters of a hit's text; all of it is where its link leads."""
+
+_BEFORE, _AROUND = 2, 7
+"""Lines of a file that are shown before a hit in it, and in all."""
+
+_MOST_LINE, _MOST_FILE_LINE = 300, 4000
+"""Characters of a line that are shown: around a hit, and in the view of a file."""
+
+_LINE_BYTES = 30
+"""What stands around a line."""
+
+_MOST_BARS = 12
+_LAST_LINE = 1 << 30
+_LONGEST_PATH = 1300
+_POINTS = ("meaning", "session", "expansion", "speaker", "reply", "importance", "dates")
+_DAY = r"^(\d{4}-\d{2}-\d{2})?$"
+
+
+class SearchForm(BaseModel):
+    """What the form of a search has."""
+
+    q: Annotated[str, Field(max_length=MOST_QUERY)] = ""
+    kind: Literal["", "records", "journal", "notes"] = ""
+    tag: Annotated[str, Field(max_length=64)] = ""
+    since: Annotated[str, Field(pattern=_DAY)] = ""
+    until: Annotated[str, Field(pattern=_DAY)] = ""
+    history: bool = False
+    words: bool = False
+    after: Annotated[int, Field(ge=0, lt=MOST_HITS)] = 0
+    board: Annotated[str, Field(pattern=f"^({DEVICE_NAME})?$")] = ""
+    entry: Annotated[str, Field(pattern=r"^\s*([mt][0-9]{1,10})?\s*$")] = ""
+
+    @property
+    def query(self) -> str:
+        """What is looked for, without what stands around it."""
+        return self.q.strip()
+
+    @property
+    def has_filters(self) -> bool:
+        """Whether anything but the words is asked for."""
+        return bool(self.kind or self.tag or self.since or self.until or self.history or self.words)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A part of a score or of a confidence: a key of the texts or, without one, a name of its own; and its value."""
+
+    key: str
+    name: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Context:
+    """Lines of a file around the one that a hit cites."""
+
+    first: int
+    lines: tuple[str, ...]
+    cited: int
+
+
+@dataclass(frozen=True)
+class ShownHit:
+    """A hit as it is shown: its rank, where its link leads, what its score is made of, and the lines around it."""
+
+    rank: int
+    hit: Hit
+    text: str
+    address: str
+    points: tuple[Bar, ...]
+    made_of: tuple[Bar, ...]
+    context: Context | None
+
+
+class SearchView:
+    """Searches, and shows what was found."""
+
+    def __init__(self, page: Page, searching: SearchService, absences: AbsenceFinder, overviews: BoardOverviews):
+        self._page = page
+        self._searching = searching
+        self._absences = absences
+        self._overviews = overviews
+
+    async def show(self, request: Request, form: SearchForm, device: str = "") -> Response:
+        """The form with what is found; for the script what is found alone."""
+        zone = (await self._overviews.summary(device)).row.zone if device else 0
+        options = _options(form, device, zone)
+        found = await self._found(request, form, options, device) if form.query else None
+        results = self._page.part(request, "parts/search_results.html", form=form, found=found, device=device)
+        if is_part(request):
+            return HTMLResponse(results)
+        return self._page.render(
+            request,
+            "search.html",
+            page_key="" if device else "search",
+            device=device,
+            form=form,
+            results=results,
+            absence=await self._absence(form, options, device),
+            most=MOST_QUERY,
+        )
+
+    async def file(self, request: Request, path: str, first: int, device: str) -> Response:
+        """Lines of what a hit cites."""
+        found = await self._searching.read_lines(OWNER, path, first, MOST_LINES, device)
+        cut = (cut_text(each, _MOST_FILE_LINE) for each in found.lines)
+        lines = take_fitting(cut, MOST_BYTES, lambda each: html_bytes(each) + _LINE_BYTES)
+        following = first + len(lines) if lines and first + len(lines) <= found.total else 0
+        return self._page.render(
+            request,
+            "file.html",
+            page_key="search",
+            device=device,
+            found=found,
+            lines=lines,
+            following=following,
+            before=max(1, first - MOST_LINES) if first > 1 else 0,
+        )
+
+    async def _found(self, request: Request, form: SearchForm, options: dict[str, Any], device: str) -> dict[str, Any]:
+        """What the template of the results has, of the hits after some."""
+        # What is typed is not worth a model's call after each pause.
+        typed = {"rerank": False, "expand": False} if is_part(request) else {}
+        limit = min(MOST_HITS, form.after + AT_ONCE)
+        devices = (device,) if device else ()
+        result = await self._searching.search(OWNER, devices=devices, limit=limit, explain=True, **options | typed)
+        parts: list[str] = []
+        size = 0
+        for rank, hit in list(enumerate(result.hits, 1))[form.after :]:
+            shown = await self._shown(rank, hit)
+            part = self._page.part(request, "parts/search_hit.html", shown=shown, device=device)
+            size += len(part.encode())
+            if parts and size > MOST_BYTES:
+                break
+            parts.append(part)
+        last = form.after + len(parts)
+        has_more = last < MOST_HITS and (last < len(result.hits) or (bool(result.left_out) and len(parts) == AT_ONCE))
+        return {"result": result, "parts": parts, "certainty": _certainty(result), "next": last if has_more else 0}
+
+    async def _shown(self, rank: int, hit: Hit) -> ShownHit:
+        explained = hit.explanation
+        return ShownHit(
+            rank,
+            hit,
+            cut_text(hit.text, _CUT),
+            _address(hit),
+            _points(explained) if explained else (),
+            tuple(Bar(what, "", value) for what, value in explained.confidence) if explained else (),
+            await self._context(hit),
+        )
+
+    async def _context(self, hit: Hit) -> Context | None:
+        """The lines around a hit in a file, None if it is in none, or the file has changed."""
+        path, _, line = hit.citation.rpartition("#")
+        if not path:
+            return None
+        first = max(1, int(line) - _BEFORE)
+        try:
+            found: FileExcerpt = await self._searching.read_lines(OWNER, path, first, _AROUND, hit.device)
+        except CompanionError:
+            return None
+        return Context(first, tuple(cut_text(each, _MOST_LINE) for each in found.lines), int(line))
+
+    async def _absence(self, form: SearchForm, options: dict[str, Any], device: str) -> Absence | str | None:
+        """Why what a person misses is not there, or in a sentence why that cannot be said; None if nothing was asked."""
+        entry, board = form.entry.strip(), device or form.board
+        if not entry or not form.query or not board:
+            return None
+        wanted = {name: value for name, value in options.items() if name != "folders"}
+        try:
+            return await self._absences.explain(OWNER, board, entry, AT_ONCE, **wanted)
+        except (CompanionError, EngramError) as problem:
+            return str(problem)
+
+
+def _options(form: SearchForm, device: str, zone: int) -> dict[str, Any]:
+    """The options of a search; a day is one of the board, of all boards one in UTC. HTTPException."""
+    options: dict[str, Any] = {"query": form.query, "history": form.history, "folders": not device}
+    options["since"] = _seconds(form.since, zone)
+    options["until"] = _seconds(form.until, zone, 1)  # with that day
+    if form.tag.strip():
+        options["tags"] = (form.tag.strip(),)
+    if form.kind:
+        options["log"] = form.kind
+    if form.words:
+        options["meaning"] = False
+    return options
+
+
+def _seconds(day: str, zone: int, days_after: int = 0) -> int:
+    """The Unix seconds at which a day begins in a zone, or one some days after it; 0 for none. HTTPException."""
+    if not day:
+        return 0
+    try:
+        begin = datetime.fromisoformat(day).replace(tzinfo=UTC) + timedelta(days=days_after, minutes=-zone)
+    except (ValueError, OverflowError):
+        raise HTTPException(422, f"there is no day {day}") from None
+    return max(1, int(begin.timestamp()))
+
+
+def _address(hit: Hit) -> str:
+    """Where all of a hit stands."""
+    if hit.kind == "memory":
+        return f"/boards/{hit.device}/memories/{hit.id}"
+    if hit.kind == "turn":
+        return f"/boards/{hit.device}/days?turn={hit.id}"
+    path, _, line = hit.citation.rpartition("#")
+    if not path:
+        return ""
+    board = f"&board={hit.device}" if hit.device else ""
+    return f"/search/file?path={quote(path)}&from={line}{board}"
+
+
+def _points(explained: Explanation) -> tuple[Bar, ...]:
+    """What a score is made of, that which gives or takes most first."""
+    bars = [Bar("word", word, value) for word, value in explained.words]
+    bars += [Bar("beside", turn, value) for turn, value in explained.beside]
+    bars += [Bar(name, "", getattr(explained, name)) for name in _POINTS]
+    return tuple(sorted((bar for bar in bars if bar.value), key=lambda bar: -abs(bar.value))[:_MOST_BARS])
+
+
+def _certainty(result: SearchResult) -> str:
+    """How sure a search is: "sure", "weak" or "uncertain"; "" if it found nothing."""
+    thousandths = result.confidence * 1000
+    if not result.hits:
+        return ""
+    return "sure" if thousandths >= WEAK else "weak" if thousandths >= CERTAIN else "uncertain"
+
+
+def make_router(page: Page, searching: SearchService, absences: AbsenceFinder, overviews: BoardOverviews) -> APIRouter:
+    """Make the routes."""
+    router = page.router()
+    shown = SearchView(page, searching, absences, overviews)
+
+    @router.get("/search", openapi_extra=view())
+    async def search(request: Request, form: Annotated[SearchForm, Query()]) -> Response:
+        return await shown.show(request, form)
+
+    @router.get("/boards/{device}/search", openapi_extra=view())
+    async def search_board(request: Request, device: DeviceName, form: Annotated[SearchForm, Query()]) -> Response:
+        return await shown.show(request, form, device)
+
+    @router.get("/search/file", openapi_extra=view())
+    async def file(
+        request: Request,
+        path: Annotated[str, Query(min_length=1, max_length=_LONGEST_PATH)],
+        first: Annotated[int, Query(alias="from", ge=1, le=_LAST_LINE)] = 1,
+        board: Annotated[str, Query(pattern=f"^({DEVICE_NAME})?$")] = "",
+    ) -> Response:
+        return await shown.file(request, path, first, board)
+
+    return router

@@ -1,0 +1,110 @@
+"""What became of the lines of a file that boards were sent, one by one: their own reports, added up."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+from engram_host.transfer.reader import MemoryFile
+
+_ORDER = (
+    *("stored", "written", "changed", "there already", "older than here", "changed meanwhile", "forgotten"),
+    *("texts put in their place", "refused"),
+)
+_UNKNOWN = "left out, since a memory has no place for it: "
+MOST_TOLD = 100
+"""Problems that are told one by one; the others are counted."""
+
+
+class ImportRefusal(TypedDict):
+    """A line that a board's /import refused: `code` is the field that is wrong, or one of docs/reference/serial.md."""
+
+    line: int
+    code: str
+    why: str
+
+
+class ImportOutcome(TypedDict):
+    """What a board's /import did: `counts` of lines by outcome, `ids` of the memories that it stored or changed."""
+
+    counts: dict[str, int]
+    ids: list[str]
+    files: list[str]
+    unknown: list[str]
+    notes: list[str]
+
+
+class ImportReport:
+    """`counts` by what became of the lines, `problems` a sentence for each that was refused or came in part; and `notes` on
+    the whole file.
+    """
+
+    def __init__(self, first: str = "stored"):
+        self._untold = 0
+        self._unknown: dict[str, None] = {}
+        self.counts = {first: 0, "refused": 0}
+        self.problems: list[str] = []
+        self.notes: list[str] = []
+
+    @classmethod
+    def parse(cls, saved: str) -> "ImportReport":
+        """The report that `saved` was."""
+        report = cls()
+        if saved:
+            kept: dict[str, Any] = json.loads(saved)
+            report.counts, report.problems, report._untold = kept["counts"], kept["problems"], kept["untold"]
+            report._unknown = dict.fromkeys(kept["unknown"])
+        return report
+
+    @property
+    def saved(self) -> str:
+        """What parse() makes the report of again, before its end()."""
+        fields = {"counts": self.counts, "problems": self.problems, "untold": self._untold, "unknown": [*self._unknown]}
+        return json.dumps(fields)
+
+    @property
+    def summary(self) -> str:
+        """The counts in one line."""
+        return ", ".join(f"{self.counts[word]} {word}" for word in _ORDER if word in self.counts)
+
+    def add(self, number: int, outcome: ImportOutcome, refused: list[ImportRefusal]) -> None:
+        """Add what a board did with a line."""
+        for word, count in outcome["counts"].items():
+            if word != "refused":
+                self.count(word, count)
+        for refusal in refused:
+            self.refuse(number, refusal["why"])
+        for note in outcome["notes"]:
+            self._add_problem(number, note)
+        self.count("texts put in their place", len(outcome["files"]))
+        self._unknown |= dict.fromkeys(outcome["unknown"])
+
+    def refuse(self, number: int, why: str) -> None:
+        """Add a line that was refused."""
+        self.count("refused", 1)
+        self._add_problem(number, why)
+
+    def count(self, word: str, count: int) -> None:
+        """Add some lines with an outcome."""
+        if count:
+            self.counts[word] = self.counts.get(word, 0) + count
+
+    def end(self, source: MemoryFile) -> None:
+        """Add what is to be said of the file, once all of it was sent."""
+        if self._untold:
+            self.problems.append(f"more problems: {self._untold}")
+        if unknown := source.unknown | self._unknown:
+            self.notes.append(_UNKNOWN + ", ".join(unknown))
+        self.notes += source.notes()
+
+    def _add_problem(self, number: int, why: str) -> None:
+        if len(self.problems) < MOST_TOLD:
+            self.problems.append(f"line {number}: {why}")
+        else:
+            self._untold += 1
+
+
+def read_reports(reports: list[Mapping[str, Any]]) -> tuple[ImportOutcome | None, list[ImportRefusal]]:
+    """What a board's /import says for programs: of all lines, None if that is not among it, and of each that was refused."""
+    outcome: Any = next((each for each in reports if "counts" in each), None)
+    refused: Any = [each for each in reports if "why" in each and "counts" not in each]
+    return outcome, refused

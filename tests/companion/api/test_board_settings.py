@@ -1,0 +1,169 @@
+"""Settings of boards from afar: the firmware's rules before a change is sent, what is known, and secrets that nobody sees."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from cli_case import engram, fine
+from engram.config import SECRETS, SETTINGS
+from engram.errors import EngramError
+from engram_host.companion.board_settings.table import SECTIONS, all_settings, check_value, settings_of, written
+from peers import Companion
+from sending import Sent
+
+
+def path(board: Sent) -> str:
+    return f"/v1/boards/{board.device}/settings"
+
+
+def answer(board: Sent, *lines: str, problem: str = "") -> str:
+    """Answer the oldest message to a board; its text."""
+    said = board.ask("listen", wait=10, mid="", turn="")
+    assert said["op"] == "say", said
+    items = [["line", line] for line in lines] + ([["problem", problem]] if problem else [])
+    board.ask("reply", mid=said["mid"], offer=said["offer"], k=1, items=[*items, ["end", ""]])
+    return said["text"]
+
+
+def by_name(companion: Companion, board: Sent) -> dict[str, dict[str, object]]:
+    return {each["name"]: each for each in companion.client.get(path(board)).json()["settings"]}
+
+
+# --- the table
+
+
+def test_each_setting_of_the_firmware_stands_in_one_section():
+    names = [line.partition(" ")[0] for line in SETTINGS.strip().split("\n")]
+    assert list(all_settings()) == [*names, *SECRETS]
+    assert sum(len(settings_of(section)) for section in SECTIONS) == len(all_settings())
+
+
+def test_each_default_is_a_value_that_may_be_set():
+    for info in all_settings().values():
+        if not info.is_secret and info.name != "companion.chat":
+            check_value(info.name, written(info.default))
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("llm.retries", "11"),
+        ("llm.retries", "many"),
+        ("llm.retries", ""),
+        ("extract.on", "yes"),
+        ("log.level", "loud"),
+        ("timezone", "noon!!"),
+        ("llm.url", "ftp://x"),
+        ("companion.url", "nowhere"),
+        ("companion.device", "Kitchen!"),
+        ("network.hostname", "-x"),
+        ("watchdog.seconds", "5"),
+        ("llm.key", "two words"),
+        ("wifi", '[{"ssid": ""}]'),
+        ("companion.chat", "owner"),
+        ("flush.prompt", "two\nlines"),
+        ("nothing", "1"),
+    ],
+)
+def test_what_the_firmware_would_refuse_is_refused_before_it_is_sent(
+    companion: Companion, board: Callable[..., Sent], name: str, value: str
+):
+    with pytest.raises(EngramError):
+        check_value(name, value)
+    kitchen = board()
+    kitchen.hello()
+    refused = companion.client.post(path(kitchen), json={"name": name, "value": value})
+    assert refused.status_code == 422 and companion.client.get(path(kitchen)).json()["changes"] == []
+
+
+# --- what is known
+
+
+def test_nothing_is_known_until_the_board_has_listed_what_is_set(companion: Companion, board: Callable[..., Sent]):
+    kitchen = board()
+    kitchen.hello()
+    assert companion.client.get(path(kitchen)).json()["read"] == 0
+    assert by_name(companion, kitchen)["llm.retries"]["value"] is None
+    first, second = (companion.client.post(f"{path(kitchen)}/read").json() for _ in range(2))
+    assert first == second, "a list that is asked for already is not asked for again"
+    assert answer(
+        kitchen, "llm.retries 5", 'llm.model "a"', "llm.key is set", "evil.name 3", "log.level oops", "2 of all"
+    )
+    found = by_name(companion, kitchen)
+    assert (found["llm.retries"]["value"], found["llm.model"]["value"]) == (5, "a")
+    assert (found["llm.key"]["is_set"], found["llm.key"]["value"]) == (True, None)
+    assert (found["llm.url"]["is_set"], found["llm.url"]["value"]) == (False, "")
+    assert "evil.name" not in found
+
+
+def test_a_change_is_known_once_the_board_has_made_it(companion: Companion, board: Callable[..., Sent]):
+    kitchen = board()
+    kitchen.hello()
+    companion.client.post(f"{path(kitchen)}/read")
+    answer(kitchen, "0 of all")
+    asked = companion.client.post(path(kitchen), json={"name": "llm.retries", "value": "7"}).json()
+    assert (asked["command"], asked["state"]) == ("/setting llm.retries 7", "waiting")
+    assert by_name(companion, kitchen)["llm.retries"]["value"] == 3
+    assert answer(kitchen, "llm.retries is set; it holds from the board's next start") == "/setting llm.retries 7"
+    assert by_name(companion, kitchen)["llm.retries"]["value"] == 7
+    companion.client.post(path(kitchen), json={"name": "llm.retries", "value": "8"})
+    answer(kitchen, problem="only the owner")
+    found = companion.client.get(path(kitchen)).json()
+    assert by_name(companion, kitchen)["llm.retries"]["value"] == 7
+    assert (found["changes"][0]["state"], found["changes"][0]["problem"]) == ("done", "only the owner")
+
+
+# --- secrets
+
+
+def test_a_secret_is_shown_to_the_board_alone_and_is_gone_once_it_answered(
+    companion: Companion, board: Callable[..., Sent]
+):
+    kitchen = board()
+    kitchen.hello()
+    asked = companion.client.post(path(kitchen), json={"name": "llm.key", "value": "sk-hidden-42"})
+    assert "sk-hidden-42" not in asked.text
+    chat = f"/v1/boards/{kitchen.device}/chat"
+    mid = asked.json()["id"]
+    seen = [path(kitchen), chat, f"{chat}/{mid}?wait=0", f"/boards/{kitchen.device}/settings?section=secrets"]
+    for each in seen:
+        assert "sk-hidden-42" not in companion.client.get(each).text, each
+    assert answer(kitchen, "llm.key is set; it holds") == "/setting llm.key sk-hidden-42"
+    for each in seen:
+        assert "sk-hidden-42" not in companion.client.get(each).text, each
+    assert by_name(companion, kitchen)["llm.key"]["is_set"] is True
+    kept = [each["text"] for each in companion.client.get(chat).json()]
+    assert kept == ["/setting llm.key"]
+
+
+@pytest.mark.parametrize("is_offered", [False, True])
+def test_a_secret_that_was_cancelled_is_gone_too(companion: Companion, board: Callable[..., Sent], is_offered: bool):
+    kitchen = board()
+    kitchen.hello()
+    asked = companion.client.post(path(kitchen), json={"name": "llm.key", "value": "sk-cancelled-42"}).json()
+    if is_offered:
+        assert kitchen.ask("listen", wait=0, mid="", turn="")["op"] == "say"
+    companion.client.delete(f"/v1/boards/{kitchen.device}/chat/{asked['id']}")
+    assert kitchen.ask("listen", wait=0, mid="", turn="")["op"] == "quiet"
+    files = b"".join(each.read_bytes() for each in companion.home.glob("companion.db"))
+    assert b"sk-cancelled-42" not in files
+
+
+# --- the command
+
+
+def test_the_command_shows_and_changes_settings(companion: Companion, board: Callable[..., Sent]):
+    kitchen = board()
+    kitchen.hello()
+    home = ("--home", companion.home)
+    fine("settings", kitchen.device, "--read", *home)
+    answer(kitchen, "llm.retries 5")
+    assert "llm.retries" in fine("settings", kitchen.device, *home).out
+    assert "waiting" in fine("settings", kitchen.device, "llm.retries", "6", *home).out
+    refused = engram("settings", kitchen.device, "llm.retries", "60", *home)
+    assert refused.status != 0 and "0 to 10" in refused.err
+    secret = engram("settings", kitchen.device, "llm.key", "sk-shown", *home)
+    assert secret.status == 2 and "secret" in secret.err
+    shown = json.loads(fine("settings", kitchen.device, "--json", *home).out)
+    assert [each["command"] for each in shown["changes"]] == ["/setting llm.retries 6", "/setting"]

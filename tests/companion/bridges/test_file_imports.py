@@ -1,0 +1,381 @@
+"""Files that the owner sends for /import: who may, how much, how a board is given one, and what survives a stop."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from bridged_house import House, living, make_haste, play
+from engram_host.companion.bridge_types import ChatFile, ChatPlace
+from engram_host.companion.bridges.errors import FileNotFetched
+from engram_host.companion.bridges.network import Attachment, FileFetch
+from engram_host.companion.conversations import file_imports
+from engram_host.companion.conversations.people import AdmissionRules
+from engram_host.companion.conversations.rendering.display import AGAIN
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.bridges import files as rows
+from engram_host.companion.types import LOGS, Hello, LogState, Sender
+from extent import extent
+from faulty_network import FaultyNetwork
+from waiting import wait_until_async
+
+Open = Callable[[], CompanionStore]
+
+BIKE, CANOE = b'{"content":"The bike is green"}\n', b'{"content":"The canoe is orange"}\n'
+HERE = ChatPlace("home", "1")
+NOW = 1_795_000_000
+
+
+@pytest.fixture(autouse=True)
+def in_a_hurry(monkeypatch: pytest.MonkeyPatch):
+    make_haste(monkeypatch)
+    monkeypatch.setattr(file_imports, "RETRY_SECONDS", 0.01)
+
+
+@dataclass
+class Memory:
+    """What a board does with /import: it stores each content once, and reports as docs/reference/serial.md says."""
+
+    contents: list[str] = field(default_factory=list)
+    may_go_on: asyncio.Event = field(default_factory=asyncio.Event)
+    refusal: str = ""
+
+    async def take(self, mid: str, caller: Any, text: str, is_command: bool, sink: Any) -> None:
+        await sink.taken("t1")
+        if self.refusal:
+            await sink.problem(self.refusal)
+        elif text.startswith("/import "):
+            await self.may_go_on.wait()
+            fields = json.loads(text.removeprefix("/import "))
+            is_known = fields["content"] in self.contents
+            counts = {"stored": int(not is_known), "there already": int(is_known), "refused": 0}
+            if not is_known:
+                self.contents.append(fields["content"])
+            await sink.line("a sentence for people")
+            await sink.report({"counts": counts, "ids": [], "files": [], "unknown": [], "notes": []})
+        else:
+            await sink.text(f"You said {text}.")
+        await sink.end(SimpleNamespace(turn="t1", reply=""))
+
+    def give_to(self, house: House) -> None:
+        for board in house.boards.values():
+            board._take = self.take
+            board.listening._take = self.take
+
+
+def file_of(data: bytes, name: str = "memory.jsonl", size: int | None = None) -> Attachment:
+    async def fetch(_most: int) -> bytes:
+        return data
+
+    return Attachment("file", name, len(data) if size is None else size, fetch)
+
+
+async def unfetched(_most: int) -> bytes:
+    raise AssertionError("nobody may fetch this")
+
+
+async def settle(house: House, memory: Memory, *, can_go_on: bool = True) -> None:
+    """Make somebody the owner, and let the board do as a memory does."""
+    await house.people.approve("net:1", "Eve")
+    await house.people.make_owner("Eve")
+    memory.give_to(house)
+    if can_go_on:
+        memory.may_go_on.set()
+
+
+async def send(house: House, *files: Attachment, text: str = "", chat: str = "1", **more: Any) -> str:
+    """Send files; what is said to them."""
+    known = len(house.texts(chat))
+    await house.say(text, chat, more.pop("sender", chat), attachments=files, **more)
+    await wait_until_async("it is answered", lambda: len(house.texts(chat)) > known)
+    return house.texts(chat)[-1]
+
+
+# --- what is taken
+
+
+def test_a_file_of_the_owner_is_kept_and_imported_line_by_line(open_store: Open):
+    async def work() -> None:
+        memory = Memory()
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, memory)
+            said = await send(house, file_of(BIKE + b"{nonsense\n" + BIKE + CANOE))
+            assert said == "memory.jsonl is kept (108 bytes): /import memory.jsonl brings it in."
+            await house.say("/import memory.jsonl", "1", "1")
+            report = await house.wait_for("memory.jsonl: 2 stored", "1")
+            assert report.startswith("memory.jsonl: 2 stored, 1 there already, 1 refused\nline 2: ")
+            assert memory.contents == ["The bike is green", "The canoe is orange"]
+            assert house.store.chat_file(HERE) is None
+            kept = [each.said.text for each in house.store.conversations("kitchen", 99)]
+            assert not [text for text in kept if text.startswith("/import")], "answered lines are not kept"
+
+    play(work)
+
+
+@pytest.mark.parametrize("name", ["list.json", "page.md"])
+def test_each_form_that_a_board_imports_is_taken(open_store: Open, name: str):
+    data = b'[{"content":"The bike is green"},{"content":"The canoe is orange"}]'
+    page = b"- The bike is green\n- The canoe is orange\n"
+
+    async def work() -> None:
+        memory = Memory()
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, memory)
+            await send(house, file_of(page if name == "page.md" else data, name))
+            await house.say(f"/import {name}", "1", "1")
+            await house.wait_for(f"{name}: 2 stored, 0 refused", "1")
+            assert memory.contents == ["The bike is green", "The canoe is orange"]
+
+    play(work)
+
+
+def test_a_file_of_somebody_else_and_one_in_a_group_are_refused_in_one_sentence_and_not_fetched(open_store: Open):
+    async def work() -> None:
+        file = Attachment("file", "memory.jsonl", 9, unfetched)
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, Memory())
+            await house.people.approve("net:5", "Ann")
+            await house.people.set_group("net:-7", "always")
+            refusal = "memory.jsonl: files are taken from the owner only, in private."
+            assert await send(house, file, chat="5") == refusal
+            assert await send(house, file, text="read this", chat="-7", sender="1", is_group=True) == refusal
+
+    play(work)
+
+
+def test_a_file_that_no_import_reads_is_refused_and_not_fetched(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, Memory())
+            said = await send(house, Attachment("file", "plan.pdf", 9, unfetched))
+            assert (
+                said
+                == "I cannot read a file plan.pdf: send text, or as the owner a .jsonl, .json or .md file to import."
+            )
+
+    play(work)
+
+
+@pytest.mark.parametrize("size", [None, 0, 9])
+def test_a_file_is_bounded_whatever_the_network_says_of_its_size(
+    open_store: Open, monkeypatch: pytest.MonkeyPatch, size: int | None
+):
+    monkeypatch.setattr(file_imports, "MOST_BYTES", 10)
+
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, Memory())
+            assert "is longer than 10 bytes" in await send(house, file_of(b"x" * 11, size=size))
+            assert house.store.chat_file(HERE) is None
+
+    play(work)
+
+
+def test_a_file_that_is_said_to_be_too_long_is_not_fetched(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, Memory())
+            file = Attachment("file", "memory.jsonl", file_imports.MOST_BYTES + 1, unfetched)
+            assert "send it in parts" in await send(house, file)
+
+    play(work)
+
+
+async def _refused(_most: int) -> bytes:
+    raise FileNotFetched("its server does not give it.")
+
+
+async def _stuck(_most: int) -> bytes:
+    await asyncio.get_running_loop().create_future()
+    return b""
+
+
+@pytest.mark.parametrize(
+    ("fetch", "why"),
+    [(_refused, "could not be fetched: its server does not give it."), (_stuck, "could not be fetched within")],
+)
+def test_a_file_that_is_not_to_be_had_is_said_to_be_missing(
+    open_store: Open, monkeypatch: pytest.MonkeyPatch, fetch: FileFetch, why: str
+):
+    monkeypatch.setattr(file_imports, "FETCH_SECONDS", 0.05)
+
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, Memory())
+            assert why in await send(house, Attachment("file", "memory.jsonl", 9, fetch))
+
+    play(work)
+
+
+def test_a_file_of_too_many_lines_is_refused(open_store: Open, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(file_imports, "MOST_LINES", 2)
+
+    async def work() -> None:
+        memory = Memory()
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, memory)
+            await send(house, file_of(BIKE * 3))
+            await house.say("/import memory.jsonl", "1", "1")
+            await house.wait_for("has 3 lines, and 2 are taken at most", "1")
+            assert not memory.contents
+
+    play(work)
+
+
+@pytest.mark.parametrize("name", ["my list.jsonl", ".jsonl", "x" * 65 + ".md", "../config.json", "ä.json"])
+def test_a_name_that_is_hard_to_type_is_replaced(open_store: Open, name: str):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, Memory())
+            assert f"/import received.{name.rpartition('.')[2]} brings it in" in await send(house, file_of(BIKE, name))
+
+    play(work)
+
+
+def test_another_name_is_a_file_of_the_board(open_store: Open):
+    async def work() -> None:
+        memory = Memory(refusal="there is no file other.md.")
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, memory)
+            await send(house, file_of(BIKE))
+            await house.say("/import other.md", "1", "1")
+            await house.wait_for("there is no file other.md.", "1")
+
+    play(work)
+
+
+# --- how it ends
+
+
+@pytest.mark.shortened
+def test_an_import_goes_on_where_it_was_after_each_kill(open_store: Open):
+    lines = b"".join(b'{"content":"number %d"}\n' % number for number in range(8))
+
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            for kill_at in range(1, 45, extent(3, 6)):
+                memory = Memory()
+                await settle(house, memory)
+                await send(house, file_of(lines))
+                known = len(house.texts("1"))
+                house.steps.kill_at = house.steps.count + kill_at
+                await house.give(house.message("/import memory.jsonl", "1", "1"))
+                await wait_until_async(
+                    "it is killed, or at its end", lambda: house.steps.is_dead or not house.host._files._running
+                )
+                await house.restart()
+                memory.give_to(house)
+                await wait_until_async("it is imported", lambda: house.store.chat_file(HERE) is None)
+                await house.wait_until_delivered()
+                reports = [text for text in house.texts("1")[known:] if "memory.jsonl: " in text]
+                assert memory.contents == [f"number {number}" for number in range(8)], kill_at
+                outcomes = ("8 stored, 0 refused", "7 stored, 1 there already, 0 refused")
+                unmarked = sum(not text.startswith(AGAIN) for text in reports)
+                assert unmarked <= 1 <= len(reports) and reports[-1].endswith(outcomes), (kill_at, reports)
+
+    play(work)
+
+
+def test_a_board_that_does_not_take_the_owners_word_stops_the_import_and_says_why(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), AdmissionRules(), mode="others") as house:
+            await settle(house, Memory())
+            await send(house, file_of(BIKE + CANOE))
+            await house.say("/import memory.jsonl", "1", "1")
+            report = await house.wait_for("Stopped at line 1: ", "1")
+            assert "does not let its companion speak for the owner" in report and "0 stored, 0 refused" in report
+
+    play(work)
+
+
+def test_the_owner_stops_an_import_and_others_do_not(open_store: Open):
+    async def work() -> None:
+        memory = Memory()
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, memory, can_go_on=False)
+            await house.people.approve("net:5", "Ann")
+            await send(house, file_of(BIKE + CANOE))
+            await house.say("/import memory.jsonl", "1", "1")
+            await wait_until_async("it has begun", lambda: house.store.open_imports("home"))
+            await house.say("/import memory.jsonl", "1", "1")
+            await house.wait_for("is being imported into kitchen already", "1")
+            assert "another file of this chat is being imported" in await send(house, file_of(CANOE, "other.jsonl"))
+            await house.say("/cancel", "5")
+            await house.wait_for("No answer of yours", "5")
+            await house.say("/cancel", "1", "1")
+            await house.wait_for("The import of memory.jsonl is stopped after 0 lines; what kitchen stored stays.", "1")
+            memory.may_go_on.set()
+            await wait_until_async("its task ended", lambda: not house.host._files._running)
+            assert memory.contents in ([], ["The bike is green"]) and house.store.chat_file(HERE) is None
+
+    play(work)
+
+
+def test_messages_of_others_come_between_the_lines(open_store: Open):
+    async def work() -> None:
+        memory = Memory()
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, memory, can_go_on=False)
+            await house.people.approve("net:5", "Ann")
+            await send(house, file_of(BIKE + CANOE))
+            await house.say("/import memory.jsonl", "1", "1")
+            await wait_until_async("a line is there", lambda: house.store.count_waiting() == 1)
+            await house.say("hi")
+            memory.may_go_on.set()
+            await house.wait_for("You said hi.")
+            await house.wait_for("2 stored", "1")
+            assert house.store.count_waiting() == 0
+
+    play(work)
+
+
+# --- rows
+
+
+def kept(chat: str, at: int = NOW, **more: Any) -> ChatFile:
+    return ChatFile(ChatPlace("home", chat), "memory.jsonl", BIKE, at, **more)
+
+
+def test_files_are_bounded_and_one_that_is_imported_stays(store: CompanionStore, monkeypatch: pytest.MonkeyPatch):
+    assert rows.MOST_FILES * file_imports.MOST_BYTES <= 16 << 20
+    monkeypatch.setattr(rows, "MOST_FILES", 2)
+    assert store.add_chat_file(kept("0")) and store.begin_import(kept("0", device="kitchen", mid="bridge:1"))
+    for number in range(1, 5):
+        assert store.add_chat_file(kept(f"{number}", NOW + number))
+    found = [store.chat_file(ChatPlace("home", f"{number}")) is not None for number in range(5)]
+    assert found == [True, False, False, True, True]
+    assert not store.add_chat_file(kept("0")) and store.add_chat_file(kept("4", NOW + 9))
+    store.expire_chat_files(NOW + 9)
+    found = [store.chat_file(ChatPlace("home", f"{number}")) is not None for number in range(5)]
+    assert found == [True, False, False, False, True]
+
+
+def test_a_file_is_there_after_a_restart_as_it_came(store: CompanionStore, open_store: Open):
+    file = replace(kept("1"), data=bytes(range(256)))
+    store.add_chat_file(file)
+    begun = replace(file, device="kitchen", mid="bridge:1", message="m1", ref="net:1", room="net 1")
+    assert store.begin_import(begun) and not store.begin_import(begun)
+    assert store.save_import(begun, 3, '{"a":1}', "bridge:1.3") == replace(begun, answered=3, report='{"a":1}')
+    assert open_store().open_imports("home") == [replace(begun, answered=3, report='{"a":1}')]
+
+
+@pytest.mark.parametrize("how", ["forgotten bridge", "erased board", "group"])
+def test_a_file_goes_with_what_it_belongs_to(store: CompanionStore, how: str):
+    store.greet(Hello("kitchen", Sender("b1", 3, 9), 0, {name: LogState(7, 1, 1, 0) for name in LOGS}), NOW)
+    store.add_chat_file(kept("1"))
+    store.begin_import(kept("1", device="kitchen", mid="bridge:1"))
+    if how == "forgotten bridge":
+        store.forget_bridge("home")
+    elif how == "erased board":
+        store.erase_board("kitchen")
+    else:
+        assert store.is_kept_as_private("home", "1")
+        store.note_group("home", "1", NOW)
+    assert (
+        store.chat_file(HERE) is None
+        and store.save_import(kept("1", device="kitchen", mid="bridge:1"), 1, "", "") is None
+    )

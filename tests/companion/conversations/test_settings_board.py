@@ -1,0 +1,70 @@
+"""The real board, under MicroPython, is set over the link: by its own rules, for its owner, with secrets that stay there."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import get_micropython
+from peers import BoardProcess, Companion
+from waiting import wait_until
+
+pytestmark = pytest.mark.skipif(
+    not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython for this machine"
+)
+
+
+def path(device: str = "kitchen") -> str:
+    return f"/v1/boards/{device}/settings"
+
+
+def shown(companion: Companion, device: str = "kitchen") -> dict[str, Any]:
+    return companion.client.get(path(device)).json()
+
+
+def known(companion: Companion, name: str) -> dict[str, Any]:
+    return next(each for each in shown(companion)["settings"] if each["name"] == name)
+
+
+def change(companion: Companion, name: str, value: str, device: str = "kitchen") -> dict[str, Any]:
+    """Ask for a change, and wait for what came of it."""
+    mid = companion.client.post(path(device), json={"name": name, "value": value}).json()["id"]
+    return wait_until("the board answers", lambda: _ended(companion, device, mid))
+
+
+def _ended(companion: Companion, device: str, mid: str) -> dict[str, Any] | None:
+    return next(
+        (each for each in shown(companion, device)["changes"] if each["id"] == mid and each["state"] == "done"), None
+    )
+
+
+def test_a_board_lists_and_changes_its_settings_for_its_owner(companion: Companion, tmp_path: Path):
+    home = tmp_path / "board"
+    with BoardProcess(home, companion.mqtt_url, "kitchen", **{"companion.chat": "owner"}):
+        wait_until("it is known", lambda: companion.client.get("/v1/devices/kitchen").status_code == 200)
+        companion.client.post(f"{path()}/read")
+        wait_until("it has listed what is set", lambda: shown(companion)["read"])
+        assert known(companion, "log.level")["value"] == "info" and known(companion, "llm.retries")["value"] == 3
+        assert change(companion, "llm.retries", "7")["problem"] == ""
+        assert change(companion, "flush.prompt", 'zwei Wörter "hier"')["problem"] == ""
+        assert change(companion, "llm.key", "sk-secret-42")["command"] == "/setting llm.key"
+        assert known(companion, "llm.retries")["value"] == 7 and known(companion, "llm.key")["is_set"]
+        before = shown(companion)["read"]
+        companion.client.post(f"{path()}/read")
+        wait_until("it has listed them again", lambda: shown(companion)["read"] > before or not _is_open(companion))
+        assert known(companion, "flush.prompt")["value"] == 'zwei Wörter "hier"'
+    assert json.loads((home / "config.json").read_text())["llm"] == {"retries": 7}
+    assert json.loads((home / "secrets.json").read_text()) == {"llm": {"key": "sk-secret-42"}}
+    for log in home.rglob("*"):
+        assert log.name == "secrets.json" or not log.is_file() or b"sk-secret-42" not in log.read_bytes(), log
+
+
+def _is_open(companion: Companion) -> bool:
+    return any(each["state"] not in ("done", "cancelled", "undeliverable") for each in shown(companion)["changes"])
+
+
+def test_a_board_that_does_not_allow_it_says_what_its_owner_has_to_set(companion: Companion, tmp_path: Path):
+    with BoardProcess(tmp_path / "board", companion.mqtt_url, "pantry"):
+        wait_until("it is known", lambda: companion.client.get("/v1/devices/pantry").status_code == 200)
+        assert "/companion chat owner" in change(companion, "llm.retries", "7", "pantry")["problem"]

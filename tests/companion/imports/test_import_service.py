@@ -1,0 +1,234 @@
+"""Imports that run over the link: progress, refusals, a board that is away, cancellation, restarts, bounds."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import support
+from engram.errors import EngramError
+from engram.memory.access import OWNER
+from movers import mover
+from peers import Companion
+from sending import Sent
+from waiting import wait_until
+
+LINES = [{"content": f"fact {number} about the bike", "tags": ["bike"]} for number in range(6)]
+
+
+class ImportingBoard:
+    """A board on the link whose firmware runs in this process, as long as the block runs."""
+
+    def __init__(self, sent: Sent, answer: Callable[[str], list[list[str]]]):
+        self._sent = sent
+        self._answer = answer
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self.asked: list[str] = []
+
+    def __enter__(self) -> "ImportingBoard":
+        self._sent.hello()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join(30)
+
+    def _run(self) -> None:
+        mid = turn = ""
+        while not self._stop.is_set():
+            head = self._sent.ask("listen", wait=1, mid=mid, turn=turn)
+            mid = turn = ""
+            if head.get("op") != "say":
+                continue
+            self.asked.append(head["mid"])
+            items = self._answer(head["text"])
+            self._sent.ask("reply", mid=head["mid"], offer=head["offer"], k=1, items=[*items, ["end", "t1"]])
+
+
+def console(board: Any) -> Callable[[str], list[list[str]]]:
+    """What a board's console answers, as the items of a reply."""
+
+    def answer(command: str) -> list[list[str]]:
+        items: list[list[str]] = []
+        try:
+            for output in board.commands.run(OWNER, command):
+                if isinstance(output, str):
+                    items.append(["line", output])
+                elif not isinstance(output, int):
+                    items.append(["report", json.dumps(output)])
+        except EngramError as error:
+            items.append(["problem", str(error)])
+        return items
+
+    return answer
+
+
+@pytest.fixture
+def kitchen(companion: Companion, board: Callable[..., Sent], tmp_path: Path) -> Sent:
+    support.use_root(str(tmp_path))
+    made = board()
+    made.sync()
+    return made
+
+
+class Imports:
+    """The imports of a board over HTTP."""
+
+    def __init__(self, companion: Companion, device: str):
+        self._client = companion.client
+        self._path = f"/v1/boards/{device}/imports"
+
+    def preview(self, lines: list[Any], name: str = "in.jsonl", status: int = 201) -> dict[str, Any]:
+        data = "".join(json.dumps(line) + "\n" for line in lines).encode()
+        answer = self._client.post(self._path, params={"name": name}, content=data)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    def start(self, import_id: str, status: int = 200) -> dict[str, Any]:
+        answer = self._client.post(f"{self._path}/{import_id}/start")
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    def cancel(self, import_id: str) -> None:
+        assert self._client.delete(f"{self._path}/{import_id}").status_code == 204
+
+    def status(self, import_id: str) -> dict[str, Any]:
+        return self._client.get(f"{self._path}/{import_id}").json()
+
+    def wait(self, import_id: str, state: str) -> dict[str, Any]:
+        wait_until(f"the import is {state}", lambda: self.status(import_id).get("state") == state)
+        return self.status(import_id)
+
+
+@pytest.fixture
+def imports(companion: Companion, kitchen: Sent) -> Imports:
+    return Imports(companion, kitchen.device)
+
+
+def test_lines_go_to_the_board_one_after_the_other(imports: Imports, kitchen: Sent):
+    firmware = mover()
+    lines = [*LINES, {"content": ""}, LINES[0], {"content": "mine", "mood": "good"}]
+    made = imports.preview(lines)
+    assert made["state"] == "preview" and made["expected"] == {"stored": 7, "refused": 1, "there already": 1}
+    with ImportingBoard(kitchen, console(firmware)) as board:
+        imports.start(made["id"])
+        done = imports.wait(made["id"], "done")
+    assert done["counts"] == {"stored": 7, "refused": 1, "there already": 1}
+    assert [each["line"] for each in done["problems"]] == [7] and done["unknown"] == ["mood"]
+    assert (done["sent"], done["total"]) == (9, 9) and len(board.asked) == 8
+    assert firmware.records.count() == 7
+
+
+def test_a_board_that_is_away_keeps_an_import_waiting(imports: Imports, kitchen: Sent):
+    made = imports.preview(LINES)
+    imports.start(made["id"])
+    wait_until("it is said that it waits", lambda: imports.status(made["id"])["told"], 40)
+    waiting = imports.status(made["id"])
+    assert waiting["state"] == "running" and waiting["sent"] == 0
+    with ImportingBoard(kitchen, console(mover())):
+        done = imports.wait(made["id"], "done")
+    assert done["counts"] == {"stored": 6} and done["told"] == ""
+
+
+def test_what_every_line_would_be_refused_for_stops_an_import_which_goes_on_later(imports: Imports, kitchen: Sent):
+    firmware = mover()
+    made = imports.preview(LINES)
+    why = "the board does not let its companion speak for the owner; `/companion chat owner` on its console allows it."
+    with ImportingBoard(kitchen, lambda command: [["problem", why]]) as board:
+        imports.start(made["id"])
+        failed = imports.wait(made["id"], "failed")
+        assert failed["told"] == why and failed["sent"] == 0 and len(board.asked) == 1
+    with ImportingBoard(kitchen, console(firmware)):
+        imports.start(made["id"])
+        assert imports.wait(made["id"], "done")["counts"] == {"stored": 6}
+    assert firmware.records.count() == 6
+
+
+def test_a_full_board_stops_an_import_at_the_line_that_it_cannot_keep(imports: Imports, kitchen: Sent):
+    made = imports.preview(LINES)
+    with ImportingBoard(kitchen, console(mover(records_most=3))):
+        imports.start(made["id"])
+        failed = imports.wait(made["id"], "failed")
+    assert failed["counts"] == {"stored": 3} and failed["sent"] == 3 and "memory is full" in failed["told"]
+
+
+def test_an_import_is_cancelled_before_the_board_has_its_next_line(imports: Imports, kitchen: Sent):
+    made = imports.preview(LINES)
+    imports.start(made["id"])
+    imports.cancel(made["id"])
+    assert imports.wait(made["id"], "cancelled")["sent"] == 0
+    with ImportingBoard(kitchen, console(mover())) as board:
+        imports.start(made["id"])
+        assert imports.wait(made["id"], "done")["counts"] == {"stored": 6}
+    assert len(board.asked) == 6  # the cancelled message never came
+
+
+def test_an_import_that_does_not_run_is_discarded(imports: Imports):
+    made = imports.preview(LINES)
+    imports.cancel(made["id"])
+    assert "there is no import" in imports.status(made["id"])["problem"]
+
+
+def test_one_board_has_one_import_at_a_time(imports: Imports, kitchen: Sent):
+    first, second = imports.preview(LINES), imports.preview(LINES)
+    imports.start(first["id"])
+    assert "another import" in imports.start(second["id"], 422)["problem"]
+    imports.cancel(first["id"])
+    imports.wait(first["id"], "cancelled")
+
+
+def test_what_is_no_import_is_refused(
+    imports: Imports, companion: Companion, kitchen: Sent, board: Callable[..., Sent]
+):
+    assert "nothing to import" in imports.preview([], status=422)["problem"]
+    made = imports.preview(LINES)
+    other = board()
+    other.sync()
+    elsewhere = Imports(companion, other.device)
+    assert "there is no import" in elsewhere.start(made["id"], 404)["problem"]
+    assert companion.client.get(f"/v1/boards/{kitchen.device}/imports/{'0' * 16}").status_code == 404
+    assert companion.client.post("/v1/boards/nobody/imports?name=a.md", content=b"- x").status_code == 404
+    assert companion.client.post(f"/v1/boards/{kitchen.device}/imports?name=a/b", content=b"{}").status_code == 422
+    too_much = companion.client.post(f"/v1/boards/{kitchen.device}/imports?name=a", content=b"x" * 1_000_001)
+    assert too_much.status_code == 422 and "at most 1000000" in too_much.json()["problem"]
+
+
+def test_lines_of_a_preview_are_listed_by_outcome(imports: Imports, companion: Companion, kitchen: Sent):
+    made = imports.preview([*LINES, {"content": ""}])
+    path = f"/v1/boards/{kitchen.device}/imports/{made['id']}/lines"
+    refused = companion.client.get(path, params={"outcome": "refused"}).json()
+    assert refused["total"] == 1 and refused["lines"][0]["number"] == 7 and refused["lines"][0]["why"]
+    some = companion.client.get(path, params={"offset": 2, "limit": 2}).json()
+    assert some["total"] == 7 and [each["number"] for each in some["lines"]] == [3, 4]
+
+
+@pytest.fixture
+def lonely(tmp_path: Path) -> Iterator[Companion]:
+    """A companion that a test ends and starts again."""
+    support.use_root(str(tmp_path))
+    with Companion(tmp_path / "home") as companion:
+        yield companion
+
+
+def test_an_import_goes_on_after_the_companion_was_killed(lonely: Companion):
+    firmware = mover()
+    kitchen = Sent(lonely.posted, "kitchen")
+    kitchen.sync()
+    imports = Imports(lonely, "kitchen")
+    made = imports.preview(LINES)
+    imports.start(made["id"])
+    answer = console(firmware)
+    with ImportingBoard(kitchen, answer):
+        wait_until("a line is there", lambda: imports.status(made["id"])["sent"] >= 1)
+    lonely.kill()
+    lonely.start()
+    with ImportingBoard(kitchen, answer):
+        done = imports.wait(made["id"], "done")
+    assert done["sent"] == 6 and firmware.records.count() == 6
+    files = list((lonely.home / "imports").iterdir())
+    assert files and all(file.stat().st_mode & 0o077 == 0 for file in files)

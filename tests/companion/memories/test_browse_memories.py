@@ -1,0 +1,188 @@
+"""The memories that a query finds are those of the board's copy, in whatever order its lines came."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from typing import Any, get_args
+
+import pytest
+
+from engram import log_line
+from engram.memory.records.fields import SOURCES
+from engram_host.companion.entries.reader import LogCopy, ReadEntry
+from engram_host.companion.errors import UnknownDevice, UnknownEntry
+from engram_host.companion.memories.browse import MemoryBrowser
+from engram_host.companion.memories.types import MOST_VERSIONS, MemoryQuery, MemorySort, MemoryState
+from engram_host.companion.search.cache import IndexCache
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.types import Hello, LineBatch, LogName, LogState, Sender, SeqRange
+
+NOW = 1_795_000_000
+DAY = 86400
+SENDER = Sender("b1", 3, 9)
+EPOCH = 7
+
+
+def record(chance: random.Random, seq: int) -> dict[str, Any]:
+    """A line of the records: a memory, a version of one, or something that is done to some."""
+    others = [f"m{chance.randint(1, max(1, seq - 1))}" for _ in range(2)]
+    fields: dict[str, Any] = {"id": f"m{seq}", "content": chance.choice(["the red cup", "a blue plan", "red tea"])}
+    fields |= {"created": NOW - chance.randint(0, 5 * DAY), "tags": chance.sample(["tea", "cup", "plan"], 2)}
+    fields["importance"] = chance.choice([0.2, 0.5, 0.9])
+    more = [{"type": "event"}, {"source": "import"}, {"keywords": ["Ada B"]}, {"pinned": True}, {"scope": "user:ann"}]
+    for each in chance.sample(more, 2):
+        fields |= each
+    kind = chance.randint(0, 9)
+    if kind == 0:
+        return {"op": chance.choice(["forget", "leave"]), "id": others[0], "at": NOW}
+    if kind == 1:
+        return {"op": "archive", "id": others[0], "at": NOW, "was": 1}
+    if kind == 2:
+        return {"op": "forget", "id": others[0], "at": NOW, "restores": others[1]}
+    if kind == 3:
+        return fields | {"supersedes": others[0]}
+    if kind == 4:
+        return fields | {"id": others[0]}
+    if kind == 5:
+        return fields | {"expires": NOW + chance.choice([-1, 1])}
+    return fields
+
+
+def filled(store: CompanionStore, lines: list[dict[str, Any]]) -> MemoryBrowser:
+    """The browser of a store whose board kitchen has these records."""
+    logs: dict[LogName, LogState] = {name: LogState(EPOCH, 1, len(lines) + 1, 0) for name in ("records", "journal")}
+    store.greet(Hello("kitchen", SENDER, 60, logs), NOW)
+    batch = [(seq, log_line.encode([("seq", seq), *fields.items()])) for seq, fields in enumerate(lines, 1)]
+    span = SeqRange("kitchen", "records", EPOCH, 0, len(lines))
+    assert store.store_batches([LineBatch(SENDER, span, batch)], NOW) == [len(lines)]
+    return MemoryBrowser(store, IndexCache(store), lambda: NOW)
+
+
+def fits(query: MemoryQuery) -> Callable[[ReadEntry], bool]:
+    """Whether an entry fits, by its line alone."""
+
+    def check(entry: ReadEntry) -> bool:
+        line = entry.line
+        keywords = [word.lower() for word in line.get("keywords", ())]
+        return (
+            query.state in ("all", entry.state)
+            and (not query.tag or query.tag in line["tags"])
+            and (not query.type or query.type == line.get("type", "fact"))
+            and (not query.scope or query.scope == line.get("scope", "all"))
+            and (not query.source or query.source == line.get("source", "manual"))
+            and (not query.keyword or query.keyword.lower() in keywords)
+            and all(word in [*line["content"].split(), *line["tags"]] for word in query.words.split())
+            and (not query.since or line["created"] >= query.since)
+            and (not query.until or line["created"] < query.until)
+            and (not query.is_pinned or line.get("pinned", False))
+        )
+
+    return check
+
+
+QUERIES = [
+    *(MemoryQuery(state) for state in get_args(MemoryState)),
+    *(MemoryQuery("all", sort=sort) for sort in get_args(MemorySort)),
+    *(MemoryQuery("all", source=source) for source in SOURCES),
+    MemoryQuery(tag="tea"),
+    MemoryQuery(type="event"),
+    MemoryQuery("all", type="fact"),
+    MemoryQuery("all", scope="user:ann"),
+    MemoryQuery("all", scope="user:nobody"),
+    MemoryQuery("all", keyword="ada b"),
+    MemoryQuery(words="red"),
+    MemoryQuery(words="cup red"),
+    MemoryQuery("all", since=NOW - 3 * DAY, until=NOW - DAY),
+    MemoryQuery(is_pinned=True),
+    MemoryQuery("superseded", tag="cup", sort="created"),
+]
+
+_KEYS: dict[str, Callable[[ReadEntry], Any]] = {
+    "changed": lambda entry: entry.line["seq"],
+    "created": lambda entry: entry.line["created"],
+    "importance": lambda entry: entry.line["importance"],
+}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_each_query_finds_what_a_look_at_all_lines_finds(store: CompanionStore, seed: int):
+    chance = random.Random(seed)
+    browser = filled(store, [record(chance, seq) for seq in range(1, 81)])
+    everything = list(LogCopy(store, store.device("kitchen"), "records", NOW).oldest_first())
+    for query in QUERIES:
+        found = browser.read_page("kitchen", query)
+        expected = [entry for entry in everything if fits(query)(entry)]
+        key = _KEYS[query.sort.lstrip("-")]
+        expected.sort(key=lambda entry: -entry.line["seq"])
+        expected.sort(key=key, reverse=query.sort.startswith("-"))
+        assert found.total == len(expected), query
+        assert list(found.entries) == expected[: query.limit], query
+
+
+def test_pages_of_a_list_have_each_memory_once(store: CompanionStore):
+    browser = filled(store, [record(random.Random(3), seq) for seq in range(1, 81)])
+    whole = browser.read_page("kitchen", MemoryQuery("all", limit=100)).entries
+    parts = [browser.read_page("kitchen", MemoryQuery("all", limit=7, offset=at)).entries for at in range(0, 84, 7)]
+    assert [entry for part in parts for entry in part] == list(whole)
+
+
+def test_a_change_of_the_copy_is_in_the_next_list(store: CompanionStore):
+    browser = filled(store, [{"id": "m1", "content": "tea", "tags": ["tea"], "created": NOW}])
+    assert browser.read_page("kitchen", MemoryQuery()).total == 1
+    gone = log_line.encode([("seq", 2), ("op", "forget"), ("id", "m1"), ("at", NOW), ("was", 1)])
+    store.store_batches([LineBatch(SENDER, SeqRange("kitchen", "records", EPOCH, 1, 2), [(2, gone)])], NOW)
+    assert browser.read_page("kitchen", MemoryQuery("all")).total == 0
+
+
+def test_a_list_of_a_board_that_never_was_here_is_refused(store: CompanionStore):
+    with pytest.raises(UnknownDevice):
+        filled(store, [record(random.Random(1), 1)]).read_page("nobody", MemoryQuery())
+
+
+# --- one memory
+
+
+def detail(browser: MemoryBrowser, entry: str):
+    return asyncio.run(browser.detail("kitchen", entry))
+
+
+def version(id: str, content: str, **more: Any) -> dict[str, Any]:
+    return {"id": id, "content": content, "tags": ["tea"], "created": NOW, **more}
+
+
+def test_the_history_of_a_memory_goes_on_in_those_whose_place_it_took(store: CompanionStore):
+    lines = [version("m1", "one"), version("m1", "two", was=1), version("m3", "three", supersedes="m1")]
+    browser = filled(store, [*lines, version("m3", "four", supersedes="m1", was=3)])
+    found = detail(browser, "m3")
+    assert [line["content"] for line in found.versions] == ["four", "three", "two", "one"]
+    assert found.is_changeable and not found.has_more and found.successors == ()
+    older = detail(browser, "m1")
+    assert (older.entry.state, older.successors, older.is_changeable) == ("superseded", ("m3",), False)
+    assert found.origin == "00000007:m3"
+
+
+def test_a_long_history_is_cut_and_says_so(store: CompanionStore):
+    lines = [version("m1", f"text {number}") for number in range(MOST_VERSIONS + 5)]
+    found = detail(filled(store, lines), "m1")
+    assert len(found.versions) == MOST_VERSIONS and found.has_more
+
+
+def test_memories_that_took_each_others_place_end_the_history(store: CompanionStore):
+    browser = filled(store, [version("m1", "one", supersedes="m2"), version("m2", "two", supersedes="m1")])
+    assert [line["content"] for line in detail(browser, "m2").versions] == ["two", "one"]
+
+
+def test_a_forgotten_memory_is_not_shown(store: CompanionStore):
+    browser = filled(store, [version("m1", "one"), {"op": "forget", "id": "m1", "at": NOW, "was": 1}])
+    for entry in ("m1", "m7"):
+        with pytest.raises(UnknownEntry):
+            detail(browser, entry)
+
+
+def test_memories_are_found_by_the_turn_that_they_came_from(store: CompanionStore):
+    lines = [version("m1", "one", turns=["t4"]), version("m2", "two", turns=["t4", "t5"]), version("m3", "three")]
+    gone = {"op": "forget", "id": "m1", "at": NOW, "was": 1}
+    browser = filled(store, [*lines, version("m2", "again", turns=["t4", "t5"], was=2), gone])
+    found = asyncio.run(browser.of_turns("kitchen", ["t4", "t5", "t6", "x"]))
+    shown = {turn: [(entry.id, entry.line["content"]) for entry in entries] for turn, entries in found.items()}
+    assert shown == {"t4": [("m2", "again")], "t5": [("m2", "again")], "t6": [], "x": []}

@@ -1,0 +1,312 @@
+"""A change of a memory is a command that waits for its board, and shows what the board made of it."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any
+
+import httpx
+import pytest
+
+from peers import Companion
+from sending import Sent
+from waiting import wait_until
+
+Ask = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def kitchen(board: Callable[..., Sent]) -> Sent:
+    """A board with three memories, one of them Ann's."""
+    made = board()
+    made.keep("the tea is in the tin", tags=["tea"], scope="user:owner")
+    made.keep("the tin is blue", tags=["tin"], scope="user:owner", turns=["t1"])
+    made.keep("Ann drinks coffee", tags=["ann"], scope="user:ann")
+    made.sync()
+    return made
+
+
+@pytest.fixture
+def api(companion: Companion, kitchen: Sent) -> Iterator[httpx.Client]:
+    with closing(httpx.Client(base_url=f"{companion.url}/v1/boards/{kitchen.device}", timeout=30)) as client:
+        yield client
+
+
+def asked(api: httpx.Client, entry: str, status: int = 200, **wanted: Any) -> dict[str, Any]:
+    """The answer to a change that is asked for."""
+    answer = api.post(f"/memories/{entry}", json=wanted)
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def offered(kitchen: Sent) -> dict[str, Any]:
+    """The message that the board is given."""
+    head = kitchen.ask("listen", wait=10, mid="", turn="")
+    assert head.get("op") == "say", head
+    return head
+
+
+def answer(kitchen: Sent, head: dict[str, Any], *items: list[str]) -> None:
+    """Answer a message as a board does."""
+    kitchen.ask("reply", mid=head["mid"], offer=head["offer"], k=1, items=[*items, ["end", ""]])
+
+
+def outcome(**counts: int) -> list[str]:
+    return ["report", json.dumps({"counts": counts, "ids": [], "files": [], "unknown": [], "notes": []})]
+
+
+def state(api: httpx.Client, change: dict[str, Any]) -> str:
+    found = api.get(f"/changes/{change['id']}")
+    assert found.status_code == 200, found.text
+    return found.json()["state"]
+
+
+def line_of(head: dict[str, Any]) -> dict[str, Any]:
+    command, _, fields = head["text"].partition(" ")
+    assert command == "/import" and head["command"], head
+    return json.loads(fields)
+
+
+def test_an_edit_waits_until_the_board_has_it(api: httpx.Client, kitchen: Sent):
+    change = asked(api, "m1", do="edit", was=1, text="the tea is in the box", tags=["tea", "box"])
+    assert (change["state"], change["kind"], change["entry"]) == ("waiting", "edit", "m1")
+    head = offered(kitchen)
+    assert line_of(head) == {
+        "origin": f"{kitchen.epoch:08x}:m1",
+        "partial": True,
+        "was": 1,
+        "content": "the tea is in the box",
+        "scope": "user:owner",
+        "updated": 1795247157,
+        "tags": ["tea", "box"],
+    }
+    assert state(api, change) == "waiting"
+    answer(kitchen, head, ["line", "0 stored, 1 changed"], outcome(stored=0, changed=1, refused=0))
+    assert state(api, change) == "done"
+
+
+@pytest.mark.parametrize(
+    "items, expected",
+    [
+        ([outcome(stored=0, **{"changed meanwhile": 1})], "conflict"),
+        ([outcome(stored=0, **{"older than here": 1})], "conflict"),
+        ([outcome(**{"there already": 1})], "unchanged"),
+        ([["report", '{"line": 1, "code": "tags", "why": "tags: too many."}'], outcome(refused=1)], "refused"),
+        ([["problem", "companion.chat: not the owner."]], "refused"),
+        ([["report", "{broken"]], "done"),
+    ],
+)
+def test_what_the_board_makes_of_an_edit_is_shown(
+    api: httpx.Client, kitchen: Sent, items: list[list[str]], expected: str
+):
+    change = asked(api, "m1", do="edit", was=1, text="other")
+    answer(kitchen, offered(kitchen), *items)
+    assert state(api, change) == expected
+
+
+def test_the_reason_of_a_refusal_is_the_boards_sentence(api: httpx.Client, kitchen: Sent):
+    change = asked(api, "m1", do="pin")
+    answer(kitchen, offered(kitchen), ["problem", "companion.chat: not the owner."])
+    assert api.get(f"/changes/{change['id']}").json()["sentence"] == "companion.chat: not the owner."
+
+
+@pytest.mark.parametrize(
+    "entry, wanted, command",
+    [
+        ("m1", {"do": "pin"}, "/pin m1"),
+        ("m1", {"do": "unpin"}, "/unpin m1"),
+        ("m2", {"do": "forget", "turns": True}, "/forget m2"),
+        ("m1", {"do": "undo"}, "/undo m1"),
+    ],
+)
+def test_a_change_is_a_command_of_the_board(
+    api: httpx.Client, kitchen: Sent, entry: str, wanted: dict[str, Any], command: str
+):
+    change = asked(api, entry, **wanted)
+    head = offered(kitchen)
+    assert (head["text"], head["principal"], head["room"]) == (command, "owner", "memories")
+    answer(kitchen, head, ["line", "done"])
+    found = api.get(f"/changes/{change['id']}").json()
+    assert (found["state"], found["sentence"]) == ("done", "done")
+
+
+def test_forgetting_without_the_turns_names_the_version_that_was_read(api: httpx.Client, kitchen: Sent):
+    asked(api, "m2", do="forget")
+    assert line_of(offered(kitchen)) == {
+        "origin": f"{kitchen.epoch:08x}:m2",
+        "deleted": True,
+        "was": 2,
+        "scope": "user:owner",
+    }
+
+
+def test_a_memory_of_a_person_is_changed_for_that_person(api: httpx.Client, kitchen: Sent):
+    asked(api, "m3", do="edit", text="Ann drinks tea")
+    head = offered(kitchen)
+    assert (head["principal"], line_of(head)["scope"]) == ("ann", "user:ann")
+
+
+def test_a_memory_of_a_workspace_is_changed_in_it(api: httpx.Client, kitchen: Sent):
+    kitchen.keep("water the roses", tags=["ws:garden"], scope="ws:garden")
+    kitchen.sync()
+    asked(api, "m4", do="pin")
+    head = offered(kitchen)
+    assert (head["principal"], head["workspace"]) == ("owner", "garden")
+
+
+def test_the_same_change_sent_twice_is_asked_for_once(api: httpx.Client, kitchen: Sent):
+    first, second = (asked(api, "m1", do="pin", key="0123abcd") for _ in range(2))
+    assert first["id"] == second["id"]
+    answer(kitchen, offered(kitchen), ["line", "m1 is pinned"])
+    assert kitchen.ask("listen", wait=0, mid="", turn="")["op"] == "quiet"
+
+
+def test_a_change_that_waits_is_cancelled(api: httpx.Client, kitchen: Sent):
+    change = asked(api, "m1", do="pin")
+    assert api.delete(f"/changes/{change['id']}").json()["state"] == "cancelled"
+    assert kitchen.ask("listen", wait=0, mid="", turn="")["op"] == "quiet"
+
+
+def test_undo_takes_back_the_change_that_it_names(api: httpx.Client, kitchen: Sent):
+    change = asked(api, "m3", do="edit", text="Ann drinks tea")
+    answer(kitchen, offered(kitchen), outcome(changed=1))
+    undone = api.post(f"/changes/{change['id']}/undo").json()
+    assert undone["kind"] == "undo"
+    head = offered(kitchen)
+    assert (head["text"], head["principal"]) == ("/undo m3", "ann")
+
+
+def test_a_change_is_undone_once_and_again_only_if_the_board_refused(api: httpx.Client, kitchen: Sent):
+    change = asked(api, "m1", do="edit", text="other")
+    answer(kitchen, offered(kitchen), outcome(changed=1))
+    first = api.post(f"/changes/{change['id']}/undo").json()
+    assert api.post(f"/changes/{change['id']}/undo").json()["id"] == first["id"]
+    answer(kitchen, offered(kitchen), ["problem", "/undo: the latest change is of m2, not of m1."])
+    second = api.post(f"/changes/{change['id']}/undo").json()
+    assert second["id"] != first["id"]
+    answer(kitchen, offered(kitchen), ["line", "m1 is again: the tea"])
+    assert kitchen.ask("listen", wait=0, mid="", turn="")["op"] == "quiet"
+
+
+# --- merge
+
+
+def merged(api: httpx.Client, **more: Any) -> dict[str, Any]:
+    return asked(api, "m1", do="merge", other="m2", text="the tea is in the blue tin", **more)
+
+
+def test_a_merge_forgets_the_other_memory_once_the_board_has_the_text(api: httpx.Client, kitchen: Sent):
+    change = merged(api)
+    head = offered(kitchen)
+    assert line_of(head)["content"] == "the tea is in the blue tin" and line_of(head)["was"] == 1
+    assert kitchen.ask("listen", wait=0, mid=head["mid"], turn="")["op"] == "quiet"
+    answer(kitchen, head, outcome(changed=1))
+    second = offered(kitchen)
+    assert line_of(second) == {
+        "origin": f"{kitchen.epoch:08x}:m2",
+        "deleted": True,
+        "was": 2,
+        "scope": "user:owner",
+    }
+    answer(kitchen, second, outcome(forgotten=1))
+    api.post(f"/changes/{change['id']}/undo")
+    for entry in ("m2", "m1"):
+        head = offered(kitchen)
+        assert head["text"] == f"/undo {entry}"
+        answer(kitchen, head, ["line", "again"])
+
+
+def test_a_merge_whose_text_was_not_taken_forgets_nothing(api: httpx.Client, kitchen: Sent):
+    change = merged(api)
+    answer(kitchen, offered(kitchen), outcome(**{"changed meanwhile": 1}))
+    assert state(api, change) == "conflict"
+    asked(api, "m1", do="pin")
+    assert offered(kitchen)["text"] == "/pin m1"
+
+
+def test_a_merge_goes_on_after_the_companion_was_restarted(companion: Companion, api: httpx.Client, kitchen: Sent):
+    merged(api)
+    head = offered(kitchen)
+    companion.kill()
+    companion.start()
+    with closing(httpx.Client(base_url=f"{companion.url}/v1/boards/{kitchen.device}", timeout=30)):
+        kitchen.sync()
+        again = offered(kitchen)
+        assert again["mid"] == head["mid"]
+        answer(kitchen, again, outcome(changed=1))
+        assert line_of(offered(kitchen))["deleted"]
+
+
+@pytest.mark.parametrize("other", ["m1", "m9"])
+def test_a_merge_with_itself_or_with_nothing_is_refused(api: httpx.Client, other: str):
+    refused = asked(api, "m1", status=422 if other == "m1" else 404, do="merge", other=other, text="x")
+    assert refused["problem"]
+
+
+# --- what is refused
+
+
+@pytest.mark.parametrize(
+    "entry, wanted, status",
+    [
+        ("m9", {"do": "pin"}, 404),
+        ("t1", {"do": "pin"}, 422),
+        ("m1", {"do": "edit"}, 422),
+        ("m1", {"do": "merge", "other": "m2"}, 422),
+        ("m1", {"do": "nothing"}, 422),
+        ("m1", {"do": "edit", "text": "x" * 8001}, 422),
+        ("m1", {"do": "edit", "importance": 2}, 422),
+        ("m1", {"do": "pin", "key": "no-key"}, 422),
+    ],
+)
+def test_a_change_without_sense_is_refused(api: httpx.Client, entry: str, wanted: dict[str, Any], status: int):
+    assert asked(api, entry, status=status, **wanted)["problem"]
+
+
+def test_a_memory_that_was_replaced_is_not_changed(api: httpx.Client, kitchen: Sent):
+    kitchen.keep("the tea is in the box", tags=["tea"], scope="user:owner", supersedes="m1")
+    kitchen.sync()
+    assert "m1 is superseded" in asked(api, "m1", status=422, do="pin")["problem"]
+
+
+def test_nobody_else_begins_an_id_as_changes_do(api: httpx.Client):
+    refused = api.post("/chat", json={"text": "hi", "id": "memory:edit:m1:0123abcd"})
+    assert refused.status_code == 422 and "changes of memories" in refused.text
+
+
+def test_another_message_is_no_change(api: httpx.Client):
+    assert api.post("/chat?wait=0", json={"text": "hi", "id": "api:other"}).status_code == 200
+    assert api.get("/changes/api:other").status_code == 404
+    assert api.delete("/changes/api:other").status_code == 404
+    assert api.post("/changes/api:other/undo").status_code == 404
+
+
+def test_what_the_board_says_of_its_trash_is_kept(api: httpx.Client, kitchen: Sent):
+    assert api.get("/trash").json() == {"at": 0, "waiting": False, "told": "", "problem": "", "records": []}
+    assert api.post("/trash").json()["waiting"]
+    head = offered(kitchen)
+    assert head["text"] == "/export trash"
+    long = "x" * 2500
+    lines = [
+        {"engram_export": 1, "epoch": "0000000b", "journal": "0000000b", "at": 5, "records": 2},
+        {"id": "m7", "content": "old news"},
+        {"part": 1, "of": 2, "text": long[:2000]},
+        {"id": "m8", "part": 2, "of": 2, "content": long[2000:]},
+        {"engram_export_end": 5},
+    ]
+    answer(kitchen, head, *(["line", json.dumps(line)] for line in lines), ["line", "broken"])
+    wait_until("the board has answered", lambda: not api.get("/trash").json()["waiting"])
+    assert [(each["id"], each["content"]) for each in api.get("/trash").json()["records"]] == [
+        ("m8", long),
+        ("m7", "old news"),
+    ]
+
+
+def test_the_list_and_one_memory_are_served(api: httpx.Client):
+    found = api.get("/memories?scope=user:owner&sort=created&limit=1&offset=1").json()
+    assert (found["total"], [each["id"] for each in found["entries"]]) == (2, ["m2"])
+    assert set(found["scopes"]) >= {"user:owner", "user:ann"}
+    one = api.get("/memories/m2").json()
+    assert (one["state"], one["turns"], one["more"]) == ("live", [{"id": "t1", "line": None}], False)
+    assert one["versions"] == [one["line"]]
+    assert api.get("/memories?state=evil").status_code == 422

@@ -1,0 +1,124 @@
+"""A board's view: what it reports of itself, warnings that say what to do, and plots over days."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+
+import pytest
+
+from companion_store import opened_store
+from engram_host.companion.page.page import day_text
+from engram_host.companion.page.plots import DaySpan, plot_days, split_days
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.boards.status import BoardStatus
+from engram_host.companion.types import Hello, LogState, Sender
+from page_client import PageClient
+from peers import Companion
+from sending import Sent
+
+FULL = {
+    "run": 5,
+    "firmware": "0.0.1",
+    "mode": "full",
+    "flash": 95 << 10,
+    "flash_size": 100 << 10,
+    "model": "llama",
+    "model_problem": "401: the key is refused",
+    "telegram": "stopped",
+    "telegram_problem": "409 <b>",
+    "turns": 12,
+    "tokens": 345678,
+    "searches": 9,
+    "searches_empty": 4,
+}
+
+
+@pytest.fixture
+def browser(companion: Companion) -> Iterator[PageClient]:
+    with closing(PageClient(companion.url)) as client:
+        client.open("/")
+        yield client
+
+
+def reported(board: Callable[..., Sent], **figures: object) -> Sent:
+    made = board()
+    made.hello()
+    assert made.ask("status", items=[[name, value] for name, value in figures.items()])["op"] == "received"
+    return made
+
+
+def test_a_board_shows_what_it_reports_and_what_to_do(board: Callable[..., Sent], browser: PageClient):
+    kitchen = reported(board, **FULL)
+    view = browser.open(f"/boards/{kitchen.device}")
+    for part in (
+        "0.0.1",
+        "95 KB of 100 KB, 95 %",
+        "llama",
+        "401: the key is refused",
+        "409 <b>",
+        "345,678",
+        "engram board deploy",
+    ):
+        assert part in view.words, part
+    assert "flash is 95 % full" in view.words
+    titles = {each["id"] for each in view.all("figcaption")}
+    wanted = ("memories", "said", "flash", "turns", "calls", "tokens", "searches", "searches_empty", "errors")
+    assert titles >= {f"plot-{name}" for name in wanted}
+
+
+def test_a_board_that_reported_nothing_says_so(board: Callable[..., Sent], browser: PageClient):
+    kitchen = board()
+    kitchen.hello()
+    assert "It has not told how it is" in browser.open(f"/boards/{kitchen.device}").words
+
+
+def test_the_list_shows_and_sorts_by_firmware_and_flash(
+    companion: Companion, board: Callable[..., Sent], browser: PageClient
+):
+    full, empty = reported(board, **FULL), reported(board, run=1, firmware="9.0.0", flash=1, flash_size=100, model="m")
+    words = browser.open("/?sort=-flash").words
+    assert words.index(full.device) < words.index(empty.device) and "95 %" in words and "409 <b>" in words
+    found = companion.client.get("/v1/boards", params={"sort": "-firmware"}).json()["boards"]
+    assert (found[0]["firmware"], found[0]["flash_percent"]) == ("9.0.0", 1)
+    warnings = [
+        each["sentence"] for each in companion.client.get("/v1/boards?sort=-flash").json()["boards"][0]["warnings"]
+    ]
+    assert any("flash is 95 % full" in each for each in warnings)
+
+
+def test_the_view_of_a_year_of_reports_is_bounded(companion: Companion, browser: PageClient):
+    now = int(time.time())
+    with opened_store(companion.home) as store:
+        store.greet(
+            Hello("busy", Sender("b9", 3, 9), 0, {"records": LogState(7, 1, 1, 0), "journal": LogState(7, 1, 1, 0)}),
+            now,
+        )
+        for day in range(366):
+            _report(store, day, now - (366 - day) * 86400)
+    for days in (7, 30, 90, 366):
+        answer = browser.http.get(f"/boards/busy?days={days}")
+        assert answer.status_code == 200 and len(answer.content) < 60 * 1024, days
+
+
+def _report(store: CompanionStore, day: int, at: int) -> None:
+    count = 1000 * (day + 1)
+    counts = [count, day, count, 100 * count, count, count, day]
+    status = BoardStatus(1, 0, "0.1.0", "full", "power", day, 10000, 0, 0, 0, 0, 0, 0, "m", "", "off", "", *counts)
+    store.put_status(Sender("b9", 3, 9), "busy", status, at)
+
+
+# --- days as bars
+
+
+@pytest.mark.parametrize("days, bars", [(1, 1), (7, 7), (30, 30), (31, 31), (90, 13), (92, 14), (366, 14)])
+def test_days_make_bars_that_are_not_too_many_and_hold_each_day_once(days: int, bars: int):
+    spans = split_days(days, 1000)
+    assert len(spans) == bars and spans[-1].last == 1000 and spans[0].first == 1001 - days
+    assert [each.first for each in spans[1:]] == [each.last + 1 for each in spans[:-1]]
+
+
+def test_a_bar_of_several_days_adds_or_takes_the_most():
+    spans = (DaySpan(0, 1), DaySpan(2, 2))
+    added, most = plot_days(spans, {0: 1, 1: 2, 9: 5}, day_text), plot_days(spans, {0: 1, 1: 2}, day_text, max)
+    assert [bar.value for bar in added.bars] == [3, 0] and [bar.value for bar in most.bars] == [2, 0]
+    assert added.bars[0].label == "1970-01-01 – 1970-01-02" and added.bars[1].label == "1970-01-03"

@@ -1,0 +1,200 @@
+"""Days on the page: a calendar in the board's zone, sessions, notes and what they gave, in pages of bounded bytes."""
+
+import calendar
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from page_client import PageClient, Parsed
+from peers import Companion
+from sending import Sent
+from view_checks import VIEW_BYTES
+
+HOSTILE = "\"<&'" * 450
+NOON = 1_795_176_000
+"""2026-11-20 12:00 UTC."""
+
+HOUR = 3600
+DAY = 86400
+
+
+class Zoned(Sent):
+    """A board east of Greenwich."""
+
+    def hello(self):
+        self.link += 1
+        logs = {name: [self.epoch, 1, self._next(name), self.rewrites] for name in self.lines}
+        return self.ask("hello", b"", version=1, zone=540, relied=0, **logs)
+
+
+@pytest.fixture(scope="module")
+def days(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
+    """A companion with a board of some days, one of nothing, and one of a day with thousands of turns."""
+    with Companion(tmp_path_factory.mktemp("days") / "home") as companion:
+        kitchen = Zoned(companion.posted, "kitchen")
+        kitchen.say("good morning", sid="s1", at=NOON)
+        kitchen.say("and in the shed", sid="s2", at=NOON + 60)
+        kitchen.say("Good morning, Ann.", sid="s1", role="assistant", who="board", at=NOON + 120)
+        kitchen.say("still up?", sid="s1", at=NOON + 4 * HOUR)  # after midnight there
+        kitchen.say("/recall tea", sid="s1", at=NOON + 5 * HOUR, command="recall")
+        kitchen.write("journal", op="redact", turn=kitchen.say("a secret", sid="s1", at=NOON), at=NOON)
+        kitchen.keep("Ann is up early", created=NOON, tags=["ann"])
+        kitchen.keep("Ann likes mornings", created=NOON + DAY, source="distilled", notes=["2026-11-20.md"])
+        kitchen.keep("the shed is cold", created=NOON + 60 * DAY)
+        kitchen.sync()
+        kitchen.note("2026-11-20.md", "# Friday\n- Ann was up early\n")
+        kitchen.note("2026-11-20~ann.md", "- Ann's own note\n")
+        kitchen.note("MEMORY.md", "- lasting\n")
+        Sent(companion.posted, "empty", board="b2").sync()
+        busy = Sent(companion.posted, "busy", board="b3")
+        for number in range(1500):
+            busy.say(f"turn {number}", at=NOON + number)
+        for number in range(8):
+            busy.say(f"{HOSTILE} {number}", sid="s2", at=NOON + 2000 + number)
+            busy.keep(HOSTILE, created=NOON)
+            busy.sync()
+        busy.note("2026-11-20.md", "\n".join([HOSTILE] * 5 + [f"line {number}" for number in range(3000)]))
+        yield companion
+
+
+@pytest.fixture
+def browser(days: Companion) -> Iterator[PageClient]:
+    with closing(PageClient(days.url)) as client:
+        client.open("/")
+        yield client
+
+
+def following(view: Parsed, name: str, at: int) -> int:
+    """The value of a parameter in the link that goes on from a place, 0 if there is none."""
+    links = [each["href"] for each in view.all("a") if each.get("rel") == "next" and "?" in each["href"]]
+    values = [int(parse_qs(urlsplit(link).query).get(name, ["0"])[0]) for link in links]
+    return next((value for value in values if value > at), 0)
+
+
+def linked_days(view: Parsed) -> list[str]:
+    return [each["href"].rpartition("/")[2] for each in view.all("a") if re.search(r"/days/\d", each["href"])]
+
+
+def test_the_calendar_shows_the_days_that_have_something_in_the_boards_zone(browser: PageClient):
+    view = browser.open("/boards/kitchen/days?month=2026-11")
+    assert set(linked_days(view)) == {"2026-11-20", "2026-11-21"}
+    assert "2026-11-20: 3 turns, 1 memory" in view.words and "2026-11-21: 2 turns, 1 memory" in view.words
+    assert "✎" in view.words
+
+
+def test_without_a_month_the_latest_one_with_something_is_shown(browser: PageClient):
+    view = browser.open("/boards/kitchen/days")
+    assert linked_days(view)[0] == "2027-01-19"
+    assert "?month=2026-12" in [each["href"] for each in view.all("a")]
+    assert "Nothing was said or remembered in this month." in browser.open("/boards/kitchen/days?month=2026-12").words
+
+
+def test_a_calendar_has_each_day_of_its_month(browser: PageClient):
+    for month in ("2026-02", "2028-02", "2026-12"):
+        words = browser.open(f"/boards/kitchen/days?month={month}").words
+        year, number = map(int, month.split("-"))
+        cells = words.split("Sun")[1].split("Nothing")[0].split()
+        assert "".join(cells) == "".join(map(str, range(1, calendar.monthrange(year, number)[1] + 1)))
+
+
+@pytest.mark.parametrize("month", ["2026-13", "2026-00", "99999-01"])
+def test_a_month_that_there_is_not_is_refused(browser: PageClient, month: str):
+    browser.open(f"/boards/kitchen/days?month={month}", status=422)
+
+
+def test_a_board_of_nothing_says_what_to_do_first(browser: PageClient):
+    view = browser.open("/boards/empty/days")
+    assert "Talk to the board first" in view.words
+    assert "/boards/empty/chat" in [each["href"] for each in view.all("a")]
+    words = browser.open("/boards/empty/days/2026-11-20").words
+    assert "Nothing was said on this day." in words and "There is no note of this day." in words
+
+
+def test_a_day_has_its_sessions_its_note_and_what_that_gave(browser: PageClient):
+    view = browser.open("/boards/kitchen/days/2026-11-20")
+    assert [each["id"] for each in view.all("article")] == ["t1", "t3", "t2"]
+    assert view.words.index("Session s1") < view.words.index("Session s2")
+    assert "- Ann was up early" in view.words and "lasting" not in view.words and "secret" not in view.words
+    made = view.words.split("What the note gave")[1]
+    assert "Ann likes mornings" in made.split("Remembered on this day")[0]
+    assert "Ann is up early" in made.split("Remembered on this day")[1]
+    assert {"/boards/kitchen/memories/m1", "/boards/kitchen/memories/m2"} <= {each["href"] for each in view.all("a")}
+    assert "2026-11-21" in linked_days(view)
+
+
+def test_commands_are_shown_as_such(browser: PageClient):
+    view = browser.open("/boards/kitchen/days/2026-11-21")
+    assert "/recall tea" in view.words and any("command" in each.get("class", "") for each in view.all("p"))
+
+
+def test_the_note_of_another_person_is_a_link_away(browser: PageClient):
+    view = browser.open("/boards/kitchen/days/2026-11-20")
+    assert "Ann's own note" not in view.words
+    assert "?principal=ann" in [each["href"] for each in view.all("a")]
+    assert "Ann's own note" in browser.open("/boards/kitchen/days/2026-11-20?principal=ann").words
+
+
+def test_a_turn_leads_to_its_day(browser: PageClient):
+    answer = browser.http.get("/boards/kitchen/days?turn=t4")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/boards/kitchen/days/2026-11-21#t4")
+
+
+def test_a_turn_of_a_long_day_leads_to_its_page(browser: PageClient):
+    answer = browser.http.get("/boards/busy/days?turn=t700")
+    place = answer.headers["location"]
+    shown = {each["id"] for each in browser.open(place.partition("#")[0]).all("article")}
+    assert place.endswith("#t700") and "t700" in shown
+
+
+def test_a_day_of_thousands_of_turns_comes_in_pages_of_bounded_bytes(browser: PageClient):
+    path = "/boards/busy/days/2026-11-20"
+    seen: list[str] = []
+    at = 0
+    while at or not seen:
+        answer = browser.http.get(f"{path}?offset={at}")
+        assert answer.status_code == 200 and len(answer.content) <= VIEW_BYTES
+        view = Parsed(answer.text)
+        seen += [each["id"] for each in view.all("article")]
+        at = following(view, "offset", at)
+    assert seen == [f"t{number}" for number in range(1, 1509)]
+
+
+def test_a_long_turn_is_cut_among_others_and_whole_alone(browser: PageClient):
+    answer = browser.http.get("/boards/busy/days/2026-11-20?one=true&offset=1500")
+    assert len(answer.content) <= VIEW_BYTES and Parsed(answer.text).words.count(HOSTILE) == 1
+    assert "Show all of it" in browser.open("/boards/busy/days/2026-11-20?offset=1500").words
+
+
+def test_a_long_note_comes_in_parts(browser: PageClient):
+    first = browser.http.get("/boards/busy/days/2026-11-20")
+    assert len(first.content) <= VIEW_BYTES
+    at, seen = 6, ""
+    while at:
+        view = browser.open(f"/boards/busy/days/2026-11-20?line={at}")
+        seen += view.words
+        at = following(view, "line", at)
+    assert all(f"line {number}\n" in seen for number in range(3000))
+
+
+def test_the_api_and_the_page_have_the_same_days(days: Companion, browser: PageClient):
+    found = days.client.get("/v1/boards/kitchen/journal?first=2026-11-01&last=2026-11-30").json()
+    assert (found["zone"], found["first"], found["last"]) == (540, "2026-11-20", "2027-01-19")
+    assert found["days"] == [
+        {"day": "2026-11-20", "turns": 3, "memories": 1, "notes": 2},
+        {"day": "2026-11-21", "turns": 2, "memories": 1, "notes": 0},
+    ]
+    day = days.client.get("/v1/boards/kitchen/journal/2026-11-20?limit=2").json()
+    assert [each["id"] for each in day["turns"]] == ["t1", "t3"] and day["turns_total"] == 3
+    assert day["note"]["lines"][1] == "- Ann was up early" and day["principals"] == ["ann", "owner"]
+    assert [each["id"] for each in day["made"]] == ["m2"] and (day["before"], day["after"]) == ("", "2026-11-21")
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["first=2026-11-30&last=2026-11-01", "first=2020-01-01&last=2026-01-01", "first=2026-02-30&last=2026-03-01"],
+)
+def test_the_api_refuses_days_that_are_none(days: Companion, query: str):
+    assert days.client.get(f"/v1/boards/kitchen/journal?{query}").status_code == 422

@@ -1,0 +1,250 @@
+"""The views of memories: filters stay in the address, changes are shown as far as they are, conflicts with both texts."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from page_client import PageClient, Parsed
+from peers import Companion
+from sending import Sent
+
+VIEW_BYTES = 60 * 1024
+MOST_SECONDS = 0.3
+
+
+@pytest.fixture
+def kitchen(board: Callable[..., Sent]) -> Sent:
+    """A board with two memories that came from turns, and a third one that replaced another."""
+    made = board()
+    made.say("the tea is in the tin")
+    made.keep("the tea is in the tin", tags=["tea"], turns=["t1"], scope="user:owner", source="auto_rule")
+    made.keep("the tin is blue", tags=["tin"], scope="user:owner", pinned=True)
+    made.keep("Ann lives in Rome", tags=["ann"], keywords=["Rome"])
+    made.keep("Ann lives in Oslo", tags=["ann"], keywords=["Oslo"], supersedes="m3")
+    made.sync()
+    return made
+
+
+@pytest.fixture
+def browser(companion: Companion, kitchen: Sent) -> Iterator[PageClient]:
+    with closing(PageClient(companion.url)) as client:
+        client.open("/")
+        yield client
+
+
+@pytest.fixture
+def memories(kitchen: Sent) -> str:
+    """The address of the list."""
+    return f"/boards/{kitchen.device}/memories"
+
+
+def ids(view: Parsed, memories: str) -> list[str]:
+    """The memories that a list names."""
+    prefix = f"{memories}/m"
+    return [each["href"].rpartition("/")[2] for each in view.all("a") if each.get("href", "").startswith(prefix)]
+
+
+def change(browser: PageClient, address: str, form: str, **fields: str) -> None:
+    """Send a form of a memory's view with its hidden fields."""
+    seen = browser.open(address)
+    hidden = {name: seen.field(name) for name in ("csrf", "key", "was")}
+    answer = browser.send(f"{address}/{form}", hidden | fields)
+    assert answer.status_code == 303, answer.text
+
+
+def answer(kitchen: Sent, *items: list[str]) -> str:
+    """Answer what the board is given; the command."""
+    head = kitchen.ask("listen", wait=10, mid="", turn="")
+    kitchen.ask("reply", mid=head["mid"], offer=head["offer"], k=1, items=[*items, ["end", ""]])
+    return head["text"]
+
+
+def outcome(**counts: int) -> list[str]:
+    return ["report", json.dumps({"counts": counts})]
+
+
+@pytest.mark.parametrize(
+    "query, expected",
+    [
+        ("", ["m4", "m2", "m1"]),
+        ("?state=superseded", ["m3"]),
+        ("?state=all&sort=created", ["m1", "m2", "m3", "m4"]),
+        ("?tag=tea", ["m1"]),
+        ("?words=tin", ["m2", "m1"]),
+        ("?keyword=oslo", ["m4"]),
+        ("?source=auto_rule", ["m1"]),
+        ("?source=manual", ["m4", "m2"]),
+        ("?scope=all", ["m4"]),
+        ("?pinned=1", ["m2"]),
+        ("?since=2026-11-21&until=2026-11-21", ["m4", "m2", "m1"]),
+        ("?since=2026-11-22", []),
+        ("?until=2026-11-20", []),
+        ("?since=2026-99-99", ["m4", "m2", "m1"]),
+    ],
+)
+def test_a_filter_is_a_part_of_the_address(browser: PageClient, memories: str, query: str, expected: list[str]):
+    view = browser.open(memories + query)
+    assert ids(view, memories) == expected
+    assert ("No memory fits." in view.words) == (not expected)
+
+
+def test_the_first_view_of_a_board_without_memories_says_what_to_do(browser: PageClient, board: Callable[..., Sent]):
+    empty = board()
+    empty.sync()
+    assert "Nothing is remembered yet." in browser.open(f"/boards/{empty.device}/memories").words
+
+
+def test_a_memory_is_shown_with_the_turn_that_it_came_from_and_its_history(
+    browser: PageClient, kitchen: Sent, memories: str
+):
+    kitchen.write("records", id="m1", content="the tea is in the box", tags=["tea"], created=1795247157, was=1)
+    kitchen.sync()
+    view = browser.open(f"{memories}/m1")
+    assert "t1 · owner" not in view.words  # this version names no turn
+    assert "the tea is in the tinbox" in view.words and next(view.all("ins"), None) is not None
+    view = browser.open(f"{memories}/m4")
+    assert "Ann lives in RomeOslo" in view.words
+    replaced = browser.open(f"{memories}/m3")
+    assert "Another memory took its place: m4" in " ".join(replaced.words.split())
+    assert not [each for each in replaced.all("form") if each["action"].endswith("/edit")]
+
+
+def test_a_turn_is_shown_until_it_was_forgotten(browser: PageClient, kitchen: Sent, memories: str):
+    assert "t1 · owner" in browser.open(f"{memories}/m1").words
+    kitchen.write("journal", op="redact", turn=1, at=1795247200)
+    kitchen.sync()
+    words = browser.open(f"{memories}/m1").words
+    assert "t1 · owner" not in words and "t1 · was forgotten" in words
+
+
+def test_an_edit_waits_until_the_board_has_it_and_the_view_shows_how_far_it_is(
+    browser: PageClient, kitchen: Sent, memories: str
+):
+    change(browser, f"{memories}/m1", "edit", text="the tea is in the box", tags="tea, box", type="fact")
+    for path in (memories, f"{memories}/m1"):
+        assert "waits for the board" in browser.open(path).words
+    fields = json.loads(answer(kitchen, outcome(changed=1)).partition(" ")[2])
+    assert (fields["content"], fields["tags"], fields["was"]) == ("the tea is in the box", ["tea", "box"], 1)
+    words = browser.open(f"{memories}/m1").words
+    assert "on the board" in words and "its copy here follows" in words
+    kitchen.write("records", id="m1", content="the tea is in the box", tags=["tea", "box"], created=1795247157, was=1)
+    kitchen.sync()
+    assert "its copy here follows" not in browser.open(f"{memories}/m1").words
+
+
+def test_a_conflict_is_shown_with_both_texts_and_mine_can_be_sent_again(
+    browser: PageClient, kitchen: Sent, memories: str
+):
+    change(browser, f"{memories}/m1", "edit", text="the tea is on the shelf", tags="tea")
+    kitchen.write("records", id="m1", content="the tea is in the box", tags=["tea"], created=1795247157, was=1)
+    kitchen.sync()
+    answer(kitchen, outcome(**{"changed meanwhile": 1}))
+    view = browser.open(f"{memories}/m1")
+    assert "Your change was not made" in view.words and "the tea is in the box" in view.words
+    assert "the tea is on the shelf" in view.words and view.field("was") == "5"
+    change(browser, f"{memories}/m1", "edit", text="the tea is on the shelf", tags="tea")
+    assert json.loads(answer(kitchen, outcome(changed=1)).partition(" ")[2])["was"] == 5
+    assert "Your change was not made" not in browser.open(f"{memories}/m1").words
+
+
+def test_the_text_of_an_edit_is_shown_though_the_memory_was_forgotten_meanwhile(
+    browser: PageClient, kitchen: Sent, memories: str
+):
+    change(browser, f"{memories}/m1", "edit", text="the tea is on the shelf", tags="tea")
+    kitchen.write("records", op="forget", id="m1", at=1795247300, was=1)
+    kitchen.sync()
+    answer(kitchen, outcome(**{"changed meanwhile": 1}))
+    view = browser.open(memories)
+    assert "not made" in view.words and "the tea is on the shelf" in view.words
+
+
+def test_forgetting_leads_to_the_list_where_it_is_undone(browser: PageClient, kitchen: Sent, memories: str):
+    change(browser, f"{memories}/m1", "forget", turns="1")
+    assert answer(kitchen, ["line", "forgot m1, t1: the tea"]) == "/forget m1"
+    view = browser.open(memories)
+    assert "forget m1 with its turns" in view.words
+    fields = {"csrf": view.field("csrf"), "key": "0000000a", "id": view.field("id")}
+    assert browser.send(f"/boards/{kitchen.device}/changes/undo", fields).status_code == 303
+    assert answer(kitchen, ["line", "m1 is remembered again"]) == "/undo m1"
+
+
+def test_a_change_that_waits_is_cancelled(browser: PageClient, kitchen: Sent, memories: str):
+    change(browser, f"{memories}/m2", "pin", pinned="")
+    view = browser.open(f"{memories}/m2")
+    fields = {"csrf": view.field("csrf"), "key": "0000000b", "id": view.field("id"), "back": "m2"}
+    sent = browser.send(f"/boards/{kitchen.device}/changes/cancel", fields)
+    assert sent.headers["location"] == f"{memories}/m2#changes"
+    assert "cancelled" in browser.open(f"{memories}/m2").words
+
+
+def test_two_memories_are_merged(browser: PageClient, kitchen: Sent, memories: str):
+    view = browser.open(f"{memories}/m1/merge?other=m2")
+    assert "the tea is in the tin\nthe tin is blue" in view.words
+    hidden = {name: view.field(name) for name in ("csrf", "key", "was", "other", "other_was")}
+    fields = {"text": "the tea is in the blue tin", "tags": "tea, tin"}
+    assert browser.send(f"{memories}/m1/merge", hidden | fields).status_code == 303
+    assert json.loads(answer(kitchen, outcome(changed=1)).partition(" ")[2])["tags"] == ["tea", "tin"]
+    assert json.loads(answer(kitchen, outcome(forgotten=1)).partition(" ")[2])["deleted"] is True
+    assert "merge m2 into m1" in browser.open(memories).words
+
+
+def test_a_board_that_may_not_speak_for_its_owner_is_told_what_to_set(
+    browser: PageClient, kitchen: Sent, memories: str
+):
+    change(browser, f"{memories}/m1", "pin", pinned="1")
+    answer(kitchen, ["problem", "companion.chat: the board does not let its companion speak for the owner."])
+    assert "/companion chat owner" in browser.open(f"{memories}/m1").words
+
+
+def test_the_trash_is_what_the_board_says(browser: PageClient, kitchen: Sent, memories: str):
+    view = browser.open(f"{memories}?state=trash")
+    fields = {"csrf": view.field("csrf"), "key": view.field("key")}
+    assert browser.send(f"{memories}/trash", fields).status_code == 303
+    assert "waits for the board" in browser.open(f"{memories}?state=trash").words
+    lines = [{"id": "m7", "content": "old news", "tags": ["news"]}, {"id": "m8", "content": "older news"}]
+    assert answer(kitchen, *(["line", json.dumps(line)] for line in lines)) == "/export trash"
+    words = browser.open(f"{memories}?state=trash").words
+    assert words.index("older news") < words.index("old news") and "2 memories" in words
+
+
+# --- with many memories
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
+    """A companion with a board of 10,000 memories, some of them changed, replaced or forgotten."""
+    with Companion(tmp_path_factory.mktemp("many") / "home") as running:
+        made = Sent(running.posted, "library")
+        for number in range(10000):
+            words = f"thing {number} of shelf {number % 97} is described here in about a hundred characters, as memories are"
+            fields: dict[str, Any] = {"tags": [f"tag{number % 40}", "shelf"], "scope": "user:owner"}
+            made.keep(words, **fields | ({"supersedes": f"m{number - 5}"} if number % 50 == 49 else {}))
+        made.sync()
+        yield running
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/boards/library/memories",
+        "/boards/library/memories?at=400",
+        "/boards/library/memories?tag=tag7&sort=importance",
+        "/boards/library/memories?words=shelf+thing&state=all&sort=created",
+        "/boards/library/memories/m9000",
+        "/boards/library/memories/m9000/merge?other=m17",
+    ],
+)
+def test_a_view_of_ten_thousand_memories_is_small_and_quick(many: Companion, path: str):
+    with closing(PageClient(many.url)) as browser:
+        browser.open(path)  # the index is made before, as it is by the companion itself some seconds after its start
+        took: list[float] = []
+        for _ in range(5):
+            began = time.perf_counter()
+            found = browser.http.get(path)
+            took.append(time.perf_counter() - began)
+        assert found.status_code == 200 and len(found.content) <= VIEW_BYTES
+        assert min(took) < MOST_SECONDS, took

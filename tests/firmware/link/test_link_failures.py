@@ -1,0 +1,288 @@
+"""What fails between board and companion while the link lasts: it is tried again, later each time, and ends nothing else."""
+
+import asyncio
+
+from board import Board, Script
+from engram import diag, status
+from engram.channels.inbox import Message
+from engram.compat import sleep_ms
+from engram.errors import StoreError
+from engram.link import conversation, listening, replication
+from engram.link.companion import Companion
+from engram.link.conversation import caller_of
+from engram.link.listening import Listening
+from engram.link.messages import encode
+from engram.link.note_copy import copy_next
+from engram.link.rpc import LinkError
+from linked import Linked
+from support import raises, wait_until
+
+replication._ANSWER_MS = (20, 40)
+listening._LOOK_MS = listening._TAKEN_MS = 2
+listening._SPARE_MS = 30
+conversation._ROOM_MS = 50
+diag.level = diag.ERROR + 1
+
+HEAD = {
+    "mid": "a",
+    "offer": 1,
+    "room": "phone",
+    "principal": "ann",
+    "group": False,
+    "workspace": "",
+    "command": False,
+}
+
+begun = []
+"""Milliseconds between two redeliveries, each time that they begin."""
+
+pauses = []
+"""Milliseconds of each pause of the task that listens, which takes none of them."""
+
+
+async def _sleep(milliseconds):
+    pauses.append(milliseconds)
+    await sleep_ms(0)
+
+
+listening.sleep_ms = _sleep
+
+
+class Redelivery:
+    """In place of the time between two redeliveries: it is over when a test says so."""
+
+    is_over = True
+
+    def begin(self, milliseconds):
+        begun.append(milliseconds)
+        Redelivery.is_over = False
+
+
+listening.Timeout = Redelivery
+
+
+class Talking(Linked):
+    """A board that listens to its companion; each of `failures` is raised in place of an answer, None stands for none."""
+
+    def __init__(self, board, *failures):
+        self.failures = list(failures)
+        self.redeliveries = []  # what is raised by each, None for nothing
+        self.redelivered = 0
+        self.task = None
+        Redelivery.is_over = True
+        begun.clear()
+        pauses.clear()
+        super().__init__(board)
+
+    def connect(self):
+        super().connect()
+        board = self.board
+
+        async def take(mid, caller, content, is_command, sink):
+            failure = self.failures.pop(0) if self.failures else None
+            if failure:
+                raise failure
+            await board.inbox.take(Message(mid, caller, content, is_command, None), sink)
+
+        async def redeliver():
+            self.redelivered += 1
+            failure = self.redeliveries.pop(0) if self.redeliveries else None
+            if failure:
+                raise failure
+            await board.inbox.redeliver("link")
+
+        self.sync.has_chat = True
+        self.companion.board, self.companion.at = self.exchange.board, (self.exchange.link, 0)
+        self.listening = Listening(self.exchange, self.sync, (take, redeliver), lambda: "owner")
+        board.inbox.add_channel("link", self.listening.open_sink)
+
+    def say(self, mid):
+        head = dict(HEAD)
+        head.update({"mid": mid, "text": "hi"})
+        self.companion.say(head)
+
+    async def hear(self, *mids):
+        """Let people say something, and wait until all of it is answered."""
+        for mid in mids:
+            self.say(mid)
+        self.task = self.task or asyncio.create_task(self.listening.run())
+        await wait_until("all is answered", lambda: not self.companion.waiting)
+
+    async def end(self):
+        self.exchange.close(LinkError("the test is over"))
+        assert self.task
+        await self.task
+        await self.listening.stop()
+
+
+def _board(*steps):
+    return Board().serve(Script(*steps))
+
+
+def _long():
+    """The pauses after failures."""
+    return [pause for pause in pauses if pause >= 1000]
+
+
+# --- messages that fail
+
+
+async def test_after_a_failure_the_pause_grows_from_a_second_to_a_minute():
+    linked = Talking(_board("Hello."), *[StoreError("the flash is away.") for _ in range(8)])
+    await linked.hear("a")
+    assert _long() == [1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000]
+    await linked.end()
+
+
+async def test_after_a_message_that_was_answered_the_pause_is_short_again():
+    failure = StoreError("the flash is away.")
+    linked = Talking(_board("Hello.", "Hello."), failure, MemoryError(), failure, None, failure)
+    await linked.hear("a", "b")
+    assert _long() == [1000, 2000, 4000, 1000]
+    await linked.end()
+
+
+async def test_a_board_whose_companion_refuses_to_be_asked_waits_longer_each_time():
+    linked = Talking(_board())
+    linked.companion.refuses = ("the database is away", 0)
+    linked.task = asyncio.create_task(linked.listening.run())
+    await wait_until("it was refused five times", lambda: len(_long()) >= 5)
+    assert _long()[:5] == [1000, 2000, 4000, 8000, 16000]
+    linked.companion.refuses, asked = None, linked.companion.counts["listen"]
+    await wait_until("it is asked again", lambda: linked.companion.counts["listen"] > asked + 1)
+    linked.companion.refuses, count = ("the database is away", 0), len(_long())
+    await wait_until("it was refused again", lambda: len(_long()) > count)
+    assert _long()[count] == 1000
+    await linked.end()
+
+
+# --- what the board says by itself
+
+
+async def test_a_push_that_was_refused_is_sent_again_a_minute_later_while_the_link_lasts():
+    board = _board()
+    linked = Talking(board)
+    take = linked.companion._push
+
+    def refuse(head, body):
+        return [encode("refused", head["board"], head["link"], head["n"], why="the database is away", again=0)]
+
+    linked.companion._push = refuse
+    assert not await board.inbox.push(caller_of(HEAD, "others"), "it rains")
+    await linked.hear("a")
+    assert begun == [60000] and linked.redelivered == 1 and not linked.companion.pushes
+    linked.companion._push = take
+    board.now += 180
+    Redelivery.is_over = True
+    await wait_until("it is sent", lambda: linked.companion.pushes)
+    assert list(linked.companion.pushes.values()) == [("phone", "(from 3 min ago) it rains")]
+    await linked.end()
+
+
+async def test_a_redelivery_that_fails_ends_nothing_and_comes_again():
+    linked = Talking(_board("Hello."))
+    linked.redeliveries = [StoreError("the flash is away."), MemoryError()]
+    await linked.hear("a")
+    Redelivery.is_over = True
+    await wait_until("it is tried again", lambda: linked.redelivered == 2)
+    Redelivery.is_over = True
+    await wait_until("it is tried once more", lambda: linked.redelivered == 3)
+    await linked.hear("b")
+    await linked.end()
+
+
+async def test_a_push_that_is_delivered_after_a_restart_tells_its_age_and_is_called_no_second_one():
+    board = _board()
+    linked = Talking(board)
+    linked.way.is_cut = True
+    assert not await board.inbox.push(caller_of(HEAD, "others"), "it rains")
+    board.restart()
+    board.serve(Script())
+    board.now += 7200
+    linked = Talking(board)
+    assert await board.inbox.redeliver("link") == 0
+    assert list(linked.companion.pushes.values()) == [("phone", "(from 2 h ago) it rains")]
+
+
+async def test_a_reply_that_is_given_again_over_the_link_tells_its_age_in_a_notice():
+    board = _board("Hello.")
+    linked = Talking(board)
+    await linked.hear("a")
+    board.now += 7200
+    linked.companion.replies.clear()
+    await linked.hear("a")
+    assert linked.companion.told("a") == [["text", "Hello."], ["notice", "the answer is from 2 h ago."], ["end", "t3"]]
+    await linked.end()
+
+
+# --- errors that are none of the link's
+
+
+class Broken:
+    """A transport that connects, and of which nothing can be read any more."""
+
+    def __init__(self, error):
+        self.error = error
+        self.is_closed = False
+
+    async def open(self):
+        pass
+
+    async def send(self, head, body=None):
+        await sleep_ms(0)
+
+    listen = send
+
+    async def run(self):
+        raise self.error
+
+    def silence(self):
+        return ""
+
+    def close(self):
+        self.is_closed = True
+
+
+def _companion(board, transport):
+    linked = Linked(board)
+    parts = linked.logs, linked.known, linked.look, board.notes, board.note_retention, board.find_status
+    own = Companion(board.config, board.clock, *parts)
+    own._transport = own._exchange.transport = transport
+    return own
+
+
+async def test_a_message_that_does_not_fit_the_heap_ends_the_link_and_not_the_task():
+    transport = Broken(MemoryError())
+    own = _companion(Board().serve(companion_url="http://127.0.0.1:9"), transport)
+    assert await own._connect() > 0 and transport.is_closed
+    assert own._problem == "not enough memory for what the companion sent"
+
+
+class NoFlash:
+    """In place of os: the flash cannot be read."""
+
+    @staticmethod
+    def statvfs(_path):
+        raise OSError(5)
+
+
+def test_a_flash_that_does_not_tell_its_size_is_an_error_of_the_store():
+    os, status.os = status.os, NoFlash
+    try:
+        with raises(StoreError):
+            status.flash_use("")
+    finally:
+        status.os = os
+
+
+async def test_notes_in_a_folder_that_cannot_be_read_are_an_error_of_the_store():
+    board = Board()
+    linked = Linked(board)
+    await linked.sync._greet()
+    assert linked.progress.is_due(linked.sync, board.notes)
+    board.notes.folder, folder = board.notes.folder + "/nowhere", board.notes.folder
+    try:
+        with raises(StoreError):
+            await copy_next(linked.sync, board.notes, board.note_retention, linked.epoch(), linked.progress)
+    finally:
+        board.notes.folder = folder

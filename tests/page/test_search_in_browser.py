@@ -1,0 +1,115 @@
+"""Search, days and imports in a real browser: hits as they are typed, without a script, and a file into a real board."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import get_micropython
+from chromium import Chromium, Tab
+from peers import BoardProcess, Companion
+from sending import Sent
+from waiting import wait_until
+
+pytestmark = pytest.mark.xdist_group("chromium")  # one browser for all of them
+
+EVIL = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
+
+
+@pytest.fixture
+def kitchen(companion: Companion, board: Callable[..., Sent]) -> Sent:
+    """A board that is here."""
+    made = board()
+    made.keep("the tea is in the blue tin", tags=["tea"])
+    made.keep(f"a parrot {EVIL}", tags=["birds"])
+    made.say("where is the tea?")
+    made.sync()
+    return made
+
+
+def hits(tab: Tab) -> list[str]:
+    return tab.run("[...document.querySelectorAll('.hit .who a')].map((each) => each.textContent)")
+
+
+def test_hits_appear_as_they_are_typed(companion: Companion, kitchen: Sent, tab: Tab):
+    tab.open(f"{companion.url}/boards/{kitchen.device}/search")
+    tab.fill("#q", "tea")
+    tab.wait("hits are there", "document.querySelectorAll('.hit').length === 2")
+    assert set(hits(tab)) == {"m1", "t1"} and tab.text("#count") == "2 hits shown"
+    tab.fill("#q", "parrot")
+    tab.wait("other hits are there", "document.querySelectorAll('.hit').length === 1")
+    assert hits(tab) == ["m2"] and tab.run("location.search") == "?q=parrot"
+    assert tab.run("document.activeElement.id") == "q"
+    assert tab.run("document.querySelectorAll('#results img, #results script').length") == 0
+    assert tab.run("document.title") != "owned" and tab.complaints() == []
+
+
+def test_an_answer_that_was_overtaken_is_dropped(companion: Companion, kitchen: Sent, tab: Tab):
+    tab.open(f"{companion.url}/boards/{kitchen.device}/search")
+    # The first answer is held back until the second one is there.
+    tab.run(
+        "(() => { const real = fetch; let held; globalThis.fetch = (address, options) => real(address, options).then("
+        "(answer) => String(address).includes('q=tea') ? new Promise((give) => { held = () => give(answer); "
+        "globalThis.release = held; }) : answer); })()"
+    )
+    tab.fill("#q", "tea")
+    tab.wait("the first answer is held back", "globalThis.release")
+    tab.fill("#q", "parrot")
+    tab.wait("the second one is shown", "document.querySelector('.hit')")
+    tab.run("globalThis.release()")
+    assert tab.run("new Promise((done) => setTimeout(() => done(location.search), 0))") == "?q=parrot"
+    assert hits(tab) == ["m2"]
+
+
+def test_without_a_script_a_search_is_a_form(companion: Companion, kitchen: Sent, chromium: Chromium):
+    tab = chromium.tab()
+    tab.without_script()
+    tab.open(f"{companion.url}/boards/{kitchen.device}/search")
+    tab.fill("#q", "tea")
+    tab.click("#search button")
+    tab.wait("hits are there", "document.querySelector('.hit')")
+    assert set(hits(tab)) == {"m1", "t1"}
+    tab.fill("#entry", "m2")
+    tab.click("#missing ~ form button")
+    tab.wait("it is said why", "document.querySelector('#missing ~ .note')")
+    assert "stands in m2" in tab.text("#missing ~ .note")
+
+
+@pytest.mark.parametrize("width", [320, 1600])
+def test_no_view_is_wider_than_the_window(companion: Companion, kitchen: Sent, tab: Tab, width: int):
+    tab.size(width)
+    here = f"/boards/{kitchen.device}"
+    for path in ("/search?q=tea parrot", f"{here}/days", f"{here}/days/2026-11-21", f"{here}/import"):
+        tab.open(companion.url + path)
+        tab.run("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+        assert tab.run("document.documentElement.scrollWidth") <= width, path
+        assert tab.complaints() == [], path
+
+
+@pytest.fixture
+def shed(tmp_path: Path, companion: Companion) -> Iterator[BoardProcess]:
+    """A simulated board that lets the companion speak for its owner."""
+    with BoardProcess(tmp_path / "shed", companion.mqtt_url, "shed", 0, 1, **{"companion.chat": "owner"}) as board:
+        wait_until("it is known", lambda: companion.client.get("/v1/devices/shed").status_code == 200)
+        yield board
+
+
+@pytest.mark.skipif(
+    not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython for this machine"
+)
+def test_a_file_is_looked_at_and_imported_into_a_board(
+    companion: Companion, shed: BoardProcess, tab: Tab, tmp_path: Path
+):
+    file = tmp_path / "list.md"
+    file.write_text(f"# Shopping\n- buy milk\n- {EVIL}\n- buy tea #drinks\n")
+    tab.open(f"{companion.url}/boards/shed/import")
+    tab.choose_file("#file", file)
+    tab.click("main form button")
+    tab.wait("the preview is there", "document.querySelector('#preview')")
+    assert "new: 3" in tab.text("main") and "Nothing has been sent" in tab.text("main")
+    tab.click("button[value=start]")
+    tab.wait("it is imported", "document.querySelector('#state')?.textContent === 'Imported'")
+    assert "3 of 3 lines" in tab.text("#progress") and "new: 3" in tab.text("#progress .counts")
+    assert tab.run("document.title") != "owned" and tab.complaints() == []
+    contents = [line["content"] for line in shed.lines("records") if "content" in line]
+    assert contents == ["buy milk", EVIL, "buy tea"]
