@@ -37,7 +37,7 @@ def check_is_own(tab: Tab) -> None:
 
 @pytest.mark.parametrize("shown", [each for each in VIEWS if each.status == 200], ids=lambda each: each.name)
 def test_a_view_of_hostile_texts_is_its_own(hostile_house: House, tab: Tab, shown: PageView):
-    tab.open(hostile_house.address(shown))
+    hostile_house.open(tab, shown)
     check_is_own(tab)
     assert tab.run("document.querySelectorAll('main h1').length") == 1
     assert tab.run("getComputedStyle(document.querySelector('main h1')).visibility") == "visible"
@@ -48,6 +48,7 @@ def test_hostile_parameters_of_an_address_are_text(house: House, tab: Tab, shown
     evil = quote(LONG[1][:60])
     path, _, query = shown.address(house.boards.places).partition("?")
     names = {each.partition("=")[0] for each in query.split("&") if each} | {"find", "lang", "theme", "next", "evil"}
+    house.sign_in(tab, shown)
     tab.open(house.url + path + "?" + "&".join(f"{name}={evil}" for name in sorted(names)))
     assert tab.run(FOREIGN) == []
 
@@ -58,10 +59,10 @@ def test_what_is_typed_into_any_field_is_text(house: House, tab: Tab, evil: str)
     typed = ":not([type=hidden], [type=date], [type=month], [type=number], [type=checkbox], [type=radio])"
     fields = f"form[method=get] input{typed}"
     for shown in VIEWS:
-        tab.open(house.address(shown))
+        house.open(tab, shown)
         count = tab.run(f"document.querySelectorAll({fields!r}).length")
         for number in range(count):
-            tab.open(house.address(shown))
+            house.open(tab, shown)
             tab.run("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
             tab.run(f"document.querySelectorAll({fields!r})[{number}].focus()")
             tab.call("Input.insertText", text=evil)

@@ -28,7 +28,7 @@ import psutil
 from engram_host.companion.page.assets import Assets
 from household import Household, fill_household, write_folders
 from page_client import PageClient
-from page_views import VIEWS, PageView
+from page_views import PERSON, VIEWS, PageView
 from peers import free_port
 from sending import Sent
 from server_process import CompanionProcess, ServerFailed
@@ -144,9 +144,17 @@ def measure(folder: Path, views: Sequence[PageView]) -> PageFigures:
         # What a search keeps it keeps for the API and for boards as well.
         api_search_ms = search_ms(companion)
         before = memory_mb(companion)
-        browser = PageClient(companion.url)
-        figures = {view.name: measure_view(companion, browser, view, view.address(house.places)) for view in views}
-        browser.close()
+        operator, person = PageClient(companion.url), PageClient(companion.url)
+        link = companion.client.post("/v1/people/page", json={"who": PERSON}).raise_for_status().json()
+        person.open(link["path"])
+        figures = {
+            view.name: measure_view(
+                companion, person if view.is_personal else operator, view, view.address(house.places)
+            )
+            for view in views
+        }
+        operator.close()
+        person.close()
         return PageFigures(figures, round(memory_mb(companion) - before, 1), api_search_ms)
 
 

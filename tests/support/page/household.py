@@ -145,6 +145,7 @@ def fill_household(companion: CompanionProcess, now: int, write: Write = plainly
     _tell_status(house.workshop, write, memories=3, model="", telegram="off", records_bytes=4000, flash=410_000)
     _add_people(companion, now, write)
     _converse(companion.url, house.kitchen, write)
+    house.places["import_id"] = _begin_import(companion.url, write)
     return house
 
 
@@ -266,3 +267,16 @@ def _converse(url: str, board: Sent, write: Write) -> None:
     )
     board.ask("push", mid="push:bins", room="page", text=write("text", "Reminder: the bins go out **tonight**."))
     browser.close()
+
+
+def _begin_import(url: str, write: Write) -> str:
+    """A file that somebody wants to import, and has not sent to the board yet; the import's id."""
+    lines = ("- Mira plays the cello", "- The tea is in the blue tin.", "- Tom's shoe size is 42")
+    text = "\n".join(write("text", line) for line in lines)
+    path = f"/boards/{MAIN}/import"
+    browser = PageClient(url)
+    file = {"file": (f"{write('file', 'notes')}.md", text.encode(), "text/markdown")}
+    answer = browser.send(path, {}, seen=path, files=file)
+    browser.close()
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"].rpartition("/")[2]
