@@ -28,10 +28,14 @@ FOREIGN = """\
 })()"""
 
 
+REFUSED = "Failed to load resource: the server responded with a status of 4"
+"""What the console says of a view that says what is wrong with its address."""
+
+
 def check_is_own(tab: Tab) -> None:
     """Nothing in the view is somebody else's, nothing of it ran or was stopped by the policy, no other site was asked."""
     assert tab.run(FOREIGN) == []
-    assert tab.complaints() == []
+    assert [each for each in tab.complaints() if not each.startswith(REFUSED)] == []
     assert [address for address in tab.requested() if urlsplit(address).hostname == ELSEWHERE] == []
 
 
@@ -66,7 +70,9 @@ def test_what_is_typed_into_any_field_is_text(house: House, tab: Tab, evil: str)
             tab.run("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
             tab.run(f"document.querySelectorAll({fields!r})[{number}].focus()")
             tab.call("Input.insertText", text=evil)
-            tab.run("window.before = true, document.activeElement.form.requestSubmit()")
+            tab.run(
+                "window.before = true, document.activeElement.form.noValidate = true, document.activeElement.form.requestSubmit()"
+            )
             tab.wait(
                 "the answer is there",
                 "!window.before && document.readyState === 'complete' && document.querySelector('main h1')",

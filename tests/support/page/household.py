@@ -101,6 +101,14 @@ class Household:
     places: dict[str, str]
 
 
+_BRIDGE = """
+[bridges.family]
+network = "irc"
+server = "irc.invalid:6697"
+"""
+"""A network that cannot be reached: people on it reach all boards."""
+
+
 def write_folders(home: Path, notes: Path, write: Write = plainly) -> None:
     """Write a folder of Markdown notes, and companion.toml with it, into a companion's folder before it starts."""
     notes.mkdir(parents=True, exist_ok=True)
@@ -111,7 +119,7 @@ def write_folders(home: Path, notes: Path, write: Write = plainly) -> None:
         (notes / f"{write('file', name)}.md").write_text(write("text", text), encoding="utf-8")
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     (home / "companion.toml").write_text(
-        f'[folders]\npaths = [{{ path = "{notes}", scope = "all", name = "notes" }}]\n', encoding="utf-8"
+        f'[folders]\npaths = [{{ path = "{notes}", scope = "all", name = "notes" }}]\n{_BRIDGE}', encoding="utf-8"
     )
 
 
@@ -167,7 +175,7 @@ def _remember(board: Sent, now: int, write: Write) -> None:
             type=kind,
             importance=round(0.3 + (days % 7) / 10, 1),
             source="manual" if days % 3 else "auto_llm",
-            scope="all" if days % 4 else "user:owner",
+            scope="user:owner" if days % 4 == 0 else "user:mira" if "mira" in tags else "all",
             created=created,
             turns=["t2"] if days == 9 else [],
             origin=write("label", "notes") if days == 13 else "",
@@ -198,7 +206,13 @@ def _talk(board: Sent, now: int, write: Write) -> None:
         role = "assistant" if who == "Engram" else "user"
         at = now - days * DAY - 600 + number
         board.say(
-            write("text", text), role=role, who=write("name", who), at=at, prev=number + 1 if number else 0, n=number
+            write("text", text),
+            role=role,
+            who=write("name", who),
+            at=at,
+            prev=number + 1 if number else 0,
+            n=number,
+            scope="user:mira",
         )
 
 
@@ -235,7 +249,7 @@ def _add_people(companion: CompanionProcess, now: int, write: Write) -> None:
 
     post("approve", who="telegram:1001", name="mira")
     post("rename", who="telegram:1001", name=write("name", "Mira"))
-    post("link", who="telegram:1001", other="matrix:@mira:example.org")
+    post("link", who="telegram:1001", other="irc:mira")
     post("approve", who="xmpp:tom@example.org", name="tom")
     post("block", who="irc:" + write("file", "salesman").replace(" ", "-"))
     post("groups", id=write("file", "telegram:-2002").replace(" ", "-"), mode="mention")
