@@ -72,7 +72,7 @@ def _fetch() -> None:
     libraries = sorted(path for path in found if "chromium" not in path.relative_to(root).parts)
     search = ":".join(f'"$here"/{path.relative_to(HOME)}' for path in libraries)
     inside = next(iter(sorted(root.rglob("lib/chromium/chromium-headless-shell"))))
-    variables = f'FONTCONFIG_FILE="$here"/fonts.conf LD_LIBRARY_PATH={search}'
+    variables = f'FONTCONFIG_FILE="$here"/fonts.conf XDG_CACHE_HOME="$here"/cache LD_LIBRARY_PATH={search}'
     write_launcher(COMMAND, f'env {variables} "$here"/{inside.relative_to(HOME)}')
 
 
@@ -82,7 +82,7 @@ _FONTS = """\
 <fontconfig>
 <dir prefix="relative">root/usr/share/fonts</dir>
 <dir>/usr/share/fonts</dir>
-<cachedir prefix="relative">cache</cachedir>
+<cachedir prefix="xdg">fontconfig</cachedir>
 </fontconfig>
 """
 

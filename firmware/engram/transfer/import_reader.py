@@ -110,7 +110,9 @@ class ImportReader:
                 yield page.read_line(number, line.decode()) or (number, "")
             else:
                 yield number, "is not UTF-8."
-        yield page.end() or (1, "")
+        ended = page.end()
+        if ended:
+            yield ended
 
 
 def _lines_of(file):

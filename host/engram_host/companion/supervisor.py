@@ -33,6 +33,7 @@ TASKS = (
     "expiry",
     "folders",
     "http",
+    "imports",
     "merges",
     "mqtt",
     "replication",

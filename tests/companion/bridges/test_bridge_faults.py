@@ -27,6 +27,7 @@ Open = Callable[[], CompanionStore]
 
 KINDS = {
     "edits": EDITED,
+    "edits-known-keys": replace(EDITED, may_know_keys=True),
     "paragraphs": PARAGRAPHS,
     "edits-repeatable": replace(EDITED, is_repeatable=True),
     "paragraphs-repeatable": replace(PARAGRAPHS, is_repeatable=True),

@@ -315,6 +315,27 @@ def test_the_owner_stops_an_import_and_others_do_not(open_store: Open):
     play(work)
 
 
+def test_after_a_stop_while_the_board_is_away_another_file_is_imported(open_store: Open):
+    async def work() -> None:
+        memory = Memory()
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, memory)
+            await house.boards["kitchen"].kill()
+            await send(house, file_of(BIKE))
+            await house.say("/import memory.jsonl", "1", "1")
+            await wait_until_async("a line waits", lambda: house.store.count_waiting() == 1)
+            await house.say("/cancel", "1", "1")
+            await house.wait_for("is stopped after 0 lines", "1")
+            await send(house, file_of(CANOE, "other.jsonl"))
+            await house.say("/import other.jsonl", "1", "1")
+            await house.start_board("kitchen")
+            memory.give_to(house)
+            await house.wait_for("other.jsonl: 1 stored, 0 refused", "1")
+            assert memory.contents == ["The canoe is orange"]
+
+    play(work)
+
+
 def test_messages_of_others_come_between_the_lines(open_store: Open):
     async def work() -> None:
         memory = Memory()

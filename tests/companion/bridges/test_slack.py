@@ -448,6 +448,7 @@ def test_the_fake_refuses_what_the_documentation_does_not_know(server):
         ("http://files.slack.com/files-pri/T1-F1/memory.jsonl", False),
         ("https://slack.com.example.org/memory.jsonl", False),
         ("https://docs.example.org/memory.jsonl", False),
+        ("https://[files.slack.com/memory.jsonl", False),
         ("", False),
     ],
 )

@@ -90,7 +90,7 @@ class Imports:
         return answer.json()
 
     def start(self, import_id: str, status: int = 200) -> dict[str, Any]:
-        answer = self._client.post(f"{self._path}/{import_id}/start")
+        answer = self._client.post(f"{self._path}/{import_id}", json={"action": "start"})
         assert answer.status_code == status, answer.text
         return answer.json()
 

@@ -246,5 +246,5 @@ def test_a_view_of_ten_thousand_memories_is_small_and_quick(many: Companion, pat
             began = time.perf_counter()
             found = browser.http.get(path)
             took.append(time.perf_counter() - began)
-        assert found.status_code == 200 and len(found.content) <= VIEW_BYTES
+            assert found.status_code == 200 and len(found.content) <= VIEW_BYTES
         assert min(took) < MOST_SECONDS, took

@@ -167,6 +167,7 @@ OPEN = {
     ("GET", "/session"),
     ("GET", "/signin"),
     ("POST", "/signin"),
+    ("GET", "/session"),
     ("GET", "/signout"),
     ("POST", "/signout"),
     ("GET", "/v1/alive"),

@@ -247,8 +247,8 @@ def test_a_long_conversation_is_shown_in_parts(companion: Companion, kitchen: Se
         assert len(answer.content) <= VIEW_BYTES
         view = Parsed(answer.text)
         seen += [each["data-mid"] for each in view.all("article")]
-        links = [each["href"] for each in view.all("a") if re.fullmatch(r"\?before=[0-9]+", each["href"])]
-        older = [each for each in links if not address.endswith(each)]
+        linked = {each["href"] for each in view.all("a") if re.fullmatch(r"\?before=[^&]+", each["href"])}
+        older = [each for each in linked if not address.endswith(each)]
         if not older:
             break
         address = f"/boards/talker/chat{older[0]}"

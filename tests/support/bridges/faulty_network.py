@@ -109,7 +109,7 @@ class FaultyNetwork:
 
     def _show(self, chat: Chat, text: str, key: str, reply_to: str, is_plain: bool) -> str:
         known = self._keys.get((chat.id, key))
-        if known is None or not self.features.is_repeatable:
+        if known is None or not (self.features.is_repeatable or self.features.may_know_keys):
             known = ShownMessage(f"n{len(self.shown) + 1}", chat, text, reply_to, is_plain)
             self.shown.append(known)
             self._keys[chat.id, key] = known

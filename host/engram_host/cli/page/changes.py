@@ -56,14 +56,14 @@ def changes(
         name = companion.device(context.device)
         path = f"/v1/boards/{name}/changes"
         if undo:
-            change = _follow(companion, name, companion.post(f"{path}/{undo}/undo", {}))
+            _show(context, _follow(companion, name, companion.post(f"{path}/{undo}/undo", {})))
         elif cancel:
-            change = companion.delete(f"{path}/{cancel}")
+            _show(context, companion.delete(f"{path}/{cancel}"))
         else:
-            found = companion.get(path, limit=limit)
-    if undo or cancel:
-        _show(context, change)
-        return
+            _show_all(context, name, companion.get(path, limit=limit))
+
+
+def _show_all(context: Context, name: str, found: list[dict[str, Any]]) -> None:
     if context.json:
         output.print_json({"device": name, "changes": found})
         return

@@ -15,7 +15,7 @@ from engram_host.cli.options import DEVICE, HOME, JSON, URL, Context, takes
 def journal(
     context: Context,
     day: Annotated[str, typer.Argument(help="day such as 2026-01-31, in the board's zone; without it, a list")] = "",
-    days: Annotated[int, typer.Option(min=1, max=366, help="without a day: so many up to today")] = 30,
+    days: Annotated[int, typer.Option(min=1, max=365, help="without a day: so many up to today")] = 30,
     principal: Annotated[str, typer.Option(help="with a day: whose note")] = "owner",
     offset: Annotated[int, typer.Option(min=0, help="with a day: leave out so many turns before")] = 0,
     limit: Annotated[int, typer.Option(min=1, max=500, help="with a day: most turns to show")] = 60,
@@ -33,8 +33,8 @@ def journal(
             asked = {"principal": principal, "offset": offset, "limit": limit}
             found = companion.get(f"{path}/{_checked(day)}", **asked)
         else:
-            last = date.today() + timedelta(days=1)  # it may be tomorrow already where the board is
-            found = companion.get(path, first=str(last - timedelta(days=days)), last=str(last))
+            first = date.today() - timedelta(days=days - 1)
+            found = companion.get(path, first=str(first), days=days + 1)  # it may be tomorrow where the board is
     if context.json:
         output.print_json({"device": name, **found})
     elif day:

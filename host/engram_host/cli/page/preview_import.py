@@ -20,7 +20,7 @@ def preview_import(context: Context, file: Path, *, is_started: bool) -> None:
         here = f"{path}/{found['id']}"
         lines = companion.get(f"{here}/lines", limit=_MOST_SHOWN)["lines"]
         if is_started:
-            found = companion.post(f"{here}/start", {})
+            found = companion.post(here, {"action": "start"})
         else:
             companion.delete(here)
     if context.json:

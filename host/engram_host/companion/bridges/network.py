@@ -77,8 +77,8 @@ class Features:
 
     A message has at most `most_units` of what `count_units` counts. `edit_seconds` is the least time between two edits of one
     message, None where messages cannot be edited: answers come in paragraphs there. `is_repeatable`: a message that is sent
-    again with its key is shown once. `command_signs` are the signs with which a command may begin: where clients keep a slash
-    for themselves, people type another one.
+    again with its key is shown once, as it was sent first; `may_know_keys`: that may be so, for a while. `command_signs` are
+    the signs with which a command may begin: where clients keep a slash for themselves, people type another one.
     """
 
     most_units: int
@@ -86,6 +86,7 @@ class Features:
     edit_seconds: float | None = None
     has_typing: bool = True
     is_repeatable: bool = False
+    may_know_keys: bool = False
     command_signs: str = "/"
 
 

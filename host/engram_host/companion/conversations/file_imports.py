@@ -21,7 +21,7 @@ from engram_host.companion.bridge_types import ChatFile, ChatPlace, Delivery
 from engram_host.companion.bridges.errors import FileNotFetched
 from engram_host.companion.bridges.network import Attachment, Incoming
 from engram_host.companion.conversations.service import ConversationService, Progress
-from engram_host.companion.errors import CompanionError, StoreUnavailable, TooManyWaiting
+from engram_host.companion.errors import CompanionError, StoreUnavailable, TooManyWaiting, UnknownConversation
 from engram_host.companion.store.bridges.files import ChatFileTable
 from engram_host.companion.types import Piece, Said
 from engram_host.transfer.reader import Line, MemoryFile
@@ -88,7 +88,8 @@ class FileImports:
         self._begin = begin
         self._deliver = deliver
         self._now = now
-        self._running: set[ChatPlace] = set()
+        self._running: set[str] = set()
+        """The ids of the messages that asked for what is imported now."""
 
     async def take(self, message: Incoming, caller: Caller, place: ChatPlace) -> str:
         """Keep a file of a message; what is said to that, "" if it has none that /import reads. StoreUnavailable."""
@@ -141,43 +142,40 @@ class FileImports:
         file = await asyncio.to_thread(self._store.cancel_import, place)
         if file is None:
             return ""
+        with contextlib.suppress(UnknownConversation):  # the board may have answered it just now
+            await self._conversations.cancel(file.device, _line_id(file, file.answered + 1))
         lines = counted(file.answered, "line", "lines")
         return f"The import of {file.name} is stopped after {lines}; what {file.device} stored stays."
 
     def resume(self, file: ChatFile) -> None:
         """Go on with an import, unless it goes on already."""
-        if file.place not in self._running:
-            self._running.add(file.place)
+        if file.mid not in self._running:
+            self._running.add(file.mid)
             self._begin(self._run(file))
 
     # --- giving it to the board
 
     async def _run(self, file: ChatFile) -> None:
+        current: ChatFile | None = file
         try:
-            while True:
+            while current and current.mid == file.mid:
                 try:
-                    await self._import(file)
+                    await self._import(current)
                     return
                 except StoreUnavailable as problem:
                     _log.warning("an import waits: %s", problem, extra={"repeat": "imports"})
                 await asyncio.sleep(RETRY_SECONDS)
-                file = await self._again(file)
+                with contextlib.suppress(StoreUnavailable):
+                    current = await asyncio.to_thread(self._store.chat_file, file.place)
         finally:
-            self._running.discard(file.place)
-
-    async def _again(self, file: ChatFile) -> ChatFile:
-        """A file as it stands in the database, as far as that can be read."""
-        with contextlib.suppress(StoreUnavailable):
-            found = await asyncio.to_thread(self._store.chat_file, file.place)
-            return found if found and found.mid == file.mid else file
-        return file
+            self._running.discard(file.mid)
 
     async def _import(self, file: ChatFile) -> None:
         source, report = _source(file), ImportReport.parse(file.report)
         lines = await asyncio.to_thread(lambda: list(source.lines()))
         stopped = ""
         for at, line in enumerate(lines[file.answered :], file.answered + 1):
-            mid = f"{file.mid}.{at}"
+            mid = _line_id(file, at)
             try:
                 stopped = await self._give(file, mid, line, report)
             except _CompanionStops:
@@ -250,6 +248,11 @@ class FileImports:
 def importable(attachment: Attachment) -> bool:
     """Whether a file is one that /import reads, and its network gives it."""
     return attachment.fetch is not None and attachment.kind == "file" and attachment.name.lower().endswith(_FORMS)
+
+
+def _line_id(file: ChatFile, number: int) -> str:
+    """The id of the message that gives the board a line: the same one after a stop."""
+    return f"{file.mid}.{number}"
 
 
 def _source(file: ChatFile) -> MemoryFile:

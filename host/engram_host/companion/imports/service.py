@@ -119,7 +119,7 @@ class ImportService:
 
     def start(self) -> None:
         """Begin to send the lines of imports that were started, also before this companion was."""
-        self._task = self._supervisor.start("conversations imports", self._run)
+        self._task = self._supervisor.start("imports", self._run)
 
     async def stop(self) -> None:
         """End that; what is under way goes on at the next start."""
@@ -252,7 +252,7 @@ class ImportService:
                 task.result()  # an error that nobody foresaw is the supervisor's
         for status in await asyncio.to_thread(self._files.list_imports):
             if status.state == "running" and status.id not in self._running:
-                self._running[status.id] = asyncio.create_task(self._import(status), name="conversations imports")
+                self._running[status.id] = asyncio.create_task(self._import(status), name="imports")
 
     async def _import(self, status: ImportStatus) -> None:
         """Send the lines that are left, until the end, a cancellation, or what no further line would get past."""

@@ -60,7 +60,7 @@ class MemoryBrowser:
         return await asyncio.to_thread(self._detail, device, entry_id)
 
     async def of_turns(self, device: str, turns: Iterable[str]) -> dict[str, list[ReadEntry]]:
-        """The memories that came from some turns and are not forgotten, by the turn's id."""
+        """The memories that came from some turns and are not forgotten, by the turn's id, the newest first."""
         return await asyncio.to_thread(self._of_turns, device, [*turns])
 
     async def entries(self, device: str, ids: Iterable[str]) -> dict[str, ReadEntry]:
@@ -164,7 +164,7 @@ class MemoryBrowser:
         with index.lock:
             numbers = index.rows.column("number")
             for turn in turns:
-                rows = index.links.records_of(_number_of(turn, "t"))[: 4 * MOST_OF_TURN]
+                rows = reversed(index.links.records_of(_number_of(turn, "t"))[-4 * MOST_OF_TURN :])
                 known = dict.fromkeys(int(numbers[row]) for row in rows if numbers[row] != NONE)
                 wanted[turn] = [f"m{number}" for number in known][:MOST_OF_TURN]
         found = self._entries(name, [entry for entries in wanted.values() for entry in entries])

@@ -5,11 +5,13 @@ Its first message says all that the second one needs, so a companion that was re
 """
 
 import asyncio
+import time
 from dataclasses import replace
 
 from engram.errors import ArgumentError
 from engram_host.companion.conversations.answers import Exchange
-from engram_host.companion.conversations.service import ConversationService
+from engram_host.companion.conversations.service import LOOK_SECONDS, ConversationService
+from engram_host.companion.conversations.wakers import wait_for_event
 from engram_host.companion.errors import MemoryNotChangeable, TooManyWaiting, UnknownConversation, UnknownEntry
 from engram_host.companion.memories import commands
 from engram_host.companion.memories.browse import MemoryBrowser
@@ -29,6 +31,8 @@ KEY_PATTERN = r"^[0-9a-f]{8}$"
 """How the key of a change looks: the same change sent again has the same one."""
 
 _UNDOING = ("waiting", "done")
+_RECENT_SECONDS = 60
+_AWAY_LOOK_SECONDS = 10.0
 _RESUMED_SECONDS = 7 * 86400
 """How long after its first part a merge is finished."""
 
@@ -44,8 +48,8 @@ class MemoryChanges:
         self._conversations = conversations
         self._browser = browser
         self._supervisor = supervisor
-        self._merges: asyncio.Queue[tuple[str, str]] = asyncio.Queue(MOST_MERGES)
-        self._under_way: set[tuple[str, str]] = set()
+        self._merges: set[tuple[str, str]] = set()
+        self._asked = asyncio.Event()
         self._task: BackgroundTask | None = None
 
     def start(self) -> None:
@@ -109,15 +113,14 @@ class MemoryChanges:
         """Give one memory the text of two, and forget the other one, once the board has the text. MemoryNotChangeable."""
         if entry == other:
             raise ArgumentError("other", "is the same memory: name another one.")
-        if len(self._under_way) >= MOST_MERGES:
+        if len(self._merges) >= MOST_MERGES:
             raise TooManyWaiting(f"{MOST_MERGES} merges are under way: wait until some have ended.")
         found = await self._changeable(device, entry)
         await self._changeable(device, other)
         command = commands.edit_command(found.origin, found.entry.line, was, edit)
         made = await self._say(device, ChangeId("merge", entry, key, other, other_was), command, found)
-        if (device, made.id) not in self._under_way:
-            self._under_way.add((device, made.id))
-            self._merges.put_nowait((device, made.id))
+        self._merges.add((device, made.id))
+        self._asked.set()
         return made
 
     # --- what became of them
@@ -175,27 +178,30 @@ class MemoryChanges:
     # --- merges
 
     async def _run(self) -> None:
-        prefix = f"{commands.PREFIX}merge:"
-        # A merge that fails ends them all; they begin again from what the database has.
-        async with asyncio.TaskGroup() as group:
-            for each in await self._conversations.unfinished(prefix, _RESUMED_SECONDS, MOST_MERGES):
-                self._under_way.add((each.device, each.said.mid))
-                group.create_task(self._finish(each.device, each.said.mid))
-            while True:
-                device, mid = await self._merges.get()
-                group.create_task(self._finish(device, mid))
+        found = await self._conversations.unfinished(f"{commands.PREFIX}merge:", _RESUMED_SECONDS, MOST_MERGES)
+        self._merges |= {(each.device, each.said.mid) for each in found}
+        while True:
+            self._asked.clear()
+            looks_soon = [await self._finish(*merge) for merge in [*self._merges]]
+            if not self._merges:
+                await self._asked.wait()
+            else:
+                await wait_for_event(self._asked, LOOK_SECONDS if any(looks_soon) else _AWAY_LOOK_SECONDS)
 
-    async def _finish(self, device: str, mid: str) -> None:
-        """Forget the other memory once the board has the text of both."""
+    async def _finish(self, device: str, mid: str) -> bool:
+        """Forget the other memory if the board has the text of both; whether to look again soon."""
         try:
-            async for _ in self._conversations.follow_patiently(device, mid):
-                pass
-            await self._drop_other(device, await self._conversations.exchange(device, mid))
-        except (UnknownConversation, UnknownEntry, TooManyWaiting):
-            # It is kept no more, or cannot be asked for now: the view of the memory still offers to forget the other one.
-            return
-        finally:
-            self._under_way.discard((device, mid))
+            exchange = await self._conversations.exchange(device, mid)
+            if exchange.message.is_open:
+                # A board that was not offered it for so long is away.
+                return exchange.message.offers > 0 or time.time() - exchange.message.at < _RECENT_SECONDS
+            await self._drop_other(device, exchange)
+        except (UnknownConversation, UnknownEntry):
+            pass  # it is kept no more, or the other memory has gone by itself
+        except TooManyWaiting:
+            return False  # there will be room once the board has answered something
+        self._merges.discard((device, mid))
+        return False
 
     async def _drop_other(self, device: str, exchange: Exchange) -> None:
         change, id = describe_change(exchange), parse_id(exchange.message.said.mid)

@@ -64,7 +64,7 @@ class ChangeId:
 def parse_id(mid: str) -> ChangeId | None:
     """The id of a message, None if it is none of a change."""
     kind, entry, key, *more = (*mid.removeprefix(PREFIX).split(":"), "", "", "")
-    known = next((each for each in KINDS if each == kind), None)
+    known: ChangeKind | None = next((each for each in KINDS if each == kind), None)
     if not mid.startswith(PREFIX) or known is None:
         return None
     return ChangeId(known, entry, key, more[0], int(more[1]) if more[1].isdigit() else 0)
@@ -97,7 +97,10 @@ def _outcome(exchange: Exchange) -> tuple[ChangeState, str]:
     counts = next((each["counts"] for each in reports if isinstance(each.get("counts"), dict)), None)
     if counts is None:
         return "done", " ".join(answer.lines)
-    return next((state for name, state in _ENDED.items() if counts.get(name)), "unchanged"), ""
+    for name, state in _ENDED.items():
+        if counts.get(name):
+            return state, ""
+    return "unchanged", ""
 
 
 def _read(report: str) -> Any:

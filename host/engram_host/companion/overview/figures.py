@@ -87,7 +87,7 @@ has ten thousands of lines.
 
 
 def count_entries(store: ReplicaReader, device: Device, log: LogName, now: int) -> Iterator[CountedEntry]:
-    """The entries of a log as `LogCopy` has them, in the order of their latest lines."""
+    """The entries of a log that were not forgotten, in the order of their latest lines, with states as `LogCopy` has them."""
     archived = set[int]()
     versions: dict[int, _Version] = {}
     states = EntryStates(lambda number: versions[number][1] if number in versions else 0)
@@ -145,7 +145,7 @@ def _plain_turn(seq: int, fields: dict[str, Any]) -> _Version | None:
     sid, at = fields.get("sid", ""), fields.get("at", 0)
     if not (_is_usual_turn(fields) or line_meaning.is_known_turn(fields)):
         return None
-    is_turn = sid[:1] == "s" and sid[1:].isascii() and sid[1:].isdigit()
+    is_turn = sid[:1] == "s" and len(sid) <= _LONGEST_SID and sid[1:].isascii() and sid[1:].isdigit()
     return (seq, int(sid[1:]), at, 0, (), ()) if is_turn else None
 
 
@@ -155,6 +155,9 @@ def _is_usual_turn(fields: dict[str, Any]) -> bool:
     texts = type(get("sid")), type(get("who")), type(get("text")), type(get("scope", ""))
     return texts == _FOUR_TEXTS and type(get("at")) is int and type(get("n", 0)) is int and _UNUSUAL.isdisjoint(fields)
 
+
+_LONGEST_SID = 10
+"""Of a longer one describe_line() says whether it is a session's: a board writes none."""
 
 _FOUR_TEXTS = (str,) * 4
 _UNUSUAL = frozenset({"title", "caption", "workspace"})

@@ -32,6 +32,9 @@ MOST_MEMORIES = 100
 MOST_NOTE_LINES = 200
 """Lines of a day's note that are read together."""
 
+_LAST_DAY = 2_932_896
+"""9999-12-31, in days since 1970."""
+
 
 @dataclass(frozen=True)
 class DayMark:
@@ -132,6 +135,10 @@ class _Index:
     days: dict[int, _Entries] = field(default_factory=dict)
     of_notes: "dict[str, array[int]]" = field(default_factory=dict)
     states: dict[int, str] = field(default_factory=dict)
+
+    def add_to(self, day: int) -> _Entries:
+        """The entries of a day, to which one is added; a time before 1970 or after 9999 is no day but a wrong clock's."""
+        return self.days.setdefault(day, _Entries()) if 0 <= day <= _LAST_DAY else _Entries()
 
     def entries(self, day: int) -> _Entries:
         """The entries of a day, none if there are none."""
@@ -262,15 +269,14 @@ class BoardJournal:
 
 def _read_index(store: CompanionStore, device: Device, now: int) -> _Index:
     index = _Index()
-    for entry in count_entries(store, device, "journal", now):
-        entries = index.days.setdefault(day_of(entry.at, device.zone), _Entries())
-        entries.turns.extend((entry.session, entry.seq))
-    for entry in count_entries(store, device, "records", now):
-        index.days.setdefault(day_of(entry.at, device.zone), _Entries()).memories.append(entry.seq)
-        for note in dict.fromkeys(entry.notes):
-            index.of_notes.setdefault(note, array("q")).append(entry.seq)
-        if entry.state != "live":
-            index.states[entry.seq] = entry.state
+    for seq, _, at, session, _, _ in count_entries(store, device, "journal", now):
+        index.add_to(day_of(at, device.zone)).turns.extend((session, seq))
+    for seq, state, at, _, _, notes in count_entries(store, device, "records", now):
+        index.add_to(day_of(at, device.zone)).memories.append(seq)
+        for note in dict.fromkeys(notes):
+            index.of_notes.setdefault(note, array("q")).append(seq)
+        if state != "live":
+            index.states[seq] = state
     return index
 
 

@@ -1,7 +1,7 @@
 """Imports into a board over HTTP: what a file would do, and its way to the board line by line."""
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, Field
@@ -75,13 +75,19 @@ class LinesShown(BaseModel):
     lines: list[LineShown]
 
 
+class ImportChange(BaseModel):
+    """What is wanted of an import."""
+
+    action: Literal["start"]
+
+
 def make_import_router(imports: ImportService) -> APIRouter:
     """Make the routes."""
     router = APIRouter(prefix="/v1/boards/{device}/imports", responses=REFUSALS | NO_DEVICE)
     rules: dict[str, Any] = {"responses": _NO_IMPORT, "openapi_extra": requires(Role.OPERATOR)}
 
     @router.post("", status_code=201, openapi_extra=requires(Role.OPERATOR) | {"requestBody": _FILE})
-    async def preview(device: DeviceName, name: FileName, request: Request) -> ImportShown:
+    async def preview(device: DeviceName, request: Request, name: FileName = "memories.jsonl") -> ImportShown:
         """Say what a file would do, line by line, and keep it for a start. Nothing is sent to the board yet."""
         # The check before all routes bounds a body.
         return _shown(await imports.preview(device, name, await request.body()))
@@ -109,8 +115,8 @@ def make_import_router(imports: ImportService) -> APIRouter:
         shown = [LineShown(number=each.number, outcome=each.outcome, why=each.why, text=each.text) for each in found]
         return LinesShown(total=total, lines=shown)
 
-    @router.post("/{id}/start", **rules)
-    async def start(device: DeviceName, id: ImportId) -> ImportShown:
+    @router.post("/{id}", **rules)
+    async def start(device: DeviceName, id: ImportId, change: ImportChange) -> ImportShown:
         """Send the lines to the board, also again where it failed or was cancelled. A board that is away keeps it waiting."""
         return _shown(await imports.begin(device, id))
 

@@ -6,22 +6,19 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
-from starlette.exceptions import HTTPException
 
-from engram.clock import day_name, day_number
+from engram.clock import day_name
 from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.api.errors import NO_DEVICE, REFUSALS
 from engram_host.companion.auth.middleware import Role, requires
 from engram_host.companion.overview.journal import MOST_MEMORIES, TURNS_AT_ONCE, BoardJournal, DayMark
 
-_MOST_DAYS = 366
+_DAYS, _MOST_DAYS = 31, 366
 _MOST_TURNS = 500
 _MOST_OFFSET = 10_000_000
 _LAST_LINE = 1 << 30
 
-DayName = Annotated[
-    str, Path(pattern=r"^\d{4}-\d{2}-\d{2}$", description="a day in the board's zone, such as 2026-01-31")
-]
+_EPOCH = date(1970, 1, 1)
 
 
 class MarkShown(BaseModel):
@@ -101,14 +98,12 @@ def make_journal_router(journal: BoardJournal) -> APIRouter:
     @router.get("", openapi_extra=requires(Role.OPERATOR))
     async def days(
         device: DeviceName,
-        first: Annotated[str, Query(pattern=r"^\d{4}-\d{2}-\d{2}$", description="from this day on")],
-        last: Annotated[str, Query(pattern=r"^\d{4}-\d{2}-\d{2}$", description="up to this day")],
+        first: Annotated[date, Query(description="from this day on, in the board's zone")],
+        days: Annotated[int, Query(ge=1, le=_MOST_DAYS, description="of so many days")] = _DAYS,
     ) -> DaysShown:
         """The days of a board that have something: turns, memories, notes."""
-        begin, end = parse_day(first), parse_day(last)
-        if not 0 <= end - begin < _MOST_DAYS:
-            raise HTTPException(422, f"last is not before first, and less than {_MOST_DAYS} days after it")
-        found = await journal.days(device, begin, end)
+        begin = _number(first)
+        found = await journal.days(device, begin, begin + days - 1)
         return DaysShown(
             zone=found.zone,
             first=_name(found.first),
@@ -119,14 +114,14 @@ def make_journal_router(journal: BoardJournal) -> APIRouter:
     @router.get("/{day}", openapi_extra=requires(Role.OPERATOR))
     async def day(
         device: DeviceName,
-        day: DayName,
+        day: Annotated[date, Path(description="a day in the board's zone")],
         principal: Annotated[str, Query(min_length=1, max_length=64, description="whose note")] = "owner",
         offset: Annotated[int, Query(ge=0, le=_MOST_OFFSET, description="turns to leave out")] = 0,
         limit: Annotated[int, Query(ge=1, le=_MOST_TURNS, description="turns at most")] = TURNS_AT_ONCE,
         line: Annotated[int, Query(ge=1, le=_LAST_LINE, description="of the note, from this line on")] = 1,
     ) -> DayShown:
         """What was said, noted and remembered on a day, and what its note gave."""
-        found = await journal.day(device, parse_day(day), principal, offset, limit, line)
+        found = await journal.day(device, _number(day), principal, offset, limit, line)
         named: dict[str, Any] = {"mark": _mark(found.mark)}
         named |= {"before": _name(found.before), "after": _name(found.after)}
         return DayShown(**asdict(found) | named)
@@ -134,13 +129,8 @@ def make_journal_router(journal: BoardJournal) -> APIRouter:
     return router
 
 
-def parse_day(name: str) -> int:
-    """A day such as 2026-01-31 in days since 1970. HTTPException if there is none of that name."""
-    try:
-        date.fromisoformat(name)
-        return day_number(name)
-    except ValueError:
-        raise HTTPException(422, f"there is no day {name}") from None
+def _number(day: date) -> int:
+    return (day - _EPOCH).days
 
 
 def _name(day: int | None) -> str:

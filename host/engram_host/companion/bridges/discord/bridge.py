@@ -66,7 +66,7 @@ class Discord:
 
     @property
     def features(self) -> Features:
-        return Features(_MOST_UNITS, edit_seconds=1.5, command_signs="/!")
+        return Features(_MOST_UNITS, edit_seconds=1.5, may_know_keys=True, command_signs="/!")
 
     async def check(self) -> str:
         async with self._signed_in() as client:
@@ -109,7 +109,7 @@ class Discord:
                 more["reference"] = discord.MessageReference(
                     message_id=int(reply_to), channel_id=target.id, fail_if_not_exists=False
                 )
-            # Discord shows a nonce once "in the past few minutes": that is for the library's own repeats, not for a restart.
+            # Discord shows a nonce once "in the past few minutes", as it was sent first: that is not for every restart.
             nonce = hashlib.blake2s(key.encode(), digest_size=12).hexdigest()
             sent = await target.send(content, nonce=nonce, suppress_embeds=True, **more)
         return str(sent.id)

@@ -191,7 +191,10 @@ class Slack:
 
     def _is_slacks(self, address: str) -> bool:
         """Whether a file is Slack's own: the token goes to nobody else, as a file that is kept elsewhere has its address."""
-        own, there = urlsplit(self._url), urlsplit(address)
+        try:
+            own, there = urlsplit(self._url), urlsplit(address)
+        except ValueError:
+            return False
         is_one_of_slack = (own.hostname or "") == "slack.com" and (there.hostname or "").endswith(".slack.com")
         return own.scheme == there.scheme and (is_one_of_slack or own.netloc == there.netloc)
 

@@ -12,8 +12,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 
-from engram.clock import civil, day_name, days_from_civil
-from engram_host.companion.api.boards.journal import parse_day
+from engram.clock import civil, day_name, day_number, days_from_civil
 from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.overview.journal import (
     TURNS_AT_ONCE,
@@ -104,7 +103,7 @@ class DaysView:
     ) -> Response:
         """One day; with `is_one` one turn of it with all of its text that fits."""
         limit = 1 if is_one else TURNS_AT_ONCE
-        found = await self._journal.day(device, parse_day(name), principal, offset, limit, line)
+        found = await self._journal.day(device, _parse_day(name), principal, offset, limit, line)
         sessions, shown = _sessions(found.turns, offset, _WHOLE_BYTES // 5 if is_one else _CUT_TURN)
         note = take_fitting(
             (cut_text(each, _CUT_LINE) for each in found.note.lines), _NOTE_BYTES, lambda each: html_bytes(each) + 20
@@ -137,7 +136,7 @@ class DaysView:
         """(year, month) that is to be shown. UnknownDevice, HTTPException."""
         if month:
             year, _, number = month.partition("-")
-            parse_day(f"{month}-01")
+            _parse_day(f"{month}-01")
             return int(year), int(number)
         found = await self._journal.days(device, 0, 0)
         last = found.last
@@ -145,6 +144,14 @@ class DaysView:
             last = (int(time.time()) + found.zone * 60) // _DAY_SECONDS
         year, number, _ = civil(last)
         return year, number
+
+
+def _parse_day(name: str) -> int:
+    """A day such as 2026-01-31 in days since 1970. HTTPException if there is none of that name."""
+    try:
+        return day_number(name)
+    except ValueError:
+        raise HTTPException(422, f"there is no day {name}") from None
 
 
 def _sessions(turns: Iterable[Turn], offset: int, most: int) -> tuple[list[Session], int]:

@@ -65,14 +65,20 @@ def shown_memory(line: dict[str, Any]) -> ShownMemory:
     """A line as a view shows it."""
     importance = line.get("importance", IMPORTANCE)
     return ShownMemory(
-        _text(line, "id"),
-        _number(line, "seq"),
-        _text(line, "content"),
-        *(_words(line, name) for name in ("tags", "keywords", "notes")),
-        *(_text(line, name, default) for name, default in (("type", "fact"), ("source", "manual"), ("scope", "all"))),
-        importance if isinstance(importance, int | float) else IMPORTANCE,
-        *(_number(line, name) for name in ("created", "updated", "expires")),
-        line.get("pinned") is True,
+        id=_text(line, "id"),
+        seq=_number(line, "seq"),
+        content=_text(line, "content"),
+        tags=_words(line, "tags"),
+        keywords=_words(line, "keywords"),
+        notes=_words(line, "notes"),
+        type=_text(line, "type", "fact"),
+        source=_text(line, "source", "manual"),
+        scope=_text(line, "scope", "all"),
+        importance=importance if isinstance(importance, int | float) else IMPORTANCE,
+        created=_number(line, "created"),
+        updated=_number(line, "updated"),
+        expires=_number(line, "expires"),
+        is_pinned=line.get("pinned") is True,
     )
 
 
@@ -229,9 +235,17 @@ def make_router(page: Page, overviews: BoardOverviews, services: MemoryServices)
         at: Annotated[int, Query(ge=1, le=_MOST_PAGES)] = 1,
     ) -> Response:
         """Some memories that pass all filters."""
-        filters = (each.strip() for each in (tag, type, scope, source, keyword, words))
-        of_log: MemoryState = "live" if state == "trash" else state
-        query = MemoryQuery(of_log, *filters, is_pinned=bool(pinned), sort=sort)
+        query = MemoryQuery(
+            "live" if state == "trash" else state,
+            tag.strip(),
+            type,
+            scope.strip(),
+            source,
+            keyword.strip(),
+            words.strip(),
+            is_pinned=bool(pinned),
+            sort=sort,
+        )
         return await lists.show(request, device, query, (since, until), state, at)
 
     @router.post("/boards/{device}/memories/trash", openapi_extra=view(form=True))
