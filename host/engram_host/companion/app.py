@@ -32,7 +32,6 @@ from engram_host.companion.auth.sessions import Sessions, make_sign_in_path
 from engram_host.companion.auth.tls import trust_certificate
 from engram_host.companion.auth.tokens import new_token, operator_token
 from engram_host.companion.board_settings.service import BoardSettingsService
-from engram_host.companion.bridges.configured import check_bridge
 from engram_host.companion.bridges.runner import BridgeRunner
 from engram_host.companion.conversations.bridge_engine import BridgeEngine, EngineSettings
 from engram_host.companion.conversations.door.mqtt_door import MqttDoor
@@ -186,8 +185,7 @@ class CompanionApp:
         async with self._reloading:
             settings = await asyncio.to_thread(read_settings, self.settings.home, {})
             rules = admission_rules(settings.people, settings.bridges)
-            for bridge in settings.bridges:
-                check_bridge(bridge)
+            self.bridges.check(settings.bridges)
             self.people.set_rules(rules)  # before a bridge that has become another one takes its first message
             await self.bridges.reload(settings.bridges)
             await self.alerts.reload(settings.alerts)
@@ -339,8 +337,7 @@ class RunningCompanion:
     def _limits(self) -> str:
         connections = self.app.connections
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-        each = connections.most_an_address
-        return f"{connections.most} connections, {each} from one address; {files} open files"
+        return f"{connections.most} connections, {connections.most_an_address} from one address; {files} open files"
 
     def banner(self, seconds: float, page: str) -> list[str]:
         """What a person is shown once it has started, which took so many seconds; `page` is how the page is opened."""

@@ -164,6 +164,7 @@ def routes(house: Companion) -> set[tuple[str, str]]:
 
 
 OPEN = {
+    ("GET", "/session"),
     ("GET", "/signin"),
     ("POST", "/signin"),
     ("GET", "/session"),
