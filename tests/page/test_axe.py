@@ -28,7 +28,7 @@ def test_axe_finds_no_serious_barrier(house: House, tab: Tab, shown: PageView):
     found: list[tuple[str, int, bool, str]] = []
     for language, width, dark in WAYS:
         tab.size(width, dark=dark)
-        tab.open(house.address(shown, lang=language))
+        house.open(tab, shown, lang=language)
         load_axe(tab)
         found += [(language, width, dark, each) for each in find_barriers(tab) if is_barred(each)]
     assert found == []

@@ -9,7 +9,7 @@ import pytest
 from chromium import Chromium, Tab
 from companion_store import opened_store
 from engram_host.companion.bridge_types import PairingRequest
-from engram_host.companion.types import Hello, LogState, Sender
+from engram_host.companion.types import Hello, LogName, LogState, Sender
 from peers import Companion
 from sending import Sent
 
@@ -22,7 +22,7 @@ BOARDS = 1000
 @pytest.fixture(scope="module")
 def fleet(companion: Companion) -> Iterator[Companion]:
     """A companion that has heard of a thousand boards."""
-    logs = {"records": LogState(7, 1, 1, 0), "journal": LogState(7, 1, 1, 0)}
+    logs: dict[LogName, LogState] = {"records": LogState(7, 1, 1, 0), "journal": LogState(7, 1, 1, 0)}
     with opened_store(companion.home) as store:
         for number in range(BOARDS):
             store.greet(Hello(f"fleet-{number:04}", Sender(f"f{number}", 3, 9), 0, logs), 1_795_000_000 - number)

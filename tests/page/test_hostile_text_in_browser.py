@@ -28,16 +28,20 @@ FOREIGN = """\
 })()"""
 
 
+REFUSED = "Failed to load resource: the server responded with a status of 4"
+"""What the console says of a view that says what is wrong with its address."""
+
+
 def check_is_own(tab: Tab) -> None:
     """Nothing in the view is somebody else's, nothing of it ran or was stopped by the policy, no other site was asked."""
     assert tab.run(FOREIGN) == []
-    assert tab.complaints() == []
+    assert [each for each in tab.complaints() if not each.startswith(REFUSED)] == []
     assert [address for address in tab.requested() if urlsplit(address).hostname == ELSEWHERE] == []
 
 
 @pytest.mark.parametrize("shown", [each for each in VIEWS if each.status == 200], ids=lambda each: each.name)
 def test_a_view_of_hostile_texts_is_its_own(hostile_house: House, tab: Tab, shown: PageView):
-    tab.open(hostile_house.address(shown))
+    hostile_house.open(tab, shown)
     check_is_own(tab)
     assert tab.run("document.querySelectorAll('main h1').length") == 1
     assert tab.run("getComputedStyle(document.querySelector('main h1')).visibility") == "visible"
@@ -48,6 +52,7 @@ def test_hostile_parameters_of_an_address_are_text(house: House, tab: Tab, shown
     evil = quote(LONG[1][:60])
     path, _, query = shown.address(house.boards.places).partition("?")
     names = {each.partition("=")[0] for each in query.split("&") if each} | {"find", "lang", "theme", "next", "evil"}
+    house.sign_in(tab, shown)
     tab.open(house.url + path + "?" + "&".join(f"{name}={evil}" for name in sorted(names)))
     assert tab.run(FOREIGN) == []
 
@@ -58,14 +63,15 @@ def test_what_is_typed_into_any_field_is_text(house: House, tab: Tab, evil: str)
     typed = ":not([type=hidden], [type=date], [type=month], [type=number], [type=checkbox], [type=radio])"
     fields = f"form[method=get] input{typed}"
     for shown in VIEWS:
-        tab.open(house.address(shown))
+        house.open(tab, shown)
         count = tab.run(f"document.querySelectorAll({fields!r}).length")
         for number in range(count):
-            tab.open(house.address(shown))
+            house.open(tab, shown)
             tab.run("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
             tab.run(f"document.querySelectorAll({fields!r})[{number}].focus()")
             tab.call("Input.insertText", text=evil)
-            tab.run("window.before = true, document.activeElement.form.requestSubmit()")
+            tab.run("window.before = true, document.activeElement.form.noValidate = true")
+            tab.run("document.activeElement.form.requestSubmit()")
             tab.wait(
                 "the answer is there",
                 "!window.before && document.readyState === 'complete' && document.querySelector('main h1')",

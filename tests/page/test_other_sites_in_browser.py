@@ -30,7 +30,7 @@ def own_forms(house: House) -> Iterator[tuple[str, dict[str, str]]]:
     """All forms of the page that change something, with what they would send, but for the CSRF token."""
     browser = PageClient(house.url)
     seen: set[str] = set()
-    for shown in VIEWS:
+    for shown in (view for view in VIEWS if not view.is_personal):
         for action, fields in _forms(browser.open(shown.address(house.boards.places), shown.status)):
             if action not in seen:
                 seen.add(action)
@@ -66,7 +66,7 @@ def test_no_form_of_another_page_is_taken(house: House, tab: Tab, host: str):
             tab.wait("the form is answered", f"location.pathname === {path} && document.readyState === 'complete'")
             assert "403" in tab.text(), (action, tab.text())
             tried += 1
-    assert tried >= 2
+    assert tried >= 12
     assert house.companion.client.get("/v1/boards/kitchen/chat").json() == before
 
 

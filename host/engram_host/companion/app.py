@@ -32,7 +32,6 @@ from engram_host.companion.auth.sessions import Sessions, make_sign_in_path
 from engram_host.companion.auth.tls import trust_certificate
 from engram_host.companion.auth.tokens import new_token, operator_token
 from engram_host.companion.board_settings.service import BoardSettingsService
-from engram_host.companion.bridges.configured import check_bridge
 from engram_host.companion.bridges.runner import BridgeRunner
 from engram_host.companion.conversations.bridge_engine import BridgeEngine, EngineSettings
 from engram_host.companion.conversations.door.mqtt_door import MqttDoor
@@ -129,9 +128,8 @@ class CompanionApp:
         self.folders = FolderService(store, settings.folders, settings.home, supervisor, embedding.wake)
         self.reranker = make_reranker(settings.rerank)
         self.expander = make_expander(settings.search, self.gateway.complete)
-        self.search = SearchService(
-            store, settings.search, embedding, self.folders, metrics, self.reranker, self.expander
-        )
+        steps = self.reranker, self.expander
+        self.search = SearchService(store, settings.search, embedding, self.folders, metrics, *steps)
         self.absences = AbsenceFinder(store, self.search.search, time.time)
         answers = self.search.answer_board, self.search.answer_get, self.search.answer_file
         self.conversations = ConversationService(store, settings.chat, supervisor)
@@ -142,13 +140,12 @@ class CompanionApp:
         self.dispatcher = MessageDispatcher(self.replication, *answers, self.conversations.answer_board, metrics)
         secrets = SecretStore(settings.home)
         self.alerts = AlertService(store, settings.alerts, secrets, supervisor, Lease(settings.home / ALERTS_LOCK))
-        self.people = PeopleService(
-            store, admission_rules(settings.people, settings.bridges), lambda request: self.alerts.wake()
-        )
+        rules = admission_rules(settings.people, settings.bridges)
+        self.people = PeopleService(store, rules, lambda request: self.alerts.wake())
         pushes = DoorPushes(store, self.conversations)
         self.door = MqttDoor(self.conversations, self.people, pushes, supervisor) if settings.chat.mqtt else None
-        rules = EngineSettings(settings.chat, lambda bridge: self.bridges.boards_of(bridge))
-        self.bridge_engine = BridgeEngine(store, self.conversations, self.people, rules, supervisor)
+        engine = EngineSettings(settings.chat, lambda bridge: self.bridges.boards_of(bridge))
+        self.bridge_engine = BridgeEngine(store, self.conversations, self.people, engine, supervisor)
         self.bridges = BridgeRunner(
             settings.home, settings.bridges, secrets, self.bridge_engine, supervisor, metrics.count_bridge
         )
@@ -177,9 +174,8 @@ class CompanionApp:
         found = self.supervisor.problems()
         if self.mqtt_client and not self.mqtt_client.is_connected:
             found.append(self.mqtt_client.problem)
-        if self.embedding.problem:
-            found.append(self.embedding.problem)
-        found += [step.problem for step in (self.expander, self.reranker) if step and step.problem]
+        steps = self.embedding, self.expander, self.reranker
+        found += [step.problem for step in steps if step and step.problem]
         return found + self.folders.problems() + self.bridges.problems() + self.alerts.problems()
 
     async def reload_bridges(self) -> None:
@@ -189,8 +185,7 @@ class CompanionApp:
         async with self._reloading:
             settings = await asyncio.to_thread(read_settings, self.settings.home, {})
             rules = admission_rules(settings.people, settings.bridges)
-            for bridge in settings.bridges:
-                check_bridge(bridge)
+            self.bridges.check(settings.bridges)
             self.people.set_rules(rules)  # before a bridge that has become another one takes its first message
             await self.bridges.reload(settings.bridges)
             await self.alerts.reload(settings.alerts)
@@ -342,8 +337,7 @@ class RunningCompanion:
     def _limits(self) -> str:
         connections = self.app.connections
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-        each = connections.most_an_address
-        return f"{connections.most} connections, {each} from one address; {files} open files"
+        return f"{connections.most} connections, {connections.most_an_address} from one address; {files} open files"
 
     def banner(self, seconds: float, page: str) -> list[str]:
         """What a person is shown once it has started, which took so many seconds; `page` is how the page is opened."""

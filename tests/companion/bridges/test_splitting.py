@@ -154,6 +154,7 @@ PIECES: list[tuple[list[tuple[PieceKind, str]], str]] = [
     ([("text", "```\nx"), ("notice", "n")], "```\nx\n```\n\n· n"),
     ([("report", '{"counts": 3, "notes": []}')], "counts: 3"),
     ([("report", "{}"), ("line", "done")], "done"),
+    ([("report", '{"recalled": [["m1", 720]]}')], NOTHING),
     ([], NOTHING),
 ]
 

@@ -15,6 +15,9 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+OWNER: dict[str, Any] = {"companion.chat": "owner"}
+
+
 def path(device: str = "kitchen") -> str:
     return f"/v1/boards/{device}/settings"
 
@@ -30,7 +33,9 @@ def known(companion: Companion, name: str) -> dict[str, Any]:
 def change(companion: Companion, name: str, value: str, device: str = "kitchen") -> dict[str, Any]:
     """Ask for a change, and wait for what came of it."""
     mid = companion.client.post(path(device), json={"name": name, "value": value}).json()["id"]
-    return wait_until("the board answers", lambda: _ended(companion, device, mid))
+    ended = wait_until("the board answers", lambda: _ended(companion, device, mid))
+    assert ended
+    return ended
 
 
 def _ended(companion: Companion, device: str, mid: str) -> dict[str, Any] | None:
@@ -41,7 +46,7 @@ def _ended(companion: Companion, device: str, mid: str) -> dict[str, Any] | None
 
 def test_a_board_lists_and_changes_its_settings_for_its_owner(companion: Companion, tmp_path: Path):
     home = tmp_path / "board"
-    with BoardProcess(home, companion.mqtt_url, "kitchen", **{"companion.chat": "owner"}):
+    with BoardProcess(home, companion.mqtt_url, "kitchen", **OWNER):
         wait_until("it is known", lambda: companion.client.get("/v1/devices/kitchen").status_code == 200)
         companion.client.post(f"{path()}/read")
         wait_until("it has listed what is set", lambda: shown(companion)["read"])

@@ -164,12 +164,14 @@ def routes(house: Companion) -> set[tuple[str, str]]:
 
 
 OPEN = {
+    ("GET", "/session"),
     ("GET", "/signin"),
     ("POST", "/signin"),
     ("GET", "/session"),
     ("GET", "/signout"),
     ("POST", "/signout"),
     ("GET", "/v1/alive"),
+    ("GET", "/session"),
     ("GET", "/me"),
     ("GET", "/me/boards/{device}"),
     ("GET", "/me/boards/{device}/days"),

@@ -6,7 +6,15 @@ from engram.channels.console.commands import commands
 from engram.channels.deliveries import changes
 from engram.memory.access import Caller
 
-OWNERS = {"compact": "", "companion": "", "telegram": "", "pair": "ABCDEFGH", "people": "list", "mode": "full"}
+OWNERS = {
+    "setting": "llm.retries 4",
+    "compact": "",
+    "companion": "",
+    "telegram": "",
+    "pair": "ABCDEFGH",
+    "people": "list",
+    "mode": "full",
+}
 """The commands that only the owner uses, with what makes them so."""
 
 CONSOLE = {"workspace": "garden"}

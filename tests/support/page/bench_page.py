@@ -26,9 +26,9 @@ sys.path.extend(str(Path(__file__).resolve().parents[1] / name) for name in ("co
 import psutil
 
 from engram_host.companion.page.assets import Assets
-from household import MAIN, Household, fill_household, write_folders
+from household import Household, fill_household, write_folders
 from page_client import PageClient
-from page_views import VIEWS, PageView
+from page_views import PERSON, VIEWS, PageView
 from peers import free_port
 from sending import Sent
 from server_process import CompanionProcess, ServerFailed
@@ -43,7 +43,7 @@ MOST_MS = 300.0
 MOST_VIEW_BYTES = 60 * 1024
 MOST_STATIC_BYTES = 250 * 1024
 MOST_GROWTH_MB = 25.0
-"""The bounds: of the first time that a view is asked for, of its bytes, of all static files, of memory."""
+"""The bounds: of a view's time, also the first one, unless it searches; of its bytes, of all static files, of memory."""
 
 _WORDS = (
     "kettle", "garden", "violin", "ticket", "harbour", "window", "coffee", "bicycle", "letter", "winter", "shed", "lamp",
@@ -59,11 +59,13 @@ class ViewFigures:
     median_ms: float
     cpu_ms: float
     html_bytes: int
+    searches: bool
 
     @property
     def is_within_bounds(self) -> bool:
         """Whether no bound is passed."""
-        return self.first_ms <= MOST_MS and self.median_ms <= MOST_MS and self.html_bytes <= MOST_VIEW_BYTES
+        is_fast = self.searches or max(self.first_ms, self.median_ms) <= MOST_MS
+        return is_fast and self.html_bytes <= MOST_VIEW_BYTES
 
 
 def fill(companion: CompanionProcess, now: int) -> Household:
@@ -84,7 +86,16 @@ def fill(companion: CompanionProcess, now: int) -> Household:
     return house
 
 
-def measure_view(companion: CompanionProcess, browser: PageClient, path: str, status: int) -> ViewFigures:
+@dataclass(frozen=True)
+class PageFigures:
+    """What all views cost, megabytes that serving them has added, and how long the API takes for a search of all boards."""
+
+    views: dict[str, ViewFigures]
+    growth_mb: float
+    api_search_ms: float
+
+
+def measure_view(companion: CompanionProcess, browser: PageClient, view: PageView, path: str) -> ViewFigures:
     """Ask for a view many times."""
     took: list[float] = []
     size = 0
@@ -95,10 +106,10 @@ def measure_view(companion: CompanionProcess, browser: PageClient, path: str, st
         began = time.perf_counter()
         answer = browser.http.get(path, follow_redirects=True)
         took.append(1000 * (time.perf_counter() - began))
-        assert answer.status_code == status, (path, answer.status_code)
+        assert answer.status_code == view.status, (path, answer.status_code)
         size = max(size, len(answer.content))
     cpu = (cpu_ms(companion) - before) / (REQUESTS - 1)
-    return ViewFigures(round(took[0], 1), round(statistics.median(took[1:]), 1), round(cpu, 1), size)
+    return ViewFigures(round(took[0], 1), round(statistics.median(took[1:]), 1), round(cpu, 1), size, view.searches)
 
 
 def cpu_ms(companion: CompanionProcess) -> float:
@@ -112,8 +123,18 @@ def memory_mb(companion: CompanionProcess) -> float:
     return psutil.Process(companion.pid).memory_info().rss / 1e6
 
 
-def measure(folder: Path, views: Sequence[PageView]) -> tuple[dict[str, ViewFigures], float]:
-    """(the figures of each view, megabytes that serving them has added); ServerFailed."""
+def search_ms(companion: CompanionProcess) -> float:
+    """Milliseconds of a search of all boards by the API, the median of some."""
+    took: list[float] = []
+    for _ in range(REQUESTS):
+        began = time.perf_counter()
+        companion.client.post("/v1/search", json={"query": "tea"}).raise_for_status()
+        took.append(1000 * (time.perf_counter() - began))
+    return round(statistics.median(took), 1)
+
+
+def measure(folder: Path, views: Sequence[PageView]) -> PageFigures:
+    """Measure some views; ServerFailed."""
     home = folder / "home"
     write_folders(home, folder / "notes")
     with CompanionProcess(home, free_port(), free_port()) as companion:
@@ -121,15 +142,20 @@ def measure(folder: Path, views: Sequence[PageView]) -> tuple[dict[str, ViewFigu
         companion.stop()
         companion.start()
         # What a search keeps it keeps for the API and for boards as well.
-        search = {"query": "where is the tea", "devices": [MAIN]}
-        companion.client.post("/v1/search", json=search).raise_for_status()
+        api_search_ms = search_ms(companion)
         before = memory_mb(companion)
-        browser = PageClient(companion.url)
+        operator, person = PageClient(companion.url), PageClient(companion.url)
+        link = companion.client.post("/v1/people/page", json={"who": PERSON}).raise_for_status().json()
+        person.open(link["path"])
         figures = {
-            view.name: measure_view(companion, browser, view.address(house.places), view.status) for view in views
+            view.name: measure_view(
+                companion, person if view.is_personal else operator, view, view.address(house.places)
+            )
+            for view in views
         }
-        browser.close()
-        return figures, round(memory_mb(companion) - before, 1)
+        operator.close()
+        person.close()
+        return PageFigures(figures, round(memory_mb(companion) - before, 1), api_search_ms)
 
 
 def main(arguments: list[str]) -> int:
@@ -143,26 +169,24 @@ def main(arguments: list[str]) -> int:
     views = [view for view in VIEWS if not given.views or view.name in given.views]
     try:
         with tempfile.TemporaryDirectory(prefix="engram-bench-page-") as folder:
-            figures, growth = measure(Path(folder), views)
+            found = measure(Path(folder), views)
     except ServerFailed as problem:
         print(f"bench_page: {problem}", file=sys.stderr)
         return 1
     static = sum(len(content) for content, _ in Assets().files.values())
-    print(f"{'view':20}{'first ms':>10}{'median ms':>11}{'cpu ms':>8}{'bytes':>8}")
-    for name, each in figures.items():
-        print(f"{name:20}{each.first_ms:>10}{each.median_ms:>11}{each.cpu_ms:>8}{each.html_bytes:>8}")
-    print(f"bounds              {MOST_MS:>10}{MOST_MS:>11}{MOST_VIEW_BYTES:>16}")
+    print(f"{'view':24}{'first ms':>10}{'median ms':>11}{'cpu ms':>8}{'bytes':>8}")
+    for name, each in found.views.items():
+        name += " (searches)" if each.searches else ""
+        print(f"{name:24}{each.first_ms:>10}{each.median_ms:>11}{each.cpu_ms:>8}{each.html_bytes:>8}")
+    print(f"{'bounds':24}{MOST_MS:>10}{MOST_MS:>11}{MOST_VIEW_BYTES:>16}")
     print(f"all static files: {static} bytes of at most {MOST_STATIC_BYTES}")
-    print(f"memory by serving the page: {growth} MB of at most {MOST_GROWTH_MB}")
+    print(f"a search of all boards by the API: {found.api_search_ms} ms")
+    print(f"memory by serving the page: {found.growth_mb} MB of at most {MOST_GROWTH_MB}")
     OUT.parent.mkdir(parents=True, exist_ok=True)
-    kept = {
-        "views": {name: asdict(each) for name, each in figures.items()},
-        "static_bytes": static,
-        "growth_mb": growth,
-    }
+    kept = asdict(found) | {"static_bytes": static}
     OUT.write_text(json.dumps(kept, indent=1) + "\n", encoding="ascii")
-    is_good = all(each.is_within_bounds for each in figures.values())
-    return int(not (is_good and static <= MOST_STATIC_BYTES and growth <= MOST_GROWTH_MB))
+    is_good = all(each.is_within_bounds for each in found.views.values())
+    return int(not (is_good and static <= MOST_STATIC_BYTES and found.growth_mb <= MOST_GROWTH_MB))
 
 
 if __name__ == "__main__":

@@ -179,7 +179,8 @@ class Tab:
 
     def _is_so(self, script: str) -> bool:
         try:
-            return self.run(f"!!({script})")  # an element has no value that could be given
+            # An element has no value that could be given.
+            return self.run(f"document.readyState !== 'loading' && !!({script})")
         except BrowserFailed:
             return False  # the view has just been left for another one
 

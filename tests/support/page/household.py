@@ -101,6 +101,14 @@ class Household:
     places: dict[str, str]
 
 
+_BRIDGE = """
+[bridges.family]
+network = "irc"
+server = "irc.invalid:6697"
+"""
+"""A network that cannot be reached: people on it reach all boards."""
+
+
 def write_folders(home: Path, notes: Path, write: Write = plainly) -> None:
     """Write a folder of Markdown notes, and companion.toml with it, into a companion's folder before it starts."""
     notes.mkdir(parents=True, exist_ok=True)
@@ -111,7 +119,7 @@ def write_folders(home: Path, notes: Path, write: Write = plainly) -> None:
         (notes / f"{write('file', name)}.md").write_text(write("text", text), encoding="utf-8")
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     (home / "companion.toml").write_text(
-        f'[folders]\npaths = [{{ path = "{notes}", scope = "all", name = "notes" }}]\n', encoding="utf-8"
+        f'[folders]\npaths = [{{ path = "{notes}", scope = "all", name = "notes" }}]\n{_BRIDGE}', encoding="utf-8"
     )
 
 
@@ -145,6 +153,7 @@ def fill_household(companion: CompanionProcess, now: int, write: Write = plainly
     _tell_status(house.workshop, write, memories=3, model="", telegram="off", records_bytes=4000, flash=410_000)
     _add_people(companion, now, write)
     _converse(companion.url, house.kitchen, write)
+    house.places["import_id"] = _begin_import(companion.url, write)
     return house
 
 
@@ -166,7 +175,7 @@ def _remember(board: Sent, now: int, write: Write) -> None:
             type=kind,
             importance=round(0.3 + (days % 7) / 10, 1),
             source="manual" if days % 3 else "auto_llm",
-            scope="all" if days % 4 else "user:owner",
+            scope="user:owner" if days % 4 == 0 else "user:mira" if "mira" in tags else "all",
             created=created,
             turns=["t2"] if days == 9 else [],
             origin=write("label", "notes") if days == 13 else "",
@@ -197,7 +206,13 @@ def _talk(board: Sent, now: int, write: Write) -> None:
         role = "assistant" if who == "Engram" else "user"
         at = now - days * DAY - 600 + number
         board.say(
-            write("text", text), role=role, who=write("name", who), at=at, prev=number + 1 if number else 0, n=number
+            write("text", text),
+            role=role,
+            who=write("name", who),
+            at=at,
+            prev=number + 1 if number else 0,
+            n=number,
+            scope="user:mira",
         )
 
 
@@ -234,7 +249,7 @@ def _add_people(companion: CompanionProcess, now: int, write: Write) -> None:
 
     post("approve", who="telegram:1001", name="mira")
     post("rename", who="telegram:1001", name=write("name", "Mira"))
-    post("link", who="telegram:1001", other="matrix:@mira:example.org")
+    post("link", who="telegram:1001", other="irc:mira")
     post("approve", who="xmpp:tom@example.org", name="tom")
     post("block", who="irc:" + write("file", "salesman").replace(" ", "-"))
     post("groups", id=write("file", "telegram:-2002").replace(" ", "-"), mode="mention")
@@ -266,3 +281,16 @@ def _converse(url: str, board: Sent, write: Write) -> None:
     )
     board.ask("push", mid="push:bins", room="page", text=write("text", "Reminder: the bins go out **tonight**."))
     browser.close()
+
+
+def _begin_import(url: str, write: Write) -> str:
+    """A file that somebody wants to import, and has not sent to the board yet; the import's id."""
+    lines = ("- Mira plays the cello", "- The tea is in the blue tin.", "- Tom's shoe size is 42")
+    text = "\n".join(write("text", line) for line in lines)
+    path = f"/boards/{MAIN}/import"
+    browser = PageClient(url)
+    file = {"file": (f"{write('file', 'notes')}.md", text.encode(), "text/markdown")}
+    answer = browser.send(path, {}, seen=path, files=file)
+    browser.close()
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"].rpartition("/")[2]

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+PERSON = "mira"
+
 
 @dataclass(frozen=True)
 class PageView:
@@ -19,6 +21,10 @@ class PageView:
     name: str
     path: str
     status: int = 200
+    searches: bool = False
+    """Whether it takes as long as a search of the API, which has figures of its own."""
+    is_personal: bool = False
+    """Whether it is one of the page of a person who talks through bridges: PERSON, by a link."""
 
     def address(self, places: Mapping[str, str], **parameters: str) -> str:
         """The path with what is found, and with more parameters."""
@@ -33,6 +39,26 @@ VIEWS = (
     PageView("chat", "/boards/kitchen/chat"),
     PageView("chat-boards", "/chat?find=e"),
     PageView("message", "/boards/kitchen/chat/message?id=page:tea"),
+    PageView("memories", "/boards/kitchen/memories"),
+    PageView("memories-trash", "/boards/kitchen/memories?state=trash"),
+    PageView("memory", "/boards/kitchen/memories/m13"),
+    PageView("merge", "/boards/kitchen/memories/m2/merge?other=m20"),
+    PageView("search", "/search"),
+    PageView("search-found", "/search?q=tea", searches=True),
+    PageView("search-board", "/boards/kitchen/search?q=tea", searches=True),
+    PageView("search-why", "/boards/kitchen/search?q=tea&entry=m5", searches=True),
+    PageView("file", "/search/file?path=MEMORY.md&board=kitchen"),
+    PageView("days", "/boards/kitchen/days"),
+    PageView("day", "/boards/kitchen/days/{day}"),
+    PageView("import", "/boards/kitchen/import"),
+    PageView("import-one", "/boards/kitchen/import/{import_id}"),
+    PageView("settings", "/boards/kitchen/settings"),
+    PageView("people", "/people"),
+    PageView("person", "/people/person?who=mira"),
+    PageView("health", "/health"),
+    PageView("mine", "/me", is_personal=True),
+    PageView("my-memories", "/me/boards/kitchen", is_personal=True),
+    PageView("my-days", "/me/boards/kitchen/days", is_personal=True),
     PageView("sign-out", "/signout"),
     PageView("problem", "/nothing-here", 404),
 )

@@ -10,7 +10,7 @@ Status 1 with a sentence where there is no Chromium, or a server does not start.
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ sys.path.extend(str(Path(__file__).resolve().parents[1] / name) for name in ("co
 
 from chromium import Chromium, Tab, find_chromium
 from household import fill_household, plainly, write_folders
-from page_views import VIEWS
+from page_views import PERSON, VIEWS
 from peers import free_port
 from server_process import CompanionProcess, ServerFailed
 
@@ -54,9 +54,9 @@ class Picture:
 
 SHOWN = (
     Picture("boards", height=460),
-    Picture("board", is_dark=True),
-    Picture("chat"),
-    Picture("chat-boards", NARROW, 640),
+    Picture("memories", is_dark=True),
+    Picture("search-found"),
+    Picture("chat", NARROW, 780),
 )
 
 
@@ -72,10 +72,11 @@ class DemoCompanion(CompanionProcess):
 
 @dataclass(frozen=True)
 class Demo:
-    """Where the companion is, and what stands in braces in the paths of views."""
+    """Where the companion is, what stands in braces in the paths of views, and how a link to a person's page is made."""
 
     url: str
     places: dict[str, str]
+    make_link: Callable[[], str]
 
 
 @contextmanager
@@ -84,7 +85,13 @@ def open_demo(folder: Path) -> Iterator[Demo]:
     home = folder / "home"
     write_folders(home, folder / "notes")
     with DemoCompanion(home, free_port(), free_port()) as companion:
-        yield Demo(companion.url, fill_household(companion, NOW, plainly).places)
+        places = fill_household(companion, NOW, plainly).places
+
+        def make_link() -> str:
+            answer = companion.client.post("/v1/people/page", json={"who": PERSON})
+            return companion.url + answer.raise_for_status().json()["path"]
+
+        yield Demo(companion.url, places, make_link)
 
 
 def take(tab: Tab, demo: Demo, picture: Picture, path: Path, *, is_whole: bool = False, language: str = "en") -> None:
@@ -92,6 +99,8 @@ def take(tab: Tab, demo: Demo, picture: Picture, path: Path, *, is_whole: bool =
     tab.call("Emulation.setTimezoneOverride", timezoneId=ZONE)
     tab.size(picture.width, picture.height, dark=picture.is_dark)
     view = next(view for view in VIEWS if view.name == picture.view)
+    if view.is_personal:
+        tab.open(demo.make_link())
     tab.open(demo.url + view.address(demo.places, lang=language))
     tab.wait(
         "times are those of the zone",
@@ -100,13 +109,15 @@ def take(tab: Tab, demo: Demo, picture: Picture, path: Path, *, is_whole: bool =
     tab.screenshot(path, is_whole=is_whole)
 
 
-def take_all(tab: Tab, demo: Demo, folder: Path) -> None:
+def take_all(browser: Chromium, demo: Demo, folder: Path) -> None:
     """Pictures of all views: wide and light, narrow and dark, and in Chinese."""
     folder.mkdir(parents=True, exist_ok=True)
     for view in VIEWS:
+        tab = browser.tab()
         take(tab, demo, Picture(view.name), folder / f"{view.name}.png", is_whole=True)
         narrow = Picture(view.name, 320, is_dark=True)
         take(tab, demo, narrow, folder / f"{view.name}-narrow-dark.png", is_whole=True, language="zh")
+        tab.close()
     print(f"{2 * len(VIEWS)} pictures are in {folder}")
 
 
@@ -136,7 +147,7 @@ def main(arguments: list[str]) -> int:
         try:
             with open_demo(Path(folder)) as demo, Chromium(command) as browser:
                 if given.folder:
-                    take_all(browser.tab(), demo, given.folder)
+                    take_all(browser, demo, given.folder)
                     return 0
                 return int(take_shown(browser.tab(), demo) > 0)
         except ServerFailed as problem:

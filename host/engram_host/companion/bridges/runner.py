@@ -41,8 +41,7 @@ class BridgeRunner:
         count: Callable[[Counted], None] = lambda what: None,
     ):
         """`count` is called for each message and each failure. SettingError."""
-        for each in bridges:
-            check_bridge(each)
+        self.check(bridges)
         self._lease = Lease(home / LEASE_FILE)
         self._secrets = secrets
         self._engine = engine
@@ -74,12 +73,17 @@ class BridgeRunner:
         """Run these bridges from now on: what did not change goes on, what was stopped starts again. SettingError, and nothing
         has changed then.
         """
-        for each in bridges:
-            check_bridge(each)
+        self.check(bridges)
         self._wanted = {each.name: each for each in bridges}
         self.start()
         if self._lease.is_held:
             await self._apply()
+
+    @staticmethod
+    def check(bridges: Sequence[BridgeSettings]) -> None:
+        """Refuse settings that cannot be meant. SettingError."""
+        for each in bridges:
+            check_bridge(each)
 
     def boards_of(self, name: str) -> tuple[str, ...]:
         """The boards that people reach through a bridge; none for all that there are."""

@@ -5,7 +5,7 @@ board has, its settings, its profile, nor what is in its trash: a preview takes 
 """
 
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +25,12 @@ CONTENT_CHARS = 2000
 
 _STATES = {"live": LIVE, "expired": LIVE, "superseded": SUPERSEDED}
 """Those that a board has of what is in its log. What it archived comes in again as a new memory."""
+
+_MOST_LOOKED_AT = 500
+"""Entries that a search looks at for all of its words: a file has thousands of lines, and a board as many memories."""
+
+_LEAST_SHARE = 0.5
+"""Of a query's points that an entry has which may say the same: to compare texts takes most of a preview's time."""
 
 Line = dict[str, Any]
 
@@ -47,6 +53,8 @@ class CopiedEntries:
         state = copy.device.logs.get("records")
         self.epoch = state.epoch if state else 0
         self.next_seq = state.next if state else 1
+        self.live = 0
+        """How many are live."""
         self._entries: dict[int, _Entry] = {}
         self._of_origin: dict[str, list[int]] = {}
         self._of_term: dict[str, list[int]] = {}
@@ -54,14 +62,11 @@ class CopiedEntries:
             if entry.state in _STATES and _is_whole(entry.line):
                 self.put(int(entry.id[1:]), _STATES[entry.state], {**entry.line, "id": entry.id})
 
-    @property
-    def live(self) -> int:
-        """How many are live."""
-        return sum(entry.state == LIVE for entry in self._entries.values())
-
     def put(self, number: int, state: int, line: Line) -> None:
         """Let an entry be in a state, with a latest line."""
+        self.set_state(number, FORGOTTEN)
         self._entries[number] = _Entry(state, line)
+        self.live += state == LIVE
         self.next_seq = max(self.next_seq, number + 1)
         if "origin" in line:
             self._of_origin.setdefault("^" + line["origin"], []).append(number)
@@ -70,8 +75,10 @@ class CopiedEntries:
 
     def set_state(self, number: int, state: int) -> None:
         """Let an entry be in another state."""
-        if number in self._entries:
-            self._entries[number].state = state
+        entry = self._entries.get(number)
+        if entry:
+            self.live += (state == LIVE) - (entry.state == LIVE)
+            entry.state = state
 
     def state_and_latest(self, number: int) -> tuple[int | None, Line | None]:
         """The state and the latest line of an entry, None if there is none."""
@@ -87,13 +94,22 @@ class CopiedEntries:
         return self._of_origin.get(label, ())
 
     def search(self, query: Query, most: int) -> Iterator[_Hit]:
-        """The live entries of a scope that are nearest by their words."""
-        scores: Counter[int] = Counter()
-        for term in set(query.terms):
-            having = self._of_term.get(term, [])
-            for number in having:
-                scores[number] += math.log1p(len(self._entries) / len(having))  # pyright: ignore[reportArgumentType]
-        for number, _ in sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])):
+        """The live entries of a scope that are nearest by their words.
+
+        What says the same has the rarest words in common, too: the frequent ones are not looked at once there are many.
+        """
+        scores: defaultdict[int, float] = defaultdict(float)
+        left, best = _MOST_LOOKED_AT, 0.0
+        for having in sorted(filter(None, (self._of_term.get(term) for term in set(query.terms))), key=len):
+            points = math.log1p(len(self._entries) / len(having))
+            if left <= 0:
+                break
+            best += points
+            for number in having[-left:]:
+                scores[number] += points
+            left -= len(having)
+        near = [pair for pair in scores.items() if pair[1] >= _LEAST_SHARE * best]
+        for number, _ in sorted(near, key=lambda pair: (-pair[1], pair[0])):
             entry = self._entries[number]
             if most and entry.state == LIVE and "@" + entry.line.get("scope", access.ALL) in query.scopes:
                 most -= 1

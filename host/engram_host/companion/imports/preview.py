@@ -19,7 +19,7 @@ from engram_host.transfer.formats import Fields
 from engram_host.transfer.reader import MemoryFile
 from engram_host.wording import counted
 
-MOST_LINES = 10_000
+MOST_LINES = 5_000
 """Lines of one file: each is a message to the board."""
 
 COMMAND = "/import "

@@ -1,32 +1,16 @@
-"""Figures of one board over days, from the lines of its copy: memories, turns, tags.
+"""Figures of one board over days, from the entries of its copy: memories, turns, tags."""
 
-A copy is read once, line by line, and of each only what is counted is kept: a board of 10,000 memories is counted in a part of
-a second. What became of an entry is decided as everywhere, by EntryStates; the many lines that concern nobody but themselves
-need not be described for that.
-"""
-
-import heapq
-import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
-from engram import log_line
-from engram.memory import line_meaning
-from engram.store.types import ARCHIVED, FORGOTTEN, LIVE
-from engram_host.companion.entries.embedding_text import describe_line
-from engram_host.companion.entries.lifecycle import EntryStates
+from engram_host.companion.entries.scan import scan_entries
 from engram_host.companion.store.replica import ReplicaReader
-from engram_host.companion.types import Device, LogName, SeqRange
+from engram_host.companion.types import Device
 
 MOST_TAGS = 12
 """Tags that are shown, the most frequent ones."""
 
-_ARCHIVED_AT_ONCE = 1000
 _DAY_SECONDS = 86400
-_CONCERNS_OTHERS = frozenset({"op", "scopes", "with", "supersedes", "past", "gone"})
-"""Fields of lines that may do something to entries, others or their own."""
 
 
 @dataclass(frozen=True)
@@ -48,170 +32,39 @@ class BoardFigures:
     tags: tuple[tuple[str, int], ...]
 
 
+@dataclass(frozen=True)
+class CopyCounts:
+    """What a board's copy has, of all days: the same for any span of days that is looked at."""
+
+    states: dict[str, int]
+    tags: tuple[tuple[str, int], ...]
+    memories: dict[int, int]
+    turns: dict[int, int]
+
+    def of_days(self, last: int, days: int) -> BoardFigures:
+        """The figures with so many days up to one."""
+        span = range(last - days + 1, last + 1)
+        shown = tuple(DayCount(day, self.memories.get(day, 0), self.turns.get(day, 0)) for day in span)
+        return BoardFigures(self.states, sum(self.turns.values()), shown, self.tags)
+
+
 def read_figures(store: ReplicaReader, device: Device, now: int, days: int) -> BoardFigures:
     """Read a board's copy, for the last so many days. StoreUnavailable."""
+    return count_copy(store, device, now).of_days(day_of(now, device.zone), days)
+
+
+def count_copy(store: ReplicaReader, device: Device, now: int) -> CopyCounts:
+    """Count what a board's copy has. StoreUnavailable."""
     states, tags, memories = Counter[str](), Counter[str](), Counter[int]()
-    for entry in count_entries(store, device, "records", now):
+    for entry in scan_entries(store, device, "records", now):
         states[entry.state] += 1
         memories[day_of(entry.at, device.zone)] += 1
         if entry.state == "live":
             tags.update(entry.tags)
-    turns = Counter(day_of(entry.at, device.zone) for entry in count_entries(store, device, "journal", now))
-    last = day_of(now, device.zone)
-    shown = tuple(DayCount(day, memories[day], turns[day]) for day in range(last - days + 1, last + 1))
-    return BoardFigures(dict(states), sum(turns.values()), shown, tuple(tags.most_common(MOST_TAGS)))
+    turns = Counter(day_of(entry.at, device.zone) for entry in scan_entries(store, device, "journal", now))
+    return CopyCounts(dict(states), tuple(tags.most_common(MOST_TAGS)), dict(memories), dict(turns))
 
 
 def day_of(at: int, zone: int) -> int:
     """The day of a moment in a zone, in days since 1970."""
     return (at + zone * 60) // _DAY_SECONDS
-
-
-class CountedEntry(NamedTuple):
-    """What is counted of an entry that was not forgotten: its latest line is the one with `seq`, `session` is the number of a
-    turn's session, `notes` are those that a memory was distilled from.
-    """
-
-    seq: int
-    state: str
-    at: int
-    session: int
-    tags: Sequence[str]
-    notes: Sequence[str]
-
-
-_Version = tuple[int, int, int, int, Sequence[str], Sequence[str]]
-"""Number, session, time, when it expires (0: never), tags, notes. A named tuple takes three times as long to make, and a board
-has ten thousands of lines.
-"""
-
-
-def count_entries(store: ReplicaReader, device: Device, log: LogName, now: int) -> Iterator[CountedEntry]:
-    """The entries of a log that were not forgotten, in the order of their latest lines, with states as `LogCopy` has them."""
-    archived = set[int]()
-    versions: dict[int, _Version] = {}
-    states = EntryStates(lambda number: versions[number][1] if number in versions else 0)
-    read_plain = _plain_record if log == "records" else _plain_turn
-    for seq, line in _lines(store, device, log, archived):
-        fields = _parse(line)
-        if fields is None:
-            continue
-        version = read_plain(seq, fields) if _CONCERNS_OTHERS.isdisjoint(fields) else None
-        if version := version or _described_version(log, seq, fields, device.zone, states):
-            versions[seq] = version
-    is_plain = states.is_plain
-    for seq, (number, session, at, expires, tags, notes) in versions.items():
-        if is_plain(number, session):
-            state, latest = LIVE, number
-        else:
-            has_first = number in versions and versions[number][0] == number
-            entry = states.state_of(number, has_first)
-            if entry is None:
-                continue
-            state, latest = entry.state, entry.latest
-        if latest == seq and state != FORGOTTEN:
-            name = _state_name(state, expires, now, is_archived=seq in archived)
-            yield CountedEntry(seq, name, at, session, tags, notes)
-
-
-def _state_name(state: int, expires: int, now: int, *, is_archived: bool) -> str:
-    if state not in (LIVE, ARCHIVED):
-        return "superseded"
-    if expires and expires <= now:
-        return "expired"
-    return "archived" if state == ARCHIVED or is_archived else "live"
-
-
-_decode = json.JSONDecoder().decode  # json.loads looks at its arguments each time, for longer than a short line takes
-
-
-def _parse(line: bytes) -> dict[str, Any] | None:
-    try:
-        fields: Any = _decode(line.decode())
-    except ValueError:
-        return None
-    return fields if isinstance(fields, dict) else None
-
-
-# --- lines that concern no other entry, and are the first one of their own; None for one that may be another
-
-
-def _plain_record(seq: int, fields: dict[str, Any]) -> _Version | None:
-    is_first = fields.get("id") == f"m{seq}" and isinstance(fields.get("content"), str)
-    return _version("records", seq, 0, fields, fields.get("created", 0)) if is_first else None
-
-
-def _plain_turn(seq: int, fields: dict[str, Any]) -> _Version | None:
-    sid, at = fields.get("sid", ""), fields.get("at", 0)
-    if not (_is_usual_turn(fields) or line_meaning.is_known_turn(fields)):
-        return None
-    is_turn = sid[:1] == "s" and len(sid) <= _LONGEST_SID and sid[1:].isascii() and sid[1:].isdigit()
-    return (seq, int(sid[1:]), at, 0, (), ()) if is_turn else None
-
-
-def _is_usual_turn(fields: dict[str, Any]) -> bool:
-    """Whether a line is a turn as nearly all are; of any other, line_meaning.is_known_turn() says whether it is one."""
-    get = fields.get
-    texts = type(get("sid")), type(get("who")), type(get("text")), type(get("scope", ""))
-    return texts == _FOUR_TEXTS and type(get("at")) is int and type(get("n", 0)) is int and _UNUSUAL.isdisjoint(fields)
-
-
-_LONGEST_SID = 10
-"""Of a longer one describe_line() says whether it is a session's: a board writes none."""
-
-_FOUR_TEXTS = (str,) * 4
-_UNUSUAL = frozenset({"title", "caption", "workspace"})
-
-
-# --- any line
-
-
-def _described_version(
-    log: LogName, seq: int, fields: dict[str, Any], zone: int, states: EntryStates
-) -> _Version | None:
-    """The version of an entry that a line is, None if it is none; what it does to entries goes into `states`."""
-    entry = describe_line(log, fields, zone)
-    states.add_line(seq, entry)
-    return _version(log, entry.number, entry.session, fields, entry.at) if entry.number >= 0 else None
-
-
-def _version(log: LogName, number: int, session: int, fields: dict[str, Any], at: Any) -> _Version | None:
-    expires = fields.get("expires", 0)
-    tags, notes = (fields.get("tags", ()), fields.get("notes", ())) if log == "records" else ((), ())
-    if not isinstance(at, int) or not _are_texts(tags):
-        return None
-    return number, session, at, expires if isinstance(expires, int) else 0, tags, notes if _are_texts(notes) else ()
-
-
-def _are_texts(found: Any) -> bool:
-    return not found or (isinstance(found, list) and _ONLY_TEXTS.issuperset(map(type, found)))
-
-
-_ONLY_TEXTS = frozenset({str})
-
-
-# --- the lines of a copy
-
-
-def _lines(store: ReplicaReader, device: Device, log: LogName, archived: set[int]) -> Iterator[tuple[int, bytes]]:
-    """The lines of a log and of what is archived, each once and whole; seqs of the latter go into `archived`."""
-    state = device.logs.get(log)
-    if state is None:
-        return
-    before = 0
-    span = SeqRange(device.name, log, state.epoch, 0, log_line.MAX_SEQ)
-    for seq, line in heapq.merge(store.lines(span), _archive(store, device, log, archived)):
-        if seq > before:
-            before = seq
-            yield seq, line
-
-
-def _archive(store: ReplicaReader, device: Device, log: LogName, archived: set[int]) -> Iterator[tuple[int, bytes]]:
-    after = 0
-    while log == "records":
-        part = store.archived(device.name, after, _ARCHIVED_AT_ONCE)
-        archived.update(seq for seq, _ in part)
-        yield from part
-        if len(part) < _ARCHIVED_AT_ONCE:
-            return
-        after = part[-1][0]

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engram.clock import day_name, day_number
-from engram_host.companion.overview.figures import count_entries, day_of
+from engram_host.companion.entries.scan import scan_entries
+from engram_host.companion.overview.figures import day_of
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.row_types import fields_of
 from engram_host.companion.types import Device, LogName
@@ -269,14 +270,14 @@ class BoardJournal:
 
 def _read_index(store: CompanionStore, device: Device, now: int) -> _Index:
     index = _Index()
-    for seq, _, at, session, _, _ in count_entries(store, device, "journal", now):
-        index.add_to(day_of(at, device.zone)).turns.extend((session, seq))
-    for seq, state, at, _, _, notes in count_entries(store, device, "records", now):
-        index.add_to(day_of(at, device.zone)).memories.append(seq)
-        for note in dict.fromkeys(notes):
-            index.of_notes.setdefault(note, array("q")).append(seq)
-        if state != "live":
-            index.states[seq] = state
+    for entry in scan_entries(store, device, "journal", now):
+        index.add_to(day_of(entry.at, device.zone)).turns.extend((entry.session, entry.seq))
+    for entry in scan_entries(store, device, "records", now):
+        index.add_to(day_of(entry.at, device.zone)).memories.append(entry.seq)
+        for note in dict.fromkeys(entry.notes):
+            index.of_notes.setdefault(note, array("q")).append(entry.seq)
+        if entry.state != "live":
+            index.states[entry.seq] = entry.state
     return index
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from engram_host.companion.conversations.service import HEARD_SECONDS
 from engram_host.companion.errors import UnknownDevice
-from engram_host.companion.overview.figures import BoardFigures, read_figures
+from engram_host.companion.overview.figures import BoardFigures, CopyCounts, count_copy, day_of
 from engram_host.companion.overview.journal import BoardJournal
 from engram_host.companion.overview.warnings import BoardWarning, find_warnings, status_warnings
 from engram_host.companion.store import CompanionStore
@@ -71,7 +71,7 @@ class BoardOverviews:
         self._store = store
         self.journal = BoardJournal(store)
         self._flash_percent = flash_percent
-        self._kept: OrderedDict[tuple[object, ...], BoardFigures] = OrderedDict()
+        self._kept: OrderedDict[tuple[object, ...], CopyCounts] = OrderedDict()
         self._lock = threading.Lock()
 
     async def list(self, query: BoardQuery, state: BoardState | Literal[""] = "") -> BoardPage:
@@ -125,14 +125,17 @@ class BoardOverviews:
     def _figures(self, device: Device, days: int) -> BoardFigures:
         """The figures of a board, read again once its copy has changed, or another hour has begun: memories expire."""
         now = int(time.time())
-        key = (device.name, device.generation, device.version, device.zone, days, now // 3600)
+        return self._counts(device, now).of_days(day_of(now, device.zone), days)
+
+    def _counts(self, device: Device, now: int) -> CopyCounts:
+        key = (device.name, device.generation, device.version, device.zone, now // 3600)
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        found = read_figures(self._store, device, now, days)
+        found = count_copy(self._store, device, now)
         with self._lock:
-            for old in [each for each in self._kept if each[0] == device.name and each[4] == days]:
+            for old in [each for each in self._kept if each[0] == device.name]:
                 del self._kept[old]
             self._kept[key] = found
             while len(self._kept) > MOST_KEPT:

@@ -191,6 +191,7 @@ class Page:
             "is_read_only": visit.session is not None and visit.session.caller.is_read_only,
             "requires_tokens": self.access.requires_tokens,
             "path": request.url.path,
+            "method": request.method,
             "link": functools.partial(_link, request),
         }
         return Markup(self._templates.get_template(template).render(**shared, **values))

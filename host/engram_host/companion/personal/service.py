@@ -1,8 +1,8 @@
 """Memories, searches and days of one person, by the scope rules of the boards."""
 
 import asyncio
+import functools
 import time
-from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -10,13 +10,15 @@ from typing import Any, Protocol
 from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.bridge_types import Person
-from engram_host.companion.entries.reader import EntryPage, LogCopy, ReadEntry
+from engram_host.companion.entries.reader import EntryPage, ReadEntry
+from engram_host.companion.entries.scan import scan_entries
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.search.request import SearchResult
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.page.types import BoardQuery
-from engram_host.companion.types import Device
+from engram_host.companion.store.row_types import fields_of
+from engram_host.companion.types import Device, LogName
 
 ROOM = "page"
 
@@ -32,6 +34,7 @@ MOST_DAYS = 400
 HITS = 20
 
 _DAY_SECONDS = 86400
+_SHOWN = frozenset({"live", "archived"})
 
 
 class Reach(Protocol):
@@ -98,43 +101,40 @@ class PersonalMemory:
         return self._store.device(name)
 
     def _memories(self, principal: str, name: str, offset: int, limit: int) -> EntryPage:
-        copy = LogCopy(self._store, self._device(principal, name), "records", int(time.time()))
-        may_see = _sees(principal)
-        found = copy.newest(lambda entry: entry.state in ("live", "archived") and may_see(entry), offset + limit)
-        return EntryPage(found.total, found.entries[offset:])
+        device, may_see = self._device(principal, name), _sees(principal)
+        found = scan_entries(self._store, device, "records", int(time.time()))
+        states = {each.seq: each.state for each in found if each.state in _SHOWN and may_see(each.scope)}
+        wanted = list(reversed(states))[offset : offset + limit]
+        lines = self._lines(device, "records", wanted)
+        return EntryPage(len(states), [ReadEntry("", states[seq], lines[seq]) for seq in wanted if seq in lines])
 
     def _days(self, principal: str, name: str, wanted: int | None) -> PersonalDays:
-        device = self._device(principal, name)
-        copy, may_see = LogCopy(self._store, device, "journal", int(time.time())), _sees(principal)
-        counts, turns = Counter[int](), dict[int, list[ReadEntry]]()
-        for entry in copy.oldest_first():
-            if not may_see(entry) or not _is_said(entry):
-                continue
-            day = (entry.line["at"] + device.zone * 60) // _DAY_SECONDS
-            counts[day] += 1
-            if wanted in (None, day):
-                turns.setdefault(day, []).append(entry)
-                if wanted is None and len(turns) > 1:
-                    del turns[min(turns)]
-        day = max(counts, default=0) if wanted is None else wanted
-        shown = sorted(counts.items(), reverse=True)[:MOST_DAYS]
-        return PersonalDays(tuple(shown), day, tuple(turns.get(day, ())[-MOST_TURNS:]), device.zone)
+        device, may_see = self._device(principal, name), _sees(principal)
+        turns: dict[int, list[int]] = {}
+        for each in scan_entries(self._store, device, "journal", int(time.time())):
+            if not each.is_command and may_see(each.scope):
+                turns.setdefault((each.at + device.zone * 60) // _DAY_SECONDS, []).append(each.seq)
+        day = max(turns, default=0) if wanted is None else wanted
+        seqs = turns.get(day, [])[-MOST_TURNS:]
+        lines = self._lines(device, "journal", seqs)
+        said = tuple(ReadEntry("", "live", lines[seq]) for seq in seqs if "text" in lines.get(seq, ()))
+        counts = sorted(((each, len(found)) for each, found in turns.items()), reverse=True)[:MOST_DAYS]
+        return PersonalDays(tuple(counts), day, said, device.zone)
+
+    def _lines(self, device: Device, log: LogName, seqs: list[int]) -> dict[int, dict[str, Any]]:
+        state = device.logs.get(log)
+        found = self._store.lines_at(device.name, log, state.epoch, seqs, archived=True) if state else {}
+        return {seq: fields for seq, line in found.items() if (fields := fields_of(line))}
 
 
 def _caller(principal: str) -> Caller:
     return Caller(principal, ROOM, False, "")
 
 
-def _sees(principal: str) -> Callable[[ReadEntry], bool]:
-    """Whether a person may see an entry, by the rules that boards have."""
+def _sees(principal: str) -> Callable[[str], bool]:
+    """Whether a person may see what has a scope, by the rules that boards have."""
     caller = _caller(principal)
-    return lambda entry: access.may_see_line(caller, entry.line)
-
-
-def _is_said(entry: ReadEntry) -> bool:
-    """Whether a turn is one that a person or a board said, no command."""
-    line = entry.line
-    return isinstance(line.get("text"), str) and isinstance(line.get("at"), int) and not line.get("command")
+    return functools.cache(lambda scope: access.may_see(caller, scope))
 
 
 def _networks(person: Person) -> frozenset[str]:

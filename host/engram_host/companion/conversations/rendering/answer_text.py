@@ -42,6 +42,9 @@ def _fence_after(fence: bytes, line: bytes) -> bytes:
     return b"" if closes(line, fence) else fence
 
 
+_RECALLED = '{"recalled":'
+
+
 class AnswerText:
     """Collects the pieces of an answer as UTF-8 in `data`."""
 
@@ -60,7 +63,8 @@ class AnswerText:
         if piece.kind == "again":
             self._reset()
         elif piece.kind == "report":
-            self._reports.append(piece.text)  # for programs; people get lines
+            # For programs; people get lines. What a model was shown of the memory is nobody's in a chat.
+            self._reports += [] if piece.text.startswith(_RECALLED) else [piece.text]
         elif not self._is_full:
             self._add(piece.kind, piece.text)
 

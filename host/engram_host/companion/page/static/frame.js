@@ -75,7 +75,9 @@ function isInUse() {
   return typed || (main !== document.activeElement && main.contains(document.activeElement)) || main.querySelector("details[open]");
 }
 
+// A view that answers a form, or says what went wrong, is at no address that could be asked for again.
 async function refresh() {
+  if (!("current" in main.dataset)) return;
   if (!main.dispatchEvent(new CustomEvent("changed", { bubbles: true, cancelable: true }))) return;
   let page;
   try {
@@ -135,6 +137,18 @@ addEventListener("pageshow", (event) => {
 timer = setTimeout(look, STEADY_MS);
 
 // --- the keyboard
+
+// What is wider than its place scrolls, and the keyboard has to reach it then.
+function letScroll() {
+  for (const each of document.querySelectorAll(".scroll")) {
+    if (each.scrollWidth > each.clientWidth) each.tabIndex = 0;
+    else each.removeAttribute("tabindex");
+  }
+}
+
+letScroll();
+addEventListener("resize", letScroll);
+document.addEventListener("shown", letScroll);
 
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || event.defaultPrevented) return;

@@ -5,6 +5,7 @@ const PAUSE = 1000;
 const LONG_PAUSE = 5000;
 
 function follow(section) {
+  followed = section;
   if ("open" in section.dataset) setTimeout(() => look(section), PAUSE);
 }
 
@@ -27,5 +28,16 @@ async function look(section) {
   }
 }
 
-const progress = document.getElementById("progress");
-if (progress) follow(progress);
+let followed = null;
+
+function followShown() {
+  const progress = document.getElementById("progress");
+  if (progress && progress !== followed) follow(progress);
+}
+
+// An import that runs is followed here; of any other the view may be taken again.
+document.addEventListener("changed", (event) => {
+  if (document.querySelector("#progress[data-open]")) event.preventDefault();
+});
+document.addEventListener("shown", followShown);
+followShown();

@@ -43,4 +43,5 @@ function look() {
   }, pause);
 }
 
+document.addEventListener("shown", look);
 look();

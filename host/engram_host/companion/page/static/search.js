@@ -36,6 +36,8 @@ async function search() {
   }
 }
 
+// What is found stays as it is until somebody searches again.
+document.addEventListener("changed", (event) => event.preventDefault());
 form.addEventListener("input", () => {
   clearTimeout(timer);
   timer = setTimeout(search, PAUSE);

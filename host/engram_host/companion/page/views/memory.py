@@ -107,7 +107,6 @@ class MemoryView:
             gone=gone,
             kept_line=lines[0],
             gone_line=lines[1],
-            difference=differences(*texts),
             draft=draft,
             tags=list(tags)[:3],
             key=new_key(),

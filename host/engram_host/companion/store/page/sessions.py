@@ -78,8 +78,8 @@ class PageSessionTable(DatabaseTable):
 
 
 def _session(row: Sequence[Any]) -> PageSession:
-    digest, token, is_read_only, *times, principal = row
-    return PageSession(bytes(digest), bytes(token), bool(is_read_only), *times, principal)
+    digest, token, is_read_only, made, used, ends, principal = row
+    return PageSession(bytes(digest), bytes(token), bool(is_read_only), made, used, ends, principal)
 
 
 def end_pages_of(rows: Rows, principal: str) -> None:

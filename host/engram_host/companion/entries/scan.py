@@ -1,0 +1,182 @@
+"""One pass through a log of a board's copy: what became of each entry, without its text.
+
+A board of ten thousand memories is gone through in a part of a second. What became of an entry is decided as everywhere, by
+EntryStates; the many lines that concern nobody but themselves need not be described for that.
+"""
+
+import heapq
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from engram import log_line
+from engram.memory import ALL, line_meaning
+from engram.store.types import ARCHIVED, FORGOTTEN, LIVE
+from engram_host.companion.entries.embedding_text import describe_line
+from engram_host.companion.entries.lifecycle import EntryStates
+from engram_host.companion.store.replica import ReplicaReader
+from engram_host.companion.types import Device, LogName, SeqRange
+
+_ARCHIVED_AT_ONCE = 1000
+_CONCERNS_OTHERS = frozenset({"op", "scopes", "with", "supersedes", "past", "gone"})
+"""Fields of lines that may do something to entries, others or their own."""
+
+
+class ScannedEntry(NamedTuple):
+    """What is known of an entry that was not forgotten: its latest line is the one with `seq`, `session` is the number of a
+    turn's session, `notes` are those that a memory was distilled from, `is_command` says so of a turn.
+    """
+
+    seq: int
+    state: str
+    at: int
+    session: int
+    tags: Sequence[str]
+    notes: Sequence[str]
+    scope: str
+    is_command: bool
+
+
+_Version = tuple[int, int, int, int, Sequence[str], Sequence[str], str, bool]
+"""Of a line: number, session, time, when it expires (0: never), tags, notes, scope, and whether it is a command. A named tuple
+takes three times as long to make, and a board has ten thousands of lines.
+"""
+
+
+def scan_entries(store: ReplicaReader, device: Device, log: LogName, now: int) -> Iterator[ScannedEntry]:
+    """The entries of a log that were not forgotten, in the order of their latest lines. StoreUnavailable."""
+    archived = set[int]()
+    versions: dict[int, _Version] = {}
+    states = EntryStates(lambda number: versions[number][1] if number in versions else 0)
+    read_plain = _plain_record if log == "records" else _plain_turn
+    for seq, line in _lines(store, device, log, archived):
+        fields = _parse(line)
+        if fields is None:
+            continue
+        version = read_plain(seq, fields) if _CONCERNS_OTHERS.isdisjoint(fields) else None
+        if version := version or _described_version(log, seq, fields, device.zone, states):
+            versions[seq] = version
+    is_plain = states.is_plain
+    for seq, (number, session, at, expires, tags, notes, scope, is_command) in versions.items():
+        if is_plain(number, session):
+            state, latest = LIVE, number
+        else:
+            has_first = number in versions and versions[number][0] == number
+            entry = states.state_of(number, has_first)
+            if entry is None:
+                continue
+            state, latest = entry.state, entry.latest
+        if latest == seq and state != FORGOTTEN:
+            name = _state_name(state, expires, now, is_archived=seq in archived)
+            yield ScannedEntry(seq, name, at, session, tags, notes, scope, is_command)
+
+
+def _state_name(state: int, expires: int, now: int, *, is_archived: bool) -> str:
+    if state not in (LIVE, ARCHIVED):
+        return "superseded"
+    if expires and expires <= now:
+        return "expired"
+    return "archived" if state == ARCHIVED or is_archived else "live"
+
+
+_decode = json.JSONDecoder().decode  # json.loads looks at its arguments each time, for longer than a short line takes
+
+
+def _parse(line: bytes) -> dict[str, Any] | None:
+    try:
+        fields: Any = _decode(line.decode())
+    except ValueError:
+        return None
+    return fields if isinstance(fields, dict) else None
+
+
+# --- lines that concern no other entry, and are the first one of their own; None for one that may be another
+
+
+def _plain_record(seq: int, fields: dict[str, Any]) -> _Version | None:
+    is_first = fields.get("id") == f"m{seq}" and isinstance(fields.get("content"), str)
+    return _version("records", seq, 0, fields, fields.get("created", 0)) if is_first else None
+
+
+_LONGEST_SID = 10
+"""Of a longer one describe_line() says whether it is a session's: a board writes none."""
+
+
+def _plain_turn(seq: int, fields: dict[str, Any]) -> _Version | None:
+    sid, at = fields.get("sid", ""), fields.get("at", 0)
+    if not (_is_usual_turn(fields) or line_meaning.is_known_turn(fields)):
+        return None
+    is_turn = sid[:1] == "s" and len(sid) <= _LONGEST_SID and sid[1:].isascii() and sid[1:].isdigit()
+    return (seq, int(sid[1:]), at, 0, (), (), fields.get("scope", ALL), "command" in fields) if is_turn else None
+
+
+def _is_usual_turn(fields: dict[str, Any]) -> bool:
+    """Whether a line is a turn as nearly all are; of any other, line_meaning.is_known_turn() says whether it is one."""
+    get = fields.get
+    texts = type(get("sid")), type(get("who")), type(get("text")), type(get("scope", ""))
+    return texts == _FOUR_TEXTS and type(get("at")) is int and type(get("n", 0)) is int and _UNUSUAL.isdisjoint(fields)
+
+
+_LONGEST_SID = 10
+"""Of a longer one describe_line() says whether it is a session's: a board writes none."""
+
+_FOUR_TEXTS = (str,) * 4
+_UNUSUAL = frozenset({"title", "caption", "workspace"})
+
+
+# --- any line
+
+
+def _described_version(
+    log: LogName, seq: int, fields: dict[str, Any], zone: int, states: EntryStates
+) -> _Version | None:
+    """The version of an entry that a line is, None if it is none; what it does to entries goes into `states`."""
+    entry = describe_line(log, fields, zone)
+    states.add_line(seq, entry)
+    return _version(log, entry.number, entry.session, fields, entry.at) if entry.number >= 0 else None
+
+
+def _version(log: LogName, number: int, session: int, fields: dict[str, Any], at: Any) -> _Version | None:
+    expires, scope = fields.get("expires", 0), fields.get("scope", ALL)
+    tags, notes = (fields.get("tags", ()), fields.get("notes", ())) if log == "records" else ((), ())
+    if not isinstance(at, int) or not isinstance(scope, str) or not _are_texts(tags):
+        return None
+    ends = expires if isinstance(expires, int) else 0
+    return number, session, at, ends, tags, notes if _are_texts(notes) else (), scope, "command" in fields
+
+
+def _are_texts(found: Any) -> bool:
+    return not found or (isinstance(found, list) and _ONLY_TEXTS.issuperset(map(type, found)))
+
+
+_ONLY_TEXTS = frozenset({str})
+
+
+# --- the lines of a copy
+
+
+def _lines(store: ReplicaReader, device: Device, log: LogName, archived: set[int]) -> Iterator[tuple[int, bytes]]:
+    """The lines of a log and of what is archived, each once and whole; seqs of the latter go into `archived`."""
+    state = device.logs.get(log)
+    if state is None:
+        return
+    before = 0
+    span = SeqRange(device.name, log, state.epoch, 0, log_line.MAX_SEQ)
+    if log == "journal":  # nothing of it is archived
+        yield from store.lines(span)
+        return
+    for seq, line in heapq.merge(store.lines(span), _archive(store, device, archived)):
+        if seq > before:
+            before = seq
+            yield seq, line
+
+
+def _archive(store: ReplicaReader, device: Device, archived: set[int]) -> Iterator[tuple[int, bytes]]:
+    after = 0
+    while True:
+        part = store.archived(device.name, after, _ARCHIVED_AT_ONCE)
+        archived.update(seq for seq, _ in part)
+        yield from part
+        if len(part) < _ARCHIVED_AT_ONCE:
+            return
+        after = part[-1][0]
