@@ -49,8 +49,11 @@ def test_a_long_answer_goes_on_in_further_messages(tmp_path: Path):
     with chatting(tmp_path, {"reply": "Here it is.\n\n" + code + "\n\nDone."}) as talk:
         ann = talk.person("Ann")
         talk.write(ann, "write a program")
-        shown = talk.answers(ann, 2)
-        messages = talk.telegram.people.from_bot(talk.chat(ann))
+        chat = talk.chat(ann)
+        talk.wait(lambda: any("Done." in message.text for message in talk.server.people.from_bot(chat)))
+        messages = talk.telegram.people.from_bot(chat)
+    shown = [message.text for message in messages]
+    assert len(shown) >= 2
     assert all(utf16_length(text) <= 4096 for text in shown)
     assert sum(text.count("print('hello 🙂')") for text in shown) == 300
     assert all("```" not in text for text in shown)
