@@ -117,9 +117,6 @@ def _is_usual_turn(fields: dict[str, Any]) -> bool:
     return texts == _FOUR_TEXTS and type(get("at")) is int and type(get("n", 0)) is int and _UNUSUAL.isdisjoint(fields)
 
 
-_LONGEST_SID = 10
-"""Of a longer one describe_line() says whether it is a session's: a board writes none."""
-
 _FOUR_TEXTS = (str,) * 4
 _UNUSUAL = frozenset({"title", "caption", "workspace"})
 
