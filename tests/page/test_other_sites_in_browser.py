@@ -11,6 +11,7 @@ import pytest
 from another_site import another_site
 from chromium import Tab
 from cli_case import fine
+from extent import extent
 from houses import House
 from page_client import PageClient, Parsed
 from page_views import VIEWS
@@ -52,11 +53,14 @@ def _forms(view: Parsed) -> Iterator[tuple[str, dict[str, str]]]:
         yield action, fields
 
 
+@pytest.mark.shortened
 def test_no_form_of_another_page_is_taken(house: House, tab: Tab, host: str):
+    """All forms from another site; from another port some of them, since the answer is decided before the form is read."""
     before = house.companion.client.get("/v1/boards/kitchen/chat").json()
     tab.open(house.url)
     tried = 0
-    for action, fields in own_forms(house):
+    every = 1 if host == HOSTS[0] else extent(1, 5)
+    for action, fields in list(own_forms(house))[::every]:
         inputs = "".join(f"<input name='{name}' value='{value}'>" for name, value in fields.items())
         page = f"<title>evil</title><form method=post action='{house.url}{action}'>{inputs}</form>"
         with another_site(page, host) as site:
@@ -66,7 +70,7 @@ def test_no_form_of_another_page_is_taken(house: House, tab: Tab, host: str):
             tab.wait("the form is answered", f"location.pathname === {path} && document.readyState === 'complete'")
             assert "403" in tab.text(), (action, tab.text())
             tried += 1
-    assert tried >= 12
+    assert tried >= 12 // every
     assert house.companion.client.get("/v1/boards/kitchen/chat").json() == before
 
 
