@@ -73,8 +73,6 @@ OPERATIONS = (
     ("POST", "/v1/boards/{device}/chat"),
     ("GET", "/v1/boards/{device}/chat/{id}"),
     ("DELETE", "/v1/boards/{device}/chat/{id}"),
-    ("POST", "/v1/search/absence"),
-    ("GET", "/v1/checks"),
     ("GET", "/v1/boards/{device}/memories"),
     ("GET", "/v1/boards/{device}/memories/{entry}"),
     ("POST", "/v1/boards/{device}/memories/{entry}"),
@@ -85,18 +83,6 @@ OPERATIONS = (
     ("GET", "/v1/boards/{device}/sessions"),
     ("GET", "/v1/boards/{device}/trash"),
     ("POST", "/v1/boards/{device}/trash"),
-    ("GET", "/v1/boards/{device}/journal"),
-    ("GET", "/v1/boards/{device}/journal/{day}"),
-    ("POST", "/v1/boards/{device}/imports"),
-    ("GET", "/v1/boards/{device}/imports"),
-    ("GET", "/v1/boards/{device}/imports/{id}"),
-    ("DELETE", "/v1/boards/{device}/imports/{id}"),
-    ("GET", "/v1/boards/{device}/imports/{id}/lines"),
-    ("POST", "/v1/boards/{device}/imports/{id}/start"),
-    ("GET", "/v1/boards/{device}/settings"),
-    ("POST", "/v1/boards/{device}/settings"),
-    ("POST", "/v1/boards/{device}/settings/read"),
-    ("POST", "/v1/people/page"),
 )
 
 OF_SOMEBODY = ("/v1/folders", "/v1/memory")

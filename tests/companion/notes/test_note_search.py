@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from typing import Any
-from zlib import crc32
 
 import pytest
 
@@ -14,13 +13,6 @@ from sending import Sent
 MINE = "# Tea\n- 08:15 the zebrafinch likes green tea\n- 09:00 nothing\n"
 ANNS = "- 10:00 the zebrafinch is Ann's secret\n"
 OLD = "- 11:00 a zebrafinch of long ago\n- 12:00 and a parrot\n"
-
-
-def send(board: Sent, file: str, text: str) -> None:
-    """Send a note."""
-    content = text.encode()
-    digest = messages.shown(crc32(content))
-    assert board.ask("note", content, epoch=board.epoch, file=file, digest=digest)["op"] == "noted"
 
 
 def say_left(board: Sent, file: str, why: str = messages.LEFT) -> None:
@@ -35,9 +27,9 @@ def kitchen(board: Callable[..., Sent]) -> Sent:
     one = board()
     one.keep("the zebrafinch sings", scope="user:owner")
     one.sync()
-    send(one, "2026-09-20.md", MINE)
-    send(one, "2026-09-20~ann.md", ANNS)
-    send(one, "2026-08-01.md", OLD)
+    one.note("2026-09-20.md", MINE)
+    one.note("2026-09-20~ann.md", ANNS)
+    one.note("2026-08-01.md", OLD)
     say_left(one, "2026-08-01.md")
     return one
 

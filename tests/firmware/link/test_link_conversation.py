@@ -133,7 +133,9 @@ async def test_what_the_model_was_shown_of_the_memory_is_reported_before_the_ans
     linked = Talking(board)
     (told,) = await linked.talk({"text": "where is the blue tin?"})
     assert [kind for kind, _ in told] == ["report", "text", "end"]
-    ((ref, sure),) = text.loads(told[0][1])["recalled"]
+    report = text.loads(told[0][1])
+    assert isinstance(report, dict)
+    ((ref, sure),) = report["recalled"]
     assert ref == "m1" and 0 < sure <= 1000
 
 

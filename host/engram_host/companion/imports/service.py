@@ -79,9 +79,7 @@ class _Answer:
 
     def take(self, piece: Piece) -> None:
         """Take a piece of it."""
-        if piece.kind == "again":
-            self.__init__()
-        elif piece.kind == "problem":
+        if piece.kind == "problem":
             self.problem = piece.text
         elif piece.kind == "report":
             with contextlib.suppress(ValueError, TypeError, KeyError):
@@ -317,7 +315,9 @@ class ImportService:
     async def _follow(self, status: ImportStatus, mid: str) -> _Answer:
         answer = _Answer()
         async for event in self._conversations.follow_patiently(status.device, mid):
-            if isinstance(event, Piece):
+            if isinstance(event, Piece) and event.kind == "again":
+                answer = _Answer()
+            elif isinstance(event, Piece):
                 answer.take(event)
             elif isinstance(event, Progress):
                 answer.state = event.conversation.state

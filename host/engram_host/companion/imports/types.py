@@ -29,7 +29,7 @@ MOST_PROBLEMS = 100
 
 @dataclass(frozen=True)
 class ImportLine:
-    """A line of the file: what is sent for it, or "" if nothing is; what becomes of it, and why if it is refused."""
+    """A line of the file: what becomes of it, why if it is refused, and what is sent for it, None if nothing is."""
 
     number: int
     outcome: Outcome
