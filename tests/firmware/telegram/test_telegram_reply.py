@@ -7,7 +7,7 @@ from engram import text  # noqa: F401 leaves first: the stack is short
 from engram.channels.deliveries import Kept
 from engram.channels.telegram import reply as replies
 from engram.channels.telegram.bot_api import BotError
-from engram.channels.telegram.reply import UNDER_WAY, Reply
+from engram.channels.telegram.reply import UNDER_WAY, Reply, _Stream
 from engram.channels.telegram.sender import Place, Sender, message_of, place_of, room_of
 from support import wait_until
 
@@ -562,3 +562,15 @@ async def test_a_reply_that_is_over_leaves_no_task():
     assert await reply.end(None)
     assert reply._task.done()
     await asyncio.sleep(0)
+
+
+async def test_a_notice_before_a_kept_reply_is_shown_with_what_was_said_beside_it():
+    channel = Channel()
+    before, after = _Stream(False), _Stream(False)
+    after.feed("remembered (m1)\n")
+    channel.said["t1"] = before, after
+    reply = Reply(channel, ANN, False)
+    await reply.notice("older answers were dropped: 3")
+    await reply.kept(Kept("t1", "Hello", "", False, False, 0, 0))
+    assert await reply.end(None)
+    assert channel.api.texts() == ["Hello", "remembered (m1)\n· older answers were dropped: 3"]

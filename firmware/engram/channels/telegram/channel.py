@@ -236,8 +236,10 @@ class Telegram:
         """Say, as soon as that is possible, that something was not answered of which nothing is kept."""
         diag.warning(NAME, "a command is given up, not delivered")
         name = said.text.partition(" ")[0] if said.is_command else _MESSAGE
-        await self._inbox.push(caller, _GIVEN_UP % name)
-        self._owe()
+        task = self._inbox.push(caller, _GIVEN_UP % name)
+        if task:
+            await task
+            self._owe()
         self.poller.confirm(place, True)
 
     def _earlier(self, place) -> bool:

@@ -168,8 +168,12 @@ class Reply(ChannelSink):
         stream.go_on(reply.place, reply.is_repeat)
         if reply.age and not reply.part and not reply.place:
             stream.heading = _LATE % reply.age
-        # The journal has the reply only.
-        self._before, self._after = self._channel.said.pop(reply.turn, (self._before, self._after))
+        said = self._channel.said.pop(reply.turn, None)
+        if said:
+            # The journal has the reply only. A line on what was dropped is said already, and stands below it.
+            notice = self._before.rest()
+            self._before, self._after = said
+            self._after.feed(notice)
         if reply.is_cut and self._after.is_empty:
             self._say(_CUT)
 
