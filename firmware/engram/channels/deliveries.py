@@ -333,9 +333,11 @@ def channel_of(address: str) -> str:
 
 
 def changes(line: str) -> bool:
-    """Whether a command changes something, as far as its words tell: one that only reads may run again."""
+    """Whether a command may not run again, as far as its words tell: it changes something, each time it runs."""
     name, _, rest = line[1:].partition(" ")
     rest = rest.strip()
     if name in _READS:
         return False
+    if name == "import" and rest[:1] == "{":
+        return '"was"' in rest  # without a version, it finds what it has stored: "there already"
     return bool(rest) and rest != "list" if name in _READS_ALONE else name != "profile" or " " in rest

@@ -110,8 +110,8 @@ class Conversation:
         await self._add_long("notice", "notice", line)
 
     async def recalled(self, shown: list) -> None:
-        """What the model is shown of the memory."""
-        await self._add("report", text.dumps({"recalled": shown}))
+        """What the model is shown of the memory: it goes with what comes next, as a message of its own delays the answer."""
+        await self._add("report", text.dumps({"recalled": shown}), True)
 
     async def line(self, line: str) -> None:
         """A line of a command's answer."""
@@ -156,8 +156,9 @@ class Conversation:
             content = content[_PIECE:]
         await self._add(last, content)
 
-    async def _add(self, kind: str, content: str) -> None:
+    async def _add(self, kind: str, content: str, may_wait: bool = False) -> None:
         while not self._is_lost and self._items and (self._size + len(content) > _WAITING or len(self._items) >= ITEMS):
+            self._has_items.set()
             await self._wait_for_room(_ROOM_MS)
         if self._is_lost or self._is_sent:
             return
@@ -167,7 +168,8 @@ class Conversation:
         else:
             items.append([kind, content])
         self._size += len(content)
-        self._has_items.set()
+        if not may_wait:
+            self._has_items.set()
 
     async def _wait_for_room(self, within_ms: int) -> None:
         self._has_room.clear()

@@ -57,6 +57,7 @@ def test_each_command_reads_or_changes():
         "/profile",
         "/profile user.md",
         "/people list",
+        '/import {"content":"x"}',
     ):
         assert not changes(line), line
     for line in (
@@ -67,6 +68,7 @@ def test_each_command_reads_or_changes():
         "/profile user.md add x",
         "/pair X",
         "/people block x",
+        '/import {"origin":"a:1","was":7,"content":"x"}',
     ):
         assert changes(line), line
     for line in ("/forget m1", "/pin m1", "/unpin m1", "/clear", "/compact", "/dedupe", "/distill", "/import x.jsonl"):

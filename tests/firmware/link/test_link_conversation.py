@@ -101,6 +101,14 @@ async def test_commands_give_lines_and_reports():
     assert '"stored":1' in dict(told)["report"]
 
 
+async def test_lines_of_an_imported_file_take_no_room_in_the_journal_and_are_stored_once():
+    board = _board()
+    line = {"text": '/import {"content":"Ann drinks tea"}', "command": True}
+    told = await Talking(board).talk(line, line)
+    assert list(board.journal.entries.lines_backwards()) == []
+    assert '"stored":0' in dict(told[1])["report"] and '"there already":1' in dict(told[1])["report"]
+
+
 async def test_a_long_line_comes_in_pieces():
     board = _board()
     board.records.store("ä" * 1900, ["a"])
@@ -137,6 +145,41 @@ async def test_what_the_model_was_shown_of_the_memory_is_reported_before_the_ans
     assert isinstance(report, dict)
     ((ref, sure),) = report["recalled"]
     assert ref == "m1" and 0 < sure <= 1000
+
+
+class Asked:
+    """Stands for a link that takes every message."""
+
+    def __init__(self):
+        self.items = []
+
+    async def ask(self, _op, items, **_fields):
+        self.items.append([kind for kind, _ in items])
+        return {"cancel": False}
+
+
+async def test_the_report_goes_with_the_first_piece_however_long_that_takes():
+    link = Asked()
+    sink = Conversation(link, None, HEAD)
+    sending = asyncio.create_task(sink._send())
+    await sink.recalled([["m1", 720]])
+    for _ in range(5):
+        await sleep_ms(0)
+    await sink.text("In the attic.")
+    assert await sink.end(None)
+    await sending
+    assert link.items[0][:2] == ["report", "text"]
+
+
+async def test_a_report_that_leaves_no_room_for_the_first_piece_goes_before_it():
+    link = Asked()
+    sink = Conversation(link, None, HEAD)
+    sending = asyncio.create_task(sink._send())
+    await sink.recalled([["m%d" % number, 720] for number in range(100)])
+    await sink.text("x" * 800)
+    assert await sink.end(None)
+    await sending
+    assert link.items[0] == ["report"] and link.items[-1][-1] == "end"
 
 
 async def test_an_answer_for_which_nothing_was_recalled_has_no_report():
