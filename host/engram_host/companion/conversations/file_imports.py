@@ -9,7 +9,7 @@ import contextlib
 import json
 import logging
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,14 +19,14 @@ from engram.memory import access
 from engram.memory.access import OWNER, Caller
 from engram_host.companion.bridge_types import ChatFile, ChatPlace, Delivery
 from engram_host.companion.bridges.errors import FileNotFetched
-from engram_host.companion.bridges.network import Attachment, Incoming
+from engram_host.companion.bridges.network import Attachment, FileFetch, Incoming
 from engram_host.companion.conversations.service import ConversationService, Progress
 from engram_host.companion.errors import CompanionError, StoreUnavailable, TooManyWaiting, UnknownConversation
 from engram_host.companion.store.bridges.files import ChatFileTable
 from engram_host.companion.types import Piece, Said
 from engram_host.transfer.reader import Line, MemoryFile
 from engram_host.transfer.report import ImportReport, read_reports
-from engram_host.wording import counted
+from engram_host.wording import counted, listed
 
 _log = logging.getLogger("engram.bridges")
 
@@ -49,6 +49,7 @@ _ELSE = "received"
 _FULL = ("full", "flash")
 """Codes of refused lines after which a board takes no more: docs/reference/serial.md."""
 _PROBLEMS_SHOWN = 20
+_OTHERS_NAMED = 10
 
 
 class _CompanionStops(Exception):
@@ -92,19 +93,24 @@ class FileImports:
         """The ids of the messages that asked for what is imported now."""
 
     async def take(self, message: Incoming, caller: Caller, place: ChatPlace) -> str:
-        """Keep a file of a message; what is said to that, "" if it has none that /import reads. StoreUnavailable."""
+        """Keep the first file of a message that /import reads; what is said to its files, "" if it has none such.
+        StoreUnavailable.
+        """
         file = next((each for each in message.attachments if importable(each)), None)
         if file is None or file.fetch is None:
             return ""
-        name = shown(file.name)[:_NAME_CHARS]
         if not access.is_owner(caller) or place.is_group:
-            return f"{name}: files are taken from the owner only, in private."
+            return f"{_shown_name(file)}: files are taken from the owner only, in private."
+        return "\n".join((await self._keep(file, file.fetch, place), *_refusals_beside(file, message.attachments)))
+
+    async def _keep(self, file: Attachment, fetch: FileFetch, place: ChatPlace) -> str:
+        name = _shown_name(file)
         too_long = f"{name} is longer than {MOST_BYTES} bytes, which is as much as is taken: send it in parts."
         if file.size > MOST_BYTES:
             return too_long
         try:
             async with asyncio.timeout(FETCH_SECONDS):
-                data = await file.fetch(MOST_BYTES)
+                data = await fetch(MOST_BYTES)
         except TimeoutError:
             return f"{name} could not be fetched within {FETCH_SECONDS:.0f} s: send it again."
         except FileNotFetched as problem:
@@ -248,6 +254,19 @@ class FileImports:
 def importable(attachment: Attachment) -> bool:
     """Whether a file is one that /import reads, and its network gives it."""
     return attachment.fetch is not None and attachment.kind == "file" and attachment.name.lower().endswith(_FORMS)
+
+
+def _shown_name(file: Attachment) -> str:
+    return shown(file.name)[:_NAME_CHARS] or f"the {file.kind}"
+
+
+def _refusals_beside(taken: Attachment, attachments: Sequence[Attachment]) -> list[str]:
+    """What is said to the other files of a message, photos aside: the board hears of these."""
+    others = [each for each in attachments if each is not taken and each.kind != "photo"][:_OTHERS_NAMED]
+    more = [_shown_name(each) for each in others if importable(each)]
+    unread = [_shown_name(each) for each in others if not importable(each)]
+    refusals = [f"Only one file of a message is taken: send {listed(more)} separately."] if more else []
+    return [*refusals, *([f"I cannot read {listed(unread)}."] if unread else [])]
 
 
 def _line_id(file: ChatFile, number: int) -> str:
