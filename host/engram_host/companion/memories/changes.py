@@ -34,6 +34,7 @@ KEY_PATTERN = r"^[0-9a-f]{8}$"
 
 _UNDOING = ("waiting", "done")
 _NOT_CHANGEABLE = "only a memory that its board has, and that nothing replaced, can be changed."
+_IS_CHANGING = "is about to be changed: another change of it waits for the board; cancel that one first."
 _NOT_UNDOABLE = (
     "has a later change, or the board has not made this one: the latest change that it has made is undone first."
 )
@@ -75,7 +76,7 @@ class MemoryChanges:
         """Change the text or other fields of a memory. MemoryNotChangeable."""
         found = await self._changeable(device, entry)
         command = commands.edit_command(found.origin, found.entry.line, was, edit)
-        return await self._say(device, ChangeId("edit", entry, key), command, found)
+        return await self._say_alone(device, ChangeId("edit", entry, key), command, found)
 
     async def pin(self, device: str, entry: str, key: str, *, is_pinned: bool) -> MemoryChange:
         """Protect a memory from eviction, or end that. MemoryNotChangeable."""
@@ -84,12 +85,17 @@ class MemoryChanges:
         return await self._say(device, ChangeId("pin" if is_pinned else "unpin", entry, key), command, found)
 
     async def forget(self, device: str, entry: str, was: int, key: str, *, with_turns: bool) -> MemoryChange:
-        """Forget a memory, also with the turns that it came from."""
+        """Forget a memory, also with the turns that it came from. MemoryNotChangeable.
+
+        With turns, and for an archived memory, `was` is compared with the copy here: the board's command has no version.
+        """
         found = await self._browser.detail(device, entry)
         if with_turns or found.entry.state == "archived":
+            if was != found.entry.line["seq"]:
+                raise MemoryNotChangeable(entry, "was changed since you read it: look at it again.")
             return await self._say(device, ChangeId("forget", entry, key), commands.forget_command(entry), found)
         command = commands.drop_command(found.origin, found.entry.line, was)
-        return await self._say(device, ChangeId("drop", entry, key), command, found)
+        return await self._say_alone(device, ChangeId("drop", entry, key), command, found)
 
     async def undo(self, device: str, change: str, key: str) -> MemoryChange:
         """Undo a change that is done, both parts of a merge, once; `key` is for another try after the board refused, since
@@ -132,7 +138,7 @@ class MemoryChanges:
         found = await self._changeable(device, entry)
         await self._changeable(device, other)
         command = commands.edit_command(found.origin, found.entry.line, was, edit)
-        made = await self._say(device, ChangeId("merge", entry, key, other, other_was), command, found)
+        made = await self._say_alone(device, ChangeId("merge", entry, key, other, other_was), command, found)
         self._merges.add((device, made.id))
         self._asked.set()
         return made
@@ -190,6 +196,18 @@ class MemoryChanges:
 
     async def _say(self, device: str, id: ChangeId, command: str, found: MemoryDetail) -> MemoryChange:
         return await self._keep(device, commands.speak(str(id), command, found.entry.line))
+
+    async def _say_alone(self, device: str, id: ChangeId, command: str, found: MemoryDetail) -> MemoryChange:
+        """Ask for a change of one version. Another change that waits would make a new version first: refused then."""
+        async with self._lock:
+            for each in await self._conversations.list_messages(device, MOST_LISTED, room=commands.ROOM):
+                other = parse_id(each.said.mid)
+                if not each.is_open or not other or each.said.mid == str(id):
+                    continue
+                for entry in (id.entry, id.other):
+                    if entry and entry in (other.entry, other.other):
+                        raise MemoryNotChangeable(entry, _IS_CHANGING)
+            return await self._say(device, id, command, found)
 
     async def _say_undo(self, device: str, entry: str, key: str, principal: str, workspace: str) -> MemoryChange:
         mid, command = str(ChangeId("undo", entry, key)), commands.undo_command(entry)
