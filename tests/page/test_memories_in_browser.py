@@ -67,6 +67,24 @@ def test_an_edit_waits_for_a_board_that_is_away_and_the_view_follows_when_it_is_
     assert tab.complaints() == []
 
 
+@pytest.mark.parametrize("is_typed_in", [False, True])
+def test_the_form_follows_the_board_unless_somebody_has_typed_there(
+    kitchen: Sent, memories: str, tab: Tab, is_typed_in: bool
+):
+    edited(tab, f"{memories}/m1", "the tea is in the box")
+    if is_typed_in:
+        tab.fill("#keywords", "mine")
+        tab.run("document.activeElement.blur()")
+    answer(kitchen, outcome(changed=1))
+    kitchen.write("records", id="m1", content="the tea is in the box", tags=["tea"], created=1795247157, was=1)
+    kitchen.sync()
+    tab.wait("the copy follows", "document.querySelector('.memory').innerText === 'the tea is in the box'")
+    fields = tab.run(
+        "['text', 'was', 'keywords'].map(name => document.querySelector(`form.edit [name=${name}]`).value)"
+    )
+    assert fields == (["the tea is in the tin", "1", "mine"] if is_typed_in else ["the tea is in the box", "3", ""])
+
+
 def test_a_conflict_is_shown_with_both_texts_as_soon_as_the_board_says_so(kitchen: Sent, memories: str, tab: Tab):
     edited(tab, f"{memories}/m1", "the tea is on the shelf")
     kitchen.write("records", id="m1", content="the tea is in the box", tags=["tea"], created=1795247157, was=1)

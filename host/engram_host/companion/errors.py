@@ -12,7 +12,7 @@
       MessageIdTaken     another message to a board has that id (id)
       TooManyWaiting     so many messages wait for a board that it is given no more
       UnknownEntry       a board's copy has no memory or turn of that id (id)
-      MemoryNotChangeable   a memory is in a state in which no board changes it (id)
+      MemoryNotChangeable   a memory, or a change of it, is in a state in which it is not changed or undone (id)
       UnknownImport      no import of that id is kept (id)
       ImportRefused      an import cannot be made, started or ended now
       StoreUnavailable   the database cannot be read or written now: nothing was acknowledged
@@ -134,12 +134,10 @@ class UnknownEntry(CompanionError):
 
 
 class MemoryNotChangeable(CompanionError):
-    """A memory is in a state in which no board changes it."""
+    """A memory is in a state in which it is not changed, or a change of it is not undone."""
 
-    def __init__(self, entry: str, state: str):
-        super().__init__(
-            f"{entry} is {state}: only a memory that its board has, and that nothing replaced, can be changed."
-        )
+    def __init__(self, entry: str, problem: str):
+        super().__init__(f"{entry} {problem}")
         self.id = entry
 
 

@@ -136,6 +136,28 @@ def test_an_edit_waits_until_the_board_has_it_and_the_view_shows_how_far_it_is(
     assert "its copy here follows" not in browser.open(f"{memories}/m1").words
 
 
+def test_an_edit_of_the_text_leaves_the_other_fields_as_they_are(browser: PageClient, kitchen: Sent, memories: str):
+    kitchen.keep("Ann was born there", tags=["ann"], keywords=["Paris, France", "Ann"], importance=0.3)
+    kitchen.sync()
+    view = browser.open(f"{memories}/m5")
+    fields = {name: view.field(name) for name in ("tags", "keywords", "importance")}
+    change(browser, f"{memories}/m5", "edit", text="Ann was born in Paris", type="fact", **fields)
+    sent = json.loads(answer(kitchen, outcome(changed=1)).partition(" ")[2])
+    assert sent["content"] == "Ann was born in Paris"
+    assert not {"tags", "keywords", "importance", "type"} & set(sent)
+
+
+def test_undo_is_offered_for_the_latest_change_of_a_memory_alone(browser: PageClient, kitchen: Sent, memories: str):
+    change(browser, f"{memories}/m1", "edit", text="the tea is in the box", tags="tea")
+    answer(kitchen, outcome(changed=1))
+    change(browser, f"{memories}/m1", "pin", pinned="1")
+    answer(kitchen, ["line", "m1 is pinned"])
+    for path in (memories, f"{memories}/m1"):
+        view = browser.open(path)
+        undos = [each for each in view.all("form") if each["action"].endswith("/changes/undo")]
+        assert len(undos) == 1 and view.field("id").startswith("memory:pin:m1:")
+
+
 def test_a_conflict_is_shown_with_both_texts_and_mine_can_be_sent_again(
     browser: PageClient, kitchen: Sent, memories: str
 ):

@@ -6,6 +6,7 @@ Its first message says all that the second one needs, so a companion that was re
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 from engram.errors import ArgumentError
@@ -18,6 +19,7 @@ from engram_host.companion.memories.browse import MemoryBrowser
 from engram_host.companion.memories.commands import MemoryEdit
 from engram_host.companion.memories.outcome import ChangeId, MemoryChange, describe_change, parse_id
 from engram_host.companion.memories.types import MemoryDetail
+from engram_host.companion.memories.undo_order import entries_to_undo, standing_changes
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import Conversation, Said
 
@@ -31,6 +33,11 @@ KEY_PATTERN = r"^[0-9a-f]{8}$"
 """How the key of a change looks: the same change sent again has the same one."""
 
 _UNDOING = ("waiting", "done")
+_NOT_CHANGEABLE = "only a memory that its board has, and that nothing replaced, can be changed."
+_IS_CHANGING = "is about to be changed: another change of it waits for the board; cancel that one first."
+_NOT_UNDOABLE = (
+    "has a later change, or the board has not made this one: the latest change that it has made is undone first."
+)
 _RECENT_SECONDS = 60
 _AWAY_LOOK_SECONDS = 10.0
 _RESUMED_SECONDS = 7 * 86400
@@ -50,6 +57,8 @@ class MemoryChanges:
         self._supervisor = supervisor
         self._merges: set[tuple[str, str]] = set()
         self._asked = asyncio.Event()
+        self._lock = asyncio.Lock()
+        """What is decided by other changes and what is asked for by that belong together."""
         self._task: BackgroundTask | None = None
 
     def start(self) -> None:
@@ -67,7 +76,7 @@ class MemoryChanges:
         """Change the text or other fields of a memory. MemoryNotChangeable."""
         found = await self._changeable(device, entry)
         command = commands.edit_command(found.origin, found.entry.line, was, edit)
-        return await self._say(device, ChangeId("edit", entry, key), command, found)
+        return await self._say_alone(device, ChangeId("edit", entry, key), command, found)
 
     async def pin(self, device: str, entry: str, key: str, *, is_pinned: bool) -> MemoryChange:
         """Protect a memory from eviction, or end that. MemoryNotChangeable."""
@@ -76,30 +85,41 @@ class MemoryChanges:
         return await self._say(device, ChangeId("pin" if is_pinned else "unpin", entry, key), command, found)
 
     async def forget(self, device: str, entry: str, was: int, key: str, *, with_turns: bool) -> MemoryChange:
-        """Forget a memory, also with the turns that it came from."""
+        """Forget a memory, also with the turns that it came from. MemoryNotChangeable.
+
+        With turns, and for an archived memory, `was` is compared with the copy here: the board's command has no version.
+        """
         found = await self._browser.detail(device, entry)
         if with_turns or found.entry.state == "archived":
+            if was != found.entry.line["seq"]:
+                raise MemoryNotChangeable(entry, "was changed since you read it: look at it again.")
             return await self._say(device, ChangeId("forget", entry, key), commands.forget_command(entry), found)
         command = commands.drop_command(found.origin, found.entry.line, was)
-        return await self._say(device, ChangeId("drop", entry, key), command, found)
+        return await self._say_alone(device, ChangeId("drop", entry, key), command, found)
 
     async def undo(self, device: str, change: str, key: str) -> MemoryChange:
         """Undo a change that is done, both parts of a merge, once; `key` is for another try after the board refused, since
-        the change was not its latest one. UnknownConversation.
+        it has made another change since. UnknownConversation; MemoryNotChangeable if a later change of the memory is known.
         """
-        exchange = await self._conversations.exchange(device, change)
+        said = (await self._conversations.exchange(device, change)).message.said
         id = parse_id(change)
         if id is None:
             raise UnknownConversation(change)
-        said = exchange.message.said
-        made: list[MemoryChange] = []
-        for entry in [id.other, id.entry] if id.other else [id.entry]:
-            first = await self._known(device, str(ChangeId("undo", entry, id.key)))
-            if first and first.state not in ("refused", "cancelled"):
-                made.append(first)
-                continue
-            made.append(await self._say_undo(device, entry, key if first else id.key, said.principal, said.workspace))
+        async with self._lock:
+            first = await self._known(device, str(ChangeId("undo", id.entry, id.key)))
+            if first and first.state in _UNDOING:
+                return first
+            changes = await self._changes_of(device, {id.entry, id.other})
+            wanted = next((each for each in changes if each.id == change), None)
+            entries = entries_to_undo(changes, wanted) if wanted else []
+            if not entries:
+                raise MemoryNotChangeable(id.entry, _NOT_UNDOABLE)
+            made = [await self._undo_once(device, entry, id.key, key, said) for entry in entries]
         return made[-1]
+
+    async def _undo_once(self, device: str, entry: str, key: str, other_key: str, said: Said) -> MemoryChange:
+        is_again = await self._known(device, str(ChangeId("undo", entry, key)))
+        return await self._say_undo(device, entry, other_key if is_again else key, said.principal, said.workspace)
 
     async def undo_entry(self, device: str, entry: str, key: str) -> MemoryChange:
         """Undo the latest change of a memory, such as that it was stored. The board refuses if another one came later."""
@@ -118,7 +138,7 @@ class MemoryChanges:
         found = await self._changeable(device, entry)
         await self._changeable(device, other)
         command = commands.edit_command(found.origin, found.entry.line, was, edit)
-        made = await self._say(device, ChangeId("merge", entry, key, other, other_was), command, found)
+        made = await self._say_alone(device, ChangeId("merge", entry, key, other, other_was), command, found)
         self._merges.add((device, made.id))
         self._asked.set()
         return made
@@ -129,12 +149,25 @@ class MemoryChanges:
         """The newest changes of a board, or of one memory, as far as they are kept; the newest first."""
         found = await self._conversations.list_messages(device, MOST_LISTED, room=commands.ROOM)
         ids = [(each, parse_id(each.said.mid)) for each in found]
-        wanted = [each for each, id in ids if id and (not entry or entry in (id.entry, id.other))][:limit]
-        changes = [change for each in wanted if (change := await self._described(each))]
-        undone = {
-            (change.entry, change.key) for change in changes if change.kind == "undo" and change.state in _UNDOING
-        }
-        return [replace(change, is_undone=(change.entry, change.key) in undone) for change in changes]
+        wanted = [id for _, id in ids if id and (not entry or entry in (id.entry, id.other))][:limit]
+        entries = {name for id in wanted for name in (id.entry, id.other)}
+        changes = await self._described_of(found, entries)
+        shown = {str(id) for id in wanted}
+        return [
+            replace(change, is_undoable=bool(entries_to_undo(changes, change)))
+            for change in changes
+            if change.id in shown
+        ]
+
+    async def _changes_of(self, device: str, entries: set[str]) -> list[MemoryChange]:
+        """The newest changes of some memories, the newest first."""
+        found = await self._conversations.list_messages(device, MOST_LISTED, room=commands.ROOM)
+        return await self._described_of(found, entries)
+
+    async def _described_of(self, messages: Sequence[Conversation], entries: set[str]) -> list[MemoryChange]:
+        ids = [(each, parse_id(each.said.mid)) for each in messages]
+        wanted = [each for each, id in ids if id and entries & ({id.entry, id.other} - {""})]
+        return [change for each in wanted if (change := await self._described(each))]
 
     async def find(self, device: str, change: str) -> MemoryChange:
         """One change. UnknownConversation."""
@@ -158,11 +191,23 @@ class MemoryChanges:
     async def _changeable(self, device: str, entry: str) -> MemoryDetail:
         found = await self._browser.detail(device, entry)
         if not found.is_changeable:
-            raise MemoryNotChangeable(entry, found.entry.state)
+            raise MemoryNotChangeable(entry, f"is {found.entry.state}: {_NOT_CHANGEABLE}")
         return found
 
     async def _say(self, device: str, id: ChangeId, command: str, found: MemoryDetail) -> MemoryChange:
         return await self._keep(device, commands.speak(str(id), command, found.entry.line))
+
+    async def _say_alone(self, device: str, id: ChangeId, command: str, found: MemoryDetail) -> MemoryChange:
+        """Ask for a change of one version. Another change that waits would make a new version first: refused then."""
+        async with self._lock:
+            for each in await self._conversations.list_messages(device, MOST_LISTED, room=commands.ROOM):
+                other = parse_id(each.said.mid)
+                if not each.is_open or not other or each.said.mid == str(id):
+                    continue
+                for entry in (id.entry, id.other):
+                    if entry and entry in (other.entry, other.other):
+                        raise MemoryNotChangeable(entry, _IS_CHANGING)
+            return await self._say(device, id, command, found)
 
     async def _say_undo(self, device: str, entry: str, key: str, principal: str, workspace: str) -> MemoryChange:
         mid, command = str(ChangeId("undo", entry, key)), commands.undo_command(entry)
@@ -208,11 +253,20 @@ class MemoryChanges:
         if change is None or id is None or change.state not in ("done", "unchanged"):
             return
         mid = str(ChangeId("drop", id.other, id.key))
-        if await self._known(device, mid):
-            return
         found = await self._browser.detail(device, id.other)
         command = commands.drop_command(found.origin, found.entry.line, id.was)
-        await self._conversations.say(device, commands.speak(mid, command, found.entry.line))
+        async with self._lock:
+            if await self._known(device, mid) or await self._is_taken_back(device, change):
+                return
+            await self._conversations.say(device, commands.speak(mid, command, found.entry.line))
+
+    async def _is_taken_back(self, device: str, merge: MemoryChange) -> bool:
+        """Whether somebody has asked to undo a merge: then its other memory stays, also if the board refuses the undo."""
+        if await self._known(device, str(ChangeId("undo", merge.entry, merge.key))):
+            return True
+        changes = await self._changes_of(device, {merge.entry})
+        standing = {change.id for change in standing_changes(changes, merge.entry)}
+        return merge.state == "done" and merge.id in {each.id for each in changes} - standing
 
     async def _known(self, device: str, mid: str) -> MemoryChange | None:
         try:

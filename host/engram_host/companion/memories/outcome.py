@@ -23,13 +23,16 @@ _ENDED: dict[str, ChangeState] = {
 }
 """What the outcomes of an import mean for a change."""
 
+_IMPORTS: tuple[ChangeKind, ...] = ("edit", "drop", "merge")
+"""Their command is an import, which always ends with a report."""
+
 
 @dataclass(frozen=True)
 class MemoryChange:
     """A change of a memory. It waits until the board has it on flash; on a `conflict` the board had another version by then,
     or none: nothing was changed. `text` is what an edit asks for, `sentence` what the board said of it, `told` why it waits;
     `was` is the version that it was made from, 0 for any; an undo
-    of it has its `key`.
+    of it has its `key`. `is_undoable` is known of those of a list alone.
     """
 
     id: str
@@ -43,7 +46,7 @@ class MemoryChange:
     told: str = ""
     was: int = 0
     key: str = ""
-    is_undone: bool = False
+    is_undoable: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,13 +79,13 @@ def describe_change(exchange: Exchange, told: str = "") -> MemoryChange | None:
     found = parse_id(message.said.mid)
     if found is None:
         return None
-    state, sentence = _outcome(exchange)
+    state, sentence = _outcome(exchange, found.kind)
     text, was = edited(message.said.text)
     who = message.said.mid, found.kind, found.entry, found.other
     return MemoryChange(*who, message.at, state, text, sentence, told, was, found.key)
 
 
-def _outcome(exchange: Exchange) -> tuple[ChangeState, str]:
+def _outcome(exchange: Exchange, kind: ChangeKind) -> tuple[ChangeState, str]:
     message, answer = exchange.message, exchange.answer
     if message.is_open:
         return "waiting", ""
@@ -95,12 +98,13 @@ def _outcome(exchange: Exchange) -> tuple[ChangeState, str]:
     if refused:
         return "refused", refused[0]
     counts = next((each["counts"] for each in reports if isinstance(each.get("counts"), dict)), None)
-    if counts is None:
+    if counts is None and kind not in _IMPORTS:
         return "done", " ".join(answer.lines)
     for name, state in _ENDED.items():
-        if counts.get(name):
+        if counts and counts.get(name):
             return state, ""
-    return "unchanged", ""
+    # Nothing is known of what the board did: a merge must not forget the other memory on such an answer.
+    return "refused", "the board's report was damaged: look at the memory."
 
 
 def _read(report: str) -> Any:

@@ -10,7 +10,7 @@ async function refresh() {
   const found = new DOMParser().parseFromString(await answer.text(), "text/html");
   for (const part of document.querySelectorAll("[data-live]")) {
     const now = found.getElementById(part.id);
-    if (now && !part.contains(document.activeElement)) {
+    if (now && !part.contains(document.activeElement) && !isFilledIn(part)) {
       const copy = document.importNode(now, true);
       part.replaceWith(copy);
       copy.dispatchEvent(new CustomEvent("shown", { bubbles: true }));
@@ -18,6 +18,15 @@ async function refresh() {
   }
   // What tells of a conflict, and the forms that follow from it, come together.
   if (found.getElementById("conflict-part") && !document.getElementById("conflict-part")) location.reload();
+}
+
+// A form of which a field was changed is somebody's work: it keeps the version that it was made from, too.
+function isFilledIn(part) {
+  return [...part.querySelectorAll("input:not([type=hidden]), textarea, select")].some((field) =>
+    field.matches("select")
+      ? [...field.options].some((option) => option.selected !== option.defaultSelected)
+      : field.value !== field.defaultValue || field.checked !== field.defaultChecked,
+  );
 }
 
 let looks = 0;

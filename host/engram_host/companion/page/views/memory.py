@@ -134,6 +134,21 @@ class MemoryView:
             parts.append(part)
         return parts, False
 
+    async def without_unchanged(self, device: str, entry: str, was: int, edit: MemoryEdit) -> MemoryEdit:
+        """An edit without the fields that are as the form showed them: a keyword may have a comma, or be cut there."""
+        found = await self._browser.detail(device, entry)
+        line = next((each for each in found.versions if each["seq"] == was), None)
+        if line is None:
+            return edit
+        shown = shown_memory(line)
+        return MemoryEdit(
+            None if edit.text == _plain(shown.content) else edit.text,
+            None if edit.tags == _listed(", ".join(shown.tags)) else edit.tags,
+            None if edit.keywords == _listed(", ".join(shown.keywords)) else edit.keywords,
+            None if edit.type == shown.type else edit.type,
+            None if edit.importance == shown.importance else edit.importance,
+        )
+
     def after(self, device: str, entry: str) -> Response:
         """Where a form leads that changed a memory."""
         return RedirectResponse(f"/boards/{device}/memories/{entry}#changes", _SEE_OTHER)
@@ -215,7 +230,7 @@ def make_router(page: Page, overviews: BoardOverviews, services: MemoryServices)
         importance: Annotated[float | None, Form(ge=0, le=1)] = None,
     ) -> Response:
         wanted = MemoryEdit(_plain(text), _listed(tags) or None, _listed(keywords), type or None, importance)
-        await changes.edit(device, entry, was, wanted, key)
+        await changes.edit(device, entry, was, await memories.without_unchanged(device, entry, was, wanted), key)
         return memories.after(device, entry)
 
     @router.post(base + "/pin", openapi_extra=view(form=True))
