@@ -1,16 +1,23 @@
 """Imports that run over the link: progress, refusals, a board that is away, cancellation, restarts, bounds."""
 
+import asyncio
+import contextlib
 import json
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 import support
 from engram.errors import EngramError
 from engram.memory.access import OWNER
+from engram_host.companion.errors import ImportRefused
+from engram_host.companion.imports.files import ImportFiles
+from engram_host.companion.imports.service import ImportService
+from engram_host.companion.imports.types import ImportStatus
 from movers import mover
 from peers import Companion
 from sending import Sent
@@ -168,6 +175,39 @@ def test_an_import_is_cancelled_before_the_board_has_its_next_line(imports: Impo
     assert len(board.asked) == 6  # the cancelled message never came
 
 
+def test_an_import_is_cancelled_between_lines_that_are_answered_at_once(imports: Imports, kitchen: Sent):
+    made = imports.preview(LINES)
+    stored = console(mover())
+
+    def cancel_at_the_second(command: str) -> list[list[str]]:
+        if LINES[1]["content"] in command:
+            imports.cancel(made["id"])
+        return stored(command)
+
+    with ImportingBoard(kitchen, cancel_at_the_second) as board:
+        imports.start(made["id"])
+        wait_until("it is over", lambda: imports.status(made["id"])["state"] != "running")
+    status = imports.status(made["id"])
+    assert (status["state"], status["sent"], len(board.asked)) == ("cancelled", 2, 2)
+
+
+def test_a_message_that_was_sent_before_a_restart_is_cancelled_with_its_import(lonely: Companion):
+    kitchen = Sent(lonely.posted, "kitchen")
+    kitchen.sync()
+    imports = Imports(lonely, "kitchen")
+    made = imports.preview(LINES)
+    imports.start(made["id"])
+    messages = "/v1/boards/kitchen/chat"
+    wait_until("the first line waits", lambda: lonely.client.get(messages, params={"room": "import"}).json())
+    lonely.kill()
+    (lonely.home / "imports" / f"{made['id']}.cancel").touch()
+    lonely.start()
+    imports = Imports(lonely, "kitchen")
+    imports.wait(made["id"], "cancelled")
+    (message,) = lonely.client.get(messages, params={"room": "import"}).json()
+    assert message["state"] == "cancelled"
+
+
 def test_an_import_that_does_not_run_is_discarded(imports: Imports):
     made = imports.preview(LINES)
     imports.cancel(made["id"])
@@ -180,6 +220,28 @@ def test_one_board_has_one_import_at_a_time(imports: Imports, kitchen: Sent):
     assert "another import" in imports.start(second["id"], 422)["problem"]
     imports.cancel(first["id"])
     imports.wait(first["id"], "cancelled")
+
+
+def test_of_two_imports_that_begin_at_the_same_time_one_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    files, ids = ImportFiles(tmp_path), ["0" * 16, "1" * 16]
+    for import_id in ids:
+        files.add(ImportStatus(import_id, "kitchen", "in.jsonl", 0), [])
+    both_have_looked = threading.Barrier(2)
+    list_imports = ImportFiles.list_imports
+
+    def list_together(self: ImportFiles) -> list[ImportStatus]:
+        found = list_imports(self)
+        with contextlib.suppress(threading.BrokenBarrierError):
+            both_have_looked.wait(1)  # in vain if only one looks at a time
+        return found
+
+    async def begin() -> list[Any]:
+        service = ImportService(Mock(), Mock(), tmp_path, Mock())
+        return await asyncio.gather(*(service.begin("kitchen", each) for each in ids), return_exceptions=True)
+
+    monkeypatch.setattr(ImportFiles, "list_imports", list_together)
+    refused = [each for each in asyncio.run(begin()) if isinstance(each, ImportRefused)]
+    assert len(refused) == 1 and [files.read(each).state for each in ids].count("running") == 1
 
 
 def test_what_is_no_import_is_refused(
@@ -232,3 +294,20 @@ def test_an_import_goes_on_after_the_companion_was_killed(lonely: Companion):
     assert done["sent"] == 6 and firmware.records.count() == 6
     files = list((lonely.home / "imports").iterdir())
     assert files and all(file.stat().st_mode & 0o077 == 0 for file in files)
+
+
+def test_an_import_goes_on_after_the_companion_was_stopped_while_a_line_waited(lonely: Companion):
+    kitchen = Sent(lonely.posted, "kitchen")
+    kitchen.sync()
+    imports = Imports(lonely, "kitchen")
+    made = imports.preview(LINES)
+    imports.start(made["id"])
+    messages = "/v1/boards/kitchen/chat"
+    wait_until("the first line waits", lambda: lonely.client.get(messages, params={"room": "import"}).json())
+    lonely.stop()
+    lonely.start()
+    imports = Imports(lonely, "kitchen")
+    assert imports.status(made["id"])["state"] == "running"
+    with ImportingBoard(Sent(lonely.posted, "kitchen"), console(mover())) as board:
+        assert imports.wait(made["id"], "done")["counts"] == {"stored": 6}
+    assert len(board.asked) == 6

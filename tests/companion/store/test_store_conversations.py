@@ -229,6 +229,17 @@ def test_the_answered_messages_of_a_board_have_a_bound(kitchen: CompanionStore, 
     assert [each.said.mid for each in kitchen.conversations("kitchen", 10)] == ["push:4", "push:3"]
 
 
+def test_a_room_in_which_much_is_answered_drives_out_nothing_of_another_one(
+    kitchen: CompanionStore, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("engram_host.companion.store.conversations.table.DONE_KEPT", 2)
+    kitchen.add_push(BOARD, "kitchen", Said("push:chat", "", "hello", "page"), NOW)
+    for number in range(5):
+        kitchen.add_push(BOARD, "kitchen", Said(f"push:{number}", "", "stored", "import"), NOW)
+    kitchen.end_old_conversations(0, 0, "too old", NOW)
+    assert [each.said.mid for each in kitchen.conversations("kitchen", 10)] == ["push:4", "push:3", "push:chat"]
+
+
 # --- lists, and what the board begins
 
 

@@ -62,6 +62,9 @@ _AGAIN_SECONDS = 5.0
 _ENDS_IMPORT = ("full", "flash")
 """Codes of a board that can keep nothing more."""
 
+_UNFINISHED = ("", "waiting", "taken", "answering")
+"""States of a message that is not answered yet; "" before its first one is known."""
+
 _LOST = "the board's report was damaged on its way: start the import again, nothing is stored twice."
 
 
@@ -114,6 +117,8 @@ class ImportService:
         self._task: BackgroundTask | None = None
         self._running: dict[str, asyncio.Task[None]] = {}
         self._wake = asyncio.Event()
+        self._beginning = asyncio.Lock()
+        """Held while it is looked which imports run, and one more of them begins."""
 
     def start(self) -> None:
         """Begin to send the lines of imports that were started, also before this companion was."""
@@ -156,7 +161,8 @@ class ImportService:
 
     async def begin(self, device: str, import_id: str) -> ImportStatus:
         """Start an import, or one that failed or was cancelled again where it was. UnknownImport, ImportRefused."""
-        status = await asyncio.to_thread(self._begin, device, import_id)
+        async with self._beginning:
+            status = await asyncio.to_thread(self._begin, device, import_id)
         self._wake.set()
         return status
 
@@ -257,7 +263,7 @@ class ImportService:
         try:
             lines = await asyncio.to_thread(lambda: list(self._files.lines(status.id, status.sent)))
             for line in lines:
-                if not await self._passed(status, line):
+                if await self._is_cancelled(status, line) or not await self._passed(status, line):
                     return
             status.state, status.told = "done", ""
         except UnknownImport as problem:
@@ -265,6 +271,19 @@ class ImportService:
         except OSError as error:
             status.state, status.told = "failed", f"the companion's folder cannot be written to: {error.strerror}."
         await self._kept(status)
+
+    async def _is_cancelled(self, status: ImportStatus, line: ImportLine) -> bool:
+        """Whether somebody has cancelled the import before a line, which a companion that was ended may have sent already."""
+        if not await asyncio.to_thread(self._files.is_cancel_asked, status.id):
+            return False
+        await self._cancel_message(status, line)
+        status.state, status.told = "cancelled", ""
+        await self._kept(status)
+        return True
+
+    async def _cancel_message(self, status: ImportStatus, line: ImportLine) -> None:
+        with contextlib.suppress(UnknownConversation, StoreUnavailable):
+            await self._conversations.cancel(status.device, _message_id(status, line))
 
     async def _passed(self, status: ImportStatus, line: ImportLine) -> bool:
         """Import a line; whether the next one may follow."""
@@ -289,8 +308,7 @@ class ImportService:
             while not asking.done():
                 await asyncio.wait([asking], timeout=LOOK_SECONDS)
                 if not asking.done() and await asyncio.to_thread(self._files.is_cancel_asked, status.id):
-                    with contextlib.suppress(UnknownConversation, StoreUnavailable):
-                        await self._conversations.cancel(status.device, _message_id(status, line))
+                    await self._cancel_message(status, line)
                     return None
             # A line that was answered is counted, also if it is the last one before a cancellation.
             return asking.result()
@@ -303,7 +321,11 @@ class ImportService:
         while True:
             try:
                 await self._conversations.say(status.device, said)
-                return await self._follow(status, said.mid)
+                answer = await self._follow(status, said.mid)
+                if answer.state not in _UNFINISHED:
+                    return answer
+                # The companion is about to stop: the line is asked about again after its next start.
+                await asyncio.sleep(_AGAIN_SECONDS)
             except (TooManyWaiting, StoreUnavailable) as problem:
                 await self._told(status, str(problem))
                 await asyncio.sleep(_AGAIN_SECONDS)

@@ -44,7 +44,9 @@ one may bring the board down before it can say so.
 """
 
 DONE_KEPT = 1000
-"""Answered messages of a board: bounds what is kept of them."""
+"""Answered messages of a board that are kept in each room: one in which much is said, such as that of imports, drives out
+nothing of another one.
+"""
 
 PUSHES_KEPT = 200
 """Of what a board said by itself: bounds what one that does not stop can fill between two sweeps."""
@@ -249,7 +251,7 @@ class ConversationTable(DatabaseTable):
         for each in given_up:
             add_pieces(rows, each, [("problem", why)])
             end_conversation(rows, each, "undeliverable", now)
-        place = "row_number() OVER (PARTITION BY device ORDER BY number DESC) AS place"
+        place = "row_number() OVER (PARTITION BY device, room ORDER BY number DESC) AS place"
         ranked = f"SELECT device, mid, state, changed, {place} FROM conversations"
         sql = f"SELECT device, mid FROM ({ranked}) AS ranked WHERE {ENDED} AND (changed < ? OR place > ?) LIMIT 1000"
         gone = rows.run(sql, (done_since, DONE_KEPT))
