@@ -74,6 +74,11 @@ def test_a_mark_that_another_bridge_kept_counts_as_none(mark: str):
     assert Mark.parse(mark, "@a:x") == Mark("@a:x")
 
 
+@pytest.mark.parametrize("named", ["x", "..", "$", "$\0a", "$" + "a" * 20_000])
+def test_what_is_no_id_of_an_event_is_not_replied_to(named: str):
+    assert matrix_events.replied_to(reply("hello", to=named)) == ""
+
+
 def test_in_a_thread_the_event_before_is_not_replied_to():
     relation = {"rel_type": "m.thread", "event_id": "$root", "m.in_reply_to": {"event_id": "$last"}}
     falling_back = message("hello", **{"m.relates_to": {**relation, "is_falling_back": True}})

@@ -42,6 +42,7 @@ FINE = {
     "joined_members": {"joined": {"@kitchen:engram.test": {}, "@ann:engram.test": {}}},
     "m.room.join_rules": {"join_rule": "invite"},
     "messages": {"chunk": [], "start": "p1"},
+    "event": {},
     "join": {"room_id": CHAT.id},
     "send": {"event_id": "$sent"},
     "logout": {},
@@ -342,6 +343,35 @@ def test_a_room_that_others_join_uninvited_is_a_group(rule: str):
             await host.wait_until(lambda: '"s1"' in host.mark)
             server.show(gap())
             assert (await host.next("newest")).chat.is_group
+
+    with_server(work)
+
+
+def group_reply() -> dict[str, Any]:
+    """A look at a group where somebody replies to an event, and somebody says something."""
+    reply = said("a reply")
+    reply["content"]["m.relates_to"] = {"m.in_reply_to": {"event_id": "$original"}}
+    return {"next_batch": "s2", "rooms": {"join": {CHAT.id: {"timeline": {"events": [reply, said("newest")]}}}}}
+
+
+def test_an_event_that_the_homeserver_fails_to_give_twice_holds_up_nothing():
+    async def work(server: FailingServer) -> None:
+        host, network = RecordingHost(), made("matrix", server.settings)
+        server.answers["event"] = CUT
+        server.answers["m.room.join_rules"] = (200, json.dumps({"join_rule": "public"}))
+        with pytest.raises(NetworkAway):
+            async with running(network, host) as task:
+                await host.wait_until(lambda: '"s1"' in host.mark)
+                server.show(group_reply())
+                await task
+        assert '"s2"' not in host.mark
+        server.first_look = group_reply()
+        async with running(network, host):
+            await host.next("newest")
+        assert [(message.text, message.is_mentioned) for message in host.received] == [
+            ("a reply", False),
+            ("newest", False),
+        ]
 
     with_server(work)
 

@@ -125,6 +125,7 @@ class Matrix:
         self._token = token
         self._client: MatrixClient | None = None
         self._rooms: MatrixRooms | None = None
+        self._failed_looks: list[str] = []
 
     async def run(self, host: BridgeHost) -> None:
         mark = Mark.parse(await host.load_mark(), self._account)
@@ -229,7 +230,7 @@ class Matrix:
             nonlocal mark
             mark = await self._say_unreadable(room, mark)
 
-        rooms = MatrixRooms(client, account, host.receive, cannot_read)
+        rooms = MatrixRooms(client, account, host.receive, cannot_read, self._failed_looks)
         await rooms.load()
         self._client, self._rooms = client, rooms
         response, since = await self._first_look(client, mark.since)

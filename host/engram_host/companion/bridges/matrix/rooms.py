@@ -25,7 +25,7 @@ from nio import (
 
 from engram_host.companion.bridges.errors import NetworkAway
 from engram_host.companion.bridges.matrix import events as matrix_events
-from engram_host.companion.bridges.matrix.client import MatrixClient, RateLimited, ask, refusal_in
+from engram_host.companion.bridges.matrix.client import MatrixClient, RateLimited, TokenRefused, ask, refusal_in
 from engram_host.companion.bridges.matrix.events import Account, Event
 from engram_host.companion.bridges.network import Chat, Incoming
 
@@ -47,13 +47,16 @@ _MOST_INVITATIONS = 100
 _MOST_OWN = 500
 """How many events of its own a bridge knows, for replies to them."""
 
+_MOST_FAILED_LOOKS = 100
+
 _log = logging.getLogger(__name__)
 
 
 class MatrixRooms:
     """Passes on what is said in an account's rooms.
 
-    `receive` takes a message, and `cannot_read` a room's id when somebody wrote there what is encrypted.
+    `receive` takes a message, and `cannot_read` a room's id when somebody wrote there what is encrypted. `failed_looks` keeps,
+    over several connections, which events the homeserver failed to give.
     """
 
     def __init__(
@@ -62,11 +65,13 @@ class MatrixRooms:
         account: Account,
         receive: Callable[[Incoming], Awaitable[None]],
         cannot_read: Callable[[str], Awaitable[None]],
+        failed_looks: list[str],
     ):
         self._client = client
         self._account = account
         self._receive = receive
         self._cannot_read = cannot_read
+        self._failed_looks = failed_looks
         self._joined: set[str] = set()
         self._invitations: OrderedDict[str, None] = OrderedDict()
         self._groups: dict[str, bool] = {}
@@ -187,7 +192,18 @@ class MatrixRooms:
         original = matrix_events.replied_to(event)
         if not original or original in self._own:
             return bool(original)
-        response = await ask(self._client.room_get_event(room, original))
+        try:
+            response = await ask(self._client.room_get_event(room, original))
+        except (RateLimited, TokenRefused):
+            raise
+        except NetworkAway:
+            # Between two failures the homeserver has signed the account in and given the same message again: it is no
+            # outage, and the bridge would never get beyond this message.
+            if original not in self._failed_looks:
+                self._failed_looks[:] = [*self._failed_looks, original][-_MOST_FAILED_LOOKS:]
+                raise
+            _log.warning("Matrix: the homeserver fails to give an event that a message replies to")
+            return False
         is_own = isinstance(response, RoomGetEventResponse) and response.event.sender == self._account.id
         if is_own:
             self.remember_own(original)
