@@ -90,7 +90,7 @@ class AttachedBridge:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._calls: set[asyncio.Task[Any]] = set()
         self._outlets = Outlets(network, self._calls)
-        self._notices = Notices(bridge, people, self._outlets, self._begin, self._wait_to_retry)
+        self._notices = Notices(bridge, people, self._outlets, self._begin, self._wait_to_retry, network.features)
         self._files = FileImports(store, conversations, self._begin, self.deliver)
         self._is_stopping = False
         self._user = ""
