@@ -212,6 +212,11 @@ class PeopleService:
             ref, message.at, Caller(principal, room_of(network, chat.id, chat.thread), chat.is_group, "")
         )
 
+    async def is_owner(self, ref: str) -> bool:
+        """Whether an id (`network:id`) is one of the owner's."""
+        person = (await asyncio.to_thread(self._store.known_sender, ref, "", int(self._now()))).person
+        return person is not None and person.is_owner
+
     async def is_blocked(self, principal: str) -> bool:
         """Whether a principal, or somebody whose id that is, is answered no more."""
         return await asyncio.to_thread(self._store.is_blocked, principal)
