@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from bridged_house import House, living, make_haste, play
-from engram_host.companion.bridges.errors import SendFailed, SendRefused, SendUncertain
+from engram_host.companion.bridges.errors import SendFailed, SendRefused, SendUncertain, SlowDown
 from engram_host.companion.bridges.network import Attachment, Features, utf8_bytes
+from engram_host.companion.conversations import people
 from engram_host.companion.conversations import service as conversations
 from engram_host.companion.conversations.people import AdmissionRules
+from engram_host.companion.conversations.rendering.display import AGAIN
 from engram_host.companion.conversations.routing import GREETING
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store import CompanionStore
@@ -138,22 +140,56 @@ def test_a_stranger_is_sent_a_code_of_which_nothing_is_kept(open_store: Open):
     play(work)
 
 
-@pytest.mark.parametrize("error", [SendFailed, SendUncertain, SendRefused])
-def test_a_code_whose_sentence_failed_to_be_sent_goes_with_the_strangers_next_message(
-    open_store: Open, error: type[SendFailed]
+@pytest.mark.parametrize("error", [SendFailed("not now."), SlowDown(0.01)])
+def test_a_code_that_the_network_did_not_take_goes_with_the_strangers_next_message_after_a_pause(
+    open_store: Open, error: SendFailed, monkeypatch: pytest.MonkeyPatch
 ):
     async def work() -> None:
         async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
-            house.network.fail_next = [error("not now.") for _ in range(3)]
+            house.network.fail_next = [error for _ in range(50)]
             await house.say("let me in")
             await wait_until_async("it was tried", lambda: not house.host._notices.under_way)
+            tried = house.network.calls
+            for number in range(20):
+                await house.say(f"hello {number}?")
+            assert (house.network.calls, house.host._notices.under_way) == (tried, 0)
             house.network.fail_next.clear()
+            monkeypatch.setattr(people, "CODE_PAUSE", 0.0)
             (request,) = await house.people.waiting()
             await house.say("hello?")
             assert request.code in await house.wait_for("/pair ")
             await wait_until_async("it is noted", lambda: not house.host._notices.under_way)
             await house.say("and now?")
             assert len(house.texts()) == 1 and not house.host._notices.under_way
+
+    play(work)
+
+
+@pytest.mark.parametrize("error, calls", [(SendRefused, 1), (SendUncertain, 2)])
+def test_a_code_that_will_not_arrive_or_may_have_arrived_is_not_sent_with_each_message_of_a_stranger(
+    open_store: Open, error: type[SendFailed], calls: int
+):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            house.network.fail_next = [error("nobody knows.") for _ in range(50)]
+            for number in range(20):
+                await house.say(f"let me in {number}")
+                await wait_until_async("it was tried", lambda: not house.host._notices.under_way)
+            assert house.network.calls == calls
+
+    play(work)
+
+
+@pytest.mark.parametrize("is_repeatable", [False, True])
+def test_a_code_that_may_have_arrived_is_repeated_once_and_says_so_where_it_may_be_shown_twice(
+    open_store: Open, is_repeatable: bool
+):
+    async def work() -> None:
+        network = FaultyNetwork(Features(400, edit_seconds=0.01, is_repeatable=is_repeatable))
+        async with living(open_store, network, AdmissionRules()) as house:
+            network.fail_next = [SendUncertain("lost.")]
+            await house.say("let me in")
+            assert (await house.wait_for("/pair ")).startswith(AGAIN) is not is_repeatable
 
     play(work)
 

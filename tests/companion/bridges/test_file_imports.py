@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
@@ -16,6 +17,7 @@ from engram_host.companion.bridges.network import Attachment, FileFetch
 from engram_host.companion.conversations import file_imports
 from engram_host.companion.conversations.people import AdmissionRules
 from engram_host.companion.conversations.rendering.display import AGAIN
+from engram_host.companion.errors import TooManyWaiting
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.bridges import files as rows
 from engram_host.companion.types import LOGS, Hello, LogState, Sender
@@ -396,6 +398,96 @@ def test_the_owner_stops_an_import_and_others_do_not(open_store: Open):
             memory.may_go_on.set()
             await wait_until_async("its task ended", lambda: not house.host._files._running)
             assert memory.contents in ([], ["The bike is green"]) and house.store.chat_file(HERE) is None
+
+    play(work)
+
+
+def _no_policy_but_off(house: House) -> None:
+    house.people.set_rules(AdmissionRules("off"))
+
+
+def _other_boards(house: House) -> None:
+    house.host._boards = ("garden",)
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        lambda house: house.people.block("owner"),
+        lambda house: house.people.remove("owner"),
+        _no_policy_but_off,
+        _other_boards,
+    ],
+    ids=["blocked", "removed", "policy off", "board taken from the bridge"],
+)
+def test_an_import_ends_when_its_sender_may_not_talk_to_the_board_any_more(
+    open_store: Open, end: Callable[[House], Any]
+):
+    async def work() -> None:
+        memory = Memory()
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, memory, can_go_on=False)
+            await send(house, file_of(BIKE + CANOE))
+            await house.say("/import memory.jsonl", "1", "1")
+            await wait_until_async("a line waits", lambda: house.store.count_waiting() == 1)
+            if ended := end(house):
+                await ended
+            memory.may_go_on.set()
+            await wait_until_async("its task ended", lambda: not house.host._files._running)
+            assert memory.contents == ["The bike is green"] and house.store.chat_file(HERE) is None
+
+    play(work)
+
+
+def test_after_a_stop_no_line_goes_to_the_board_that_it_had_no_room_for(open_store: Open):
+    async def work() -> None:
+        memory = Memory()
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, memory)
+            said = house.service.say
+            tries: list[str] = []
+
+            async def is_full(device: str, said: Any) -> Any:
+                tries.append(said.mid)
+                raise TooManyWaiting(device)
+
+            house.service.say = is_full
+            await send(house, file_of(BIKE))
+            await house.say("/import memory.jsonl", "1", "1")
+            await wait_until_async("it was tried", lambda: tries)
+            await house.say("/cancel", "1", "1")
+            house.service.say = said
+            await wait_until_async("its task ended", lambda: not house.host._files._running)
+            await house.wait_until_delivered()
+            assert not memory.contents and not house.store.count_waiting()
+
+    play(work)
+
+
+def test_after_a_stop_between_two_lines_the_second_does_not_go_to_the_board(open_store: Open):
+    async def work() -> None:
+        memory = Memory()
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, memory)
+            save = house.store.save_import
+            is_saved, may_go_on = asyncio.Event(), threading.Event()
+            loop = asyncio.get_running_loop()
+
+            def saved(*values: Any) -> Any:
+                done = save(*values)
+                loop.call_soon_threadsafe(is_saved.set)
+                assert may_go_on.wait(20)
+                return done
+
+            house.store.save_import = saved
+            await send(house, file_of(BIKE + CANOE))
+            await house.say("/import memory.jsonl", "1", "1")
+            await is_saved.wait()
+            await house.say("/cancel", "1", "1")
+            may_go_on.set()
+            await wait_until_async("its task ended", lambda: not house.host._files._running)
+            await house.wait_until_delivered()
+            assert memory.contents == ["The bike is green"] and not house.store.count_waiting()
 
     play(work)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from engram.errors import EngramError
 from engram.memory.access import Caller
-from engram_host.companion.bridge_types import ChatPlace, Delivery, DeliveryEnd
+from engram_host.companion.bridge_types import ChatFile, ChatPlace, Delivery, DeliveryEnd
 from engram_host.companion.bridges.network import Chat, Incoming, MenuCommand, Network
 from engram_host.companion.conversations.bridge_commands import HELP, BridgeCommands, menu
 from engram_host.companion.conversations.delivery import Deliverer
@@ -93,8 +93,8 @@ class AttachedBridge:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._calls: set[asyncio.Task[Any]] = set()
         self._outlets = Outlets(network, self._calls)
-        self._notices = Notices(bridge, people, self._outlets, self._begin, self._wait_to_retry)
-        self._files = FileImports(store, conversations, self._begin, self.deliver)
+        self._notices = Notices(bridge, people, self._outlets, self._begin, self._wait_to_retry, network.features)
+        self._files = FileImports(store, conversations, self._begin, self.deliver, self._may_import)
         self._is_stopping = False
         self._user = ""
         """What stands in the ids of messages, beside the bridge."""
@@ -351,6 +351,12 @@ class AttachedBridge:
         if await asyncio.to_thread(self._store.open_delivery, delivery.number) is None:
             return False
         return await self._people.may_hear(self._bridge, self._kind, delivery.place, delivery.ref)
+
+    async def _may_import(self, file: ChatFile) -> bool:
+        """Whether a file is still the owner's, who may talk to its board through this bridge."""
+        if file.device not in await self._known_boards() or not await self._people.is_owner(file.ref):
+            return False
+        return await self._people.may_hear(self._bridge, self._kind, file.place, file.ref)
 
     async def _wait_to_retry(self, seconds: float) -> None:
         """Wait, at most until the network is there again."""

@@ -9,7 +9,7 @@ import contextlib
 import json
 import logging
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -56,6 +56,14 @@ class _CompanionStops(Exception):
     """The companion ends before a board has answered."""
 
 
+class _ImportOver(Exception):
+    """A file is not to be imported any more: it was cancelled, or its chat is a group now."""
+
+
+class _NotAllowed(CompanionError):
+    """Who sent a file may not import it any more."""
+
+
 @dataclass(frozen=True)
 class _Answered:
     """What a board said to a line."""
@@ -74,7 +82,9 @@ class _Answered:
 
 
 class FileImports:
-    """The files of one bridge's chats. `begin(work)` runs it as a task that ends with the bridge, `deliver` sends a report."""
+    """The files of one bridge's chats. `begin(work)` runs it as a task that ends with the bridge, `deliver` sends a report;
+    `may_go_on(file)` says whether who sent one may still import it into its board.
+    """
 
     def __init__(
         self,
@@ -82,15 +92,19 @@ class FileImports:
         conversations: ConversationService,
         begin: Callable[[Coroutine[Any, Any, None]], object],
         deliver: Callable[[Delivery], None],
+        may_go_on: Callable[[ChatFile], Awaitable[bool]],
         now: Callable[[], float] = time.time,
     ):
         self._store = store
         self._conversations = conversations
         self._begin = begin
         self._deliver = deliver
+        self._may_go_on = may_go_on
         self._now = now
         self._running: set[str] = set()
         """The ids of the messages that asked for what is imported now."""
+        self._saying = asyncio.Lock()
+        """Held while a board is given a line, and by /cancel: after that none goes."""
 
     async def take(self, message: Incoming, caller: Caller, place: ChatPlace) -> str:
         """Keep the first file of a message that /import reads; what is said to its files, "" if it has none such.
@@ -145,11 +159,12 @@ class FileImports:
         """/cancel: stop the import of a chat; what is said to that, "" if there is none. StoreUnavailable."""
         if not access.is_owner(caller):
             return ""
-        file = await asyncio.to_thread(self._store.cancel_import, place)
-        if file is None:
-            return ""
-        with contextlib.suppress(UnknownConversation):  # the board may have answered it just now
-            await self._conversations.cancel(file.device, _line_id(file, file.answered + 1))
+        async with self._saying:
+            file = await asyncio.to_thread(self._store.cancel_import, place)
+            if file is None:
+                return ""
+            with contextlib.suppress(UnknownConversation):  # the board may have answered it just now
+                await self._conversations.cancel(file.device, _line_id(file, file.answered + 1))
         lines = counted(file.answered, "line", "lines")
         return f"The import of {file.name} is stopped after {lines}; what {file.device} stored stays."
 
@@ -184,7 +199,7 @@ class FileImports:
             mid = _line_id(file, at)
             try:
                 stopped = await self._give(file, mid, line, report)
-            except _CompanionStops:
+            except (_CompanionStops, _ImportOver):
                 return
             saved = await asyncio.to_thread(self._store.save_import, file, at, report.saved, mid)
             if saved is None:
@@ -206,13 +221,13 @@ class FileImports:
             mid, OWNER.principal, "/import " + json.dumps(fields, ensure_ascii=False), file.room, is_command=True
         )
         try:
-            answered = await self._ask(file.device, said)
+            answered = await self._ask(file, said)
         except StoreUnavailable:
             raise
         except ArgumentError as problem:  # it is longer than a message
             report.refuse(number, str(problem))
             return ""
-        except CompanionError as problem:  # the board was erased, or the message has gone
+        except CompanionError as problem:  # it may not go on, the board was erased, or the message has gone
             return f"Stopped at line {number}: {problem}"
         outcome, refused = read_reports(answered.reports)
         if outcome is None:
@@ -223,11 +238,12 @@ class FileImports:
             f"Stopped at line {number}: what stands before it is kept, the file can be sent again." if is_full else ""
         )
 
-    async def _ask(self, device: str, said: Said) -> _Answered:
-        """The board's answer, whenever it comes. CompanionError, _CompanionStops."""
+    async def _ask(self, file: ChatFile, said: Said) -> _Answered:
+        """The board's answer, whenever it comes. CompanionError, _CompanionStops, _ImportOver."""
+        device = file.device
         while True:
             try:
-                await self._conversations.say(device, said)
+                await self._say(file, said)
                 break
             except TooManyWaiting as problem:
                 _log.info("an import waits: %s", problem, extra={"repeat": "imports"})
@@ -239,6 +255,15 @@ class FileImports:
             elif isinstance(event, Progress) and not event.conversation.is_open:
                 return _Answered(device, pieces)
         raise _CompanionStops
+
+    async def _say(self, file: ChatFile, said: Said) -> None:
+        """Keep a line for the board, if the import may still go on. CompanionError, _ImportOver."""
+        async with self._saying:
+            if not await asyncio.to_thread(self._store.is_open_import, file):
+                raise _ImportOver
+            if not await self._may_go_on(file):
+                raise _NotAllowed(f"who sent it may not import it into {file.device} any more.")
+            await self._conversations.say(file.device, said)
 
     async def _end(self, file: ChatFile, report: ImportReport, stopped: str) -> None:
         problems = report.problems[:_PROBLEMS_SHOWN]

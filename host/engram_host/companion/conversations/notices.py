@@ -6,10 +6,11 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from engram_host.companion.bridges.errors import SendFailed, SendRefused, SendUncertain, SlowDown
-from engram_host.companion.bridges.network import Incoming
+from engram_host.companion.bridges.network import Features, Incoming
 from engram_host.companion.conversations.delivery import RetryWait
 from engram_host.companion.conversations.outlet import Outlet, Outlets
 from engram_host.companion.conversations.people import Admission, PeopleService
+from engram_host.companion.conversations.rendering.display import AGAIN
 from engram_host.companion.conversations.service import BRIDGE_IDS
 from engram_host.companion.errors import StoreUnavailable
 
@@ -26,7 +27,7 @@ _KEY_CHARS = 32
 
 
 class Notices:
-    """Sends the sentences of one bridge, which are lost if the network stays away; a code goes with the next message, too."""
+    """Sends the sentences of one bridge, which are lost if the network stays away; a code goes with a later message then."""
 
     def __init__(
         self,
@@ -35,6 +36,7 @@ class Notices:
         outlets: Outlets,
         begin: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]],
         wait_to_retry: RetryWait,
+        features: Features,
     ):
         """`begin(work)` runs it as a task that ends with the bridge."""
         self._bridge = bridge
@@ -42,6 +44,7 @@ class Notices:
         self._outlets = outlets
         self._begin = begin
         self._wait_to_retry = wait_to_retry
+        self._features = features
         self.under_way = 0
         """How many are being sent."""
 
@@ -64,19 +67,30 @@ class Notices:
         self._people.end_notice(admission)
 
     async def _try(self, message: Incoming, key: str, admission: Admission, outlet: Outlet) -> None:
+        """Send it until the network has taken it, may have taken it twice, or will never take it: all of these count as sent,
+        for a stranger who writes on must not be sent their code without end.
+        """
+        is_over, text, is_doubtful = False, admission.reply, False
         for _ in range(_TRIES):
+            is_over, pause = True, RETRY_SECONDS
             try:
-                await outlet.send(message.chat, admission.reply, key, "", is_plain=True)
-            except (SendRefused, SendUncertain) as problem:
+                await outlet.send(message.chat, text, key, "", is_plain=True)
+            except SendRefused as problem:
                 _log.info("the bridge %s did not send a sentence: %s", self._bridge, problem)
-                return
+            except SendUncertain as problem:
+                _log.info("nobody knows whether a sentence of the bridge %s arrived: %s", self._bridge, problem)
+                is_over, is_doubtful = is_doubtful, True
+                text = admission.reply if self._features.is_repeatable else AGAIN + admission.reply
             except SendFailed as problem:
                 _log.info("the bridge %s sends a sentence again: %s", self._bridge, problem)
-                pause = problem.retry_after if isinstance(problem, SlowDown) else RETRY_SECONDS
-            else:
-                await self._note_sent(admission)
-                return
+                is_over, pause = False, problem.retry_after if isinstance(problem, SlowDown) else RETRY_SECONDS
+            if is_over:
+                break
             await self._wait_to_retry(pause)
+        if is_over or is_doubtful:
+            await self._note_sent(admission)
+        else:
+            self._people.put_off_code(admission)
 
     async def _note_sent(self, admission: Admission) -> None:
         try:

@@ -33,6 +33,9 @@ LATE_MINUTES = 5
 those do that came while the companion was away. Senders write stamps as they like: more of them count when they come.
 """
 
+CODE_PAUSE = 60.0
+"""Seconds before the sentence with a code goes again that the network did not take."""
+
 _MINUTE = 60
 _HOUR = 3600
 _ROOM_BYTES = caller_check.ROOM_BYTES - len(BOARD_ROOM)
@@ -118,6 +121,8 @@ class PeopleService:
         """By a sender, the length of a time in seconds, and the number of that time."""
         self._asking: set[str] = set()
         """Strangers to whom the sentence with their code is being sent: as many as have a code."""
+        self._put_off: dict[str, float] = {}
+        """Strangers whose network did not take that sentence, and until when it is not sent again: as many as have a code."""
 
     def set_rules(self, rules: AdmissionRules) -> None:
         """Let other rules hold from now on."""
@@ -207,6 +212,11 @@ class PeopleService:
             ref, message.at, Caller(principal, room_of(network, chat.id, chat.thread), chat.is_group, "")
         )
 
+    async def is_owner(self, ref: str) -> bool:
+        """Whether an id (`network:id`) is one of the owner's."""
+        person = (await asyncio.to_thread(self._store.known_sender, ref, "", int(self._now()))).person
+        return person is not None and person.is_owner
+
     async def is_blocked(self, principal: str) -> bool:
         """Whether a principal, or somebody whose id that is, is answered no more."""
         return await asyncio.to_thread(self._store.is_blocked, principal)
@@ -218,7 +228,9 @@ class PeopleService:
                 self._counts[key] -= 1
 
     async def mark_sent(self, admission: Admission) -> None:
-        """The network has taken the sentence of an admission: a code in it is not sent again. StoreUnavailable."""
+        """The network has the sentence of an admission, or will never take it: a code in it is not sent again.
+        StoreUnavailable.
+        """
         if admission.request:
             await asyncio.to_thread(self._store.mark_code_sent, admission.request.code)
 
@@ -226,6 +238,13 @@ class PeopleService:
         """The sentence of an admission is not being sent any more: a code that did not go out goes with the next message."""
         if admission.request:
             self._asking.discard(admission.request.ref)
+
+    def put_off_code(self, admission: Admission) -> None:
+        """The network has not taken the sentence of an admission: a code in it goes with a message after a pause."""
+        if admission.request:
+            now = self._now()
+            self._put_off = {ref: until for ref, until in self._put_off.items() if now < until}
+            self._put_off[admission.request.ref] = now + CODE_PAUSE
 
     async def may_hear(self, bridge: str, network: str, place: ChatPlace, ref: str) -> bool:
         """Whether what is owed to a chat may still be sent to it: `ref` is whom it is for, "" for a whole group."""
@@ -262,7 +281,13 @@ class PeopleService:
 
     async def _ask(self, known: Known, ref: str, name: str) -> Admission:
         """Give a stranger a code, once, and the sentence with it until their network has taken that."""
-        if ref in self._asking or (known.request.is_sent if known.request else known.codes >= MOST_WAITING):
+        now = self._now()
+        is_put_off = now < self._put_off.get(ref, 0.0) <= now + CODE_PAUSE  # unless the clock was set back
+        if (
+            is_put_off
+            or ref in self._asking
+            or (known.request.is_sent if known.request else known.codes >= MOST_WAITING)
+        ):
             return _NOBODY
         self._asking.add(ref)
         admission = _NOBODY
