@@ -49,6 +49,13 @@ DONE_KEPT = 1000
 PUSHES_KEPT = 200
 """Of what a board said by itself: bounds what one that does not stop can fill between two sweeps."""
 
+_LOCK_PUSHES = (
+    "INSERT INTO notes (name, value) VALUES ('pushes', '') ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+)
+"""Lets one board at a time add a push. Readers go on after the highest number that they have seen, so a push must not become
+visible after one with a higher number.
+"""
+
 NEVER_ENDED = "the board began {} times to answer this and never came to an end: it is not given it any more."
 NEVER_BEGUN = "the board was given this {} times and never said that it had got it: it is not given it any more."
 
@@ -232,6 +239,7 @@ class ConversationTable(DatabaseTable):
         admit_board(rows, sender, device)
         if find_conversation(rows, device, said.mid):
             return
+        rows.run(_LOCK_PUSHES)
         insert_conversation(rows, device, said, "done", now, is_push=True)
         remove_oldest_pushes(rows, device, PUSHES_KEPT)
 
