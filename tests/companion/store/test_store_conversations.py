@@ -5,12 +5,22 @@ from collections.abc import Callable
 
 import pytest
 
+from engram.config import SECRETS
 from engram_host.companion.errors import MessageIdTaken, Refused, TooManyWaiting, UnknownConversation, UnknownDevice
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.conversations import table
 from engram_host.companion.store.conversations.table import DONE_KEPT, MOST_BEGUN, MOST_UNNAMED, Reply
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.types import LOGS, ConversationLimits, Hello, LogState, PieceKind, Said, Sender
+from engram_host.companion.types import (
+    LOGS,
+    ConversationLimits,
+    Hello,
+    LogState,
+    PieceKind,
+    Said,
+    Sender,
+    without_secret,
+)
 from waiting import SECONDS
 
 NOW = 1_795_000_000
@@ -42,6 +52,40 @@ def reply(
 def read(store: CompanionStore, mid: str = "a", after: int = 0) -> tuple[str, list[tuple[str, str]]]:
     found, pieces = store.conversation_after("kitchen", mid, after)
     return found.state, [(piece.kind, piece.text) for piece in pieces]
+
+
+# --- secrets
+
+
+@pytest.mark.parametrize("name", SECRETS)
+@pytest.mark.parametrize("end", ["answer", "cancel"])
+def test_a_secret_that_somebody_typed_is_removed_with_the_end_of_its_message(
+    kitchen: CompanionStore, name: str, end: str
+):
+    said = Said("a", "owner", f"/setting  {name} sk-42 and more", "phone", is_command=True)
+    kitchen.add_conversation("kitchen", said, LIMITS, NOW)
+    if end == "answer":
+        offered = kitchen.next_message(BOARD, "kitchen", NOW)
+        assert offered and offered.said == said, "the board is given it"
+        reply(kitchen, "a", 1, 1, "x", end=True)
+    else:
+        kitchen.cancel_conversation("kitchen", "a", NOW)
+    assert kitchen.conversation("kitchen", "a").said.text == f"/setting {name}"
+    repeated = kitchen.add_conversation("kitchen", said, LIMITS, NOW)
+    assert not repeated.is_open, "it is the same message when it comes again"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        Said("a", "owner", "/setting llm.model gpt-5", "phone", is_command=True),
+        Said("a", "owner", "/setting llm.key", "phone", is_command=True),
+        Said("a", "owner", "/setting llm.key is what I type", "phone"),
+        Said("a", "owner", "/remember llm.key is long", "phone", is_command=True),
+    ],
+)
+def test_what_sets_no_secret_is_shown_as_it_is(said: Said):
+    assert without_secret(said) == said
 
 
 # --- from waiting to done

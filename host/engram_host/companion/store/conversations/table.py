@@ -33,7 +33,15 @@ from engram_host.companion.store.conversations.rows import (
 )
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.types import Conversation, ConversationLimits, Piece, PieceKind, Said, Sender
+from engram_host.companion.types import (
+    Conversation,
+    ConversationLimits,
+    Piece,
+    PieceKind,
+    Said,
+    Sender,
+    without_secret,
+)
 
 MOST_BEGUN = 20
 """Times that a board begins to answer one message: one that brings it down each time must not do so for ever."""
@@ -88,7 +96,7 @@ class ConversationTable(DatabaseTable):
         if device not in rows.lock([device]):
             raise UnknownDevice(device)
         if known := find_conversation(rows, device, said.mid):
-            if known.said != said:
+            if known.said not in (said, without_secret(said)):
                 raise MessageIdTaken(said.mid)
             return known
         check_room(rows, device, said, limits)
