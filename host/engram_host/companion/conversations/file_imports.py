@@ -56,6 +56,10 @@ class _CompanionStops(Exception):
     """The companion ends before a board has answered."""
 
 
+class _ImportCancelled(Exception):
+    """Somebody has cancelled an import, or its chat is a group now."""
+
+
 @dataclass(frozen=True)
 class _Answered:
     """What a board said to a line."""
@@ -184,7 +188,7 @@ class FileImports:
             mid = _line_id(file, at)
             try:
                 stopped = await self._give(file, mid, line, report)
-            except _CompanionStops:
+            except (_CompanionStops, _ImportCancelled):
                 return
             saved = await asyncio.to_thread(self._store.save_import, file, at, report.saved, mid)
             if saved is None:
@@ -206,7 +210,7 @@ class FileImports:
             mid, OWNER.principal, "/import " + json.dumps(fields, ensure_ascii=False), file.room, is_command=True
         )
         try:
-            answered = await self._ask(file.device, said)
+            answered = await self._ask(file, said)
         except StoreUnavailable:
             raise
         except ArgumentError as problem:  # it is longer than a message
@@ -223,15 +227,22 @@ class FileImports:
             f"Stopped at line {number}: what stands before it is kept, the file can be sent again." if is_full else ""
         )
 
-    async def _ask(self, device: str, said: Said) -> _Answered:
-        """The board's answer, whenever it comes. CompanionError, _CompanionStops."""
+    async def _ask(self, file: ChatFile, said: Said) -> _Answered:
+        """The board's answer, whenever it comes. CompanionError, _CompanionStops, _ImportCancelled."""
+        device = file.device
         while True:
+            await self._check_uncancelled(file)
             try:
                 await self._conversations.say(device, said)
                 break
             except TooManyWaiting as problem:
                 _log.info("an import waits: %s", problem, extra={"repeat": "imports"})
             await asyncio.sleep(RETRY_SECONDS)
+        try:
+            await self._check_uncancelled(file)
+        except _ImportCancelled:  # while the line was being kept, so that /cancel did not find it
+            await self._conversations.cancel(device, said.mid)
+            raise
         pieces: list[Piece] = []
         async for event in self._conversations.follow_patiently(device, said.mid):
             if isinstance(event, Piece):
@@ -239,6 +250,10 @@ class FileImports:
             elif isinstance(event, Progress) and not event.conversation.is_open:
                 return _Answered(device, pieces)
         raise _CompanionStops
+
+    async def _check_uncancelled(self, file: ChatFile) -> None:
+        if not await asyncio.to_thread(self._store.is_being_imported, file):
+            raise _ImportCancelled
 
     async def _end(self, file: ChatFile, report: ImportReport, stopped: str) -> None:
         problems = report.problems[:_PROBLEMS_SHOWN]

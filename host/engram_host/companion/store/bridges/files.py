@@ -69,6 +69,12 @@ class ChatFileTable(DatabaseTable):
             return None
         return replace(file, answered=answered, report=report)
 
+    @reads
+    def is_being_imported(self, rows: Rows, file: ChatFile) -> bool:
+        """Whether a board is still given a file: it was not cancelled, and its chat is private."""
+        sql = f"SELECT 1 FROM bridge_files WHERE {_PLACE} AND mid = ?"
+        return bool(rows.run(sql, (*_key(file.place), file.mid)))
+
     @writes
     def end_import(self, rows: Rows, file: ChatFile, delivery: Delivery, now: int) -> Delivery | None:
         """Remove a file of which a board has all, and let its chat be owed the report; None if it is gone."""
