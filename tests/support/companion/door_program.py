@@ -34,7 +34,7 @@ class Program:
         self.supervisor = Supervisor()
         self.conversations = ConversationService(self.store, ChatSettings(), self.supervisor)
         self.people = PeopleService(self.store, self.rules, now=lambda: self.now)
-        pushes = DoorPushes(self.store, self.conversations)
+        pushes = DoorPushes(self.store, self.conversations, self.people)
         self.door = MqttDoor(self.conversations, self.people, pushes, self.supervisor)
 
     def resume(self) -> None:
