@@ -79,6 +79,7 @@ def test_the_form_follows_the_board_unless_somebody_has_typed_there(
     kitchen.write("records", id="m1", content="the tea is in the box", tags=["tea"], created=1795247157, was=1)
     kitchen.sync()
     tab.wait("the copy follows", "document.querySelector('.memory').innerText === 'the tea is in the box'")
+    assert tab.run("document.querySelector('#forget-part [name=was]').value") == "3"
     fields = tab.run(
         "['text', 'was', 'keywords'].map(name => document.querySelector(`form.edit [name=${name}]`).value)"
     )

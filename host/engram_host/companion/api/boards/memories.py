@@ -207,7 +207,9 @@ def make_change_router(services: MemoryServices) -> APIRouter:
 
     @router.post("/changes/{id}/undo", **_CHANGING)
     async def undo_change(device: DeviceName, id: ChangePath) -> ChangeShown:
-        """Undo a change, both parts of a merge. The board refuses if it was not its latest one."""
+        """Undo a change, both parts of a merge. Refused if a later change of the memory is known, and by the board if the
+        change was not its latest one.
+        """
         return _change(await changes.undo(device, id, secrets.token_hex(4)))
 
     @router.delete("/changes/{id}", **_CHANGING)
