@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -64,6 +65,33 @@ def test_a_board_shows_what_it_reports_and_what_to_do(board: Callable[..., Sent]
     titles = {each["id"] for each in view.all("figcaption")}
     wanted = ("memories", "said", "flash", "turns", "calls", "tokens", "searches", "searches_empty", "errors")
     assert titles >= {f"plot-{name}" for name in wanted}
+
+
+BRIDGES = """
+[bridges.tele]
+network = "telegram"
+boards = ["kitchen"]
+
+[bridges.chat]
+network = "irc"
+server = "irc.invalid:6697"
+
+[bridges.unused]
+network = "matrix"
+on = false
+"""
+
+
+def test_a_board_names_the_bridges_that_reach_it(tmp_path: Path):
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "companion.toml").write_text(BRIDGES)
+    with Companion(home) as companion, closing(PageClient(companion.url)) as browser:
+        for device in ("kitchen", "garden"):
+            Sent(companion.posted, device, board=device).hello()
+        kitchen, garden = (browser.open(f"/boards/{device}").words for device in ("kitchen", "garden"))
+    assert "tele: " in kitchen and "chat: " in kitchen and "unused" not in kitchen
+    assert "chat: " in garden and "tele: " not in garden
 
 
 def test_a_board_that_reported_nothing_says_so(board: Callable[..., Sent], browser: PageClient):

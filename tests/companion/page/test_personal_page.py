@@ -6,6 +6,7 @@ from contextlib import closing
 from importlib import resources
 from pathlib import Path
 
+import httpx
 import pytest
 
 from cli_case import engram, fine
@@ -74,7 +75,7 @@ def opened(house: Companion, who: str) -> PageClient:
     """A browser that has opened the page of somebody."""
     browser = PageClient(house.url)
     path = house.client.post("/v1/people/page", json={"who": who}).json()["path"]
-    browser.open(path)
+    browser.follow_link(path)
     return browser
 
 
@@ -90,9 +91,46 @@ def ann(house: Companion) -> Iterator[PageClient]:
 def test_a_link_opens_the_page_of_a_person_once(house: Companion):
     path = house.client.post("/v1/people/page", json={"who": "telegram:1"}).json()["path"]
     with closing(PageClient(house.url)) as browser, closing(PageClient(house.url)) as second:
-        view = browser.open(path)
+        view = browser.follow_link(path)
         assert "Mine" in view.words and "kitchen" in view.words and "People" not in view.words
-        second.open(path, status=403)
+        assert "used already" in second.follow_link(path, status=403).words
+
+
+def test_a_preview_of_a_message_does_not_use_its_link_up(house: Companion):
+    path = house.client.post("/v1/people/page", json={"who": "ann"}).json()["path"]
+    preview = httpx.get(house.url + path, headers={"Accept": "text/html"}, follow_redirects=True)
+    assert COOKIE not in preview.cookies
+    with closing(PageClient(house.url)) as browser:
+        assert "Mine" in browser.follow_link(path).words
+
+
+FROM_A_MESSAGE = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+
+
+def test_a_link_in_a_message_of_another_site_opens_the_page_also_in_place_of_another_session(house: Companion):
+    path = house.client.post("/v1/people/page", json={"who": "ann"}).json()["path"]
+    with closing(opened(house, "bob")) as browser:
+        before = browser.http.cookies[COOKIE]
+        browser.http.cookies.delete(COOKIE)  # it is not sent when another site leads here
+        form = browser.open(path, headers=FROM_A_MESSAGE)
+        assert COOKIE not in browser.http.cookies
+        browser.http.cookies.set(COOKIE, before)
+        sent = {"code": form.field("code"), "csrf": form.field("csrf")}
+        answer = browser.send("/signin", sent, headers={"Sec-Fetch-Site": "same-origin"})
+        assert (answer.status_code, answer.headers["location"]) == (303, "/")
+        browser.http.cookies.clear()
+        browser.http.cookies.set(COOKIE, answer.cookies[COOKIE])
+        assert "tea memory of user:ann on kitchen" in browser.open("/me/boards/kitchen").words
+
+
+@pytest.mark.parametrize(
+    "headers", [{"Sec-Fetch-Dest": "iframe"}, {"Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}]
+)
+def test_a_page_of_another_site_may_only_link_to_where_one_signs_in(house: Companion, headers: dict[str, str]):
+    path = house.client.post("/v1/people/page", json={"who": "ann"}).json()["path"]
+    with closing(PageClient(house.url)) as browser:
+        browser.open(path, status=403, headers=FROM_A_MESSAGE | headers)
+        browser.open("/me", status=403, headers=FROM_A_MESSAGE)
 
 
 def test_a_person_sees_their_own_memories_and_those_of_all(ann: PageClient):
@@ -225,7 +263,7 @@ def test_a_page_ends_with_its_person_and_does_not_come_back_with_them(house: Com
         assert browser.http.get("/me").status_code == 200
         house.client.post(f"/v1/people/{ending}", json=who)
         assert browser.http.get("/me").status_code == 303
-        late.open(unused, status=403)
+        late.follow_link(unused, status=403)
         house.client.post("/v1/people/approve", json=who | {"name": ending})
         assert browser.http.get("/me").status_code == 303
 
@@ -240,8 +278,10 @@ def test_somebody_who_is_blocked_gets_no_page(house: Companion):
 def test_signing_out_everywhere_ends_the_pages_of_one_person(house: Companion, ann: PageClient):
     with closing(opened(house, "ann")) as second, closing(opened(house, "bob")) as bob:
         csrf = csrf_token(ann.http.cookies[COOKIE])
+        unused = house.client.post("/v1/people/page", json={"who": "ann"}).json()["path"]
         ann.http.post("/signout", data={"csrf": csrf, "everywhere": "yes"}, headers={"Origin": house.url})
         assert [each.http.get("/me").status_code for each in (second, bob)] == [303, 200]
+        second.follow_link(unused, status=403)
 
 
 # --- how a link is made
@@ -252,7 +292,7 @@ def test_the_link_is_made_on_the_page_and_by_the_command(house: Companion):
         operator.send("/signin", {"token": operator_token(house)})
         made = operator.send("/people/page", {"who": "ann"}, seen="/people/person?who=ann").text
         (address,) = re.findall(r"<code>(http[^<]+/signin\?code=[^<]+)</code>", made)
-        assert "Mine" in browser.open(address.removeprefix(house.url)).words
+        assert "Mine" in browser.follow_link(address.removeprefix(house.url)).words
     printed = fine("people", "page", "ann", "--home", house.home).out.strip()
     assert printed.startswith(f"{house.url}/signin?code=")
     assert engram("people", "page", "nobody", "--home", house.home).status != 0

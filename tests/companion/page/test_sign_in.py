@@ -238,7 +238,7 @@ def test_a_link_signs_in_once(strict: Companion, store: CompanionStore, browser:
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     assert "kitchen" in browser.open("/").words
     with closing(PageClient(strict.url)) as second:
-        assert "used already" in second.open(link, status=403).words
+        assert "used already" in second.follow_link(link, status=403).words
         assert second.http.get("/").status_code == 303
 
 

@@ -59,7 +59,11 @@ def test_all_sessions_of_a_token_end_together_and_no_other(store: CompanionStore
     now = int(time.time())
     for number, token in enumerate((b"a" * 32, b"a" * 32, b"b" * 32)):
         store.add_session(PageSession(number.to_bytes(32, "big"), token, False, now, now, now + 60))
+    for digest, token in ((b"c" * 32, b"a" * 32), (b"d" * 32, b"b" * 32)):
+        store.add_page_code(PageCode(digest, token, False, now + 60), now)
     assert store.end_sessions_of(b"a" * 32) == 2
+    left = [store.take_page_code(digest, now, is_local=False) for digest in (b"c" * 32, b"d" * 32)]
+    assert [each is not None for each in left] == [False, True]
     found = [store.page_session(number.to_bytes(32, "big"), now) for number in range(3)]
     assert [each is not None for each in found] == [False, False, True]
     store.mark_session_used((2).to_bytes(32, "big"), now + 9)

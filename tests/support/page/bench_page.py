@@ -146,7 +146,7 @@ def measure(folder: Path, views: Sequence[PageView]) -> PageFigures:
         before = memory_mb(companion)
         operator, person = PageClient(companion.url), PageClient(companion.url)
         link = companion.client.post("/v1/people/page", json={"who": PERSON}).raise_for_status().json()
-        person.open(link["path"])
+        person.follow_link(link["path"])
         figures = {
             view.name: measure_view(
                 companion, person if view.is_personal else operator, view, view.address(house.places)

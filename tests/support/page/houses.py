@@ -31,7 +31,7 @@ class House:
         """Let a tab be that of whoever a view is for: the operator by default."""
         if view.is_personal:
             answer = self.companion.client.post("/v1/people/page", json={"who": PERSON})
-            tab.open(self.url + answer.raise_for_status().json()["path"])
+            tab.follow_link(self.url + answer.raise_for_status().json()["path"])
 
     def open(self, tab: Tab, view: PageView, **parameters: str) -> None:
         """Open a view in a tab."""

@@ -100,7 +100,7 @@ def take(tab: Tab, demo: Demo, picture: Picture, path: Path, *, is_whole: bool =
     tab.size(picture.width, picture.height, dark=picture.is_dark)
     view = next(view for view in VIEWS if view.name == picture.view)
     if view.is_personal:
-        tab.open(demo.make_link())
+        tab.follow_link(demo.make_link())
     tab.open(demo.url + view.address(demo.places, lang=language))
     tab.wait(
         "times are those of the zone",

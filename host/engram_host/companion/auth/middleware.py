@@ -6,14 +6,12 @@ A route that declares nothing is the operator's alone.
 import asyncio
 import base64
 import binascii
-import ipaddress
 import logging
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any
-from urllib.parse import SplitResult, urlsplit
 
 from fastapi import Depends, FastAPI, Request
 from fastapi.routing import RouteContext, iter_route_contexts
@@ -27,6 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from engram_host.companion.auth.audit import ALLOWED, REFUSED, AuditLog
 from engram_host.companion.auth.csrf import check_csrf
 from engram_host.companion.auth.identity import STRANGER, ApiCaller, CallerLookup
+from engram_host.companion.auth.origin import check_origin, is_navigation
 from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
 from engram_host.companion.auth.response_headers import with_headers
 from engram_host.companion.auth.sessions import COOKIE, BrowserSession, Sessions
@@ -40,6 +39,9 @@ READS = "x-reads"
 
 FORM = "x-form"
 """The field of a route that a form of the page is sent to: it may show the CSRF token in one of its fields."""
+
+LINK = "x-link"
+"""The field of a route that people come to by a link in a message, which another site may show them, to sign in there."""
 
 _FIGURES = frozenset(
     {
@@ -80,17 +82,19 @@ _DESCRIPTION = "/openapi.json"
 """What FastAPI adds by itself: the API's description, the same for everybody."""
 
 
-def requires(who: Role, *, reads: bool = False, form: bool = False) -> dict[str, Any]:
+def requires(who: Role, *, reads: bool = False, form: bool = False, link: bool = False) -> dict[str, Any]:
     """What a route's `openapi_extra` says of who may use it; `reads` of one that is no GET, and yet changes nothing; `form`
-    of one that a form of the page is sent to.
+    of one that a form of the page is sent to; `link` of one to which a link of another site leads.
     """
-    return {DECLARED: str(who)} | ({READS: True} if reads else {}) | ({FORM: True} if form else {})
+    flags = {READS: reads, FORM: form, LINK: link}
+    return {DECLARED: str(who)} | {name: True for name, is_so in flags.items() if is_so}
 
 
 @dataclass(frozen=True)
 class RouteRule:
     """What is known of the route of a request: who may use it, the board that its path names ("" if none), whether it only
-    reads, its path, "" if there is none, and whether a form of the page is sent to it.
+    reads, its path, "" if there is none, whether a form of the page is sent to it, and whether a link of another site leads to
+    it.
     """
 
     role: Role
@@ -98,6 +102,7 @@ class RouteRule:
     reads: bool = True
     path: str = ""
     has_form: bool = False
+    has_link: bool = False
 
 
 class RouteRules:
@@ -130,7 +135,9 @@ class RouteRules:
 def _rule_of(path: str, extra: dict[str, Any], found: Scope, method: str) -> RouteRule:
     device = found.get("path_params", {}).get("device", "")
     reads = method in ("GET", "HEAD") or extra.get(READS, False)
-    return RouteRule(Role(extra.get(DECLARED, Role.OPERATOR)), device, reads, path, extra.get(FORM, False))
+    return RouteRule(
+        Role(extra.get(DECLARED, Role.OPERATOR)), device, reads, path, extra.get(FORM, False), extra.get(LINK, False)
+    )
 
 
 def _declared(route: RouteContext) -> dict[str, Any]:
@@ -208,7 +215,9 @@ class AuthMiddleware:
             caller, session = await self._checked(scope, rule)
             state["session"] = session
             is_open = rule.role is Role.ANYBODY or caller.is_known
-            taken = await check_csrf(scope, body, session, has_form=rule.has_form, is_open=is_open)
+            # A browser that comes by a link of another site shows no cookie, so the form that it gets has no CSRF token.
+            shown_session = None if rule.has_link else session
+            taken = await check_csrf(scope, body, shown_session, has_form=rule.has_form, is_open=is_open)
         except HTTPException as problem:
             answer = self._refuse(scope, problem.status_code, problem.detail, dict(problem.headers or {}))
             await answer(scope, receive, send)
@@ -228,7 +237,8 @@ class AuthMiddleware:
         headers = Headers(scope=scope)
         check_framing(headers)
         # Where a token is asked for, a page that was led here by another name has none to show.
-        check_origin(headers, None if self._access.requires_tokens else self._access.names)
+        is_link = rule.has_link and scope["method"] == "GET" and is_navigation(headers)
+        check_origin(headers, None if self._access.requires_tokens else self._access.names, is_link=is_link)
         try:
             session = scope["state"]["session"] = await self._session(headers)
             caller = session.caller if session else await self._access.callers.by_token(_token(headers))
@@ -316,46 +326,6 @@ def check_framing(headers: Headers) -> None:
     """Refuse a request that gives its length in two ways, of which a proxy in between may have believed the other one."""
     if "content-length" in headers and "transfer-encoding" in headers:
         raise HTTPException(400, "a request has Content-Length or Transfer-Encoding, not both.", _CLOSE)
-
-
-# --- browsers
-
-
-def check_origin(headers: Headers, names: frozenset[str] | None) -> None:
-    """Refuse what a page of another site sends from a person's browser.
-
-    Such a page is known by its Origin, which a browser adds to all that changes something. A page whose name was made to
-    point here (DNS rebinding) is known by its name: only addresses, localhost and `names` are taken for this companion's,
-    unless `names` is None.
-    """
-    host = headers.get("host", "")
-    if names is not None and not is_own_name(_split(f"//{host}").hostname or "", names):
-        raise HTTPException(
-            403,
-            "the companion is not known by the name in the header Host: use its address, or add it to security.hosts.",
-        )
-    origin = headers.get("origin")
-    is_other_page = origin is not None and _split(origin).netloc.lower() != host.lower()
-    if is_other_page or headers.get("sec-fetch-site") == "cross-site":
-        raise HTTPException(403, "a page of another site may not use the companion.")
-
-
-def is_own_name(name: str, names: frozenset[str]) -> bool:
-    """Whether a host's name is an address, localhost, or one of `names`."""
-    if name == "localhost" or name in names:
-        return True
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
-
-
-def _split(url: str) -> SplitResult:
-    try:
-        return urlsplit(url)
-    except ValueError:
-        return urlsplit("")
 
 
 # --- bodies

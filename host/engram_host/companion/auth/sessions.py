@@ -100,12 +100,17 @@ class Sessions:
         caller = await self._callers.by_token(token)
         return await self.begin(token_digest(token)) if caller.is_operator else None
 
-    async def begin_by_code(self, code: str, *, is_local: bool) -> tuple[str, BrowserSession] | None:
-        """Begin a session by a link's code, which is used up; None if it is not good, or not any more."""
+    async def begin_by_code(
+        self, code: str, *, is_local: bool, may_be_persons: bool = True
+    ) -> tuple[str, BrowserSession] | None:
+        """Begin a session by a link's code, which is used up; None if it is not good, or not any more, or if it opens a
+        person's page and may not.
+        """
         if not LOOKS_LIKE_TOKEN.fullmatch(code):
             return None
         now = int(time.time())
-        taken = await asyncio.to_thread(self._table.take_page_code, token_digest(code), now, is_local=is_local)
+        flags = {"is_local": is_local, "may_be_persons": may_be_persons}
+        taken = await asyncio.to_thread(self._table.take_page_code, token_digest(code), now, **flags)
         return await self.begin(taken.token, principal=taken.principal) if taken else None
 
     async def begin(
@@ -134,7 +139,7 @@ class Sessions:
         await asyncio.to_thread(self._table.end_session, session.row.digest)
 
     async def end_all(self, session: BrowserSession) -> int:
-        """End all sessions of the token of one; how many."""
+        """End all sessions of the token of one, and its unused links; how many sessions there were."""
         return await asyncio.to_thread(self._table.end_sessions_of, session.row.token)
 
 

@@ -94,6 +94,13 @@ class BridgeRunner:
         reached = [each.boards for each in self._wanted.values() if each.is_on and each.network in networks]
         return None if () in reached else tuple(sorted({board for boards in reached for board in boards}))
 
+    def statuses_of_board(self, device: str) -> list[BridgeStatus]:
+        """How each bridge is through which people reach a board, by name; those that are switched off are left out."""
+        reach = {
+            name for name, each in self._wanted.items() if each.is_on and (not each.boards or device in each.boards)
+        }
+        return [status for status in self._statuses() if status.name in reach]
+
     def statuses(self) -> list[BridgeStatus]:
         """How each bridge is, by name."""
         return list(self._statuses())

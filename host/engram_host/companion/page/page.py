@@ -18,6 +18,7 @@ from starlette.exceptions import HTTPException
 from engram.errors import EngramError, NotFound
 from engram_host.companion.auth.exposure import is_loopback
 from engram_host.companion.auth.middleware import HttpAccess, Role, requires
+from engram_host.companion.auth.origin import is_cross_site
 from engram_host.companion.auth.sessions import COOKIE, NO_TOKEN, SESSION_SECONDS, BrowserSession
 from engram_host.companion.errors import (
     CompanionError,
@@ -141,7 +142,7 @@ class Page:
         """Begin a session for who may use the page without a token; its cookie's value, "" if there is none to set."""
         is_visit = request.method == "GET" and request.state.session is None and not self.access.requires_tokens
         # Whoever shows a token is a program: it needs no session.
-        if not is_visit or request.state.caller.is_known:
+        if not is_visit or request.state.caller.is_known or is_cross_site(request.headers):
             return ""
         begun = await self.sessions.begin(NO_TOKEN)
         if begun is None:

@@ -57,7 +57,7 @@ def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
     """Make the routes of all views."""
     return [
         boards.make_router(page, companion.overviews),
-        board.make_router(page, companion.overviews),
+        board.make_router(page, companion.overviews, companion.bridges),
         chat.make_router(page, companion.overviews, companion.conversations, companion.memories),
         memories.make_router(page, companion.overviews, companion.memories),
         memory.make_router(page, companion.overviews, companion.memories),

@@ -81,7 +81,7 @@ class PersonalMemory:
         if not boards:
             return None
         # Calls of a model are the operator's.
-        options: dict[str, Any] = {"query": query, "limit": HITS, "expand": False}
+        options: dict[str, Any] = {"query": query, "limit": HITS, "expand": False, "rerank": False}
         return await self._search.search(_caller(principal), devices=boards, **options)
 
     def _boards(self, principal: str) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from engram_host.companion.api.devices import DeviceName
+from engram_host.companion.bridges.runner import BridgeRunner
 from engram_host.companion.overview.figures import DayCount
 from engram_host.companion.overview.service import DAYS, MOST_DAYS, BoardOverviews
 from engram_host.companion.page.page import Page, day_text, view
@@ -41,7 +42,7 @@ def plot_reports(reports: Sequence[BoardDay], days: int, last: int) -> Plots:
     ]
 
 
-def make_router(page: Page, overviews: BoardOverviews) -> APIRouter:
+def make_router(page: Page, overviews: BoardOverviews, bridges: BridgeRunner) -> APIRouter:
     """Make the routes."""
     router = page.router()
 
@@ -58,6 +59,7 @@ def make_router(page: Page, overviews: BoardOverviews) -> APIRouter:
             page_key="boards",
             board=found.summary,
             device=found.device,
+            bridges=bridges.statuses_of_board(device),
             figures=found.figures,
             events=found.events,
             days=days,

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from engram_host.companion.auth.middleware import Role, requires
+from engram_host.companion.auth.origin import is_cross_site
 from engram_host.companion.page.page import Page, is_local
 
 _SEE_OTHER = 303
@@ -17,7 +18,7 @@ _MOST_PATH = 1000
 def make_router(page: Page) -> APIRouter:
     """Make the routes."""
     router = page.router()
-    anybody = requires(Role.ANYBODY, form=True, reads=True)
+    anybody = requires(Role.ANYBODY, form=True, reads=True, link=True)
 
     @router.get("/signin", openapi_extra=anybody)
     async def sign_in(
@@ -25,28 +26,34 @@ def make_router(page: Page) -> APIRouter:
         code: Annotated[str, Query(max_length=_MOST_TOKEN)] = "",
         next: Annotated[str, Query(max_length=_MOST_PATH)] = "",
     ) -> Response:
-        """Ask for a token; with the code of a link, sign in at once."""
+        """Ask for a token; with the code of a link, offer to sign in by it."""
         if code:
-            begun = await page.sessions.begin_by_code(code, is_local=is_local(request))
-            if begun:
-                return _signed_in(page, request, begun[0], next)
-            await _note_failed(page, request)
+            # Whatever shows a preview of a message asks for its links, too. On the companion's own computer `engram page` does.
+            if is_local(request) and not is_cross_site(request.headers):
+                begun = await page.sessions.begin_by_code(code, is_local=True, may_be_persons=False)
+                if begun:
+                    return _signed_in(page, request, begun[0], next)
+            return page.render(request, "signin_link.html", link_code=code, next=next, page_key="signin")
         if not page.access.requires_tokens:
             return RedirectResponse(_checked_path(next), _SEE_OTHER)
-        return _form(page, request, next, "signin.bad_code" if code else "", 403 if code else 200)
+        return _form(page, request, next, "", 200)
 
     @router.post("/signin", openapi_extra=anybody)
     async def take_token(
         request: Request,
         token: Annotated[str, Form(max_length=_MOST_TOKEN)] = "",
+        code: Annotated[str, Form(max_length=_MOST_TOKEN)] = "",
         next: Annotated[str, Form(max_length=_MOST_PATH)] = "",
     ) -> Response:
-        """Sign in with a token."""
-        begun = await page.sessions.begin_by_token(token.strip())
+        """Sign in with a token, or the code of a link."""
+        if code:
+            begun = await page.sessions.begin_by_code(code, is_local=is_local(request))
+        else:
+            begun = await page.sessions.begin_by_token(token.strip())
         if begun:
             return _signed_in(page, request, begun[0], next)
         await _note_failed(page, request)
-        return _form(page, request, next, "signin.bad_token", 403)
+        return _form(page, request, next, "signin.bad_code" if code else "signin.bad_token", 403)
 
     _add_session_routes(router, page)
     return router

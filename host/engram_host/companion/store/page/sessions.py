@@ -50,7 +50,10 @@ class PageSessionTable(DatabaseTable):
 
     @writes
     def end_sessions_of(self, rows: Rows, token: bytes) -> int:
-        """Forget all sessions that began by the token with a SHA-256; how many there were."""
+        """Forget all sessions that began by the token with a SHA-256, and the codes of its links; how many sessions there
+        were.
+        """
+        rows.run("DELETE FROM page_codes WHERE token = ?", (token,))
         return rows.count("DELETE FROM page_sessions WHERE token = ?", (token,))
 
     @writes
@@ -63,11 +66,13 @@ class PageSessionTable(DatabaseTable):
         rows.run(sql, (code.digest, code.token, int(code.is_local), code.ends, code.principal))
 
     @writes
-    def take_page_code(self, rows: Rows, digest: bytes, now: int, *, is_local: bool) -> PageCode | None:
-        """Use up a code, None if there is none, it has ended `now`, or who shows it would have to be local and is not: then
-        it stays.
+    def take_page_code(
+        self, rows: Rows, digest: bytes, now: int, *, is_local: bool, may_be_persons: bool = True
+    ) -> PageCode | None:
+        """Use up a code, None if there is none or it has ended `now`. It stays, and is not given, if who shows it would have to
+        be local and is not, or if it opens a person's page and may not.
         """
-        where = "WHERE digest = ? AND ends > ? AND is_local <= ?"
+        where = "WHERE digest = ? AND ends > ? AND is_local <= ?" + ("" if may_be_persons else " AND principal = ''")
         values = (digest, now, int(is_local))
         found = rows.run(f"SELECT {_CODE} FROM page_codes {where}{rows.for_update}", values)
         # Two that show it at once: the one whose DELETE counts has it.
