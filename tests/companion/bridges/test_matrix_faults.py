@@ -376,6 +376,71 @@ def test_an_event_that_the_homeserver_fails_to_give_twice_holds_up_nothing():
     with_server(work)
 
 
+# --- who is there
+
+
+def comes(user: str, before: str = "leave", now: str = "join") -> dict[str, Any]:
+    unsigned = {"prev_content": {"membership": before}}
+    head = {"type": "m.room.member", "event_id": f"${user}", "sender": user, "state_key": user}
+    return {**head, "content": {"membership": now}, "unsigned": unsigned, "origin_server_ts": 1}
+
+
+def changed(*events: dict[str, Any], limited: bool = False) -> dict[str, Any]:
+    timeline = {"events": [*events], "limited": limited}
+    return {"next_batch": "s2", "rooms": {"join": {CHAT.id: {"timeline": timeline}}}}
+
+
+GROUP = Chat(CHAT.id, is_group=True)
+BEN, ANN, KITCHEN = "@ben:engram.test", "@ann:engram.test", "@kitchen:engram.test"
+
+
+@pytest.mark.parametrize(
+    ("look", "groups"),
+    [
+        (changed(comes(BEN)), [GROUP]),
+        (changed(comes(BEN), comes(ANN, "join", "leave")), [GROUP]),
+        (changed(comes(ANN, "join")), []),
+        (changed(comes(KITCHEN)), []),
+        (changed(comes(ANN, "join", "leave")), []),
+    ],
+)
+def test_whoever_comes_and_says_nothing_makes_a_group_of_a_private_chat(look: dict[str, Any], groups: list[Chat]):
+    async def work(server: FailingServer) -> None:
+        host = RecordingHost()
+        async with running(made("matrix", server.settings), host):
+            await host.wait_until(lambda: '"s1"' in host.mark)
+            server.show(look)
+            await host.wait_until(lambda: '"s2"' in host.mark)
+        assert [chat for chat, _ in host.groups] == groups
+
+    with_server(work)
+
+
+def test_whoever_came_during_a_gap_makes_a_group_of_a_private_chat():
+    async def work(server: FailingServer) -> None:
+        host = RecordingHost()
+        server.answers["joined_members"] = (200, json.dumps({"joined": {ANN: {}, BEN: {}, KITCHEN: {}}}))
+        async with running(made("matrix", server.settings), host):
+            await host.wait_until(lambda: '"s1"' in host.mark)
+            server.show(changed(limited=True))
+            await host.wait_until(lambda: '"s2"' in host.mark)
+        assert [chat for chat, _ in host.groups] == [GROUP]
+
+    with_server(work)
+
+
+def test_who_came_while_the_bridge_was_away_is_noted_before_anything_is_sent():
+    async def work(server: FailingServer) -> None:
+        host, network = RecordingHost(), made("matrix", server.settings)
+        async with running(network, host):
+            await host.wait_until(lambda: '"s1"' in host.mark)
+        server.first_look = changed(comes(BEN))
+        async with running(network, host):
+            assert host.groups == [(GROUP, 1)]
+
+    with_server(work)
+
+
 # --- a message
 
 

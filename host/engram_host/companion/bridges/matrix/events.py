@@ -154,6 +154,12 @@ def joins(event: Event, account_id: str) -> bool:
     return now == "join" != before
 
 
+def lets_in_another(event: Event, account_id: str) -> bool:
+    """Whether somebody else comes into a room by an event."""
+    member = text_at(event, "state_key")
+    return member != account_id and joins(event, member)
+
+
 def begins_membership(event: Event, account_id: str) -> bool:
     """Whether an account's time in a room begins or ends with an event: what stands before it was not said to the account.
 
