@@ -13,11 +13,13 @@ from functools import partial
 import pytest
 
 from bridged_house import House, living, make_haste, play
+from engram_host.companion.bridge_types import DeliveryEnd
 from engram_host.companion.bridges.errors import MarksRefused, SendFailed, SendRefused, SendUncertain, SlowDown
 from engram_host.companion.bridges.network import Features, Incoming
 from engram_host.companion.conversations import bridge_host, people
 from engram_host.companion.conversations.rendering import display
 from engram_host.companion.conversations.rendering.display import AGAIN, BEGINS_AGAIN
+from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store import CompanionStore
 from extent import extent
 from faulty_network import EDITED, PARAGRAPHS, FaultyNetwork, ShownMessage
@@ -167,6 +169,28 @@ def test_an_unknown_error_of_a_library_is_tried_again_and_given_up_in_the_end(op
             await house.say("three")
             await house.wait_until_delivered()
             assert house.texts()[1:] == ["You said three."]
+
+    play(work)
+
+
+def test_an_answer_is_given_up_when_the_database_is_back_if_it_was_away_then(open_store: Open):
+    async def work() -> None:
+        network = FaultyNetwork(PARAGRAPHS)
+        network.fail_next = [ZeroDivisionError("a bug of a library")] * 6
+        async with living(open_store, network) as house:
+            end_delivery = house.store.end_delivery
+            failures = [StoreUnavailable("the disk is full.")]
+
+            def failing(number: int, end: DeliveryEnd, now: int) -> None:
+                if failures:
+                    raise failures.pop()
+                end_delivery(number, end, now)
+
+            house.store.end_delivery = failing
+            await house.say("one")
+            await house.say("two")
+            await house.wait_until_delivered()
+            assert not failures and house.texts() == ["You said two."]
 
     play(work)
 

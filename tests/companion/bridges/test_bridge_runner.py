@@ -20,6 +20,7 @@ from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridge_settings import BridgeSettings
 from engram_host.companion.bridges import runner as runner_module
 from engram_host.companion.bridges import running
+from engram_host.companion.bridges.counted import CountedHost, Traffic
 from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway, SignInRefused
 from engram_host.companion.bridges.network import Chat, Incoming
 from engram_host.companion.bridges.runner import BridgeRunner
@@ -262,6 +263,22 @@ def test_a_connection_that_does_not_end_is_left_and_takes_nothing_more(
 
     assert play(tmp_path, script) == []
     assert "does not end" in caplog.text
+
+
+def test_a_connection_that_is_over_keeps_no_account_and_no_mark():
+    async def work() -> None:
+        engine = RecordingEngine()
+        host = CountedHost(engine.attach("fake", "fake", nothing), Traffic(lambda counted: None))
+        await host.save_mark("1")
+        host.end()
+        with pytest.raises(StoreUnavailable):
+            await host.save_mark("2")
+        with pytest.raises(StoreUnavailable):
+            await host.claim("another")
+        assert engine.marks == {"fake": "1"}
+
+    nothing: Any = None
+    asyncio.run(work())
 
 
 def test_an_error_in_a_task_of_the_library_stops_nothing(tmp_path: Path, server: FakeServer):

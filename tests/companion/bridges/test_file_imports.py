@@ -281,9 +281,17 @@ async def _stuck(_most: int) -> bytes:
     return b""
 
 
+async def _odd_address(_most: int) -> bytes:
+    raise ExceptionGroup("all tries failed", [OverflowError("port must be 0-65535.")])
+
+
 @pytest.mark.parametrize(
     ("fetch", "why"),
-    [(_refused, "could not be fetched: its server does not give it."), (_stuck, "could not be fetched within")],
+    [
+        (_odd_address, "could not be fetched (ExceptionGroup): send it again."),
+        (_refused, "could not be fetched: its server does not give it."),
+        (_stuck, "could not be fetched within"),
+    ],
 )
 def test_a_file_that_is_not_to_be_had_is_said_to_be_missing(
     open_store: Open, monkeypatch: pytest.MonkeyPatch, fetch: FileFetch, why: str
@@ -473,8 +481,8 @@ def test_after_a_stop_between_two_lines_the_second_does_not_go_to_the_board(open
             is_saved, may_go_on = asyncio.Event(), threading.Event()
             loop = asyncio.get_running_loop()
 
-            def saved(*values: Any) -> Any:
-                done = save(*values)
+            def saved(file: ChatFile, answered: int, report: str, mid: str) -> ChatFile | None:
+                done = save(file, answered, report, mid)
                 loop.call_soon_threadsafe(is_saved.set)
                 assert may_go_on.wait(20)
                 return done
@@ -488,6 +496,29 @@ def test_after_a_stop_between_two_lines_the_second_does_not_go_to_the_board(open
             await wait_until_async("its task ended", lambda: not house.host._files._running)
             await house.wait_until_delivered()
             assert memory.contents == ["The bike is green"] and not house.store.count_waiting()
+
+    play(work)
+
+
+@pytest.mark.parametrize("report", ["", "nonsense"], ids=["in the middle", "a damaged report"])
+def test_an_import_that_fails_by_an_unknown_error_ends_with_a_report(open_store: Open, report: str):
+    async def work() -> None:
+        memory = Memory()
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, memory)
+
+            async def fail(device: str, said: Any) -> Any:
+                row = house.store.chat_file(HERE)
+                assert row
+                house.store.save_import(row, 0, report, "bridge:x")
+                raise ZeroDivisionError("a bug")
+
+            house.service.say = fail
+            await send(house, file_of(BIKE))
+            await house.say("/import memory.jsonl", "1", "1")
+            text = await house.wait_for("memory.jsonl: 0 stored", "1")
+            assert text.endswith("Stopped: an error of the companion, see its log.")
+            assert house.store.chat_file(HERE) is None
 
     play(work)
 

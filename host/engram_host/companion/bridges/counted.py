@@ -52,8 +52,7 @@ class CountedHost:
 
     async def receive(self, message: Incoming) -> None:
         """See BridgeHost."""
-        if self._is_over:
-            raise StoreUnavailable("this connection is over: the message comes again on the next one.")
+        self._require_open()
         await self._host.receive(message)
         self._traffic.add_received()
 
@@ -72,6 +71,7 @@ class CountedHost:
 
     async def claim(self, account: str) -> None:
         """See BridgeHost."""
+        self._require_open()
         await self._host.claim(account)
 
     async def load_mark(self) -> str:
@@ -80,7 +80,12 @@ class CountedHost:
 
     async def save_mark(self, mark: str) -> None:
         """See BridgeHost."""
+        self._require_open()
         await self._host.save_mark(mark)
+
+    def _require_open(self) -> None:
+        if self._is_over:
+            raise StoreUnavailable("this connection is over: what comes of it is left to the next one.")
 
 
 class CountedNetwork:

@@ -314,7 +314,11 @@ class AttachedBridge:
         if failures + 1 < MOST_FAILURES:
             return False
         _log.error("the bridge %s gives an answer up", self._bridge)
-        await self._end(delivery, "refused")
+        try:
+            await self._end(delivery, "refused")
+        except StoreUnavailable as problem:
+            _log.warning("a delivery waits: %s", problem, extra={"repeat": "deliveries"})
+            return False
         return True
 
     async def _end(self, delivery: Delivery, end: DeliveryEnd) -> None:

@@ -23,6 +23,7 @@ from engram_host.companion.bridges.network import Attachment, FileFetch, Incomin
 from engram_host.companion.conversations.service import ConversationService, Progress
 from engram_host.companion.errors import CompanionError, StoreUnavailable, TooManyWaiting, UnknownConversation
 from engram_host.companion.store.bridges.files import ChatFileTable
+from engram_host.companion.supervisor import describe_error
 from engram_host.companion.types import Piece, Said
 from engram_host.transfer.reader import Line, MemoryFile
 from engram_host.transfer.report import ImportReport, read_reports
@@ -129,6 +130,11 @@ class FileImports:
             return f"{name} could not be fetched within {FETCH_SECONDS:.0f} s: send it again."
         except FileNotFetched as problem:
             return f"{name} could not be fetched: {problem}"
+        # A boundary against the networks' libraries: an odd address makes them raise errors of their own, and the message
+        # would be passed over without an answer.
+        except Exception as error:  # noqa: BLE001
+            _log.error("a file could not be fetched: %s", describe_error(error))
+            return f"{name} could not be fetched ({type(error).__name__}): send it again."
         if len(data) > MOST_BYTES:
             return too_long
         kept = ChatFile(place, _checked_name(file.name), data, int(self._now()))
@@ -181,7 +187,7 @@ class FileImports:
         try:
             while current and current.mid == file.mid:
                 try:
-                    await self._import(current)
+                    await self._import_or_give_up(current)
                     return
                 except StoreUnavailable as problem:
                     _log.warning("an import waits: %s", problem, extra={"repeat": "imports"})
@@ -190,6 +196,18 @@ class FileImports:
                     current = await asyncio.to_thread(self._store.chat_file, file.place)
         finally:
             self._running.discard(file.mid)
+
+    async def _import_or_give_up(self, file: ChatFile) -> None:
+        try:
+            await self._import(file)
+        except StoreUnavailable:
+            raise
+        # A boundary: an import that fails by an error that nobody knows would be open for ever, without a report.
+        except Exception as error:  # noqa: BLE001
+            _log.error("an import failed: %s", describe_error(error))
+            current = await asyncio.to_thread(self._store.chat_file, file.place)
+            if current and current.mid == file.mid:
+                await self._end(current, _saved_report(current), "Stopped: an error of the companion, see its log.")
 
     async def _import(self, file: ChatFile) -> None:
         source, report = _source(file), ImportReport.parse(file.report)
@@ -301,6 +319,14 @@ def _line_id(file: ChatFile, number: int) -> str:
 
 def _source(file: ChatFile) -> MemoryFile:
     return MemoryFile(file.name, file.data)
+
+
+def _saved_report(file: ChatFile) -> ImportReport:
+    """The report of a file whose import failed: perhaps by that, which is then an empty one."""
+    try:
+        return ImportReport.parse(file.report)
+    except (ValueError, LookupError, TypeError):
+        return ImportReport()
 
 
 def _lines(file: ChatFile) -> list[Line]:
