@@ -126,7 +126,7 @@ def test_after_ctrl_c_in_json_lines_the_console_talks_to_people(board: Boards):
         talk.heard('"json":1')
         talk.heard(PROMPT)
         talk.say("app.run()")
-        assert "/undo\r\n" in asked(talk, "/help undo")
+        assert "/undo [ID]\r\n" in asked(talk, "/help undo")
 
 
 def test_ctrl_c_while_facts_are_read_leaves_the_model_to_the_next_message(board: Boards, scripted: Scripted):

@@ -145,7 +145,7 @@ def test_a_line_that_is_none_is_reported_and_the_next_is_answered(plugged: Calla
         line.write(b"hello\n" + b"x" * 13000 + b'\n\n{"id":1,"command":"/help undo"}\n')
         answers = told(line)
         assert "no JSON object" in answers[0]["error"] and "13000 bytes" in answers[1]["error"]
-        assert texts(answers, "line")[0] == "/undo"
+        assert texts(answers, "line")[0] == "/undo [ID]"
 
 
 def test_requests_sent_ahead_are_answered_in_their_order(plugged: Callable[..., Port]):
@@ -225,7 +225,7 @@ def test_a_program_that_died_leaves_a_board_that_the_next_can_use(plugged: Calla
         line.write(b'/json on\n{"id":1,"say":"this is cut off in the mid')
         line.read_until(b'"crc"')
     with open_console(port.path) as board:
-        assert texts(list(board.ask(command="/help undo")), "line")[0] == "/undo"
+        assert texts(list(board.ask(command="/help undo")), "line")[0] == "/undo [ID]"
 
 
 def test_a_program_leaves_the_console_to_people(plugged: Callable[..., Port]):
@@ -234,7 +234,7 @@ def test_a_program_leaves_the_console_to_people(plugged: Callable[..., Port]):
         list(board.ask(command="/help undo"))
     with raw(port) as line:
         line.write(b"/help undo\r\n")
-        assert b"/undo\r\n    undo" in line.read_until(b"latest")
+        assert b"/undo [ID]\r\n    undo" in line.read_until(b"latest")
 
 
 def test_a_long_message_arrives_whole(home: Home, plugged: Callable[..., Port]):
@@ -275,7 +275,7 @@ def test_chat_talks_with_the_board(home: Home, scripted: Scripted, plugged: Call
     status, printed = chatting(port, monkeypatch, capsys, "hello", "", "/help undo", "/nonsense")
     assert status == 0
     assert printed.splitlines()[0] == "Hello you."
-    assert "/undo" in printed.splitlines() and "! /nonsense: there is no such command" in printed
+    assert "/undo [ID]" in printed.splitlines() and "! /nonsense: there is no such command" in printed
 
 
 def test_chat_shows_nothing_that_a_terminal_obeys(

@@ -128,6 +128,7 @@ COMMANDS = {
     ),
     "compact": ("",),
     "companion": ("", "chat owner", "chat others", "chat off"),
+    "setting": ("", "llm.key", "llm.key <word>", "companion.chat owner"),
     "telegram": ("", "unhook"),
     "stats": ("",),
     "workspace": ("", "garden", "off"),

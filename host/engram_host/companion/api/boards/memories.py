@@ -4,7 +4,7 @@ import asyncio
 import secrets
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
@@ -234,8 +234,9 @@ def make_change_router(services: MemoryServices) -> APIRouter:
         return await _trash(trash, device)
 
     @router.post("/trash", **_CHANGING)
-    async def ask_trash(device: DeviceName) -> TrashShown:
+    async def ask_trash(device: DeviceName, request: Request) -> TrashShown:
         """Ask a board what its trash has: memories that left for want of room."""
+        await request.body()  # which nobody needs, and which is refused like any other if it is too long
         await trash.ask(device, secrets.token_hex(4))
         return await _trash(trash, device)
 
