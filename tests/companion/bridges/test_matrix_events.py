@@ -44,6 +44,9 @@ def test_an_event_of_any_content_is_read_without_an_error(content, unsigned, kin
     texts = (matrix_events.thread_of(event), matrix_events.replied_to(event), matrix_events.words_of(event))
     assert all(isinstance(text, str) for text in texts)
     assert isinstance(matrix_events.names(event, ACCOUNT), bool)
+    event["state_key"] = content
+    assert isinstance(matrix_events.lets_in_another(event, ACCOUNT.id), bool)
+    del event["state_key"]
     assert all(
         isinstance(each.name, str) and each.size >= 0
         for each in matrix_events.attachments_of(event, lambda address: None)
