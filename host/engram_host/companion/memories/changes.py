@@ -58,7 +58,7 @@ class MemoryChanges:
         self._merges: set[tuple[str, str]] = set()
         self._asked = asyncio.Event()
         self._lock = asyncio.Lock()
-        """What is decided by other changes and what is asked for by that belong together."""
+        """Held from the look at the other changes of a memory until the new one is kept."""
         self._task: BackgroundTask | None = None
 
     def start(self) -> None:
