@@ -357,6 +357,13 @@ def test_an_edit_that_is_sent_twice_is_not_in_its_own_way(api: httpx.Client):
     assert first["id"] == second["id"]
 
 
+def test_an_edit_that_is_sent_again_later_is_answered_though_another_change_waits(api: httpx.Client, kitchen: Sent):
+    first = asked(api, "m1", do="edit", text="A", key="0123abcd")
+    answer(kitchen, offered(kitchen), outcome(changed=1))
+    asked(api, "m1", do="pin")
+    assert asked(api, "m1", do="edit", text="A", key="0123abcd") == first | {"state": "done"}
+
+
 def test_forgetting_with_the_turns_is_refused_if_the_memory_was_changed_since(api: httpx.Client, kitchen: Sent):
     kitchen.write("records", id="m2", content="the tin is red", tags=["tin"], created=1795247157, was=2)
     kitchen.sync()

@@ -58,7 +58,7 @@ class MemoryChanges:
         self._merges: set[tuple[str, str]] = set()
         self._asked = asyncio.Event()
         self._lock = asyncio.Lock()
-        """What is decided by other changes and what is asked for by that belong together."""
+        """Held from the look at the other changes of a memory until the new one is kept."""
         self._task: BackgroundTask | None = None
 
     def start(self) -> None:
@@ -91,9 +91,10 @@ class MemoryChanges:
         """
         found = await self._browser.detail(device, entry)
         if with_turns or found.entry.state == "archived":
-            if was != found.entry.line["seq"]:
+            id = ChangeId("forget", entry, key)
+            if was != found.entry.line["seq"] and not await self._known(device, str(id)):
                 raise MemoryNotChangeable(entry, "was changed since you read it: look at it again.")
-            return await self._say(device, ChangeId("forget", entry, key), commands.forget_command(entry), found)
+            return await self._say(device, id, commands.forget_command(entry), found)
         command = commands.drop_command(found.origin, found.entry.line, was)
         return await self._say_alone(device, ChangeId("drop", entry, key), command, found)
 
@@ -200,14 +201,18 @@ class MemoryChanges:
     async def _say_alone(self, device: str, id: ChangeId, command: str, found: MemoryDetail) -> MemoryChange:
         """Ask for a change of one version. Another change that waits would make a new version first: refused then."""
         async with self._lock:
-            for each in await self._conversations.list_messages(device, MOST_LISTED, room=commands.ROOM):
-                other = parse_id(each.said.mid)
-                if not each.is_open or not other or each.said.mid == str(id):
-                    continue
-                for entry in (id.entry, id.other):
-                    if entry and entry in (other.entry, other.other):
-                        raise MemoryNotChangeable(entry, _IS_CHANGING)
+            if not await self._known(device, str(id)):
+                await self._check_is_alone(device, id)
             return await self._say(device, id, command, found)
+
+    async def _check_is_alone(self, device: str, id: ChangeId) -> None:
+        for each in await self._conversations.list_messages(device, MOST_LISTED, room=commands.ROOM):
+            other = parse_id(each.said.mid)
+            if not each.is_open or not other:
+                continue
+            for entry in (id.entry, id.other):
+                if entry and entry in (other.entry, other.other):
+                    raise MemoryNotChangeable(entry, _IS_CHANGING)
 
     async def _say_undo(self, device: str, entry: str, key: str, principal: str, workspace: str) -> MemoryChange:
         mid, command = str(ChangeId("undo", entry, key)), commands.undo_command(entry)
