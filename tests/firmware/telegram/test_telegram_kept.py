@@ -83,6 +83,9 @@ class Answers:
     def __call__(self, _wait_s):
         return self
 
+    def tidy(self):
+        pass
+
     async def send(self, method, **fields):
         if method == "sendMessage":
             self.texts.append(fields["text"])
@@ -129,7 +132,7 @@ async def test_what_a_channel_was_answering_when_it_was_stopped_comes_again():
         begun.set()
         await asyncio.Event().wait()
 
-    async def poll(_count_busy, _longest_s):
+    async def poll(count_busy, longest_s):
         if not offered:
             await asyncio.Event().wait()
         return [channel.poller._message(offered.pop())]
@@ -137,7 +140,6 @@ async def test_what_a_channel_was_answering_when_it_was_stopped_comes_again():
     channel._inbox.take = hang
     channel._find_people().approve("telegram:7", "ann")
     channel._register_commands = channel.poller.connect = _nothing
-    service.tidy = lambda: None
     channel.poller.poll = poll
     channel._is_owing = False
     task = asyncio.create_task(channel.run())
