@@ -125,7 +125,7 @@ async def test_who_wrote_a_message_that_cannot_be_read_is_asked_to_say_it_again(
 
 
 async def test_what_a_channel_was_answering_when_it_was_stopped_comes_again():
-    channel, service, _ = _failing(0)
+    channel, _, _ = _failing(0)
     begun, offered = asyncio.Event(), [UPDATE]
 
     async def hang(_message, _sink):
