@@ -574,3 +574,14 @@ async def test_a_notice_before_a_kept_reply_is_shown_with_what_was_said_beside_i
     await reply.kept(Kept("t1", "Hello", "", False, False, 0, 0))
     assert await reply.end(None)
     assert channel.api.texts() == ["Hello", "remembered (m1)\n· older answers were dropped: 3"]
+
+
+async def test_what_a_command_says_is_not_kept_beside_a_reply():
+    channel = Channel(unknown())
+    channel.may_wait = [False]
+    channel.has_kept = True
+    reply = Reply(channel, ANN, False)
+    await reply.taken("t1")
+    await reply.line("done")
+    assert not await reply.end(None)
+    assert not channel.said["t1"]

@@ -5,6 +5,7 @@ is closed while the model has its own (see engram.llm.http.one_link): the answer
 """
 
 import asyncio
+import gc
 
 from engram import diag
 from engram.channels.inbox import Message
@@ -31,6 +32,7 @@ NAME = "telegram"
 
 _LOOK_MS = const(50)
 _RETRY_MS = const(10_000)  # before an answer that was not delivered is tried again
+_TRIES = const(3)  # of a message
 _SAYINGS = const(3)  # times that a sentence of which nothing is kept is sent, until one arrives
 _SAY_AGAIN_MS = const(2000)
 _TRIED_MS = const(600_000)  # for so long a command that reads is done again, if nothing of its answer arrives
@@ -73,7 +75,7 @@ class Telegram:
         self._failed = []  # chats to which an answer was not delivered meanwhile: others have their turn
         self._copies = {}  # by its turn or its message's Place, (part of an answer, how many of it may have arrived)
         self.said = {}
-        """By its turn, what was said beside a reply that is kept."""
+        """By its turn, what was said beside a reply that is kept; the oldest gives way."""
         self._fault = ""  # the newest that the owner is told, such as an answer that Telegram did not take
         self._named = []  # closed groups that the log has named
         inbox.add_channel(NAME, self._open_sink, self._is_let_in)
@@ -83,23 +85,32 @@ class Telegram:
     async def run(self) -> None:
         """Poll and answer, until Telegram refuses the bot."""
         poller = self.poller
-        while not poller.is_stopped:
-            try:
-                if not poller.bot.id:
-                    await poller.connect()
-                    await self._register_commands()
-                await self._reap()
-                await self._deliver_owed()
-                self._api.tidy()
-                # An answer under way may turn out to be kept for later: no long poll is to delay that.
-                longest_s = _RETRY_MS // 1000 if self._is_owing or self._busy() else LONG_POLL_S
-                for said, place in await poller.poll(self._busy, longest_s):
-                    await self._begin(self._answer(said, place))
-            except BotError as error:
-                poller.failed(error)
-                if error.code == 429:
-                    self.sender.pause(0, error.retry_after)
-                await poller.pause()
+        try:
+            while not poller.is_stopped:
+                try:
+                    if not poller.bot.id:
+                        await poller.connect()
+                        await self._register_commands()
+                    await self._reap()
+                    await self._deliver_owed()
+                    self._api.tidy()
+                    # An answer under way may turn out to be kept for later: no long poll is to delay that.
+                    longest_s = _RETRY_MS // 1000 if self._is_owing or self._busy() else LONG_POLL_S
+                    for said, place in await poller.poll(self._busy, longest_s):
+                        await self._begin(self._answer(said, place))
+                except BotError as error:
+                    poller.failed(error)
+                    if error.code == 429:
+                        self.sender.pause(0, error.retry_after)
+                    await poller.pause()
+        finally:
+            # Ctrl-C may drop the tasks without their ends.
+            while self._tasks:
+                self._tasks.pop().cancel()
+            self._places.clear()
+            self._is_redelivering = False
+            self._is_owing = True
+            poller.reopen()
 
     async def _begin(self, work) -> None:
         """Do some work: beside others if answers stream, else at once."""
@@ -128,7 +139,7 @@ class Telegram:
         except BotError as error:
             if error.code == 401:
                 raise
-            diag.info(NAME, "the menu of commands is not registered: %s" % error)
+            diag.info(NAME, "no menu of commands: %s" % error)
 
     def _call_failed(self, error: BotError) -> None:
         if error.code == 401:
@@ -140,24 +151,32 @@ class Telegram:
         try:
             self._find_people().move_group("%s:%d" % (NAME, chat), "%s:%d" % (NAME, new))
         except EngramError as error:
-            diag.error(NAME, "the group %d has to be opened by its new number: %s" % (new, error))
+            diag.error(NAME, "open the group %d by its new number: %s" % (new, error))
 
     # --- messages
 
     async def _answer(self, said, place) -> None:
-        """Answer a message, if who says it may talk here."""
+        """Answer a message, if who says it may talk here. What fails is tried again; in the end its sender is to repeat it."""
         self._places.append(place)
-        try:
-            admission = self._admit(said.sender, place, said.is_mentioned, said.name)
-            if admission.caller:
-                await self._converse(said, place, admission.caller)
-            elif admission.reply:
-                await self._say(place, admission.reply)
-            elif place.is_group and said.is_mentioned:
-                self._name_group(place.chat)
-        finally:
-            self._places.remove(place)
-            self.poller.confirm(place, False)
+        for _ in range(_TRIES):
+            try:
+                admission = self._admit(said.sender, place, said.is_mentioned, said.name)
+                if admission.caller:
+                    await self._converse(said, place, admission.caller)
+                elif admission.reply:
+                    await self._say(place, admission.reply)
+                elif place.is_group and said.is_mentioned:
+                    self._name_group(place.chat)
+                break
+            except (EngramError, MemoryError) as error:
+                gc.collect()
+                diag.error(NAME, "a message failed: %s" % error)
+            await sleep_ms(_RETRY_MS)
+        else:
+            if said.is_mentioned or not place.is_group:
+                await self._say(place, _GIVEN_UP % _MESSAGE)
+        self._places.remove(place)
+        self.poller.confirm(place, False)
 
     def _admit(self, sender: int, place, is_mentioned: bool, name: str):
         kind = "group" if place.is_group else "direct"
@@ -200,7 +219,10 @@ class Telegram:
             # What is redelivered may be an earlier message of the room that is answered only now.
             while self._earlier(place) or self._is_redelivering:
                 await sleep_ms(_LOOK_MS)
-            await self._inbox.take(message, reply)
+            try:
+                await self._inbox.take(message, reply)
+            finally:
+                reply.is_over = True
             if reply.is_taken or reply.is_delivered:
                 self.poller.confirm(place, True)
                 return
@@ -234,7 +256,7 @@ class Telegram:
 
     async def _give_up(self, said, place, caller) -> None:
         """Say, as soon as that is possible, that something was not answered of which nothing is kept."""
-        diag.warning(NAME, "a command is given up, not delivered")
+        diag.warning(NAME, "a command is given up")
         name = said.text.partition(" ")[0] if said.is_command else _MESSAGE
         task = self._inbox.push(caller, _GIVEN_UP % name)
         if task:
@@ -293,8 +315,9 @@ class Telegram:
     def note_given_up(self, turn: str) -> None:
         """The answer to a turn is sent no more, though nobody knows whether it arrived: tell the owner."""
         self._copies.pop(turn, None)
-        diag.error(NAME, "an answer is given up, since it may have arrived %d times: %s" % (MOST_COPIES, turn))
-        self._note_fault("given up  ", "the answer to %s, which may have arrived; the console shows it" % turn)
+        words = "the answer to %s, which may have arrived; the console shows it" % turn
+        diag.error(NAME, "given up: " + words)
+        self._note_fault("given up  ", words)
 
     def note_refused(self, error: BotError) -> None:
         """Telegram does not take an answer, which is the board's fault: tell the owner."""
@@ -304,13 +327,13 @@ class Telegram:
     def _note_fault(self, name: str, words: str) -> None:
         self._fault = "  %s%s, %s" % (name, self._clock.minute(self._clock.now()), words)
 
-    def note_undelivered(self, turn: str, place, said: tuple) -> None:
+    def note_undelivered(self, turn: str, place, said) -> None:
         """The answer to a turn is not delivered at a Place, or not known to be: it is kept for later, and the streams of what
         was `said` beside the reply until a restart, if that is little.
         """
-        if not (said[0].full or said[1].full):
+        if said and not (said[0].full or said[1].full):
             if len(self.said) >= _SAID:
-                self.said.popitem()
+                self.said.pop(min(self.said, key=lambda turn: int(turn[1:])))
             self.said[turn] = said
         if self._is_redelivering:
             self._failed.append(place.chat)
@@ -339,7 +362,8 @@ class Telegram:
             failed = -1
             while failed < len(self._failed):
                 failed = len(self._failed)
-                await self._inbox.redeliver(NAME)
+                if not await self._inbox.redeliver(NAME):
+                    self.said.clear()  # such as of what was forgotten
         finally:
             self._is_redelivering = False
             self._failed.clear()
@@ -364,25 +388,19 @@ class Telegram:
         """Remove a webhook before the next poll."""
         self.poller.wants_no_webhook = True
 
-    def short(self) -> str:
+    def short(self, since: str = "") -> str:
         """In a few words how it is."""
         poller = self.poller
         if not poller.problem:
-            return "connected as @" + poller.bot.username
-        return ("stopped: " if poller.is_stopped else "not connected: ") + poller.problem
+            return "connected as @%s%s" % (poller.bot.username, since)
+        return ("stopped%s: %s" if poller.is_stopped else "not connected%s: %s") % (since, poller.problem)
 
     def status_lines(self):
         """Yield lines on how it is."""
         poller, minute = self.poller, self._clock.minute
-        since = " since " + minute(poller.since) if poller.since else ""
-        if not poller.problem:
-            yield "connected as @%s%s" % (poller.bot.username, since)
-        elif poller.is_stopped:
-            yield "stopped%s: %s" % (since, poller.problem)
-        else:
-            yield "not connected%s: %s" % (since, poller.problem)
-            if poller.next_try_s:
-                yield "  next try in %d s" % poller.next_try_s
+        yield self.short(" since " + minute(poller.since) if poller.since else "")
+        if poller.next_try_s and not poller.is_stopped:
+            yield "  next try in %d s" % poller.next_try_s
         yield "  policy    " + self._policy
         yield "  newest    " + (minute(poller.newest_at) if poller.newest_at else "no message since the start")
         if self._fault:

@@ -128,7 +128,7 @@ class Poller:
         self._next = number + 1
         self.newest_at = self._clock.now()
         if 0 <= self._old_mark - number < _RECENT:
-            diag.info("telegram", "update %d was taken before the restart" % number)
+            diag.info("telegram", "update %d was taken before" % number)
             return None
         moved = moved_group(update)
         if moved:
@@ -145,7 +145,7 @@ class Poller:
     async def _pass_over(self, large: Unreadable) -> None:
         """Go on behind an update that is too large."""
         self._next = max(self._next, large.update_id + 1)
-        diag.warning("telegram", "a message was too large for the board, and was passed over")
+        diag.warning("telegram", "a message that is too large is passed over")
         await self._on_large(large)
 
     def confirm(self, place: Place, is_kept: bool) -> None:
@@ -157,6 +157,12 @@ class Poller:
                     self._newest = max(self._newest, entry[0])
                 self._note_taken()
                 return
+
+    def reopen(self) -> None:
+        """Ask again for what is open: nobody answers it any more."""
+        if self._open:
+            self._next = self._open[0][0]
+            self._open.clear()
 
     def _note_taken(self) -> None:
         # An earlier one may still be open, such as one that waits for another in its chat: after a power cut it comes again.

@@ -101,7 +101,8 @@ class Reply(ChannelSink):
         self._text = _Stream(True)  # the reply
         self._after = _Stream(False)
         self._turn = ""
-        self._is_over = self._is_cut = False
+        self.is_over = self._is_cut = False
+        """Whether nothing more comes of it."""
         self._next = Timeout()  # until something is shown again
         self.is_taken = self.is_delivered = False
         self.copies = 0
@@ -187,7 +188,7 @@ class Reply(ChannelSink):
 
     async def end(self, outcome):
         """Send what is left; whether Telegram has all of it, or will never take it, None if nobody knows."""
-        self._is_over = True
+        self.is_over = True
         if self._task:
             await self._task
         elif outcome and self._text.is_empty:
@@ -196,7 +197,9 @@ class Reply(ChannelSink):
         stream = self._text
         if self.is_delivered:
             return True
-        self._channel.note_undelivered(self._turn, self._place, (self._before, self._after))
+        # Only a reply is kept: what else was begun is made again.
+        said = self._turn and not stream.is_empty and (self._before, self._after)
+        self._channel.note_undelivered(self._turn, self._place, said)
         return None if stream.is_doubtful and not stream.message else False
 
     def _is_behind(self) -> bool:
@@ -214,7 +217,7 @@ class Reply(ChannelSink):
             except BotError as error:
                 diag.info("telegram", "an answer: %s" % error)
                 if is_final(error):
-                    diag.warning("telegram", "nothing can be sent to a chat any more: %s" % error)
+                    diag.warning("telegram", "a chat takes nothing any more: %s" % error)
                     return True
                 if is_refused(error):
                     return await self._tell_refused(error)
@@ -240,7 +243,7 @@ class Reply(ChannelSink):
     async def _live(self) -> None:
         """Show what there is until the answer is over."""
         sign = Timeout()
-        while not self._is_over:
+        while not self.is_over:
             if self._text.is_empty and sign.is_over:
                 sign.begin(_TYPING_MS)
                 await self._sender.show_typing(self._place)
@@ -278,7 +281,7 @@ class Reply(ChannelSink):
             shown = stream.headed(text)
         if not stream.message:
             # Before the answer is over, nothing else tells after a power cut that this may have arrived.
-            self._note(stream, 0 if self._is_over else UNDER_WAY)
+            self._note(stream, 0 if self.is_over else UNDER_WAY)
             try:
                 sent = await self._sender.send(self._place, shown, stream.is_marked, longest_ms)
                 stream.message, stream.chat = sent

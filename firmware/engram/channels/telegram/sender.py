@@ -142,7 +142,7 @@ class Sender:
             if error.code != 400 or not _says_any(error, _NOT_THE_TEXT):
                 raise
             if not error.says(_NOT_MODIFIED):
-                diag.info(_CHANNEL, "a message that was to be edited has gone")
+                diag.info(_CHANNEL, "an edited message has gone")
                 return False
         return True
 
@@ -161,16 +161,13 @@ class Sender:
 
     async def _wait(self, chat: int, longest_ms: int) -> None:
         """Wait until something may be sent to a chat; BotError if that takes too long."""
-        wait_ms = self.wait_ms(chat)
-        if wait_ms > longest_ms:
-            raise BotError(429, "Telegram takes nothing for this chat for %d s" % (wait_ms // 1000 + 1))
-        while wait_ms:
-            if wait_ms > _SHORT_WAIT_MS and not self._may_wait(chat):
-                raise BotError(
-                    429, "Telegram takes nothing for this chat for %d s, and others wait" % (wait_ms // 1000 + 1)
-                )
-            await sleep_ms(_LOOK_MS)
+        while True:
             wait_ms = self.wait_ms(chat)
+            if not wait_ms:
+                return
+            if wait_ms > longest_ms or (wait_ms > _SHORT_WAIT_MS and not self._may_wait(chat)):
+                raise BotError(429, "Telegram takes nothing for this chat for %d s" % (wait_ms // 1000 + 1))
+            await sleep_ms(_LOOK_MS)
 
     async def _marked(self, method: str, fields: dict, text: str, is_marked: bool) -> tuple:
         """Call with the text as HTML, and as it is if Telegram refuses that."""

@@ -92,6 +92,9 @@ class Outlets:
 
     def take(self, chat: str) -> Outlet:
         """The outlet of a chat, until release()."""
+        # The pauses of chats that nobody sends into any more have ended meanwhile.
+        for other in [name for name, each in self._outlets.items() if not each.users and not each.pause]:
+            del self._outlets[other]
         outlet = self._outlets.setdefault(chat, Outlet(self._network, self._calls))
         outlet.users += 1
         return outlet
