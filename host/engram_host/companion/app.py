@@ -142,7 +142,7 @@ class CompanionApp:
         self.alerts = AlertService(store, settings.alerts, secrets, supervisor, Lease(settings.home / ALERTS_LOCK))
         rules = admission_rules(settings.people, settings.bridges)
         self.people = PeopleService(store, rules, lambda request: self.alerts.wake())
-        pushes = DoorPushes(store, self.conversations)
+        pushes = DoorPushes(store, self.conversations, self.people)
         self.door = MqttDoor(self.conversations, self.people, pushes, supervisor) if settings.chat.mqtt else None
         engine = EngineSettings(settings.chat, lambda bridge: self.bridges.boards_of(bridge))
         self.bridge_engine = BridgeEngine(store, self.conversations, self.people, engine, supervisor)

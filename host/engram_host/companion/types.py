@@ -1,7 +1,10 @@
 """The types in which the companion's parts speak of boards, lines and files; without numpy, which is slow to load."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
+
+from engram.config import SECRETS
 
 LogName = Literal["records", "journal"]
 LOGS: tuple[LogName, ...] = ("records", "journal")
@@ -310,15 +313,20 @@ class Said:
 
 SECRET_IDS = "secret:"
 """How the ids begin of messages with a secret behind their second word, as in `/setting llm.key VALUE`: nobody but the board is
-shown it, and it is removed as soon as the board has answered.
+shown it, and it is removed as soon as the board has answered. A person may type such a command under any id.
 """
 
 
 def without_secret(said: Said) -> Said:
     """A message as people are shown it: without its secret, if it has one."""
-    if not said.mid.startswith(SECRET_IDS):
+    words = said.text.split(None, 2)
+    if len(words) < 3 or not (said.mid.startswith(SECRET_IDS) or _sets_secret(said, words)):
         return said
-    return replace(said, text=" ".join(said.text.split(" ", 2)[:2]))
+    return replace(said, text=" ".join(words[:2]))
+
+
+def _sets_secret(said: Said, words: Sequence[str]) -> bool:
+    return said.is_command and words[0].lower() == "/setting" and words[1].lower() in SECRETS
 
 
 @dataclass(frozen=True)

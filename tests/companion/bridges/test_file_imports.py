@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
@@ -20,7 +19,7 @@ from engram_host.companion.conversations.rendering.display import AGAIN
 from engram_host.companion.errors import TooManyWaiting
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.bridges import files as rows
-from engram_host.companion.types import LOGS, Hello, LogState, Sender
+from engram_host.companion.types import LOGS, Conversation, Hello, LogState, Said, Sender
 from extent import extent
 from faulty_network import FaultyNetwork
 from waiting import wait_until_async
@@ -144,7 +143,7 @@ def test_a_file_of_somebody_else_and_one_in_a_group_are_refused_in_one_sentence_
             await house.people.set_group("net:-7", "always")
             refusal = "memory.jsonl: files are taken from the owner only, in private."
             assert await send(house, file, chat="5") == refusal
-            assert await send(house, file, text="read this", chat="-7", sender="1", is_group=True) == refusal
+            assert await send(house, file, chat="-7", sender="1", is_group=True) == refusal
 
     play(work)
 
@@ -158,6 +157,91 @@ def test_a_file_that_no_import_reads_is_refused_and_not_fetched(open_store: Open
                 said
                 == "I cannot read a file plan.pdf: send text, or as the owner a .jsonl, .json or .md file to import."
             )
+
+    play(work)
+
+
+KEPT = "memory.jsonl is kept (32 bytes): /import memory.jsonl brings it in."
+
+
+def test_what_stands_beside_a_file_is_a_message_to_the_board(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, Memory())
+            await house.say("remember that I moved to Rome", "1", "1", attachments=(file_of(BIKE),))
+            await house.wait_for("You said [file memory.jsonl] remember that I moved to Rome.", "1")
+            await house.wait_for(KEPT, "1")
+
+    play(work)
+
+
+def test_what_somebody_else_writes_beside_a_file_is_answered_too(open_store: Open):
+    async def work() -> None:
+        file = Attachment("file", "memory.jsonl", 9, unfetched)
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, Memory())
+            await house.people.set_group("net:-7", "always")
+            await house.say("read this", "-7", "5", attachments=(file,), is_group=True)
+            await house.wait_for("memory.jsonl: files are taken from the owner only, in private.", "-7")
+            await house.wait_for("You said [file memory.jsonl] read this.", "-7")
+
+    play(work)
+
+
+def test_a_file_is_imported_by_the_command_beside_it(open_store: Open):
+    async def work() -> None:
+        memory = Memory()
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, memory)
+            await house.say("/import memory.jsonl", "1", "1", attachments=(file_of(BIKE),))
+            await house.wait_for("memory.jsonl: 1 stored, 0 refused", "1")
+            assert memory.contents == ["The bike is green"] and KEPT in house.texts("1")
+
+    play(work)
+
+
+def test_a_photo_beside_a_file_goes_to_the_board(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, Memory())
+            photo = Attachment("photo", "", 9, unfetched)
+            await house.say("", "1", "1", attachments=(photo, file_of(BIKE)))
+            await house.wait_for("You said [photo].", "1")
+            await house.wait_for(KEPT, "1")
+
+    play(work)
+
+
+@pytest.mark.shortened
+def test_a_file_and_its_text_are_answered_after_each_kill(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, Memory())
+            for kill_at in range(1, 9, extent(1, 3)):
+                known = len(house.texts("1"))
+                house.steps.kill_at = house.steps.count + kill_at
+                await house.give(house.message(f"text {kill_at}", "1", "1", attachments=(file_of(BIKE),)))
+                await house.restart()
+                await house.wait_until_delivered()
+                said = [text for text in house.texts("1")[known:] if KEPT in text]
+                assert said and sum(not text.startswith(AGAIN) for text in said) <= 1, (kill_at, said)
+                given = [each.said.text for each in house.store.conversations("kitchen", 99)]
+                assert given.count(f"[file memory.jsonl] text {kill_at}") == 1
+
+    play(work)
+
+
+def test_the_files_beside_the_one_that_is_taken_are_named(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, Memory())
+            others = [Attachment("file", name, 9, unfetched) for name in ("b.jsonl", "c.md", "plan.pdf")]
+            said = await send(house, file_of(BIKE), *others, Attachment("audio", "", 9, unfetched))
+            assert said.splitlines() == [
+                KEPT,
+                "Only one file of a message is taken: send b.jsonl and c.md separately.",
+                "I cannot read plan.pdf and the audio.",
+            ]
 
     play(work)
 
@@ -325,6 +409,53 @@ def test_the_owner_stops_an_import_and_others_do_not(open_store: Open):
     play(work)
 
 
+def test_no_line_is_given_to_the_board_that_was_cancelled_after_the_one_before(
+    open_store: Open, monkeypatch: pytest.MonkeyPatch
+):
+    async def work() -> None:
+        memory = Memory()
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, memory)
+            save = house.store.save_import
+
+            def save_and_cancel(*arguments: Any) -> ChatFile | None:
+                saved = save(*arguments)
+                house.store.cancel_import(HERE)
+                return saved
+
+            monkeypatch.setattr(house.store, "save_import", save_and_cancel)
+            await send(house, file_of(BIKE + CANOE))
+            await house.say("/import memory.jsonl", "1", "1")
+            await wait_until_async("it ended", lambda: memory.contents and not house.host._files._running)
+            assert memory.contents == ["The bike is green"]
+
+    play(work)
+
+
+def test_a_line_that_is_cancelled_while_it_is_being_kept_does_not_wait_for_the_board(
+    open_store: Open, monkeypatch: pytest.MonkeyPatch
+):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, Memory())
+            await house.boards["kitchen"].kill()
+            add, added = house.store.add_conversation, list[str]()
+
+            def add_and_cancel(device: str, said: Said, *arguments: Any) -> Conversation:
+                found = add(device, said, *arguments)
+                house.store.cancel_import(HERE)
+                added.append(said.mid)
+                return found
+
+            monkeypatch.setattr(house.store, "add_conversation", add_and_cancel)
+            await send(house, file_of(BIKE))
+            await house.say("/import memory.jsonl", "1", "1")
+            await wait_until_async("it is cancelled", lambda: added and house.store.count_waiting() == 0)
+            await wait_until_async("its task ended", lambda: not house.host._files._running)
+
+    play(work)
+
+
 def _no_policy_but_off(house: House) -> None:
     house.people.set_rules(AdmissionRules("off"))
 
@@ -383,34 +514,6 @@ def test_after_a_stop_no_line_goes_to_the_board_that_it_had_no_room_for(open_sto
             await wait_until_async("its task ended", lambda: not house.host._files._running)
             await house.wait_until_delivered()
             assert not memory.contents and not house.store.count_waiting()
-
-    play(work)
-
-
-def test_after_a_stop_between_two_lines_the_second_does_not_go_to_the_board(open_store: Open):
-    async def work() -> None:
-        memory = Memory()
-        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
-            await settle(house, memory)
-            save = house.store.save_import
-            is_saved, may_go_on = asyncio.Event(), threading.Event()
-            loop = asyncio.get_running_loop()
-
-            def saved(file: ChatFile, answered: int, report: str, mid: str) -> ChatFile | None:
-                done = save(file, answered, report, mid)
-                loop.call_soon_threadsafe(is_saved.set)
-                assert may_go_on.wait(20)
-                return done
-
-            house.store.save_import = saved
-            await send(house, file_of(BIKE + CANOE))
-            await house.say("/import memory.jsonl", "1", "1")
-            await is_saved.wait()
-            await house.say("/cancel", "1", "1")
-            may_go_on.set()
-            await wait_until_async("its task ended", lambda: not house.host._files._running)
-            await house.wait_until_delivered()
-            assert memory.contents == ["The bike is green"] and not house.store.count_waiting()
 
     play(work)
 

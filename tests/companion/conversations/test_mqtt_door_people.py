@@ -9,6 +9,8 @@ from door_program import Program
 from engram_host.companion.conversations.door.mqtt_door import DoorRefused, parse
 from engram_host.companion.conversations.people import AdmissionRules
 from engram_host.companion.conversations.service import DOOR_IDS
+from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.store.bridges.people import CODE_SECONDS
 from engram_host.companion.types import Said
 from waiting import wait_until_async
 
@@ -37,6 +39,69 @@ def test_a_stranger_is_given_a_code_and_talks_once_it_is_approved(program: Progr
         await program.people.approve(code[1], "ann")
         assert await asks(program, "3") == {"id": "3", "state": "waiting"}
         assert said(program) == [Said(f"{DOOR_IDS}3", "ann", "hi", "signal 4711")]
+
+    program.play(work)
+
+
+CODE = re.compile(r"Your code is ([A-Z2-9]{8})")
+
+
+async def settles(program: Program) -> None:
+    """Wait until the door is done with what it was given."""
+    tasks = program.door._answers._tasks  # pyright: ignore[reportPrivateUsage]
+    await wait_until_async("the door is idle", lambda: not tasks)
+
+
+def test_a_stranger_whose_code_is_no_longer_valid_is_given_a_new_one(program: Program):
+    async def work() -> None:
+        first = CODE.search((await asks(program, "1"))["problem"])
+        await settles(program)
+        program.now += CODE_SECONDS + 1
+        second = CODE.search((await asks(program, "2"))["problem"])
+        assert first and second and first[1] != second[1]
+        assert [each.code for each in await program.people.waiting()] == [second[1]]
+
+    program.play(work)
+
+
+def test_a_code_that_was_published_is_not_published_again_after_a_start(program: Program):
+    async def work() -> None:
+        assert CODE.search((await asks(program, "1"))["problem"])
+        await settles(program)
+        await program.restart()
+        assert await asks(program, "2") == {"id": "2", "end": "ignored"}
+
+    program.play(work)
+
+
+def test_a_code_that_the_broker_did_not_take_goes_with_the_next_message(program: Program):
+    async def fails(*_: Any) -> None:
+        raise ConnectionError("the broker is away")
+
+    async def work() -> None:
+        with pytest.MonkeyPatch.context() as broken:
+            broken.setattr(program, "publish", fails)
+            program.send(id="1", text="hi", sender=ANN)
+            await settles(program)
+        (request,) = await program.people.waiting()
+        assert request.code in (await asks(program, "2"))["problem"]
+        assert await asks(program, "3") == {"id": "3", "end": "ignored"}
+
+    program.play(work)
+
+
+def test_a_code_whose_sending_cannot_be_kept_goes_with_the_next_message_too(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+):
+    def fails(_code: str) -> None:
+        raise StoreUnavailable("it is away.")
+
+    async def work() -> None:
+        with monkeypatch.context() as broken:
+            broken.setattr(program.store, "mark_code_sent", fails)
+            first = CODE.search((await asks(program, "1"))["problem"])
+            await settles(program)
+        assert first and first[1] in (await asks(program, "2"))["problem"]
 
     program.play(work)
 

@@ -8,8 +8,10 @@ from door_program import Program
 from engram_host.companion.bridge_types import ChatPlace
 from engram_host.companion.conversations.board_side import PUSHED
 from engram_host.companion.conversations.door import pushes as door_pushes
+from engram_host.companion.conversations.people import room_of
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.bridges import people
 from engram_host.companion.types import Said, Sender
 from waiting import wait_until_async
 
@@ -110,6 +112,49 @@ def test_what_the_chat_of_a_bridge_gets_is_not_published(program: Program):
         await wait_until_async("the other one is heard", lambda: pushes(program) == ["push:7:t2"])
 
     program.play(work)
+
+
+LONG = "x" * 90
+"""An id that is too long for the name of a room, where a hash stands for it."""
+
+
+@pytest.mark.parametrize("sender", ["signal:4711", f"signal:{LONG}"])
+def test_what_is_for_a_blocked_sender_of_a_relay_is_not_published(program: Program, sender: str):
+    async def work() -> None:
+        await program.people.approve(sender, "ann")
+        await program.people.block("ann")
+        program.resume()
+        await is_open(program)
+        begin(program.store, 1, room=room_of(*sender.split(":")))
+        push(program, 2)
+        await wait_until_async("the other one is heard", lambda: pushes(program) == ["push:7:t2"])
+
+    program.play(work)
+
+
+def test_what_is_for_a_closed_group_of_a_relay_is_published_once_it_is_open_again(program: Program):
+    async def work() -> None:
+        await program.people.set_group("signal:house", "mention")
+        await program.people.set_group("signal:house", "off")
+        program.resume()
+        await is_open(program)
+        begin(program.store, 1, room="signal house")
+        push(program, 2)
+        await wait_until_async("the other one is heard", lambda: pushes(program) == ["push:7:t2"])
+        await program.people.set_group("signal:house", "always")
+        begin(program.store, 3, room="signal house")
+        push(program, 4)
+        await wait_until_async("both are heard", lambda: pushes(program) == [f"push:7:t{n}" for n in (2, 3, 4)])
+
+    program.play(work)
+
+
+def test_the_groups_that_are_known_to_be_closed_are_bounded(store: CompanionStore, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(people, "MOST_CLOSED", 2)
+    for name in ("a", "b", "a", "c", "d"):
+        store.set_group(f"signal:{name}", "always")
+        store.set_group(f"signal:{name}", "off")
+    assert sorted(store.silenced_refs()) == ["signal:c", "signal:d"]
 
 
 def test_a_database_that_cannot_be_used_ends_nothing(program: Program, monkeypatch: pytest.MonkeyPatch):

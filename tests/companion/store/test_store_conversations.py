@@ -1,11 +1,27 @@
 """Messages to boards in the database: offered until they are answered, answered once, bounded, and gone in the end."""
 
+import threading
+from collections.abc import Callable
+
 import pytest
 
+from engram.config import SECRETS
 from engram_host.companion.errors import MessageIdTaken, Refused, TooManyWaiting, UnknownConversation, UnknownDevice
 from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.conversations import table
 from engram_host.companion.store.conversations.table import DONE_KEPT, MOST_BEGUN, MOST_UNNAMED, Reply
-from engram_host.companion.types import LOGS, ConversationLimits, Hello, LogState, PieceKind, Said, Sender
+from engram_host.companion.store.queries import Rows
+from engram_host.companion.types import (
+    LOGS,
+    ConversationLimits,
+    Hello,
+    LogState,
+    PieceKind,
+    Said,
+    Sender,
+    without_secret,
+)
+from waiting import SECONDS
 
 NOW = 1_795_000_000
 LIMITS = ConversationLimits(board_messages=4, person_messages=3, board_bytes=100, answer_bytes=50)
@@ -36,6 +52,40 @@ def reply(
 def read(store: CompanionStore, mid: str = "a", after: int = 0) -> tuple[str, list[tuple[str, str]]]:
     found, pieces = store.conversation_after("kitchen", mid, after)
     return found.state, [(piece.kind, piece.text) for piece in pieces]
+
+
+# --- secrets
+
+
+@pytest.mark.parametrize("name", SECRETS)
+@pytest.mark.parametrize("end", ["answer", "cancel"])
+def test_a_secret_that_somebody_typed_is_removed_with_the_end_of_its_message(
+    kitchen: CompanionStore, name: str, end: str
+):
+    said = Said("a", "owner", f"/setting  {name} sk-42 and more", "phone", is_command=True)
+    kitchen.add_conversation("kitchen", said, LIMITS, NOW)
+    if end == "answer":
+        offered = kitchen.next_message(BOARD, "kitchen", NOW)
+        assert offered and offered.said == said, "the board is given it"
+        reply(kitchen, "a", 1, 1, "x", end=True)
+    else:
+        kitchen.cancel_conversation("kitchen", "a", NOW)
+    assert kitchen.conversation("kitchen", "a").said.text == f"/setting {name}"
+    repeated = kitchen.add_conversation("kitchen", said, LIMITS, NOW)
+    assert not repeated.is_open, "it is the same message when it comes again"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        Said("a", "owner", "/setting llm.model gpt-5", "phone", is_command=True),
+        Said("a", "owner", "/setting llm.key", "phone", is_command=True),
+        Said("a", "owner", "/setting llm.key is what I type", "phone"),
+        Said("a", "owner", "/remember llm.key is long", "phone", is_command=True),
+    ],
+)
+def test_what_sets_no_secret_is_shown_as_it_is(said: Said):
+    assert without_secret(said) == said
 
 
 # --- from waiting to done
@@ -230,6 +280,32 @@ def test_the_answered_messages_of_a_board_have_a_bound(kitchen: CompanionStore, 
 
 
 # --- lists, and what the board begins
+
+
+def test_no_push_becomes_visible_after_one_with_a_higher_number(
+    kitchen: CompanionStore, open_store: Callable[[], CompanionStore], monkeypatch: pytest.MonkeyPatch
+):
+    garden_board = Sender("b2", 1, 2)
+    hello(kitchen, garden_board, "garden")
+    garden, reader = open_store(), open_store()
+    seen: list[int] = []
+
+    def push_garden() -> None:
+        garden.add_push(garden_board, "garden", Said("push:1:t1", "", "it rains", "phone"), NOW)
+
+    other = threading.Thread(target=push_garden)
+
+    def pause(_rows: Rows, device: str, _kept: int) -> None:
+        if device == "kitchen":  # its row is written and not committed yet
+            other.start()
+            other.join(0.3)
+            seen.extend(number for number, *_ in reader.pushes_after(0, 10))
+
+    monkeypatch.setattr(table, "remove_oldest_pushes", pause)
+    kitchen.add_push(BOARD, "kitchen", Said("push:7:t1", "", "it rains", "phone"), NOW)
+    other.join(SECONDS)
+    seen.extend(number for number, *_ in reader.pushes_after(max(seen, default=0), 10))
+    assert len(seen) == 2
 
 
 def test_a_push_is_kept_once(kitchen: CompanionStore):

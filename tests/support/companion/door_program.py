@@ -24,6 +24,7 @@ class Program:
     def __init__(self, store: CompanionStore):
         self.store = store
         self.rules = AdmissionRules()
+        self.now = NOW
         self.heard: list[dict[str, Any]] = []
         self.broker_is_there = asyncio.Event()
         self.broker_is_there.set()
@@ -32,8 +33,8 @@ class Program:
     def start(self) -> None:
         self.supervisor = Supervisor()
         self.conversations = ConversationService(self.store, ChatSettings(), self.supervisor)
-        self.people = PeopleService(self.store, self.rules, now=lambda: NOW)
-        pushes = DoorPushes(self.store, self.conversations)
+        self.people = PeopleService(self.store, self.rules, now=lambda: self.now)
+        pushes = DoorPushes(self.store, self.conversations, self.people)
         self.door = MqttDoor(self.conversations, self.people, pushes, self.supervisor)
 
     def resume(self) -> None:

@@ -15,7 +15,7 @@ from engram_host.companion.bridge_types import ChatFile, ChatPlace, Delivery, De
 from engram_host.companion.bridges.network import Chat, Incoming, MenuCommand, Network
 from engram_host.companion.conversations.bridge_commands import HELP, BridgeCommands, menu
 from engram_host.companion.conversations.delivery import Deliverer
-from engram_host.companion.conversations.file_imports import FileImports, importable
+from engram_host.companion.conversations.file_imports import FileImports
 from engram_host.companion.conversations.notices import Notices
 from engram_host.companion.conversations.outlet import Outlet, Outlets
 from engram_host.companion.conversations.people import PeopleService
@@ -54,6 +54,9 @@ STORE_SECONDS = 5.0
 """Before a delivery goes on that the database kept from it."""
 
 _MID_CHARS = 40
+_ABOUT_FILES = "-f"
+"""Behind the id of a message: what is said to its files, if its text has an answer, too."""
+
 _BACK = "back"
 
 
@@ -208,7 +211,13 @@ class AttachedBridge:
         boards = await self._known_boards()
         spoken = parse_spoken(message, boards, self._network.features.command_signs)
         board = spoken.board or await self._default_board(place, boards)
-        sentence = await self._answer_of_files(message, spoken, caller, owed, board)
+        sentence = await self._files.take(message, caller, place)
+        if sentence and spoken.text:  # what stands beside a file is a message of its own
+            about_files = replace(owed, mid=owed.mid + _ABOUT_FILES, text=sentence)
+            if added := await asyncio.to_thread(self._store.add_text, about_files, now):
+                self.deliver(added)
+            sentence = ""
+        sentence = sentence or await self._answer_of_import(spoken, caller, owed, board)
         sentence = sentence or await self._commands.answer(message, spoken, caller, owed, boards)
         added = None
         if not sentence:
@@ -224,12 +233,8 @@ class AttachedBridge:
             return list(self._boards)
         return await asyncio.to_thread(self._store.board_names)
 
-    async def _answer_of_files(
-        self, message: Incoming, spoken: Spoken, caller: Caller, owed: Delivery, board: str
-    ) -> str:
-        """What is said to a file that is to be imported, and to what concerns one; "" for all else."""
-        if any(importable(each) for each in message.attachments):
-            return await self._files.take(message, caller, owed.place)
+    async def _answer_of_import(self, spoken: Spoken, caller: Caller, owed: Delivery, board: str) -> str:
+        """What is said to a command about a file that was sent into this chat; "" for all else."""
         if spoken.command == "import" and board:
             return await self._files.import_file(owed, spoken.rest, caller, board)
         if spoken.command == "cancel":

@@ -9,7 +9,7 @@ import contextlib
 import json
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from engram.memory import access
 from engram.memory.access import OWNER, Caller
 from engram_host.companion.bridge_types import ChatFile, ChatPlace, Delivery
 from engram_host.companion.bridges.errors import FileNotFetched
-from engram_host.companion.bridges.network import Attachment, Incoming
+from engram_host.companion.bridges.network import Attachment, FileFetch, Incoming
 from engram_host.companion.conversations.service import ConversationService, Progress
 from engram_host.companion.errors import CompanionError, StoreUnavailable, TooManyWaiting, UnknownConversation
 from engram_host.companion.store.bridges.files import ChatFileTable
@@ -27,7 +27,7 @@ from engram_host.companion.supervisor import describe_error
 from engram_host.companion.types import Piece, Said
 from engram_host.transfer.reader import Line, MemoryFile
 from engram_host.transfer.report import ImportReport, read_reports
-from engram_host.wording import counted
+from engram_host.wording import counted, listed
 
 _log = logging.getLogger("engram.bridges")
 
@@ -50,14 +50,15 @@ _ELSE = "received"
 _FULL = ("full", "flash")
 """Codes of refused lines after which a board takes no more: docs/reference/serial.md."""
 _PROBLEMS_SHOWN = 20
+_OTHERS_NAMED = 10
 
 
 class _CompanionStops(Exception):
     """The companion ends before a board has answered."""
 
 
-class _ImportOver(Exception):
-    """A file is not to be imported any more: it was cancelled, or its chat is a group now."""
+class _ImportCancelled(Exception):
+    """Somebody has cancelled an import, or its chat is a group now."""
 
 
 class _NotAllowed(CompanionError):
@@ -103,23 +104,26 @@ class FileImports:
         self._now = now
         self._running: set[str] = set()
         """The ids of the messages that asked for what is imported now."""
-        self._saying = asyncio.Lock()
-        """Held while a board is given a line, and by /cancel: after that none goes."""
 
     async def take(self, message: Incoming, caller: Caller, place: ChatPlace) -> str:
-        """Keep a file of a message; what is said to that, "" if it has none that /import reads. StoreUnavailable."""
+        """Keep the first file of a message that /import reads; what is said to its files, "" if it has none such.
+        StoreUnavailable.
+        """
         file = next((each for each in message.attachments if importable(each)), None)
         if file is None or file.fetch is None:
             return ""
-        name = shown(file.name)[:_NAME_CHARS]
         if not access.is_owner(caller) or place.is_group:
-            return f"{name}: files are taken from the owner only, in private."
+            return f"{_shown_name(file)}: files are taken from the owner only, in private."
+        return "\n".join((await self._keep(file, file.fetch, place), *_refusals_beside(file, message.attachments)))
+
+    async def _keep(self, file: Attachment, fetch: FileFetch, place: ChatPlace) -> str:
+        name = _shown_name(file)
         too_long = f"{name} is longer than {MOST_BYTES} bytes, which is as much as is taken: send it in parts."
         if file.size > MOST_BYTES:
             return too_long
         try:
             async with asyncio.timeout(FETCH_SECONDS):
-                data = await file.fetch(MOST_BYTES)
+                data = await fetch(MOST_BYTES)
         except TimeoutError:
             return f"{name} could not be fetched within {FETCH_SECONDS:.0f} s: send it again."
         except FileNotFetched as problem:
@@ -159,12 +163,11 @@ class FileImports:
         """/cancel: stop the import of a chat; what is said to that, "" if there is none. StoreUnavailable."""
         if not access.is_owner(caller):
             return ""
-        async with self._saying:
-            file = await asyncio.to_thread(self._store.cancel_import, place)
-            if file is None:
-                return ""
-            with contextlib.suppress(UnknownConversation):  # the board may have answered it just now
-                await self._conversations.cancel(file.device, _line_id(file, file.answered + 1))
+        file = await asyncio.to_thread(self._store.cancel_import, place)
+        if file is None:
+            return ""
+        with contextlib.suppress(UnknownConversation):  # the board may have answered it just now
+            await self._conversations.cancel(file.device, _line_id(file, file.answered + 1))
         lines = counted(file.answered, "line", "lines")
         return f"The import of {file.name} is stopped after {lines}; what {file.device} stored stays."
 
@@ -211,7 +214,7 @@ class FileImports:
             mid = _line_id(file, at)
             try:
                 stopped = await self._give(file, mid, line, report)
-            except (_CompanionStops, _ImportOver):
+            except (_CompanionStops, _ImportCancelled):
                 return
             saved = await asyncio.to_thread(self._store.save_import, file, at, report.saved, mid)
             if saved is None:
@@ -251,15 +254,23 @@ class FileImports:
         )
 
     async def _ask(self, file: ChatFile, said: Said) -> _Answered:
-        """The board's answer, whenever it comes. CompanionError, _CompanionStops, _ImportOver."""
+        """The board's answer, whenever it comes. CompanionError, _CompanionStops, _ImportCancelled."""
         device = file.device
         while True:
+            await self._check_uncancelled(file)
+            if not await self._may_go_on(file):
+                raise _NotAllowed(f"who sent it may not import it into {device} any more.")
             try:
-                await self._say(file, said)
+                await self._conversations.say(device, said)
                 break
             except TooManyWaiting as problem:
                 _log.info("an import waits: %s", problem, extra={"repeat": "imports"})
             await asyncio.sleep(RETRY_SECONDS)
+        try:
+            await self._check_uncancelled(file)
+        except _ImportCancelled:  # while the line was being kept, so that /cancel did not find it
+            await self._conversations.cancel(device, said.mid)
+            raise
         pieces: list[Piece] = []
         async for event in self._conversations.follow_patiently(device, said.mid):
             if isinstance(event, Piece):
@@ -268,14 +279,9 @@ class FileImports:
                 return _Answered(device, pieces)
         raise _CompanionStops
 
-    async def _say(self, file: ChatFile, said: Said) -> None:
-        """Keep a line for the board, if the import may still go on. CompanionError, _ImportOver."""
-        async with self._saying:
-            if not await asyncio.to_thread(self._store.is_open_import, file):
-                raise _ImportOver
-            if not await self._may_go_on(file):
-                raise _NotAllowed(f"who sent it may not import it into {file.device} any more.")
-            await self._conversations.say(file.device, said)
+    async def _check_uncancelled(self, file: ChatFile) -> None:
+        if not await asyncio.to_thread(self._store.is_being_imported, file):
+            raise _ImportCancelled
 
     async def _end(self, file: ChatFile, report: ImportReport, stopped: str) -> None:
         problems = report.problems[:_PROBLEMS_SHOWN]
@@ -291,6 +297,19 @@ class FileImports:
 def importable(attachment: Attachment) -> bool:
     """Whether a file is one that /import reads, and its network gives it."""
     return attachment.fetch is not None and attachment.kind == "file" and attachment.name.lower().endswith(_FORMS)
+
+
+def _shown_name(file: Attachment) -> str:
+    return shown(file.name)[:_NAME_CHARS] or f"the {file.kind}"
+
+
+def _refusals_beside(taken: Attachment, attachments: Sequence[Attachment]) -> list[str]:
+    """What is said to the other files of a message, photos aside: the board hears of these."""
+    others = [each for each in attachments if each is not taken and each.kind != "photo"][:_OTHERS_NAMED]
+    more = [_shown_name(each) for each in others if importable(each)]
+    unread = [_shown_name(each) for each in others if not importable(each)]
+    refusals = [f"Only one file of a message is taken: send {listed(more)} separately."] if more else []
+    return [*refusals, *([f"I cannot read {listed(unread)}."] if unread else [])]
 
 
 def _line_id(file: ChatFile, number: int) -> str:

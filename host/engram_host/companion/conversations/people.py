@@ -257,6 +257,11 @@ class PeopleService:
         policy = self._rules.policy_of(bridge)
         return policy != "off" and self._is_let_in(known.person, ref, policy)
 
+    async def silenced_rooms(self) -> set[str]:
+        """The rooms of relays to which boards say nothing: those of who is blocked, and of groups that were closed."""
+        refs = await asyncio.to_thread(self._store.silenced_refs)
+        return {room_of(network, chat) for network, _, chat in (ref.partition(":") for ref in refs)}
+
     def _is_let_in(self, person: Person | None, ref: str, policy: Policy) -> bool:
         return person is not None or policy == "open" or ref in self._rules.allow
 

@@ -160,18 +160,27 @@ class MqttDoor:
             await _publish(publish, device, {"id": own_id, "problem": str(problem)})
 
     async def _say(self, device: str, own_id: str, fields: dict[str, Any], publish: Publish) -> None:
+        admission = None
         try:
-            refusal = await self._refusal_of(device, own_id, fields)
+            admission = await self._admit(device, own_id, fields)
+            refusal = await self._refusal_of(device, own_id, fields, admission)
         except (CompanionError, EngramError) as problem:
             refusal = {"problem": str(problem)}
-        if refusal:
-            await _publish(publish, device, {"id": own_id, **refusal})
-        else:
+        if not refusal:
             await self._pass_on(device, own_id, publish)
+            return
+        try:
+            await _publish(publish, device, {"id": own_id, **refusal})
+            if admission:
+                await self._note_sent(admission)
+        finally:
+            if admission:
+                self._people.end_notice(admission)
 
-    async def _refusal_of(self, device: str, own_id: str, fields: dict[str, Any]) -> dict[str, str]:
+    async def _refusal_of(
+        self, device: str, own_id: str, fields: dict[str, Any], admission: Admission
+    ) -> dict[str, str]:
         """Say something to a board; why not, as it is published, if who says it may not talk. CompanionError, EngramError."""
-        admission = await self._admit(device, own_id, fields)
         if admission.caller is None:
             return {"problem": admission.reply} if admission.reply else {"end": IGNORED}
         is_kept = False
@@ -182,6 +191,12 @@ class MqttDoor:
             if not is_kept:
                 self._people.take_back(admission)
         return {}
+
+    async def _note_sent(self, admission: Admission) -> None:
+        try:
+            await self._people.mark_sent(admission)
+        except StoreUnavailable as problem:
+            _log.info("a code is sent again with the stranger's next message: %s", problem)
 
     async def _admit(self, device: str, own_id: str, fields: dict[str, Any]) -> Admission:
         """Whether a program's message may be answered, and as whose."""

@@ -10,6 +10,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable
 
+from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.conversations.wakers import wait_for_event
 from engram_host.companion.errors import StoreUnavailable
@@ -34,11 +35,12 @@ Publish = Callable[[str, bytes], Awaitable[None]]
 
 
 class DoorPushes:
-    """Publishes what boards begin to say, but for what the chat of a bridge gets."""
+    """Publishes what boards begin to say, but for what the chat of a bridge gets, and what nobody may hear."""
 
-    def __init__(self, store: CompanionStore, conversations: ConversationService):
+    def __init__(self, store: CompanionStore, conversations: ConversationService, people: PeopleService):
         self._store = store
         self._conversations = conversations
+        self._people = people
 
     async def run(self, publish: Publish) -> None:
         """Publish what comes, until this is cancelled."""
@@ -56,6 +58,9 @@ class DoorPushes:
         mark = await asyncio.to_thread(self._first_mark)
         while found := await asyncio.to_thread(self._store.pushes_for_programs, mark, AT_ONCE):
             for each in found:
+                if each.said.room in await self._people.silenced_rooms():
+                    _log.info("a push of %s is not published: its room is blocked or closed", each.device)
+                    continue
                 fields = {"push": each.said.mid, "room": each.said.room, "text": each.said.text, "at": each.at}
                 await publish(each.device, json.dumps(fields, ensure_ascii=False).encode())
             mark = found[-1].number

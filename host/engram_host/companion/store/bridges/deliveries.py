@@ -1,7 +1,8 @@
 """The chats of bridges, and what they are owed: rows that a bridge and the companion may die beside at any moment.
 
-A message of a network has one row for ever, found by an id that is made of bridge, chat and the network's own id: what comes
-again changes nothing. A row is `open` until its chat has the answer, or never will.
+A message of a network has one row, found by an id that is made of bridge, chat and the network's own id: what comes again
+changes nothing as long as the row is there. A row is `open` until its chat has the answer, or never will; expire_deliveries()
+removes it a while after that, and the message counts as a new one from then on.
 """
 
 import json

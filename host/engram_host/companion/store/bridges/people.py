@@ -32,6 +32,12 @@ CODE_SECONDS = 3600
 MOST_WAITING = 3
 """Strangers of a network who have a code: nobody else is answered, so a flood costs nothing."""
 
+MOST_CLOSED = 1000
+"""Groups that are known to be closed; of more the newest."""
+
+_CLOSED = "people.closed."
+"""How the names of notes begin that have the id of a closed group, with the number of its closing."""
+
 _LOCK = "INSERT INTO notes (name, value) VALUES ('people', '') ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 _CODE = "code, ref, name, at, is_sent"
 _PERSON, _ID, _GROUP = (CHECKED[name].columns for name in ("people", "people_ids", "chat_groups"))
@@ -99,6 +105,14 @@ class PeopleTable(DatabaseTable):
     def groups(self, rows: Rows) -> dict[str, GroupMode]:
         """The groups in which boards answer, and when."""
         return _groups(rows)
+
+    @reads
+    def silenced_refs(self, rows: Rows) -> list[str]:
+        """The ids of people who are blocked, and the groups that were closed: boards say nothing to these."""
+        blocked = [ref for person in _people(rows) if person.is_blocked for ref in person.ids]
+        sql = "SELECT substr(name, ?) FROM notes WHERE substr(name, 1, ?) = ?"
+        closed = rows.run(sql, (len(_CLOSED) + 1, len(_CLOSED), _CLOSED))
+        return [*blocked, *(ref for (ref,) in closed)]
 
     @reads
     def pairing_requests(self, rows: Rows, now: int) -> list[PairingRequest]:
@@ -179,6 +193,7 @@ class PeopleTable(DatabaseTable):
         if mode == "off":
             if not rows.count("DELETE FROM chat_groups WHERE ref = ?", (ref,)):
                 raise NotFound("group", ref)
+            _note_closed(rows, ref)
             return
         if mode not in GROUP_MODES:
             raise ArgumentError("group", "takes mention, always or off.")
@@ -188,6 +203,17 @@ class PeopleTable(DatabaseTable):
         values = (ref, int(mode == "always"))
         rows.run("DELETE FROM chat_groups WHERE ref = ?", (ref,))
         rows.run("INSERT INTO chat_groups (ref, is_always, crc) VALUES (?, ?, ?)", (*values, row_check(values)))
+        rows.run("DELETE FROM notes WHERE name = ?", (_CLOSED + ref,))
+
+
+def _note_closed(rows: Rows, ref: str) -> None:
+    """Keep that a group was closed: what is owed to a group says nowhere that it is one."""
+    sql = "SELECT name, value FROM notes WHERE substr(name, 1, ?) = ?"
+    closed = sorted(rows.run(sql, (len(_CLOSED), _CLOSED)), key=lambda row: int(row[1]))
+    number = int(closed[-1][1]) + 1 if closed else 1
+    rows.run("INSERT INTO notes (name, value) VALUES (?, ?)", (_CLOSED + ref, str(number)))
+    for name, _ in closed[: max(0, len(closed) + 1 - MOST_CLOSED)]:
+        rows.run("DELETE FROM notes WHERE name = ?", (name,))
 
 
 def _lock(rows: Rows) -> None:

@@ -33,7 +33,15 @@ from engram_host.companion.store.conversations.rows import (
 )
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.types import Conversation, ConversationLimits, Piece, PieceKind, Said, Sender
+from engram_host.companion.types import (
+    Conversation,
+    ConversationLimits,
+    Piece,
+    PieceKind,
+    Said,
+    Sender,
+    without_secret,
+)
 
 MOST_BEGUN = 20
 """Times that a board begins to answer one message: one that brings it down each time must not do so for ever."""
@@ -48,6 +56,13 @@ DONE_KEPT = 1000
 
 PUSHES_KEPT = 200
 """Of what a board said by itself: bounds what one that does not stop can fill between two sweeps."""
+
+_LOCK_PUSHES = (
+    "INSERT INTO notes (name, value) VALUES ('pushes', '') ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+)
+"""Lets one board at a time add a push. Readers go on after the highest number that they have seen, so a push must not become
+visible after one with a higher number.
+"""
 
 NEVER_ENDED = "the board began {} times to answer this and never came to an end: it is not given it any more."
 NEVER_BEGUN = "the board was given this {} times and never said that it had got it: it is not given it any more."
@@ -81,7 +96,7 @@ class ConversationTable(DatabaseTable):
         if device not in rows.lock([device]):
             raise UnknownDevice(device)
         if known := find_conversation(rows, device, said.mid):
-            if known.said != said:
+            if known.said not in (said, without_secret(said)):
                 raise MessageIdTaken(said.mid)
             return known
         check_room(rows, device, said, limits)
@@ -232,6 +247,7 @@ class ConversationTable(DatabaseTable):
         admit_board(rows, sender, device)
         if find_conversation(rows, device, said.mid):
             return
+        rows.run(_LOCK_PUSHES)
         insert_conversation(rows, device, said, "done", now, is_push=True)
         remove_oldest_pushes(rows, device, PUSHES_KEPT)
 
