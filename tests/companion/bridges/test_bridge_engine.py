@@ -9,7 +9,7 @@ import pytest
 
 from bridged_house import House, living, make_haste, play
 from engram_host.companion.bridges.errors import SendFailed, SendRefused, SendUncertain, SlowDown
-from engram_host.companion.bridges.network import Attachment, Features, utf8_bytes
+from engram_host.companion.bridges.network import Attachment, Chat, Features, utf8_bytes
 from engram_host.companion.conversations import people
 from engram_host.companion.conversations import service as conversations
 from engram_host.companion.conversations.people import AdmissionRules
@@ -581,6 +581,28 @@ def test_what_was_owed_to_a_private_chat_is_not_shown_to_the_group_that_it_becam
             network.is_away = False
             await house.wait_until_delivered()
             assert house.texts("!r") == ["You said hi.", *(["You said hello."] if mode != "off" else [])]
+
+    play(work)
+
+
+def test_who_comes_into_a_private_chat_and_says_nothing_reads_nothing_that_was_owed(open_store: Open):
+    async def work() -> None:
+        network = FaultyNetwork()
+        async with living(open_store, network, AdmissionRules()) as house:
+            await house.people.approve("net:5", "ann")
+            await house.say("hi", "!r")
+            await house.say("hi")
+            await house.wait_until_delivered()
+            network.is_away = True
+            await house.say("a secret", "!r")
+            await wait_until_async("it is owed", lambda: len(house.store.open_deliveries("home")) == 1)
+            await house.host.note_members(Chat("!r", is_group=True))
+            network.is_away = False
+            await house.push("kitchen", "net !r", "A private reminder.", "push:1:t9")
+            await house.push("kitchen", "net 5", "It rains.", "push:1:t10")
+            await house.wait_for("It rains.")
+            await house.wait_until_delivered()
+            assert house.texts("!r") == ["You said hi."]
 
     play(work)
 

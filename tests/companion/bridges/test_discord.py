@@ -109,6 +109,29 @@ def test_the_menu_is_registered_once(server):
     asyncio.run(run())
 
 
+def test_commands_that_other_peoples_private_chats_have_are_registered_again_without_them(server):
+    async def run():
+        network, host = made("discord", server.settings), RecordingHost()
+        async with running(network, host):
+            await server.wait_until(lambda: server.commands)
+        server.commands = [{**one, "contexts": None, "integration_types": [0, 1]} for one in server.commands]
+        async with running(network, host):
+            await server.wait_until(lambda: server.commands[0]["contexts"])
+        assert {(*one["contexts"], *one["integration_types"]) for one in server.commands} == {(0, 1, 0)}
+
+    asyncio.run(run())
+
+
+def test_a_slash_command_in_a_chat_of_other_people_is_said_in_a_group(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        await server.wait_until(lambda: server.commands)
+        await ann.use_command("recall", "bike", elsewhere=True)
+        assert (await host.next("/recall bike")).chat.is_group
+
+    with_bridge(server, talk)
+
+
 @pytest.mark.parametrize("group", [False, True])
 def test_a_slash_command_is_answered_in_its_place(server, group):
     async def talk(network, host):

@@ -23,7 +23,7 @@ from engram_host.companion.bridges.irc import bridge as irc
 from engram_host.companion.bridges.irc import session as irc_session
 from engram_host.companion.bridges.irc.bridge import IrcNetwork
 from engram_host.companion.bridges.kinds import KINDS, make_network
-from engram_host.companion.bridges.network import Chat
+from engram_host.companion.bridges.network import Chat, Incoming
 from irc_peer import IrcPeer
 from irc_services import CAPABILITIES, ServicesServer
 from ngircd_server import CHANNEL, NgircdServer, is_usable
@@ -282,6 +282,31 @@ async def test_a_burst_of_strangers_loses_nothing_that_fits_and_is_no_deadlock(
         services.say(":ann!~a@h PRIVMSG engram :after it")
         await host.next("after it")
         assert not task.done() and "a message is lost" in caplog.text
+
+
+@asynchronous
+async def test_a_message_that_waited_while_the_accounts_nickname_changed_stays_private(
+    tmp_path: Path, host: RecordingHost, monkeypatch: pytest.MonkeyPatch
+):
+    is_let = asyncio.Event()
+
+    async def receive(message: Incoming) -> None:
+        await is_let.wait()
+        host.received.append(message)
+
+    monkeypatch.setattr(host, "receive", receive)
+    async with ServicesServer(tmp_path) as services:
+        network = network_of(services)
+        async with running(network, host):
+            session = network._session
+            assert session is not None
+            services.say(":ann!~a@h PRIVMSG engram :the first")
+            services.say(":ann!~a@h PRIVMSG engram :it waits")
+            services.say(":engram!~e@h NICK :engram2")
+            await wait_until_async("the nickname is another", lambda: session.nickname == "engram2")
+            is_let.set()
+            await wait_until_async("both are there", lambda: len(host.received) == 2)
+    assert [message.chat.is_group for message in host.received] == [False, False]
 
 
 @asynchronous

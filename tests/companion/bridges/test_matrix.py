@@ -177,6 +177,7 @@ def test_a_third_member_makes_a_group_of_a_private_chat(talking, server):
         async with person(server, "ben") as ben:
             await ann.post(f"/rooms/{quote(chat.id)}/invite", user_id=ben.id)
             await ben.post(f"/join/{quote(chat.id)}")
+            await host.wait_until(lambda: replace(chat, is_group=True) in [group for group, _ in host.groups])
             await ann.say("ben is here")
             assert (await host.next("ben is here")).chat == replace(chat, is_group=True)
 

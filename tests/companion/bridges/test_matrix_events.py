@@ -44,6 +44,9 @@ def test_an_event_of_any_content_is_read_without_an_error(content, unsigned, kin
     texts = (matrix_events.thread_of(event), matrix_events.replied_to(event), matrix_events.words_of(event))
     assert all(isinstance(text, str) for text in texts)
     assert isinstance(matrix_events.names(event, ACCOUNT), bool)
+    event["state_key"] = content
+    assert isinstance(matrix_events.lets_in_another(event, ACCOUNT.id), bool)
+    del event["state_key"]
     assert all(
         isinstance(each.name, str) and each.size >= 0
         for each in matrix_events.attachments_of(event, lambda address: None)
@@ -72,6 +75,11 @@ def test_of_a_reply_only_the_quotation_that_a_client_put_before_it_is_left_out(b
 )
 def test_a_mark_that_another_bridge_kept_counts_as_none(mark: str):
     assert Mark.parse(mark, "@a:x") == Mark("@a:x")
+
+
+@pytest.mark.parametrize("named", ["x", "..", "$", "$\0a", "$" + "a" * 20_000])
+def test_what_is_no_id_of_an_event_is_not_replied_to(named: str):
+    assert matrix_events.replied_to(reply("hello", to=named)) == ""
 
 
 def test_in_a_thread_the_event_before_is_not_replied_to():

@@ -42,6 +42,7 @@ FINE = {
     "joined_members": {"joined": {"@kitchen:engram.test": {}, "@ann:engram.test": {}}},
     "m.room.join_rules": {"join_rule": "invite"},
     "messages": {"chunk": [], "start": "p1"},
+    "event": {},
     "join": {"room_id": CHAT.id},
     "send": {"event_id": "$sent"},
     "logout": {},
@@ -342,6 +343,100 @@ def test_a_room_that_others_join_uninvited_is_a_group(rule: str):
             await host.wait_until(lambda: '"s1"' in host.mark)
             server.show(gap())
             assert (await host.next("newest")).chat.is_group
+
+    with_server(work)
+
+
+def group_reply() -> dict[str, Any]:
+    """A look at a group where somebody replies to an event, and somebody says something."""
+    reply = said("a reply")
+    reply["content"]["m.relates_to"] = {"m.in_reply_to": {"event_id": "$original"}}
+    return {"next_batch": "s2", "rooms": {"join": {CHAT.id: {"timeline": {"events": [reply, said("newest")]}}}}}
+
+
+def test_an_event_that_the_homeserver_fails_to_give_twice_holds_up_nothing():
+    async def work(server: FailingServer) -> None:
+        host, network = RecordingHost(), made("matrix", server.settings)
+        server.answers["event"] = CUT
+        server.answers["m.room.join_rules"] = (200, json.dumps({"join_rule": "public"}))
+        with pytest.raises(NetworkAway):
+            async with running(network, host) as task:
+                await host.wait_until(lambda: '"s1"' in host.mark)
+                server.show(group_reply())
+                await task
+        assert '"s2"' not in host.mark
+        server.first_look = group_reply()
+        async with running(network, host):
+            await host.next("newest")
+        assert [(message.text, message.is_mentioned) for message in host.received] == [
+            ("a reply", False),
+            ("newest", False),
+        ]
+
+    with_server(work)
+
+
+# --- who is there
+
+
+def comes(user: str, before: str = "leave", now: str = "join") -> dict[str, Any]:
+    unsigned = {"prev_content": {"membership": before}}
+    head = {"type": "m.room.member", "event_id": f"${user}", "sender": user, "state_key": user}
+    return {**head, "content": {"membership": now}, "unsigned": unsigned, "origin_server_ts": 1}
+
+
+def changed(*events: dict[str, Any], limited: bool = False) -> dict[str, Any]:
+    timeline = {"events": [*events], "limited": limited}
+    return {"next_batch": "s2", "rooms": {"join": {CHAT.id: {"timeline": timeline}}}}
+
+
+GROUP = Chat(CHAT.id, is_group=True)
+BEN, ANN, KITCHEN = "@ben:engram.test", "@ann:engram.test", "@kitchen:engram.test"
+
+
+@pytest.mark.parametrize(
+    ("look", "groups"),
+    [
+        (changed(comes(BEN)), [GROUP]),
+        (changed(comes(BEN), comes(ANN, "join", "leave")), [GROUP]),
+        (changed(comes(ANN, "join")), []),
+        (changed(comes(KITCHEN)), []),
+        (changed(comes(ANN, "join", "leave")), []),
+    ],
+)
+def test_whoever_comes_and_says_nothing_makes_a_group_of_a_private_chat(look: dict[str, Any], groups: list[Chat]):
+    async def work(server: FailingServer) -> None:
+        host = RecordingHost()
+        async with running(made("matrix", server.settings), host):
+            await host.wait_until(lambda: '"s1"' in host.mark)
+            server.show(look)
+            await host.wait_until(lambda: '"s2"' in host.mark)
+        assert [chat for chat, _ in host.groups] == groups
+
+    with_server(work)
+
+
+def test_whoever_came_during_a_gap_makes_a_group_of_a_private_chat():
+    async def work(server: FailingServer) -> None:
+        host = RecordingHost()
+        server.answers["joined_members"] = (200, json.dumps({"joined": {ANN: {}, BEN: {}, KITCHEN: {}}}))
+        async with running(made("matrix", server.settings), host):
+            await host.wait_until(lambda: '"s1"' in host.mark)
+            server.show(changed(limited=True))
+            await host.wait_until(lambda: '"s2"' in host.mark)
+        assert [chat for chat, _ in host.groups] == [GROUP]
+
+    with_server(work)
+
+
+def test_who_came_while_the_bridge_was_away_is_noted_before_anything_is_sent():
+    async def work(server: FailingServer) -> None:
+        host, network = RecordingHost(), made("matrix", server.settings)
+        async with running(network, host):
+            await host.wait_until(lambda: '"s1"' in host.mark)
+        server.first_look = changed(comes(BEN))
+        async with running(network, host):
+            assert host.groups == [(GROUP, 1)]
 
     with_server(work)
 

@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 import trustme
@@ -11,8 +13,9 @@ from bridge_running import asynchronous, running
 from cut_proxy import CutProxy
 from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway, SendFailed, SendRefused, SignInRefused
 from engram_host.companion.bridges.kinds import KINDS, make_network
-from engram_host.companion.bridges.network import Attachment, Chat
+from engram_host.companion.bridges.network import Attachment, Chat, Incoming
 from engram_host.companion.bridges.xmpp import bridge as xmpp
+from engram_host.companion.bridges.xmpp import stanzas
 from engram_host.companion.bridges.xmpp.bridge import XmppNetwork
 from engram_host.companion.errors import StoreUnavailable
 from extent import extent
@@ -93,6 +96,26 @@ async def test_a_message_that_could_not_be_kept_is_not_confirmed_and_comes_again
             assert message.id == sent
             await wait_until_async("a receipt", lambda: ann.receipts == [sent])
         assert len(host.received) == 1
+
+
+@pytest.mark.parametrize("is_group", [False, True])
+@asynchronous
+async def test_after_a_stanza_that_cannot_be_read_the_next_one_comes(
+    server: ProsodyServer, host: RecordingHost, monkeypatch: pytest.MonkeyPatch, is_group: bool
+):
+    read = stanzas.room_message if is_group else stanzas.private_message
+
+    def failing(message: ElementTree.Element, *others: Any) -> Incoming | None:
+        if "mischief" in message.findtext("{jabber:client}body", ""):
+            raise RecursionError("deep")
+        return read(message, *others)
+
+    monkeypatch.setattr(stanzas, read.__name__, failing)
+    async with running(network_of(server), host), people(server, "ann") as [ann]:
+        await ann.say("mischief", group=is_group)
+        await ann.say("hello there", group=is_group)
+        await host.next("hello there")
+    assert [message.text for message in host.received] == ["hello there"]
 
 
 @asynchronous

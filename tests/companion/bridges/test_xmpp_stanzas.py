@@ -160,6 +160,27 @@ def test_files_are_attachments_of_their_kind():
         assert (found.text, found.attachments[0].kind) == ("look", kind)
 
 
+@pytest.mark.parametrize("link", ["aesgcm://[x", "https://[x", "https://a\u2100b.test/cat.jpg"])
+def test_what_is_no_address_is_a_file_without_a_name(link: str):
+    found = private(f"<body>see {link}</body><x xmlns='jabber:x:oob'><url>{link}</url></x>")
+    assert found is not None
+    assert (found.text, found.attachments) == ("see", (Attachment("file", ""),))
+
+
+def test_a_quote_that_ends_nowhere_stays():
+    fallback = "<fallback xmlns='urn:xmpp:fallback:0' for='urn:xmpp:reply:0'><body end='{}'/></fallback>"
+    found = private(f"<body>hello</body>{fallback.format('9' * 5000)}")
+    assert found is not None
+    assert found.text == "hello"
+
+
+def test_of_many_links_the_first_are_files():
+    links = [f"aesgcm://a.test/{number}.jpg" for number in range(20)]
+    found = private(f"<body>{' '.join(links * 2)}</body>")
+    assert found is not None
+    assert [each.name for each in found.attachments] == [f"{number}.jpg" for number in range(stanzas.MOST_LINKS)]
+
+
 def test_a_plain_link_stays_text():
     found = private("<body>see https://a.test/cat.jpg</body>")
     assert found is not None

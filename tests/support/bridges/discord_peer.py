@@ -58,11 +58,11 @@ class DiscordPeer(FakePeer):
         about: Json = {"id": str(number), "filename": name, "size": len(data), "content_type": "text/plain"}
         return await self._write("", group=False, files=[{**about, "url": address, "proxy_url": address}])
 
-    async def use_command(self, name: str, text: str = "", *, group: bool = False) -> str:
-        """Use a slash command of the menu; its id."""
+    async def use_command(self, name: str, text: str = "", *, group: bool = False, elsewhere: bool = False) -> str:
+        """Use a slash command of the menu, also in a private chat `elsewhere`, without the bot; its id."""
 
         def use() -> str:
-            place = self._place(group, "")
+            place = Channel(recipient=User("ben")) if elsewhere else self._place(group, "")
             interaction = Interaction(place, self.user, f"interaction-token-{snowflake()}")
             self._server.interactions[interaction.id] = interaction
             command = next(command for command in self._server.commands if command["name"] == name)
@@ -78,6 +78,7 @@ class DiscordPeer(FakePeer):
                 "channel": place.as_json(self._server.bot),
                 "attachment_size_limit": 10485760,
                 "entitlements": [],
+                "context": 2 if elsewhere else 0 if place.guild_id else 1,
                 "data": {"id": command["id"], "name": name, "type": 1, "options": options},
             }
             if place.guild_id:

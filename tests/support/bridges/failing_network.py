@@ -208,6 +208,9 @@ class RecordingSide:
     async def receive(self, message: Incoming) -> None:
         self._engine.received.append(message)
 
+    async def note_members(self, chat: Chat) -> None:
+        raise AssertionError("no chat of these networks becomes a group")
+
     def connected(self, account: str) -> None:
         self._engine.accounts.append(account)
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
-from engram_host.companion.bridges.network import Incoming, MenuCommand
+from engram_host.companion.bridges.network import Chat, Incoming, MenuCommand
 
 MENU = (MenuCommand("new", "begin a session"), MenuCommand("recall", "search the memory"))
 
@@ -14,6 +14,8 @@ class RecordingHost:
     def __init__(self) -> None:
         self.received: list[Incoming] = []
         self.accounts: list[str] = []
+        self.groups: list[tuple[Chat, int]] = []
+        """Chats that have become groups, each with how often the network had connected by then."""
         self.mark = ""
         self.steps: list[str] = []
         """When an account was claimed, and the mark loaded."""
@@ -28,6 +30,10 @@ class RecordingHost:
         if self.refuses is not None:
             raise self.refuses
         self.received.append(message)
+        self._changed.set()
+
+    async def note_members(self, chat: Chat) -> None:
+        self.groups.append((chat, len(self.accounts)))
         self._changed.set()
 
     def connected(self, account: str) -> None:

@@ -56,6 +56,12 @@ class CountedHost:
         await self._host.receive(message)
         self._traffic.add_received()
 
+    async def note_members(self, chat: Chat) -> None:
+        """See BridgeHost."""
+        if self._is_over:
+            raise StoreUnavailable("this connection is over: the next one says who is in a chat.")
+        await self._host.note_members(chat)
+
     def connected(self, account: str) -> None:
         """See BridgeHost."""
         if not self._is_over:

@@ -113,6 +113,13 @@ class BridgeHost(Protocol):
         """
         ...
 
+    async def note_members(self, chat: Chat) -> None:
+        """Somebody has come into this chat, which others read from now on: what it is owed as a private one is dropped.
+
+        For networks where a private chat can become a group; before anything more is sent there. StoreUnavailable.
+        """
+        ...
+
     def connected(self, account: str) -> None:
         """The network is reached, signed in as `account`; what was not delivered yet is sent now. May be called again."""
         ...

@@ -130,7 +130,7 @@ class AttachedBridge:
         mid = message_id(self._bridge, message, self._user)
         if await asyncio.to_thread(self._store.is_known, mid):
             return
-        await self._note_group(message.chat)
+        await self.note_members(message.chat)
         admission = await self._people.admit(self._bridge, self._kind, message)
         if admission.caller:
             is_kept = False
@@ -141,6 +141,13 @@ class AttachedBridge:
                     self._people.take_back(admission)
         elif admission.reply:
             self._notices.send(message, mid, admission)
+
+    async def note_members(self, chat: Chat) -> None:
+        """Drop what is owed to a private chat that is a group now, whoever says so. StoreUnavailable."""
+        if not chat.is_group or not await asyncio.to_thread(self._store.is_kept_as_private, self._bridge, chat.id):
+            return
+        dropped = await asyncio.to_thread(self._store.note_group, self._bridge, chat.id, int(time.time()))
+        _log.info("a private chat of the bridge %s is a group now: %d that it was owed dropped", self._bridge, dropped)
 
     def connected(self, account: str) -> None:
         """The network is reached; what was not delivered yet is sent now."""
@@ -194,13 +201,6 @@ class AttachedBridge:
         await asyncio.gather(*self._calls, return_exceptions=True)
 
     # --- messages
-
-    async def _note_group(self, chat: Chat) -> None:
-        """Drop what is owed to a private chat that is a group now, whoever says so."""
-        if not chat.is_group or not await asyncio.to_thread(self._store.is_kept_as_private, self._bridge, chat.id):
-            return
-        dropped = await asyncio.to_thread(self._store.note_group, self._bridge, chat.id, int(time.time()))
-        _log.info("a private chat of the bridge %s is a group now: %d that it was owed dropped", self._bridge, dropped)
 
     async def _take(self, message: Incoming, mid: str, caller: Caller) -> bool:
         """Keep a message with what its chat is owed for it; False if another one has done so meanwhile."""

@@ -38,6 +38,8 @@ _COMMAND_SECONDS = 14 * 60
 _ACKNOWLEDGE_SECONDS = 2.0
 """Discord wants a sign of life within 3."""
 _MOST_COMMANDS = 100
+_WHERE: Mapping[str, Any] = {"contexts": [0, 1], "integration_types": [0]}
+"""Commands are for guilds that have the bot, and its own private chats, not for those of other people with each other."""
 
 _log = logging.getLogger(__name__)
 
@@ -209,14 +211,13 @@ class Discord:
         """Register the commands, if they are not what is registered: Discord counts what is new."""
         said = {"type": 3, "name": "text", "description": "what to give the command", "required": False}
         wanted = [
-            {"name": one.name, "description": one.description[:100] or one.name, "type": 1, "options": [said]}
+            {"name": one.name, "description": one.description[:100] or one.name, "type": 1, "options": [said], **_WHERE}
             for one in host.menu[:_MOST_COMMANDS]
         ]
         try:
             number = client.application_id or 0
             present = await client.http.get_global_commands(number)
-            known = [(one.get("name"), one.get("description")) for one in present]
-            if sorted(known) != sorted((one["name"], one["description"]) for one in wanted):
+            if sorted(map(_kept_of, present)) != sorted(map(_kept_of, wanted)):
                 await client.http.bulk_upsert_global_commands(number, wanted)  # pyright: ignore[reportArgumentType]
         except (discord.DiscordException, aiohttp.ClientError, OSError) as error:
             _log.info("Discord did not take the menu of commands: %s", error)
@@ -229,7 +230,9 @@ class Discord:
         """Take a slash command, and say within three seconds that an answer comes."""
         data: Any = interaction.data or {}
         options = [str(one.get("value", "")) for one in data.get("options", []) if one.get("name") == "text"]
-        chat = chat_of(interaction.channel, interaction.channel_id, is_group=interaction.guild_id is not None)
+        # Of a chat between other people, Discord says no guild either.
+        is_group = interaction.guild_id is not None or interaction.context.private_channel
+        chat = chat_of(interaction.channel, interaction.channel_id, is_group=is_group)
         message = Incoming(
             id=str(interaction.id),
             chat=chat,
@@ -300,6 +303,11 @@ class _Mark:
         if mark != self._saved and newest:
             await host.save_mark(mark)
             self._saved = mark
+
+
+def _kept_of(command: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a registered command is compared by."""
+    return tuple(str(command.get(name)) for name in ("name", "description", *_WHERE))
 
 
 async def _end(tasks: list[Any]) -> None:

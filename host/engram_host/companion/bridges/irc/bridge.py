@@ -170,7 +170,7 @@ class IrcNetwork:
         if not text or not mask.userhost or is_bot or lower(mask.nick) == lower(session.nickname):
             return None
         channel = target.lstrip(_STATUS_SIGNS) if target.lstrip(_STATUS_SIGNS).startswith("#") else target
-        is_group = lower(target) != lower(session.nickname)
+        is_group = not _is_private(target, session)
         sender = await self._sender(session, line)
         chat = Chat(lower(channel), is_group=True) if is_group else Chat(sender)
         is_mentioned = True
@@ -188,8 +188,8 @@ class IrcNetwork:
         if "account-tag" in session.capabilities:
             account = line.tags.get("account", "")
         else:
-            is_private = lower(line.parameter(0)) == lower(session.nickname)
-            account = await self._account(session, line.source, KNOWN_SECONDS if is_private else SEEN_SECONDS)
+            seconds = KNOWN_SECONDS if _is_private(line.parameter(0), session) else SEEN_SECONDS
+            account = await self._account(session, line.source, seconds)
         sender = _id(line.source, account)
         _keep(self._nicknames, sender, (line.source.nick, time.monotonic()))
         return sender
@@ -237,6 +237,11 @@ class IrcNetwork:
             parts = (line.tags["time"], lower(line.source), lower(line.parameter(0)), line.parameter(-1))
             return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
         return f"{self._begin}-{next(self._numbers)}"
+
+
+def _is_private(target: str, session: IrcSession) -> bool:
+    """Whether a line was said to the account alone: a line that waited may name the nickname that the account had then."""
+    return lower(target) == lower(session.nickname) or _NICKNAME.fullmatch(target) is not None
 
 
 def _id(mask: NickMask, account: str) -> str:

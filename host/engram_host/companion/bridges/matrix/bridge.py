@@ -125,6 +125,7 @@ class Matrix:
         self._token = token
         self._client: MatrixClient | None = None
         self._rooms: MatrixRooms | None = None
+        self._failed_looks: list[str] = []
 
     async def run(self, host: BridgeHost) -> None:
         mark = Mark.parse(await host.load_mark(), self._account)
@@ -229,11 +230,12 @@ class Matrix:
             nonlocal mark
             mark = await self._say_unreadable(room, mark)
 
-        rooms = MatrixRooms(client, account, host.receive, cannot_read)
+        rooms = MatrixRooms(client, account, host.receive, cannot_read, host.note_members, self._failed_looks)
         await rooms.load()
         self._client, self._rooms = client, rooms
         response, since = await self._first_look(client, mark.since)
         mark = replace(mark, since=since)
+        await rooms.note_members(response, since)
         host.connected(account.id)
         while True:
             await rooms.take(response, mark.since)
@@ -241,6 +243,7 @@ class Matrix:
                 mark = replace(mark, since=response.next_batch)
                 await host.save_mark(mark.text)
             response = await self._look(client, mark.since, POLL_MS)
+            await rooms.note_members(response, mark.since)
 
     async def _first_look(self, client: MatrixClient, since: str) -> tuple[SyncResponse, str]:
         """What has come since a token, and that token: "" if the homeserver does not know it."""

@@ -14,7 +14,7 @@ TYPES = (MESSAGE, ENCRYPTED, MEMBER)
 """The events of a room that a bridge reads."""
 
 _EVENT_ID = re.compile(r"\$[!-~]{1,254}")
-"""What a client names as a thread is not looked at by homeservers: it may be any text."""
+"""What a client names as a thread, or as what it replies to, is not looked at by homeservers: it may be any text."""
 
 _TEXTS = ("m.text", "m.emote", "m.location")
 _FILES: dict[str, Literal["photo", "audio", "video", "file"]] = {
@@ -52,6 +52,11 @@ def _fields_at(fields: Event, name: str) -> Event:
     return value if isinstance(value, Mapping) else {}
 
 
+def _event_id_at(relation: Event) -> str:
+    event_id = text_at(relation, "event_id")
+    return event_id if _EVENT_ID.fullmatch(event_id) else ""
+
+
 def is_spoken(event: Event) -> bool:
     """Whether somebody says something new: no notice, which is a bot's, no edit of what was said, no reaction, no state."""
     content = content_of(event)
@@ -66,8 +71,7 @@ def is_spoken(event: Event) -> bool:
 def thread_of(event: Event) -> str:
     """The id of the event that a message's thread began with, "" outside of threads."""
     relation = _fields_at(content_of(event), "m.relates_to")
-    event_id = text_at(relation, "event_id") if relation.get("rel_type") == "m.thread" else ""
-    return event_id if _EVENT_ID.fullmatch(event_id) else ""
+    return _event_id_at(relation) if relation.get("rel_type") == "m.thread" else ""
 
 
 def replied_to(event: Event) -> str:
@@ -75,7 +79,7 @@ def replied_to(event: Event) -> str:
     relation = _fields_at(content_of(event), "m.relates_to")
     if relation.get("rel_type") == "m.thread" and relation.get("is_falling_back") is True:
         return ""
-    return text_at(_fields_at(relation, "m.in_reply_to"), "event_id")
+    return _event_id_at(_fields_at(relation, "m.in_reply_to"))
 
 
 def attachments_of(event: Event, fetch_of: Callable[[str], FileFetch | None]) -> tuple[Attachment, ...]:
@@ -148,6 +152,12 @@ def joins(event: Event, account_id: str) -> bool:
     """Whether an account comes into a room by an event, which no change of its name is."""
     now, before = _membership(event, account_id)
     return now == "join" != before
+
+
+def lets_in_another(event: Event, account_id: str) -> bool:
+    """Whether somebody else comes into a room by an event."""
+    member = text_at(event, "state_key")
+    return member != account_id and joins(event, member)
 
 
 def begins_membership(event: Event, account_id: str) -> bool:

@@ -25,7 +25,7 @@ from nio import (
 
 from engram_host.companion.bridges.errors import NetworkAway
 from engram_host.companion.bridges.matrix import events as matrix_events
-from engram_host.companion.bridges.matrix.client import MatrixClient, RateLimited, ask, refusal_in
+from engram_host.companion.bridges.matrix.client import MatrixClient, RateLimited, TokenRefused, ask, refusal_in
 from engram_host.companion.bridges.matrix.events import Account, Event
 from engram_host.companion.bridges.network import Chat, Incoming
 
@@ -47,6 +47,8 @@ _MOST_INVITATIONS = 100
 _MOST_OWN = 500
 """How many events of its own a bridge knows, for replies to them."""
 
+_MOST_FAILED_LOOKS = 100
+
 _log = logging.getLogger(__name__)
 
 
@@ -54,6 +56,8 @@ class MatrixRooms:
     """Passes on what is said in an account's rooms.
 
     `receive` takes a message, and `cannot_read` a room's id when somebody wrote there what is encrypted.
+    `became_group` takes a chat where somebody has come in. `failed_looks` keeps, over several connections, which events the
+    homeserver failed to give.
     """
 
     def __init__(
@@ -62,11 +66,15 @@ class MatrixRooms:
         account: Account,
         receive: Callable[[Incoming], Awaitable[None]],
         cannot_read: Callable[[str], Awaitable[None]],
+        became_group: Callable[[Chat], Awaitable[None]],
+        failed_looks: list[str],
     ):
         self._client = client
         self._account = account
         self._receive = receive
         self._cannot_read = cannot_read
+        self._became_group = became_group
+        self._failed_looks = failed_looks
         self._joined: set[str] = set()
         self._invitations: OrderedDict[str, None] = OrderedDict()
         self._groups: dict[str, bool] = {}
@@ -84,6 +92,19 @@ class MatrixRooms:
         while len(self._own) > _MOST_OWN:
             self._own.popitem(last=False)
 
+    async def note_members(self, response: SyncResponse, since: str) -> None:
+        """Take in who has come since a token, before anything more is sent: whoever came reads along.
+
+        Whoever comes makes a group of a private chat, even if another one has left it: what is owed was for that one.
+        """
+        for room, info in response.rooms.join.items():
+            members = _members_in(info)
+            if members or info.timeline.limited:
+                self._groups.pop(room, None)
+            has_come = any(matrix_events.lets_in_another(event, self._account.id) for event in members)
+            if since and (has_come or (info.timeline.limited and await self._is_group(room))):
+                await self._became_group(Chat(room, is_group=True))
+
     async def take(self, response: SyncResponse, since: str) -> None:
         """Pass on what has come since a token, "" for a first look, which passes on nothing; then join where invited."""
         for room in response.rooms.leave:
@@ -100,9 +121,7 @@ class MatrixRooms:
 
     async def _take_room(self, room: str, info: RoomInfo, since: str) -> None:
         events = [event.source for event in info.timeline.events]
-        members = [event for event in events if event.get("type") == matrix_events.MEMBER]
-        if members or info.timeline.limited:
-            self._groups.pop(room, None)
+        members = _members_in(info)
         if info.summary and (info.summary.joined_member_count or 0) > MOST_MEMBERS:
             _log.warning("Matrix: the account leaves a room of more than %d members", MOST_MEMBERS)
             await self._leave(room)
@@ -187,7 +206,18 @@ class MatrixRooms:
         original = matrix_events.replied_to(event)
         if not original or original in self._own:
             return bool(original)
-        response = await ask(self._client.room_get_event(room, original))
+        try:
+            response = await ask(self._client.room_get_event(room, original))
+        except (RateLimited, TokenRefused):
+            raise
+        except NetworkAway:
+            # Between two failures the homeserver has signed the account in and given the same message again: it is no
+            # outage, and the bridge would never get beyond this message.
+            if original not in self._failed_looks:
+                self._failed_looks[:] = [*self._failed_looks, original][-_MOST_FAILED_LOOKS:]
+                raise
+            _log.warning("Matrix: the homeserver fails to give an event that a message replies to")
+            return False
         is_own = isinstance(response, RoomGetEventResponse) and response.event.sender == self._account.id
         if is_own:
             self.remember_own(original)
@@ -240,6 +270,12 @@ class MatrixRooms:
         self._joined.discard(room)
         self._invitations.pop(room, None)
         self._groups.pop(room, None)
+
+
+def _members_in(info: RoomInfo) -> list[Event]:
+    """What has changed of a room's members."""
+    events = [event.source for event in info.timeline.events]
+    return [event for event in events if event.get("type") == matrix_events.MEMBER]
 
 
 def _names(events: Sequence[Any]) -> dict[str, str]:

@@ -9,7 +9,7 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import cast
 
@@ -22,10 +22,11 @@ from slixmpp.stanza import Message, Presence
 
 from engram_host.companion.bridges.connections import host_and_port, run_until_one_ends, tls_context
 from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway, SendFailed
-from engram_host.companion.bridges.network import BridgeHost, Chat, Features, utf8_bytes
+from engram_host.companion.bridges.network import BridgeHost, Chat, Features, Incoming, utf8_bytes
 from engram_host.companion.bridges.xmpp import stanzas
 from engram_host.companion.bridges.xmpp.client import Arrived, XmppClient
 from engram_host.companion.bridges.xmpp.files import fetcher
+from engram_host.companion.supervisor import describe_error
 
 log = logging.getLogger(__name__)
 
@@ -234,15 +235,15 @@ class XmppNetwork:
     async def _take_from_room(self, arrived: Arrived, host: BridgeHost, marks: "RoomMarks") -> None:
         if arrived.room is None:
             return
-        xml = arrived.stanza.xml
-        message = stanzas.room_message(xml, arrived.room, self._fetch_of)
+        xml, room_then = arrived.stanza.xml, arrived.room
+        message = _read(lambda: stanzas.room_message(xml, room_then, self._fetch_of))
         if message is not None:
             await host.receive(message)
         room = arrived.stanza["from"].bare
         await marks.note(room, stanzas.stamp_of(xml, room))
 
     async def _take_private(self, client: XmppClient, stanza: Message, host: BridgeHost) -> None:
-        message = stanzas.private_message(stanza.xml, self._address, self._fetch_of)
+        message = _read(lambda: stanzas.private_message(stanza.xml, self._address, self._fetch_of))
         if message is None:
             return
         await host.receive(message)
@@ -251,6 +252,17 @@ class XmppNetwork:
             receipt.xml.append(stanzas.element(stanzas.RECEIPTS, "received", {"id": stanza["id"]}))
             receipt.xml.append(stanzas.element(stanzas.NO_STORE, "store"))
             receipt.send()
+
+
+def _read(read: Callable[[], Incoming | None]) -> Incoming | None:
+    """The message of a stanza, None for one that cannot be read."""
+    try:
+        return read()
+    # A boundary against what a stranger wrote: the server gives a stanza that is not confirmed again after each sign-in, so
+    # that the bridge would never get beyond it.
+    except Exception as error:  # noqa: BLE001
+        log.error("XMPP: the bridge passes over a stanza that it cannot read: %s", describe_error(error))
+        return None
 
 
 _MOST_SECONDS = 1 << 36

@@ -1,6 +1,7 @@
 """XMPP's stanzas as messages of the engine, and back. Knows the formats of XMPP, and nothing of connections."""
 
 import hashlib
+import itertools
 import re
 import time
 import uuid
@@ -21,6 +22,9 @@ STYLING = Marks(bold="*", italic="_", struck="~")
 
 MOST_ID = 256
 """Characters of a message's id."""
+
+MOST_LINKS = 10
+"""Files of a message that are taken: each is looked for in all of its text."""
 
 MOST_OCCUPANTS = 10_000
 """Of a room that are known: who came first goes, and is known by the id that the room gives, or by the nickname."""
@@ -51,6 +55,9 @@ _KINDS = {
     "video": {"mp4", "webm", "mov", "mkv"},
     "audio": {"ogg", "oga", "opus", "mp3", "m4a", "wav", "flac", "aac"},
 }
+_MOST_DIGITS = 9
+"""Of a place in a text; int() refuses thousands of them."""
+
 _FORBIDDEN_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -255,22 +262,26 @@ def _without_quote(message: ElementTree.Element, body: str) -> str:
         part = fallback.find("{urn:xmpp:fallback:0}body")
         if fallback.get("for") == "urn:xmpp:reply:0" and part is not None:
             start, end = part.get("start", "0"), part.get("end", "")
-            if start.isdecimal() and end.isdecimal():
+            if start.isdecimal() and end.isdecimal() and max(len(start), len(end)) <= _MOST_DIGITS:
                 return body[: int(start)] + body[int(end) :]
     return body
 
 
 def _text_and_files(message: ElementTree.Element, body: str, fetch_of: FetchOf) -> tuple[str, tuple[Attachment, ...]]:
     """The text of a message, and the files that it links: those sent beside it (XEP-0066), and encrypted ones (XEP-0454)."""
-    links = [url.text or "" for url in message.iterfind(_OUT_OF_BAND)]
-    links += [word for word in body.split() if word.startswith(_ENCRYPTED_LINK) and word not in links]
-    for link in filter(None, links):
+    beside = (url.text for url in message.iterfind(_OUT_OF_BAND) if url.text)
+    inside = (word for word in body.split() if word.startswith(_ENCRYPTED_LINK))
+    links = list(dict.fromkeys(itertools.chain(beside, inside)))[:MOST_LINKS]
+    for link in links:
         body = body.replace(link, "")
-    return body.strip(), tuple(_attachment(link, fetch_of) for link in links if link)
+    return body.strip(), tuple(_attachment(link, fetch_of) for link in links)
 
 
 def _attachment(link: str, fetch_of: FetchOf) -> Attachment:
-    name = PurePosixPath(unquote(urlsplit(link).path)).name
+    try:
+        name = PurePosixPath(unquote(urlsplit(link).path)).name
+    except ValueError:
+        name = ""  # it is no address, only text that begins like one
     ending = name.rpartition(".")[2].lower()
     kind = next((kind for kind, endings in _KINDS.items() if ending in endings), "file")
     return Attachment(cast(Literal["photo", "audio", "video", "file"], kind), name, fetch=fetch_of(link))
