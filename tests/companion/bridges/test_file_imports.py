@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
@@ -20,7 +19,7 @@ from engram_host.companion.conversations.rendering.display import AGAIN
 from engram_host.companion.errors import TooManyWaiting
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.bridges import files as rows
-from engram_host.companion.types import LOGS, Hello, LogState, Sender
+from engram_host.companion.types import LOGS, Conversation, Hello, LogState, Said, Sender
 from extent import extent
 from faulty_network import FaultyNetwork
 from waiting import wait_until_async
@@ -410,6 +409,53 @@ def test_the_owner_stops_an_import_and_others_do_not(open_store: Open):
     play(work)
 
 
+def test_no_line_is_given_to_the_board_that_was_cancelled_after_the_one_before(
+    open_store: Open, monkeypatch: pytest.MonkeyPatch
+):
+    async def work() -> None:
+        memory = Memory()
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, memory)
+            save = house.store.save_import
+
+            def save_and_cancel(*arguments: Any) -> ChatFile | None:
+                saved = save(*arguments)
+                house.store.cancel_import(HERE)
+                return saved
+
+            monkeypatch.setattr(house.store, "save_import", save_and_cancel)
+            await send(house, file_of(BIKE + CANOE))
+            await house.say("/import memory.jsonl", "1", "1")
+            await wait_until_async("it ended", lambda: memory.contents and not house.host._files._running)
+            assert memory.contents == ["The bike is green"]
+
+    play(work)
+
+
+def test_a_line_that_is_cancelled_while_it_is_being_kept_does_not_wait_for_the_board(
+    open_store: Open, monkeypatch: pytest.MonkeyPatch
+):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, Memory())
+            await house.boards["kitchen"].kill()
+            add, added = house.store.add_conversation, list[str]()
+
+            def add_and_cancel(device: str, said: Said, *arguments: Any) -> Conversation:
+                found = add(device, said, *arguments)
+                house.store.cancel_import(HERE)
+                added.append(said.mid)
+                return found
+
+            monkeypatch.setattr(house.store, "add_conversation", add_and_cancel)
+            await send(house, file_of(BIKE))
+            await house.say("/import memory.jsonl", "1", "1")
+            await wait_until_async("it is cancelled", lambda: added and house.store.count_waiting() == 0)
+            await wait_until_async("its task ended", lambda: not house.host._files._running)
+
+    play(work)
+
+
 def _no_policy_but_off(house: House) -> None:
     house.people.set_rules(AdmissionRules("off"))
 
@@ -468,34 +514,6 @@ def test_after_a_stop_no_line_goes_to_the_board_that_it_had_no_room_for(open_sto
             await wait_until_async("its task ended", lambda: not house.host._files._running)
             await house.wait_until_delivered()
             assert not memory.contents and not house.store.count_waiting()
-
-    play(work)
-
-
-def test_after_a_stop_between_two_lines_the_second_does_not_go_to_the_board(open_store: Open):
-    async def work() -> None:
-        memory = Memory()
-        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
-            await settle(house, memory)
-            save = house.store.save_import
-            is_saved, may_go_on = asyncio.Event(), threading.Event()
-            loop = asyncio.get_running_loop()
-
-            def saved(file: ChatFile, answered: int, report: str, mid: str) -> ChatFile | None:
-                done = save(file, answered, report, mid)
-                loop.call_soon_threadsafe(is_saved.set)
-                assert may_go_on.wait(20)
-                return done
-
-            house.store.save_import = saved
-            await send(house, file_of(BIKE + CANOE))
-            await house.say("/import memory.jsonl", "1", "1")
-            await is_saved.wait()
-            await house.say("/cancel", "1", "1")
-            may_go_on.set()
-            await wait_until_async("its task ended", lambda: not house.host._files._running)
-            await house.wait_until_delivered()
-            assert memory.contents == ["The bike is green"] and not house.store.count_waiting()
 
     play(work)
 

@@ -57,8 +57,8 @@ class _CompanionStops(Exception):
     """The companion ends before a board has answered."""
 
 
-class _ImportOver(Exception):
-    """A file is not to be imported any more: it was cancelled, or its chat is a group now."""
+class _ImportCancelled(Exception):
+    """Somebody has cancelled an import, or its chat is a group now."""
 
 
 class _NotAllowed(CompanionError):
@@ -104,8 +104,6 @@ class FileImports:
         self._now = now
         self._running: set[str] = set()
         """The ids of the messages that asked for what is imported now."""
-        self._saying = asyncio.Lock()
-        """Held while a board is given a line, and by /cancel: after that none goes."""
 
     async def take(self, message: Incoming, caller: Caller, place: ChatPlace) -> str:
         """Keep the first file of a message that /import reads; what is said to its files, "" if it has none such.
@@ -165,12 +163,11 @@ class FileImports:
         """/cancel: stop the import of a chat; what is said to that, "" if there is none. StoreUnavailable."""
         if not access.is_owner(caller):
             return ""
-        async with self._saying:
-            file = await asyncio.to_thread(self._store.cancel_import, place)
-            if file is None:
-                return ""
-            with contextlib.suppress(UnknownConversation):  # the board may have answered it just now
-                await self._conversations.cancel(file.device, _line_id(file, file.answered + 1))
+        file = await asyncio.to_thread(self._store.cancel_import, place)
+        if file is None:
+            return ""
+        with contextlib.suppress(UnknownConversation):  # the board may have answered it just now
+            await self._conversations.cancel(file.device, _line_id(file, file.answered + 1))
         lines = counted(file.answered, "line", "lines")
         return f"The import of {file.name} is stopped after {lines}; what {file.device} stored stays."
 
@@ -217,7 +214,7 @@ class FileImports:
             mid = _line_id(file, at)
             try:
                 stopped = await self._give(file, mid, line, report)
-            except (_CompanionStops, _ImportOver):
+            except (_CompanionStops, _ImportCancelled):
                 return
             saved = await asyncio.to_thread(self._store.save_import, file, at, report.saved, mid)
             if saved is None:
@@ -257,15 +254,23 @@ class FileImports:
         )
 
     async def _ask(self, file: ChatFile, said: Said) -> _Answered:
-        """The board's answer, whenever it comes. CompanionError, _CompanionStops, _ImportOver."""
+        """The board's answer, whenever it comes. CompanionError, _CompanionStops, _ImportCancelled."""
         device = file.device
         while True:
+            await self._check_uncancelled(file)
+            if not await self._may_go_on(file):
+                raise _NotAllowed(f"who sent it may not import it into {device} any more.")
             try:
-                await self._say(file, said)
+                await self._conversations.say(device, said)
                 break
             except TooManyWaiting as problem:
                 _log.info("an import waits: %s", problem, extra={"repeat": "imports"})
             await asyncio.sleep(RETRY_SECONDS)
+        try:
+            await self._check_uncancelled(file)
+        except _ImportCancelled:  # while the line was being kept, so that /cancel did not find it
+            await self._conversations.cancel(device, said.mid)
+            raise
         pieces: list[Piece] = []
         async for event in self._conversations.follow_patiently(device, said.mid):
             if isinstance(event, Piece):
@@ -274,14 +279,9 @@ class FileImports:
                 return _Answered(device, pieces)
         raise _CompanionStops
 
-    async def _say(self, file: ChatFile, said: Said) -> None:
-        """Keep a line for the board, if the import may still go on. CompanionError, _ImportOver."""
-        async with self._saying:
-            if not await asyncio.to_thread(self._store.is_open_import, file):
-                raise _ImportOver
-            if not await self._may_go_on(file):
-                raise _NotAllowed(f"who sent it may not import it into {file.device} any more.")
-            await self._conversations.say(file.device, said)
+    async def _check_uncancelled(self, file: ChatFile) -> None:
+        if not await asyncio.to_thread(self._store.is_being_imported, file):
+            raise _ImportCancelled
 
     async def _end(self, file: ChatFile, report: ImportReport, stopped: str) -> None:
         problems = report.problems[:_PROBLEMS_SHOWN]

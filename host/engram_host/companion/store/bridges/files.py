@@ -30,12 +30,6 @@ class ChatFileTable(DatabaseTable):
         sql = f"SELECT {_COLUMNS} FROM bridge_files WHERE bridge = ? AND device <> '' ORDER BY chat, thread"
         return [_file(row) for row in rows.run(sql, (bridge,))]
 
-    @reads
-    def is_open_import(self, rows: Rows, file: ChatFile) -> bool:
-        """Whether a board is to be given a file still, for the message that asked for it."""
-        sql = f"SELECT 1 FROM bridge_files WHERE {_PLACE} AND mid = ?"
-        return bool(rows.run(sql, (*_key(file.place), file.mid)))
-
     @writes
     def add_chat_file(self, rows: Rows, file: ChatFile) -> bool:
         """Keep a file in place of the former one of its chat; False if a board is given that now."""
@@ -74,6 +68,12 @@ class ChatFileTable(DatabaseTable):
         if not rows.count(sql, (answered, report, *_key(file.place), file.mid)):
             return None
         return replace(file, answered=answered, report=report)
+
+    @reads
+    def is_being_imported(self, rows: Rows, file: ChatFile) -> bool:
+        """Whether a board is still given a file: it was not cancelled, and its chat is private."""
+        sql = f"SELECT 1 FROM bridge_files WHERE {_PLACE} AND mid = ?"
+        return bool(rows.run(sql, (*_key(file.place), file.mid)))
 
     @writes
     def end_import(self, rows: Rows, file: ChatFile, delivery: Delivery, now: int) -> Delivery | None:

@@ -208,13 +208,12 @@ class PeopleTable(DatabaseTable):
 
 def _note_closed(rows: Rows, ref: str) -> None:
     """Keep that a group was closed: what is owed to a group says nowhere that it is one."""
-    like = (len(_CLOSED), _CLOSED)
-    ((last,),) = rows.run(
-        "SELECT coalesce(max(CAST(value AS INTEGER)), 0) FROM notes WHERE substr(name, 1, ?) = ?", like
-    )
-    rows.run("INSERT INTO notes (name, value) VALUES (?, ?)", (_CLOSED + ref, str(last + 1)))
-    sql = "DELETE FROM notes WHERE substr(name, 1, ?) = ? AND CAST(value AS INTEGER) <= ?"
-    rows.run(sql, (*like, last + 1 - MOST_CLOSED))
+    sql = "SELECT name, value FROM notes WHERE substr(name, 1, ?) = ?"
+    closed = sorted(rows.run(sql, (len(_CLOSED), _CLOSED)), key=lambda row: int(row[1]))
+    number = int(closed[-1][1]) + 1 if closed else 1
+    rows.run("INSERT INTO notes (name, value) VALUES (?, ?)", (_CLOSED + ref, str(number)))
+    for name, _ in closed[: max(0, len(closed) + 1 - MOST_CLOSED)]:
+        rows.run("DELETE FROM notes WHERE name = ?", (name,))
 
 
 def _lock(rows: Rows) -> None:
