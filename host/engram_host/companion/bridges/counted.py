@@ -58,8 +58,7 @@ class CountedHost:
 
     async def note_members(self, chat: Chat) -> None:
         """See BridgeHost."""
-        if self._is_over:
-            raise StoreUnavailable("this connection is over: the next one says who is in a chat.")
+        self._require_open()
         await self._host.note_members(chat)
 
     def connected(self, account: str) -> None:
