@@ -10,7 +10,8 @@ import pytest
 
 from engram import log_line
 from engram_host.companion.entries.reader import LogCopy
-from engram_host.companion.overview.figures import read_figures
+from engram_host.companion.entries.scan import day_of
+from engram_host.companion.overview.figures import count_copy
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Hello, LineBatch, LogName, LogState, Sender, SeqRange
 
@@ -86,7 +87,7 @@ def test_figures_are_those_of_all_entries(store: CompanionStore, seed: int):
         lines = [(seq, encoded(seq, each)) for seq, each in enumerate(made, 1)]
         assert store.store_batches([LineBatch(SENDER, SeqRange("kitchen", log, 7, 0, count), lines)], NOW) == [count]
     device = store.device("kitchen")
-    found = read_figures(store, device, NOW, 8)
+    found = count_copy(store, device, NOW).of_days(day_of(NOW, device.zone), 8)
 
     memories = list(LogCopy(store, device, "records", NOW).oldest_first())
     turns = list(LogCopy(store, device, "journal", NOW).oldest_first())

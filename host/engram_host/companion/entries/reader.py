@@ -10,7 +10,7 @@ Profile, notes, and how often a memory was of use are files of the board that th
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -177,9 +177,14 @@ class LogCopy:
 
     def _lines_at(self, seqs: Iterable[int]) -> dict[int, dict[str, Any]]:
         """Some lines by their seqs."""
-        state = self.device.logs[self._log]
-        found = self._store.lines_at(self.device.name, self._log, state.epoch, list(seqs), archived=True)
-        return {seq: fields for seq, line in found.items() if (fields := fields_of(line))}
+        return read_lines(self._store, self.device, self._log, list(seqs))
+
+
+def read_lines(store: ReplicaReader, device: Device, log: LogName, seqs: Sequence[int]) -> dict[int, dict[str, Any]]:
+    """Those of some lines of a board's copy that can be read, archived ones too, by seq. StoreUnavailable."""
+    state = device.logs.get(log)
+    found = store.lines_at(device.name, log, state.epoch, seqs, archived=True) if state else {}
+    return {seq: fields for seq, line in found.items() if (fields := fields_of(line))}
 
 
 # --- export

@@ -18,8 +18,14 @@ from engram_host.companion.store.replica import ReplicaReader
 from engram_host.companion.types import Device, LogName, SeqRange
 
 _ARCHIVED_AT_ONCE = 1000
+_DAY_SECONDS = 86400
 _CONCERNS_OTHERS = frozenset({"op", "scopes", "with", "supersedes", "past", "gone"})
 """Fields of lines that may do something to entries, others or their own."""
+
+
+def day_of(at: int, zone: int) -> int:
+    """The day of a moment where a board is, in days since 1970; `zone` in minutes east of UTC."""
+    return (at + zone * 60) // _DAY_SECONDS
 
 
 class ScannedEntry(NamedTuple):

@@ -15,7 +15,7 @@ from engram.memory.records.fields import SOURCES
 from engram.store.types import ARCHIVED, FORGOTTEN, LIVE
 from engram_host.companion.entries.labels import PINNED, keyword_label, source_label
 from engram_host.companion.entries.lifecycle import EntryState
-from engram_host.companion.entries.reader import ReadEntry
+from engram_host.companion.entries.reader import ReadEntry, read_lines
 from engram_host.companion.errors import UnknownEntry
 from engram_host.companion.memories.types import MOST_VERSIONS, MemoryDetail, MemoryPage, MemoryQuery, SourceTurn
 from engram_host.companion.search import columns
@@ -24,7 +24,6 @@ from engram_host.companion.search.columns import NONE
 from engram_host.companion.search.index import DeviceIndex, turns_of
 from engram_host.companion.search.tokenizer import query_terms
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.row_types import fields_of
 from engram_host.companion.types import Device, LogName
 
 MOST_SCOPES = 100
@@ -79,7 +78,7 @@ class MemoryBrowser:
             numbers, seqs = index.rows.column("number")[rows].tolist(), index.rows.column("seq")[rows].tolist()
             states = [found.state(row) for row in rows.tolist()]
             scopes = sorted(text[1:] for text in index.scopes.texts)[:MOST_SCOPES]
-        lines = self._lines(device, "records", seqs)
+        lines = read_lines(self._store, device, "records", seqs)
         entries = (
             ReadEntry(f"m{number}", state, lines[seq])
             for number, seq, state in zip(numbers, seqs, states, strict=True)
@@ -102,13 +101,6 @@ class MemoryBrowser:
             while len(self._archives) > _ARCHIVES_KEPT:
                 self._archives.popitem(last=False)
         return found
-
-    def _lines(self, device: Device, log: LogName, seqs: list[int]) -> dict[int, dict[str, Any]]:
-        state = device.logs.get(log)
-        if state is None:
-            return {}
-        found = self._store.lines_at(device.name, log, state.epoch, seqs, archived=True)
-        return {seq: fields for seq, line in found.items() if (fields := fields_of(line))}
 
     # --- one
 
@@ -138,7 +130,7 @@ class MemoryBrowser:
         chain: EntryState | None = state
         while chain and len(seen) < _MOST_CHAIN and len(found) <= MOST_VERSIONS:
             seqs = [*reversed(chain.versions)][: MOST_VERSIONS + 1 - len(found)]
-            lines = self._lines(device, "records", seqs)
+            lines = read_lines(self._store, device, "records", seqs)
             found += [lines[seq] for seq in seqs if seq in lines]
             seen.add(chain.versions[0])
             older = _number_of(found[-1].get("supersedes")) if found else NONE
@@ -153,7 +145,7 @@ class MemoryBrowser:
         seqs = turns_of(line)
         with index.lock:
             there = [seq for seq in seqs if _is_there(index.entry_state("journal", seq))]
-        lines = self._lines(device, "journal", there)
+        lines = read_lines(self._store, device, "journal", there)
         return tuple(SourceTurn(f"t{seq}", lines.get(seq)) for seq in seqs)
 
     # --- by turn and by id
@@ -183,7 +175,7 @@ class MemoryBrowser:
                     state = index.entry_state(log, number) if number != NONE else None
                     if state and state.state != FORGOTTEN:
                         states[each] = state
-            lines = self._lines(device, log, [state.latest for state in states.values()])
+            lines = read_lines(self._store, device, log, [state.latest for state in states.values()])
             for each, state in states.items():
                 if line := lines.get(state.latest):
                     found[each] = ReadEntry(each, _state_name(state, line, archived, now), line)

@@ -3,16 +3,15 @@
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from engram_host.companion.entries.reader import read_lines
 from engram_host.companion.search import columns
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.columns import NONE
 from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.row_types import fields_of
 from engram_host.companion.types import Device
 
 TITLE_CHARACTERS = 60
@@ -54,7 +53,7 @@ class SessionBrowser:
     def _titles(self, device: Device, found: list[tuple[str, int, int, int]]) -> dict[str, str]:
         """What each session is called: by its own line, which has its number, or by its first turn."""
         firsts = {sid: first for sid, _, _, first in found}
-        lines = self._lines(device, [*(int(sid[1:]) for sid in firsts), *firsts.values()])
+        lines = read_lines(self._store, device, "journal", [*(int(sid[1:]) for sid in firsts), *firsts.values()])
         titles: dict[str, str] = {}
         for sid, first in firsts.items():
             given = lines.get(int(sid[1:]), {}).get("title", "")
@@ -62,11 +61,6 @@ class SessionBrowser:
             title = given if isinstance(given, str) and given else said if isinstance(said, str) else ""
             titles[sid] = " ".join(title.split())[:TITLE_CHARACTERS]
         return titles
-
-    def _lines(self, device: Device, seqs: list[int]) -> dict[int, dict[str, Any]]:
-        state = device.logs.get("journal")
-        found = self._store.lines_at(device.name, "journal", state.epoch, seqs, archived=True) if state else {}
-        return {seq: fields_of(line) for seq, line in found.items()}
 
     def _of_turns(self, name: str, turns: list[str]) -> dict[str, str]:
         index, _ = self._indexes.get(name, None)

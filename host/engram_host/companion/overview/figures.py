@@ -3,14 +3,12 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from engram_host.companion.entries.scan import scan_entries
+from engram_host.companion.entries.scan import day_of, scan_entries
 from engram_host.companion.store.replica import ReplicaReader
 from engram_host.companion.types import Device
 
 MOST_TAGS = 12
 """Tags that are shown, the most frequent ones."""
-
-_DAY_SECONDS = 86400
 
 
 @dataclass(frozen=True)
@@ -48,11 +46,6 @@ class CopyCounts:
         return BoardFigures(self.states, sum(self.turns.values()), shown, self.tags)
 
 
-def read_figures(store: ReplicaReader, device: Device, now: int, days: int) -> BoardFigures:
-    """Read a board's copy, for the last so many days. StoreUnavailable."""
-    return count_copy(store, device, now).of_days(day_of(now, device.zone), days)
-
-
 def count_copy(store: ReplicaReader, device: Device, now: int) -> CopyCounts:
     """Count what a board's copy has. StoreUnavailable."""
     states, tags, memories = Counter[str](), Counter[str](), Counter[int]()
@@ -63,8 +56,3 @@ def count_copy(store: ReplicaReader, device: Device, now: int) -> CopyCounts:
             tags.update(entry.tags)
     turns = Counter(day_of(entry.at, device.zone) for entry in scan_entries(store, device, "journal", now))
     return CopyCounts(dict(states), tuple(tags.most_common(MOST_TAGS)), dict(memories), dict(turns))
-
-
-def day_of(at: int, zone: int) -> int:
-    """The day of a moment in a zone, in days since 1970."""
-    return (at + zone * 60) // _DAY_SECONDS

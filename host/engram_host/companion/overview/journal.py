@@ -15,10 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engram.clock import day_name, day_number
-from engram_host.companion.entries.scan import scan_entries
-from engram_host.companion.overview.figures import day_of
+from engram_host.companion.entries.reader import read_lines
+from engram_host.companion.entries.scan import day_of, scan_entries
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.row_types import fields_of
 from engram_host.companion.types import Device, LogName
 
 MOST_KEPT = 8
@@ -244,11 +243,8 @@ class BoardJournal:
 
     def _lines(self, device: Device, log: LogName, seqs: Sequence[int]) -> list[tuple[int, dict[str, Any]]]:
         """Those of some lines that can be read, in the order of the seqs."""
-        state = device.logs.get(log)
-        if state is None:
-            return []
-        found = self._store.lines_at(device.name, log, state.epoch, list(seqs), archived=True)
-        return [(seq, fields) for seq in seqs if seq in found and (fields := fields_of(found[seq]))]
+        found = read_lines(self._store, device, log, seqs)
+        return [(seq, found[seq]) for seq in seqs if seq in found]
 
     def _index(self, device: Device) -> _Index:
         """The index of a board's copy, made again once that has changed, or another hour has begun: memories expire."""

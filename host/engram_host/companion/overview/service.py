@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from engram_host.companion.conversations.service import HEARD_SECONDS
+from engram_host.companion.entries.scan import day_of
 from engram_host.companion.errors import UnknownDevice
-from engram_host.companion.overview.figures import BoardFigures, CopyCounts, count_copy, day_of
+from engram_host.companion.overview.figures import BoardFigures, CopyCounts, count_copy
 from engram_host.companion.overview.journal import BoardJournal
 from engram_host.companion.overview.warnings import BoardWarning, find_warnings, status_warnings
 from engram_host.companion.store import CompanionStore

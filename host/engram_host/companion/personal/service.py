@@ -10,15 +10,14 @@ from typing import Any, Protocol
 from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.bridge_types import Person
-from engram_host.companion.entries.reader import EntryPage, ReadEntry
-from engram_host.companion.entries.scan import scan_entries
+from engram_host.companion.entries.reader import EntryPage, ReadEntry, read_lines
+from engram_host.companion.entries.scan import day_of, scan_entries
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.search.request import SearchResult
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.page.types import BoardQuery
-from engram_host.companion.store.row_types import fields_of
-from engram_host.companion.types import Device, LogName
+from engram_host.companion.types import Device
 
 ROOM = "page"
 
@@ -33,7 +32,6 @@ MOST_DAYS = 400
 
 HITS = 20
 
-_DAY_SECONDS = 86400
 _SHOWN = frozenset({"live", "archived"})
 
 
@@ -105,7 +103,7 @@ class PersonalMemory:
         found = scan_entries(self._store, device, "records", int(time.time()))
         states = {each.seq: each.state for each in found if each.state in _SHOWN and may_see(each.scope)}
         wanted = list(reversed(states))[offset : offset + limit]
-        lines = self._lines(device, "records", wanted)
+        lines = read_lines(self._store, device, "records", wanted)
         return EntryPage(len(states), [ReadEntry("", states[seq], lines[seq]) for seq in wanted if seq in lines])
 
     def _days(self, principal: str, name: str, wanted: int | None) -> PersonalDays:
@@ -113,18 +111,13 @@ class PersonalMemory:
         turns: dict[int, list[int]] = {}
         for each in scan_entries(self._store, device, "journal", int(time.time())):
             if not each.is_command and may_see(each.scope):
-                turns.setdefault((each.at + device.zone * 60) // _DAY_SECONDS, []).append(each.seq)
+                turns.setdefault(day_of(each.at, device.zone), []).append(each.seq)
         day = max(turns, default=0) if wanted is None else wanted
         seqs = turns.get(day, [])[-MOST_TURNS:]
-        lines = self._lines(device, "journal", seqs)
+        lines = read_lines(self._store, device, "journal", seqs)
         said = tuple(ReadEntry("", "live", lines[seq]) for seq in seqs if "text" in lines.get(seq, ()))
         counts = sorted(((each, len(found)) for each, found in turns.items()), reverse=True)[:MOST_DAYS]
         return PersonalDays(tuple(counts), day, said, device.zone)
-
-    def _lines(self, device: Device, log: LogName, seqs: list[int]) -> dict[int, dict[str, Any]]:
-        state = device.logs.get(log)
-        found = self._store.lines_at(device.name, log, state.epoch, seqs, archived=True) if state else {}
-        return {seq: fields for seq, line in found.items() if (fields := fields_of(line))}
 
 
 def _caller(principal: str) -> Caller:

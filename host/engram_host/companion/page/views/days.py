@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 
 from engram.clock import civil, day_name, day_number, days_from_civil
 from engram_host.companion.api.devices import DeviceName
+from engram_host.companion.entries.scan import day_of
 from engram_host.companion.overview.journal import (
     TURNS_AT_ONCE,
     BoardJournal,
@@ -34,7 +35,6 @@ _ROW_BYTES = 250
 """What stands around a text."""
 
 _SEE_OTHER = 303
-_DAY_SECONDS = 86400
 _MOST_OFFSET = 10_000_000
 _LAST_LINE = 1 << 30
 _LEVELS = (1, 5, 20, 80)
@@ -141,7 +141,7 @@ class DaysView:
         found = await self._journal.days(device, 0, 0)
         last = found.last
         if last is None:
-            last = (int(time.time()) + found.zone * 60) // _DAY_SECONDS
+            last = day_of(int(time.time()), found.zone)
         year, number, _ = civil(last)
         return year, number
 
