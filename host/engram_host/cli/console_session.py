@@ -3,7 +3,6 @@ companion.
 """
 
 import contextlib
-import json
 import os
 import selectors
 import subprocess
@@ -19,7 +18,7 @@ from engram_host.cli.conversation import BoardTalk, LinkConsole, Speaker
 from engram_host.cli.exit_status import CommandError, NotFound, WrongUsage
 from engram_host.cli.options import BoardAddress, Context
 from engram_host.companion.lockfile import running_addresses
-from engram_host.transfer.report import ImportOutcome, ImportRefusal, read_reports
+from engram_host.transfer.report import ImportOutcome, ImportRefusal, import_command, read_reports
 
 _PACKAGES = str(Path(__file__).resolve().parents[2])
 _PIECE = 65536
@@ -104,7 +103,7 @@ def import_object(board: BoardConsole, fields: dict[str, Any]) -> tuple[ImportOu
     CommandError if the board refused the command; BoardError.
     """
     reports: list[Mapping[str, Any]] = []
-    for answer in board.ask(command="/import " + json.dumps(fields, ensure_ascii=False)):
+    for answer in board.ask(command=import_command(fields)):
         if "error" in answer:
             raise CommandError(f"the board says: {answer['error']}")
         if "report" in answer:

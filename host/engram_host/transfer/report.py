@@ -15,6 +15,18 @@ MOST_TOLD = 100
 """Problems that are told one by one; the others are counted."""
 
 
+IMPORT = "/import "
+"""How a command begins by which a board imports an object."""
+
+ENDS_IMPORT = ("full", "flash")
+"""Codes of refused lines after which a board takes no more: docs/reference/serial.md."""
+
+
+def import_command(fields: Mapping[str, Any]) -> str:
+    """The command by which a board imports an object."""
+    return IMPORT + json.dumps(fields, ensure_ascii=False)
+
+
 class ImportRefusal(TypedDict):
     """A line that a board's /import refused: `code` is the field that is wrong, or one of docs/reference/serial.md."""
 

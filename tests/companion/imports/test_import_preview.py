@@ -12,9 +12,10 @@ from board import NOW
 from engram.memory.access import OWNER
 from engram_host.companion.errors import ImportRefused, UnknownDevice
 from engram_host.companion.imports import preview as preview_module
-from engram_host.companion.imports.preview import command_of, preview_import
+from engram_host.companion.imports.preview import preview_import
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Hello, LineBatch, LogState, Sender, SeqRange
+from engram_host.transfer.report import import_command
 from movers import fill, memories, mover
 from peers import read_raw_lines
 
@@ -42,7 +43,7 @@ def copy_board(store: CompanionStore, board: Any) -> None:
 
 def done_by_board(board: Any, fields: dict[str, Any]) -> str:
     """What a board says that it did with an object."""
-    reports = [each for each in board.commands.run(OWNER, command_of(fields)) if isinstance(each, dict)]
+    reports = [each for each in board.commands.run(OWNER, import_command(fields)) if isinstance(each, dict)]
     outcome = reports[-1]
     if len(reports) > 1:
         return "refused"

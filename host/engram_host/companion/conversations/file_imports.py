@@ -26,7 +26,7 @@ from engram_host.companion.store.bridges.files import ChatFileTable
 from engram_host.companion.supervisor import describe_error
 from engram_host.companion.types import Piece, Said
 from engram_host.transfer.reader import Line, MemoryFile
-from engram_host.transfer.report import ImportReport, read_reports
+from engram_host.transfer.report import ENDS_IMPORT, ImportReport, import_command, read_reports
 from engram_host.wording import counted, listed
 
 _log = logging.getLogger("engram.bridges")
@@ -47,8 +47,6 @@ _FORMS = (".jsonl", ".json", ".md")
 _NAME_CHARS = 64
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 _ELSE = "received"
-_FULL = ("full", "flash")
-"""Codes of refused lines after which a board takes no more: docs/reference/serial.md."""
 _PROBLEMS_SHOWN = 20
 _OTHERS_NAMED = 10
 
@@ -232,9 +230,7 @@ class FileImports:
         if isinstance(fields, str):
             report.refuse(number, fields)
             return ""
-        said = Said(
-            mid, OWNER.principal, "/import " + json.dumps(fields, ensure_ascii=False), file.room, is_command=True
-        )
+        said = Said(mid, OWNER.principal, import_command(fields), file.room, is_command=True)
         try:
             answered = await self._ask(file, said)
         except StoreUnavailable:
@@ -248,7 +244,7 @@ class FileImports:
         if outcome is None:
             return f"Stopped at line {number}: {answered.problem}"
         report.add(number, outcome, refused)
-        is_full = any(each["code"] in _FULL for each in refused)
+        is_full = any(each["code"] in ENDS_IMPORT for each in refused)
         return (
             f"Stopped at line {number}: what stands before it is kept, the file can be sent again." if is_full else ""
         )
@@ -274,7 +270,10 @@ class FileImports:
         pieces: list[Piece] = []
         async for event in self._conversations.follow_patiently(device, said.mid):
             if isinstance(event, Piece):
-                pieces = [] if event.kind == "again" else [*pieces, event]
+                if event.kind == "again":
+                    pieces.clear()
+                else:
+                    pieces.append(event)
             elif isinstance(event, Progress) and not event.conversation.is_open:
                 return _Answered(device, pieces)
         raise _CompanionStops

@@ -1,6 +1,5 @@
 """What an import of a file into a board would do, line by line, by the rules of the board's own importer."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,12 +16,12 @@ from engram_host.companion.imports.types import ImportLine, Outcome
 from engram_host.companion.store import CompanionStore
 from engram_host.transfer.formats import Fields
 from engram_host.transfer.reader import MemoryFile
+from engram_host.transfer.report import IMPORT, import_command
 from engram_host.wording import counted
 
 MOST_LINES = 5_000
 """Lines of one file: each is a message to the board."""
 
-COMMAND = "/import "
 """How the message with a line begins."""
 
 _COUNTED: tuple[Outcome, ...] = ("stored", "changed", "there already", "older than here", "forgotten")
@@ -59,11 +58,6 @@ def preview_import(store: CompanionStore, device: str, name: str, data: bytes, n
     return Preview(lines, [*source.notes(), *board.notes()], list(source.unknown | board.unknown))
 
 
-def command_of(fields: Fields) -> str:
-    """The command by which a board imports an object."""
-    return COMMAND + json.dumps(fields, ensure_ascii=False)
-
-
 class _Board:
     """A board of which only the copy is here; it imports line by line, as over the link."""
 
@@ -83,13 +77,13 @@ class _Board:
     def import_line(self, number: int, fields: Fields) -> ImportLine:
         """What becomes of a line."""
         shown = _shown(fields)
-        command = command_of(fields)
+        command = import_command(fields)
         if len(command) > MOST_CHARACTERS:
             why = f"has {len(command)} characters, {MOST_CHARACTERS} fit in a message: import the file on the board itself."
             return ImportLine(number, "refused", why, shown)
         records, clock, texts = self._records, self._clock, self._texts
         importer = Importer(records, clock, clock, clock, records, texts, texts, OWNER)
-        importer.import_line(1, command.removeprefix(COMMAND).encode("utf-8", "replace"))
+        importer.import_line(1, command.removeprefix(IMPORT).encode("utf-8", "replace"))
         importer.flush()
         importer.close()
         if importer.problems:

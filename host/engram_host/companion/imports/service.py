@@ -27,12 +27,13 @@ from engram_host.companion.errors import (
     UnknownImport,
 )
 from engram_host.companion.imports.files import ImportFiles
-from engram_host.companion.imports.preview import command_of, preview_import
+from engram_host.companion.imports.preview import preview_import
 from engram_host.companion.imports.types import ImportLine, ImportStatus
 from engram_host.companion.lockfile import Lease
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import Piece, Said
+from engram_host.transfer.report import ENDS_IMPORT, import_command
 
 MOST_BYTES = 1_000_000
 """Of a file: what one request takes, with what stands around it."""
@@ -59,8 +60,6 @@ _SCAN_SECONDS = 5.0
 LEASE = "imports.lock"
 
 _AGAIN_SECONDS = 5.0
-_ENDS_IMPORT = ("full", "flash")
-"""Codes of a board that can keep nothing more."""
 
 _UNFINISHED = ("", "waiting", "taken", "answering")
 """States of a message that is not answered yet; "" before its first one is known."""
@@ -317,7 +316,9 @@ class ImportService:
             await asyncio.gather(asking, return_exceptions=True)
 
     async def _ask(self, status: ImportStatus, line: ImportLine) -> _Answer:
-        said = Said(_message_id(status, line), OWNER.principal, command_of(line.fields or {}), ROOM, is_command=True)
+        said = Said(
+            _message_id(status, line), OWNER.principal, import_command(line.fields or {}), ROOM, is_command=True
+        )
         while True:
             try:
                 await self._conversations.say(status.device, said)
@@ -363,7 +364,7 @@ def _message_id(status: ImportStatus, line: ImportLine) -> str:
 
 def _take_answer(status: ImportStatus, line: ImportLine, answer: _Answer) -> None:
     """Count what a board did with a line, or let the import fail if it would do the same with all others."""
-    ends = next((each["why"] for each in answer.refused if each["code"] in _ENDS_IMPORT), "")
+    ends = next((each["why"] for each in answer.refused if each["code"] in ENDS_IMPORT), "")
     if ends or (answer.problem and answer.counts is None):
         status.state, status.told = "failed", ends or answer.problem
     elif answer.counts is None:

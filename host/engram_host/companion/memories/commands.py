@@ -10,6 +10,7 @@ from typing import Any
 
 from engram.memory import ALL, access
 from engram_host.companion.types import Said
+from engram_host.transfer.report import IMPORT, import_command
 
 ROOM = "memories"
 """The room in which boards are asked to change memories: chats are not filled with it."""
@@ -37,12 +38,12 @@ def edit_command(origin: str, line: dict[str, Any], was: int, edit: MemoryEdit) 
     fields["updated"] = line.get("updated", line.get("created", 0))
     wanted = {"content": edit.text, "type": edit.type, "importance": edit.importance}
     wanted |= {"tags": _listed(edit.tags), "keywords": _listed(edit.keywords)}
-    return _import(fields | {name: value for name, value in wanted.items() if value is not None})
+    return import_command(fields | {name: value for name, value in wanted.items() if value is not None})
 
 
 def drop_command(origin: str, line: dict[str, Any], was: int) -> str:
     """The command that forgets the version `was` of a memory, and none of the turns that it came from."""
-    return _import({"origin": origin, "deleted": True, "was": was, "scope": line.get("scope", ALL)})
+    return import_command({"origin": origin, "deleted": True, "was": was, "scope": line.get("scope", ALL)})
 
 
 def pin_command(entry: str, *, is_pinned: bool) -> str:
@@ -72,7 +73,7 @@ def speak(mid: str, command: str, line: dict[str, Any]) -> Said:
 def edited(command: str) -> tuple[str, int]:
     """The text that an edit asks for, and the version that it was made from; "" and 0 if the command is another one."""
     try:
-        fields: Any = json.loads(command.removeprefix("/import "))
+        fields: Any = json.loads(command.removeprefix(IMPORT))
     except ValueError:
         return "", 0
     if not isinstance(fields, dict):
@@ -83,7 +84,3 @@ def edited(command: str) -> tuple[str, int]:
 
 def _listed(values: tuple[str, ...] | None) -> list[str] | None:
     return None if values is None else list(values)
-
-
-def _import(fields: dict[str, Any]) -> str:
-    return "/import " + json.dumps(fields, ensure_ascii=False)

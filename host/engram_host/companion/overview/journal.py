@@ -184,7 +184,8 @@ class BoardJournal:
         order = entries.ordered_turns()
         made = index.of_notes.get(f"{day_name(day)}.md", array("q"))
         # What notes gave stands with them.
-        others = [seq for seq in entries.memories if seq not in set(made)]
+        given = set(made)
+        others = [seq for seq in entries.memories if seq not in given]
         all_days = sorted(index.days.keys() | notes.keys())
         return Day(
             device.zone,

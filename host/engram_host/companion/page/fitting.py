@@ -26,3 +26,8 @@ def take_fitting(items: Iterable[Item], most: int, size: Callable[[Item], int]) 
 def cut_text(text: str, most: int) -> str:
     """A text of at most so many characters, with a sign where it was cut."""
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def count_pages(total: int, at_once: int) -> int:
+    """The pages of a list of `total` things, one at least."""
+    return max(1, -(-total // at_once))

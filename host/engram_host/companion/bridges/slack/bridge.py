@@ -51,9 +51,10 @@ _FETCH_PAUSE = 60.0
 _NOT_OPEN = ("channel_not_found", "not_in_channel", "missing_scope", "thread_not_found")
 """Errors of a place that stay: it is left out. After any other one all is fetched again by the next connection."""
 _THREADS = 30
+"""Threads in the mark: each has some 30 characters of its 2,000."""
+
 _MARK = re.compile(r"[0-9]+\.[0-9]+( |$)")
 """How a mark of Slack begins: one that another network's bridge kept says nothing."""
-"""Threads in the mark: each has some 30 characters of its 2,000."""
 _TAKEN_SUBTYPES = (None, "file_share", "thread_broadcast")
 _PLACES = "im,mpim,public_channel,private_channel"
 

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request, Response
 
 from engram_host.companion.overview.service import BoardOverviews
+from engram_host.companion.page.fitting import count_pages
 from engram_host.companion.page.page import Page, view
 from engram_host.companion.store.page.types import BoardQuery, BoardSort
 
@@ -38,7 +39,7 @@ def make_router(page: Page, overviews: BoardOverviews) -> APIRouter:
             sort=sort,
             state=state,
             at=at,
-            pages=max(1, -(-found.total // AT_ONCE)),
+            pages=count_pages(found.total, AT_ONCE),
         )
 
     return router

@@ -17,6 +17,7 @@ from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.memories.trash import TrashListing
 from engram_host.companion.memories.types import MemoryQuery, MemorySort, MemoryState
 from engram_host.companion.overview.service import BoardOverviews
+from engram_host.companion.page.fitting import count_pages
 from engram_host.companion.page.page import Page, view
 
 AT_ONCE = 25
@@ -183,7 +184,7 @@ class MemoryList:
             changes=await self._changes.newest(device, _CHANGES),
             key=new_key(),
             at=at,
-            pages=max(1, -(-total // AT_ONCE)),
+            pages=count_pages(total, AT_ONCE),
             is_filtered=_is_filtered(query) or state != "live",
             tag_link=lambda tag: f"?{urlencode({'tag': tag})}",
         )

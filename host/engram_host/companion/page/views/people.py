@@ -10,6 +10,7 @@ from fastapi.responses import RedirectResponse
 
 from engram_host.companion.bridge_types import GroupMode, Person
 from engram_host.companion.conversations.people import PeopleService
+from engram_host.companion.page.fitting import count_pages
 from engram_host.companion.page.page import Page, view
 
 AT_ONCE = 50
@@ -53,7 +54,7 @@ class PeopleView:
             find=find,
             group=group,
             at=at,
-            pages=max(1, -(-found.total // AT_ONCE)),
+            pages=count_pages(found.total, AT_ONCE),
         )
 
     async def person(self, request: Request, who: str) -> Response:

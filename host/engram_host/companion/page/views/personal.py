@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from engram_host.companion.api.devices import DeviceName
+from engram_host.companion.page.fitting import count_pages
 from engram_host.companion.page.page import Page, personal_view
 from engram_host.companion.personal.service import PersonalMemory
 
@@ -42,7 +43,7 @@ class PersonalView:
         if not (principal := self._principal(request)):
             return _to_operator()
         found = await self._personal.memories(principal, device, (at - 1) * AT_ONCE, AT_ONCE)
-        pages = max(1, -(-found.total // AT_ONCE))
+        pages = count_pages(found.total, AT_ONCE)
         return self._render(request, "personal_memories.html", device=device, found=found, at=at, pages=pages)
 
     async def days(self, request: Request, device: str, day: str) -> Response:

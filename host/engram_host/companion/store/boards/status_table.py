@@ -12,7 +12,7 @@ from engram_host.companion.store.boards.status import (
 )
 from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
 from engram_host.companion.store.line_quota import DAY_SECONDS
-from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.queries import Rows, placeholders
 from engram_host.companion.store.replication_rules import admit_sender
 from engram_host.companion.types import Sender
 
@@ -47,13 +47,12 @@ class BoardStatusTable(DatabaseTable):
     def board_statuses(self, rows: Rows, first: str = "", last: str = "") -> dict[str, ToldStatus]:
         """What each board told last, by its name; of the boards from one name to another one, if these are given."""
         where, names = ("WHERE device BETWEEN ? AND ?", (first, last)) if first else ("", ())
-        found = rows.run(f"SELECT device, at, {_STATUS} FROM board_status {where}", names)
-        return {device: ToldStatus(at, BoardStatus(*values)) for device, at, *values in found}
+        return _statuses(rows, where, names)
 
     @reads
     def statuses_of(self, rows: Rows, names: Sequence[str]) -> dict[str, ToldStatus]:
         """What some boards told last, by name; those that have told nothing are left out."""
-        return {name: told for name in names if (told := _status(rows, name))}
+        return _statuses(rows, f"WHERE device IN ({placeholders(names)})", names) if names else {}
 
     @reads_once
     def board_days(self, rows: Rows, device: str, since: int) -> list[BoardDay]:
@@ -71,6 +70,11 @@ class BoardStatusTable(DatabaseTable):
 def drop_old_days(rows: Rows, now: int) -> None:
     """Remove the days that are kept no more."""
     rows.run("DELETE FROM board_days WHERE day < ?", (now // DAY_SECONDS - STATUS_DAYS_KEPT,))
+
+
+def _statuses(rows: Rows, where: str, values: Sequence[str]) -> dict[str, ToldStatus]:
+    found = rows.run(f"SELECT device, at, {_STATUS} FROM board_status {where}", values)
+    return {device: ToldStatus(at, BoardStatus(*figures)) for device, at, *figures in found}
 
 
 def _status(rows: Rows, device: str) -> ToldStatus | None:

@@ -38,7 +38,8 @@ _MARKED = "+"
 _AT_ONCE = 500
 """Rows that one transaction goes through."""
 
-_PLACE = "bridge = ? AND chat = ? AND thread = ?"
+PLACE = "bridge = ? AND chat = ? AND thread = ?"
+"""The rows of a chat, or of a thread in it; see place_key()."""
 _COLUMNS = (
     "number, bridge, chat, thread, is_group, ref, message, device, mid, text, at, "
     "messages, part, start, upto, digest, heading, sending, told"
@@ -115,7 +116,7 @@ class DeliveryTable(DatabaseTable):
     def choose_board(self, rows: Rows, place: ChatPlace, ref: str, room: str, device: str, now: int) -> None:
         """Let a board answer in a chat from now on, or in a thread of it, as somebody with an id asked."""
         _touch_chat(rows, place, ref, room, now)
-        rows.run(f"UPDATE bridge_chats SET chosen = ? WHERE {_PLACE}", (device, *_place(place)))
+        rows.run(f"UPDATE bridge_chats SET chosen = ? WHERE {PLACE}", (device, *place_key(place)))
 
     @reads
     def is_kept_as_private(self, rows: Rows, bridge: str, chat: str) -> bool:
@@ -149,12 +150,12 @@ class DeliveryTable(DatabaseTable):
             f"c.mid = d.mid WHERE d.bridge = ? AND d.chat = ? AND d.thread = ? AND d.state = 'open' AND c.{OPEN} "
             "AND c.is_push = 0 ORDER BY d.number"
         )
-        return [(device, mid, principal) for device, mid, principal in rows.run(sql, _place(place))]
+        return [(device, mid, principal) for device, mid, principal in rows.run(sql, place_key(place))]
 
     @reads
     def dropped_answers(self, rows: Rows, place: ChatPlace) -> int:
         """How many answers a chat will not get, of which it was not told yet."""
-        found = rows.run(f"SELECT dropped FROM bridge_chats WHERE {_PLACE}", _place(place))
+        found = rows.run(f"SELECT dropped FROM bridge_chats WHERE {PLACE}", place_key(place))
         return found[0][0] if found else 0
 
     # --- delivering
@@ -181,8 +182,8 @@ class DeliveryTable(DatabaseTable):
         if not rows.count(sql, (*_shown(shown), now, delivery.number)):
             return False
         if told_dropped:
-            sql = f"UPDATE bridge_chats SET dropped = dropped - ? WHERE {_PLACE}"
-            rows.run(sql, (told_dropped, *_place(delivery.place)))
+            sql = f"UPDATE bridge_chats SET dropped = dropped - ? WHERE {PLACE}"
+            rows.run(sql, (told_dropped, *place_key(delivery.place)))
             sql = "UPDATE bridge_deliveries SET tells_dropped = ? WHERE number = ?"
             rows.run(sql, (told_dropped, delivery.number))
         return True
@@ -212,7 +213,7 @@ class DeliveryTable(DatabaseTable):
         ranked = f"SELECT bridge, chat, thread, {place} FROM bridge_chats"
         sql = f"SELECT bridge, chat, thread FROM ({ranked}) AS ranked WHERE place > ? LIMIT {_AT_ONCE}"
         for key in rows.run(sql, (MOST_CHATS,)):
-            rows.run(f"DELETE FROM bridge_chats WHERE {_PLACE}", key)
+            rows.run(f"DELETE FROM bridge_chats WHERE {PLACE}", key)
         return [each.number for each in dropped]
 
     # --- marks
@@ -250,9 +251,7 @@ class DeliveryTable(DatabaseTable):
         if found in ([(user,)], [(_MARKED + user,)]):
             return "" if is_unmarked else user
         if found:
-            for table in _TABLES:
-                rows.run(f"DELETE FROM {table} WHERE bridge = ?", (bridge,))
-            rows.let_go = True
+            _remove_rows(rows, bridge)
             rows.run("DELETE FROM notes WHERE name = ?", (_user_note(bridge),))
         value = user if is_unmarked else _MARKED + user
         rows.run("INSERT INTO notes (name, value) VALUES (?, ?)", (_user_note(bridge), value))
@@ -265,9 +264,13 @@ class DeliveryTable(DatabaseTable):
 
 
 def _forget(rows: Rows, bridge: str) -> None:
+    _remove_rows(rows, bridge)
+    rows.run("DELETE FROM notes WHERE name IN (?, ?)", (_account_note(bridge), _user_note(bridge)))
+
+
+def _remove_rows(rows: Rows, bridge: str) -> None:
     for table in _TABLES:
         rows.run(f"DELETE FROM {table} WHERE bridge = ?", (bridge,))
-    rows.run("DELETE FROM notes WHERE name IN (?, ?)", (_account_note(bridge), _user_note(bridge)))
     rows.let_go = True
 
 
@@ -287,7 +290,8 @@ def _is_known(rows: Rows, mid: str) -> bool:
     return bool(rows.run("SELECT 1 FROM bridge_deliveries WHERE mid = ? LIMIT 1", (mid,)))
 
 
-def _place(place: ChatPlace) -> tuple[str, str, str]:
+def place_key(place: ChatPlace) -> tuple[str, str, str]:
+    """What `PLACE` asks for."""
     return place.bridge, place.chat, place.thread
 
 
@@ -298,7 +302,7 @@ def _touch_chat(rows: Rows, place: ChatPlace, ref: str, room: str, now: int, ask
         "is_group = excluded.is_group, ref = excluded.ref, "
         "asked = CASE WHEN excluded.asked = '' THEN bridge_chats.asked ELSE excluded.asked END"
     )
-    rows.run(sql, (*_place(place), int(place.is_group), ref, room, asked, now))
+    rows.run(sql, (*place_key(place), int(place.is_group), ref, room, asked, now))
 
 
 def _place_of_room(rows: Rows, room: str, device: str, bridges: Collection[str]) -> tuple[ChatPlace, str]:
@@ -343,7 +347,7 @@ def insert_delivery(rows: Rows, delivery: Delivery, now: int, state: str = "open
 
 def _keep_bounds(rows: Rows, place: ChatPlace, now: int) -> None:
     for where, keys, most in (
-        (f"{_PLACE} AND ", _place(place), MOST_OPEN_CHAT),
+        (f"{PLACE} AND ", place_key(place), MOST_OPEN_CHAT),
         ("", (), MOST_OPEN),
     ):
         condition = f"{where}state = 'open'"
@@ -360,8 +364,8 @@ def _drop(rows: Rows, delivery: Delivery, now: int) -> None:
     untold = 0
     if not delivery.shown.messages:
         ((untold,),) = rows.run("SELECT tells_dropped FROM bridge_deliveries WHERE number = ?", (delivery.number,))
-    sql = f"UPDATE bridge_chats SET dropped = dropped + ? WHERE {_PLACE}"
-    rows.run(sql, (1 + untold, *_place(delivery.place)))
+    sql = f"UPDATE bridge_chats SET dropped = dropped + ? WHERE {PLACE}"
+    rows.run(sql, (1 + untold, *place_key(delivery.place)))
     rows.let_go = True
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from engram_host.companion.bridge_types import ChatFile, ChatPlace, Delivery
-from engram_host.companion.store.bridges.deliveries import insert_delivery
+from engram_host.companion.store.bridges.deliveries import PLACE, insert_delivery, place_key
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
 
@@ -13,7 +13,6 @@ MOST_FILES = 32
 """In all chats: the oldest that no board is given goes."""
 
 _COLUMNS = "bridge, chat, thread, name, data, at, device, mid, message, ref, room, answered, report"
-_PLACE = "bridge = ? AND chat = ? AND thread = ?"
 
 
 class ChatFileTable(DatabaseTable):
@@ -43,7 +42,7 @@ class ChatFileTable(DatabaseTable):
             "LIMIT 1000 OFFSET ?"
         )
         for key in rows.run(sql, (MOST_FILES,)):
-            rows.run(f"DELETE FROM bridge_files WHERE {_PLACE}", key)
+            rows.run(f"DELETE FROM bridge_files WHERE {PLACE}", key)
         return True
 
     @writes
@@ -64,24 +63,23 @@ class ChatFileTable(DatabaseTable):
         rows.run("DELETE FROM conversation_pieces WHERE device = ? AND mid = ?", (file.device, mid))
         rows.run("DELETE FROM conversations WHERE device = ? AND mid = ?", (file.device, mid))
         rows.let_go = True
-        sql = f"UPDATE bridge_files SET answered = ?, report = ? WHERE {_PLACE} AND mid = ?"
-        if not rows.count(sql, (answered, report, *_key(file.place), file.mid)):
+        sql = f"UPDATE bridge_files SET answered = ?, report = ? WHERE {PLACE} AND mid = ?"
+        if not rows.count(sql, (answered, report, *place_key(file.place), file.mid)):
             return None
         return replace(file, answered=answered, report=report)
 
     @reads
     def is_being_imported(self, rows: Rows, file: ChatFile) -> bool:
         """Whether a board is still given a file: it was not cancelled, and its chat is private."""
-        sql = f"SELECT 1 FROM bridge_files WHERE {_PLACE} AND mid = ?"
-        return bool(rows.run(sql, (*_key(file.place), file.mid)))
+        sql = f"SELECT 1 FROM bridge_files WHERE {PLACE} AND mid = ?"
+        return bool(rows.run(sql, (*place_key(file.place), file.mid)))
 
     @writes
     def end_import(self, rows: Rows, file: ChatFile, delivery: Delivery, now: int) -> Delivery | None:
         """Remove a file of which a board has all, and let its chat be owed the report; None if it is gone."""
-        found = _find(rows, file.place)
-        if found is None or found.mid != file.mid:
+        if not rows.count(f"DELETE FROM bridge_files WHERE {PLACE} AND mid = ?", (*place_key(file.place), file.mid)):
             return None
-        _remove(rows, file.place)
+        rows.let_go = True
         return insert_delivery(rows, delivery, now)
 
     @writes
@@ -100,13 +98,13 @@ class ChatFileTable(DatabaseTable):
 
 
 def _find(rows: Rows, place: ChatPlace) -> ChatFile | None:
-    found = rows.run(f"SELECT {_COLUMNS} FROM bridge_files WHERE {_PLACE}", _key(place))
+    found = rows.run(f"SELECT {_COLUMNS} FROM bridge_files WHERE {PLACE}", place_key(place))
     return _file(found[0]) if found else None
 
 
 def _insert(rows: Rows, file: ChatFile) -> None:
     values = (
-        *_key(file.place),
+        *place_key(file.place),
         file.name,
         file.data,
         file.at,
@@ -121,11 +119,7 @@ def _insert(rows: Rows, file: ChatFile) -> None:
 
 
 def _remove(rows: Rows, place: ChatPlace) -> None:
-    rows.let_go |= bool(rows.count(f"DELETE FROM bridge_files WHERE {_PLACE}", _key(place)))
-
-
-def _key(place: ChatPlace) -> tuple[str, str, str]:
-    return place.bridge, place.chat, place.thread
+    rows.let_go |= bool(rows.count(f"DELETE FROM bridge_files WHERE {PLACE}", place_key(place)))
 
 
 def _file(row: Sequence[Any]) -> ChatFile:
