@@ -191,20 +191,29 @@ def test_an_import_is_cancelled_between_lines_that_are_answered_at_once(imports:
     assert (status["state"], status["sent"], len(board.asked)) == ("cancelled", 2, 2)
 
 
-def test_a_message_that_was_sent_before_a_restart_is_cancelled_with_its_import(lonely: Companion):
-    kitchen = Sent(lonely.posted, "kitchen")
-    kitchen.sync()
-    imports = Imports(lonely, "kitchen")
+def import_messages(companion: Companion) -> list[dict[str, Any]]:
+    """What imports have sent to the board kitchen."""
+    return companion.client.get("/v1/boards/kitchen/chat", params={"room": "import"}).json()
+
+
+def start_import(companion: Companion) -> dict[str, Any]:
+    """An import into the board kitchen, which is away: its first line waits."""
+    Sent(companion.posted, "kitchen").sync()
+    imports = Imports(companion, "kitchen")
     made = imports.preview(LINES)
     imports.start(made["id"])
-    messages = "/v1/boards/kitchen/chat"
-    wait_until("the first line waits", lambda: lonely.client.get(messages, params={"room": "import"}).json())
+    wait_until("the first line waits", lambda: import_messages(companion))
+    return made
+
+
+def test_a_message_that_was_sent_before_a_restart_is_cancelled_with_its_import(lonely: Companion):
+    made = start_import(lonely)
     lonely.kill()
     (lonely.home / "imports" / f"{made['id']}.cancel").touch()
     lonely.start()
     imports = Imports(lonely, "kitchen")
     imports.wait(made["id"], "cancelled")
-    (message,) = lonely.client.get(messages, params={"room": "import"}).json()
+    (message,) = import_messages(lonely)
     assert message["state"] == "cancelled"
 
 
@@ -297,13 +306,7 @@ def test_an_import_goes_on_after_the_companion_was_killed(lonely: Companion):
 
 
 def test_an_import_goes_on_after_the_companion_was_stopped_while_a_line_waited(lonely: Companion):
-    kitchen = Sent(lonely.posted, "kitchen")
-    kitchen.sync()
-    imports = Imports(lonely, "kitchen")
-    made = imports.preview(LINES)
-    imports.start(made["id"])
-    messages = "/v1/boards/kitchen/chat"
-    wait_until("the first line waits", lambda: lonely.client.get(messages, params={"room": "import"}).json())
+    made = start_import(lonely)
     lonely.stop()
     lonely.start()
     imports = Imports(lonely, "kitchen")

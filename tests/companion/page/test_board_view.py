@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from companion_store import opened_store
-from engram_host.companion.page.page import day_text
+from engram.clock import day_name
 from engram_host.companion.page.plots import DaySpan, plot_days, split_days
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.boards.status import BoardStatus
@@ -147,6 +147,6 @@ def test_days_make_bars_that_are_not_too_many_and_hold_each_day_once(days: int, 
 
 def test_a_bar_of_several_days_adds_or_takes_the_most():
     spans = (DaySpan(0, 1), DaySpan(2, 2))
-    added, most = plot_days(spans, {0: 1, 1: 2, 9: 5}, day_text), plot_days(spans, {0: 1, 1: 2}, day_text, max)
+    added, most = plot_days(spans, {0: 1, 1: 2, 9: 5}, day_name), plot_days(spans, {0: 1, 1: 2}, day_name, max)
     assert [bar.value for bar in added.bars] == [3, 0] and [bar.value for bar in most.bars] == [2, 0]
     assert added.bars[0].label == "1970-01-01 – 1970-01-02" and added.bars[1].label == "1970-01-03"

@@ -1,11 +1,11 @@
 """`engram boards`: the boards of a companion as the page shows them, and one of them over days."""
 
-from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
+from engram.clock import day_name
 from engram_host.cli import output
 from engram_host.cli.options import HOME, JSON, URL, Context, takes
 
@@ -92,7 +92,7 @@ def _show_board(
     output.print_line("")
     output.print_table(
         ("day", "memories", "turns"),
-        [(_day(each["day"]), each["memories"], each["turns"]) for each in shown],
+        [(day_name(each["day"]), each["memories"], each["turns"]) for each in shown],
         empty="nothing was said or remembered in these days.",
     )
     if reported:
@@ -121,7 +121,3 @@ def _status_rows(figures: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _with_problem(name: str, problem: str) -> str:
     return f"{name} ({problem})" if problem else name
-
-
-def _day(days: int) -> str:
-    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=days)).strftime("%Y-%m-%d")

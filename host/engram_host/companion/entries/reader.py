@@ -167,17 +167,23 @@ class LogCopy:
 
     def _archive(self) -> Iterator[tuple[int, bytes]]:
         """The lines of what is archived, some of which the board's log may have still."""
-        after = 0
-        while self._log == "records":
-            part = self._store.archived(self.device.name, after, _ARCHIVED_AT_ONCE)
-            yield from part
-            if len(part) < _ARCHIVED_AT_ONCE:
-                return
-            after = part[-1][0]
+        if self._log == "records":
+            yield from archived_lines(self._store, self.device.name)
 
     def _lines_at(self, seqs: Iterable[int]) -> dict[int, dict[str, Any]]:
         """Some lines by their seqs."""
         return read_lines(self._store, self.device, self._log, list(seqs))
+
+
+def archived_lines(store: ReplicaReader, device: str) -> Iterator[tuple[int, bytes]]:
+    """(seq, line) of all that a board has archived, by seq. StoreUnavailable."""
+    after = 0
+    while True:
+        part = store.archived(device, after, _ARCHIVED_AT_ONCE)
+        yield from part
+        if len(part) < _ARCHIVED_AT_ONCE:
+            return
+        after = part[-1][0]
 
 
 def read_lines(store: ReplicaReader, device: Device, log: LogName, seqs: Sequence[int]) -> dict[int, dict[str, Any]]:

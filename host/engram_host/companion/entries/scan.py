@@ -14,10 +14,10 @@ from engram.memory import ALL, line_meaning
 from engram.store.types import ARCHIVED, FORGOTTEN, LIVE
 from engram_host.companion.entries.embedding_text import describe_line
 from engram_host.companion.entries.lifecycle import EntryStates
+from engram_host.companion.entries.reader import archived_lines
 from engram_host.companion.store.replica import ReplicaReader
 from engram_host.companion.types import Device, LogName, SeqRange
 
-_ARCHIVED_AT_ONCE = 1000
 _DAY_SECONDS = 86400
 _CONCERNS_OTHERS = frozenset({"op", "scopes", "with", "supersedes", "past", "gone"})
 """Fields of lines that may do something to entries, others or their own."""
@@ -175,11 +175,6 @@ def _lines(store: ReplicaReader, device: Device, log: LogName, archived: set[int
 
 
 def _archive(store: ReplicaReader, device: Device, archived: set[int]) -> Iterator[tuple[int, bytes]]:
-    after = 0
-    while True:
-        part = store.archived(device.name, after, _ARCHIVED_AT_ONCE)
-        archived.update(seq for seq, _ in part)
-        yield from part
-        if len(part) < _ARCHIVED_AT_ONCE:
-            return
-        after = part[-1][0]
+    for seq, line in archived_lines(store, device.name):
+        archived.add(seq)
+        yield seq, line

@@ -1,9 +1,7 @@
 """Looks through the memories of a board by the index that searches use: only the lines that are shown are read."""
 
 import asyncio
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -13,6 +11,7 @@ from numpy.typing import NDArray
 from engram.memory.records import provenance
 from engram.memory.records.fields import SOURCES
 from engram.store.types import ARCHIVED, FORGOTTEN, LIVE
+from engram_host.companion.entries.kept import KeptOfBoards
 from engram_host.companion.entries.labels import PINNED, keyword_label, source_label
 from engram_host.companion.entries.lifecycle import EntryState
 from engram_host.companion.entries.reader import ReadEntry, read_lines
@@ -47,8 +46,7 @@ class MemoryBrowser:
         self._store = store
         self._indexes = indexes
         self._clock = clock
-        self._archives: OrderedDict[tuple[str, int, int], NDArray[np.int64]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._archives = KeptOfBoards[NDArray[np.int64]](_ARCHIVES_KEPT)
 
     async def page(self, device: str, query: MemoryQuery) -> MemoryPage:
         """The memories of a board that fit a query."""
@@ -89,18 +87,7 @@ class MemoryBrowser:
     def _archived(self, device: Device) -> NDArray[np.int64]:
         """The seqs of the lines of archived memories, read again once something has changed."""
         key = (device.name, device.generation, device.version)
-        with self._lock:
-            if key in self._archives:
-                self._archives.move_to_end(key)
-                return self._archives[key]
-        found = np.array(self._store.archived_seqs(device.name), np.int64)
-        with self._lock:
-            for old in [each for each in self._archives if each[0] == device.name]:
-                del self._archives[old]
-            self._archives[key] = found
-            while len(self._archives) > _ARCHIVES_KEPT:
-                self._archives.popitem(last=False)
-        return found
+        return self._archives.get(key, lambda: np.array(self._store.archived_seqs(device.name), np.int64))
 
     # --- one
 

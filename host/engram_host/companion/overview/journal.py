@@ -6,15 +6,14 @@ they are shown. It is kept until the copy changes, for some boards, so that to l
 
 import asyncio
 import contextlib
-import threading
 import time
 from array import array
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from engram.clock import day_name, day_number
+from engram_host.companion.entries.kept import KeptOfBoards
 from engram_host.companion.entries.reader import read_lines
 from engram_host.companion.entries.scan import day_of, scan_entries
 from engram_host.companion.store import CompanionStore
@@ -150,8 +149,7 @@ class BoardJournal:
 
     def __init__(self, store: CompanionStore):
         self._store = store
-        self._kept: OrderedDict[tuple[object, ...], _Index] = OrderedDict()
-        self._lock = threading.Lock()
+        self._kept = KeptOfBoards[_Index](MOST_KEPT)
 
     async def days(self, name: str, first: int, last: int) -> Days:
         """The days of a board from one to another that have something. UnknownDevice, StoreUnavailable."""
@@ -251,18 +249,7 @@ class BoardJournal:
         """The index of a board's copy, made again once that has changed, or another hour has begun: memories expire."""
         now = int(time.time())
         key = (device.name, device.generation, device.version, device.zone, now // 3600)
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
-        index = _read_index(self._store, device, now)
-        with self._lock:
-            for old in [each for each in self._kept if each[0] == device.name]:
-                del self._kept[old]
-            self._kept[key] = index
-            while len(self._kept) > MOST_KEPT:
-                self._kept.popitem(last=False)
-        return index
+        return self._kept.get(key, lambda: _read_index(self._store, device, now))
 
 
 def _read_index(store: CompanionStore, device: Device, now: int) -> _Index:

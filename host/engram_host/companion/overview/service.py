@@ -1,14 +1,13 @@
 """Lists of boards, and the overview of one: for the page, the API and the command line."""
 
 import asyncio
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from engram_host.companion.conversations.service import HEARD_SECONDS
+from engram_host.companion.entries.kept import KeptOfBoards
 from engram_host.companion.entries.scan import day_of
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.overview.figures import BoardFigures, CopyCounts, count_copy
@@ -72,8 +71,7 @@ class BoardOverviews:
         self._store = store
         self.journal = BoardJournal(store)
         self._flash_percent = flash_percent
-        self._kept: OrderedDict[tuple[object, ...], CopyCounts] = OrderedDict()
-        self._lock = threading.Lock()
+        self._kept = KeptOfBoards[CopyCounts](MOST_KEPT)
 
     async def list(self, query: BoardQuery, state: BoardState | Literal[""] = "") -> BoardPage:
         """Boards that fit a query, and are in a state if it is given. StoreUnavailable."""
@@ -130,15 +128,4 @@ class BoardOverviews:
 
     def _counts(self, device: Device, now: int) -> CopyCounts:
         key = (device.name, device.generation, device.version, device.zone, now // 3600)
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
-        found = count_copy(self._store, device, now)
-        with self._lock:
-            for old in [each for each in self._kept if each[0] == device.name]:
-                del self._kept[old]
-            self._kept[key] = found
-            while len(self._kept) > MOST_KEPT:
-                self._kept.popitem(last=False)
-        return found
+        return self._kept.get(key, lambda: count_copy(self._store, device, now))

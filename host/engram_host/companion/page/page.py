@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
 
+from engram.clock import day_name
 from engram.errors import EngramError, NotFound
 from engram_host.companion.auth.exposure import is_loopback
 from engram_host.companion.auth.middleware import HttpAccess, Role, requires
@@ -104,7 +105,7 @@ class Page:
             lstrip_blocks=True,
             auto_reload=False,
         )
-        self._templates.filters |= {"when": time_tag, "day": day_text, "markdown": render_markdown, "size": format_size}
+        self._templates.filters |= {"when": time_tag, "day": day_name, "markdown": render_markdown, "size": format_size}
         self._templates.globals |= {"asset": self.assets.url, "languages": NAMES}
         self._templates.globals |= {"themes": THEMES}
 
@@ -261,8 +262,3 @@ def time_tag(seconds: int, zone: int | None = None) -> Markup:
     more = Markup(' title="{}" data-zone="{}"').format(title, zone) if there else ""
     stamp = at.strftime("%Y-%m-%dT%H:%M:%SZ")
     return Markup('<time datetime="{}"{}>{}</time>').format(stamp, more, at.strftime("%Y-%m-%d %H:%M UTC"))
-
-
-def day_text(days: int) -> str:
-    """A day, given as days since 1970."""
-    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=days)).strftime("%Y-%m-%d")

@@ -5,11 +5,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
+from engram.clock import day_name
 from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.bridges.runner import BridgeRunner
 from engram_host.companion.overview.figures import DayCount
 from engram_host.companion.overview.service import DAYS, MOST_DAYS, BoardOverviews
-from engram_host.companion.page.page import Page, day_text, view
+from engram_host.companion.page.page import Page, view
 from engram_host.companion.page.plots import BarPlot, plot_days, split_days
 from engram_host.companion.store.boards.status import BoardDay
 
@@ -24,8 +25,8 @@ def plot_copy(counts: Sequence[DayCount]) -> Plots:
     """Plots of what the copy of a board has."""
     spans = split_days(len(counts), counts[-1].day)
     return [
-        ("memories", plot_days(spans, {each.day: each.memories for each in counts}, day_text)),
-        ("said", plot_days(spans, {each.day: each.turns for each in counts}, day_text)),
+        ("memories", plot_days(spans, {each.day: each.memories for each in counts}, day_name)),
+        ("said", plot_days(spans, {each.day: each.turns for each in counts}, day_name)),
     ]
 
 
@@ -37,8 +38,8 @@ def plot_reports(reports: Sequence[BoardDay], days: int, last: int) -> Plots:
     flash = {each.day: each.flash_most for each in reports}
     counted = [(name, {each.day: int(getattr(each, name)) for each in reports}) for name in REPORTED]
     return [
-        ("flash", plot_days(spans, flash, day_text, max)),
-        *((name, plot_days(spans, values, day_text)) for name, values in counted),
+        ("flash", plot_days(spans, flash, day_name, max)),
+        *((name, plot_days(spans, values, day_name)) for name, values in counted),
     ]
 
 

@@ -1,0 +1,32 @@
+"""Keeps what was read of boards' copies until these change."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+Found = TypeVar("Found")
+
+
+class KeptOfBoards(Generic[Found]):
+    """One thing of each board, of those that were looked at last; threads may share it."""
+
+    def __init__(self, most: int):
+        self._most = most
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[object, ...], Found] = OrderedDict()
+
+    def get(self, key: tuple[object, ...], read: Callable[[], Found]) -> Found:
+        """What was read for a key that begins with the board's name; read now if the board's last key was another one."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        found = read()
+        with self._lock:
+            for old in [each for each in self._kept if each[0] == key[0]]:
+                del self._kept[old]
+            self._kept[key] = found
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        return found
