@@ -12,7 +12,6 @@ from engram_host.companion.conversations.outlet import Outlet, Outlets
 from engram_host.companion.conversations.people import Admission, PeopleService
 from engram_host.companion.conversations.rendering.display import AGAIN
 from engram_host.companion.conversations.service import BRIDGE_IDS
-from engram_host.companion.errors import StoreUnavailable
 
 _log = logging.getLogger("engram.bridges")
 
@@ -88,12 +87,6 @@ class Notices:
                 break
             await self._wait_to_retry(pause)
         if is_over or is_doubtful:
-            await self._note_sent(admission)
+            await self._people.mark_sent(admission)
         else:
             self._people.put_off_code(admission)
-
-    async def _note_sent(self, admission: Admission) -> None:
-        try:
-            await self._people.mark_sent(admission)
-        except StoreUnavailable as problem:
-            _log.info("a code is sent again with the stranger's next message: %s", problem)

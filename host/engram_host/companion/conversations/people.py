@@ -8,6 +8,7 @@ off         nobody
 """
 
 import asyncio
+import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
@@ -22,8 +23,10 @@ from engram_host.companion.bridge_settings import EVERYBODY, POLICIES, BridgeSet
 from engram_host.companion.bridge_types import ChatPlace, GroupMode, PairingRequest, Person
 from engram_host.companion.bridges.network import Incoming
 from engram_host.companion.conversations.service import BOARD_ROOM
-from engram_host.companion.errors import SettingError
+from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.store.bridges.people import MOST_WAITING, Known, PeopleTable
+
+_log = logging.getLogger("engram.conversations")
 
 MOST_RATED = 4096
 """Senders and times whose messages are counted: bounds the memory; who is counted no more begins at one."""
@@ -228,11 +231,15 @@ class PeopleService:
                 self._counts[key] -= 1
 
     async def mark_sent(self, admission: Admission) -> None:
-        """The network has the sentence of an admission, or will never take it: a code in it is not sent again.
-        StoreUnavailable.
+        """The network has the sentence of an admission, or will never take it: a code in it is not sent again, unless the
+        database is away now.
         """
-        if admission.request:
+        if not admission.request:
+            return
+        try:
             await asyncio.to_thread(self._store.mark_code_sent, admission.request.code)
+        except StoreUnavailable as problem:
+            _log.info("a code is sent again with the stranger's next message: %s", problem)
 
     def end_notice(self, admission: Admission) -> None:
         """The sentence of an admission is not being sent any more: a code that did not go out goes with the next message."""

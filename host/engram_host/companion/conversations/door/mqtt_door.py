@@ -172,7 +172,7 @@ class MqttDoor:
         try:
             await _publish(publish, device, {"id": own_id, **refusal})
             if admission:
-                await self._note_sent(admission)
+                await self._people.mark_sent(admission)
         finally:
             if admission:
                 self._people.end_notice(admission)
@@ -191,12 +191,6 @@ class MqttDoor:
             if not is_kept:
                 self._people.take_back(admission)
         return {}
-
-    async def _note_sent(self, admission: Admission) -> None:
-        try:
-            await self._people.mark_sent(admission)
-        except StoreUnavailable as problem:
-            _log.info("a code is sent again with the stranger's next message: %s", problem)
 
     async def _admit(self, device: str, own_id: str, fields: dict[str, Any]) -> Admission:
         """Whether a program's message may be answered, and as whose."""

@@ -1,6 +1,8 @@
 """One memory: its text, where it came from, its history, and forms that ask the board to change it."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -17,6 +19,7 @@ from engram_host.companion.memories.outcome import MemoryChange
 from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.memories.types import MemoryDetail
 from engram_host.companion.overview.service import BoardOverviews
+from engram_host.companion.page.fitting import take_fitting
 from engram_host.companion.page.page import Page, view
 from engram_host.companion.page.views.memories import Key, ShownMemory, cut_html, new_key, shown_memory
 
@@ -113,14 +116,11 @@ class MemoryView:
             most=_MOST_TEXT,
         )
 
-    def _versions(self, request: Request, found: MemoryDetail, zone: int) -> tuple[list[str], bool]:
+    def _versions(self, request: Request, found: MemoryDetail, zone: int) -> tuple[Sequence[str], bool]:
         """The versions with what each changed, as many as fit; and whether there are more."""
-        parts: list[str] = []
-        size = 0
         versions = [shown_memory(line) for line in found.versions]
-        for at, line in enumerate(versions):
-            older = versions[at + 1] if at + 1 < len(versions) else None
-            part = self._page.part(
+        rendered: Iterator[str] = (
+            self._page.part(
                 request,
                 "parts/version.html",
                 version=line,
@@ -128,11 +128,10 @@ class MemoryView:
                 spans=_spans(older, line),
                 zone=zone,
             )
-            size += len(part.encode("utf-8", "replace"))
-            if parts and size > HISTORY_BYTES:
-                return parts, True
-            parts.append(part)
-        return parts, False
+            for line, older in zip_longest(versions, versions[1:])
+        )
+        parts = take_fitting(rendered, HISTORY_BYTES, lambda part: len(part.encode("utf-8", "replace")))
+        return parts, len(parts) < len(versions)
 
     async def without_unchanged(self, device: str, entry: str, was: int, edit: MemoryEdit) -> MemoryEdit:
         """An edit without the fields that are as the form showed them: a keyword may have a comma, or be cut there."""
