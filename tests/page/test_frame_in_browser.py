@@ -19,7 +19,7 @@ MAIN_WORDS = """\
   for (const each of copy.querySelectorAll("time, script")) each.remove();
   return copy.textContent.replace(/[0-9]+/g, "0").split(/\\s+/).join(" ").trim();
 })()"""
-"""The words of a view but for times and numbers, of which some differ each time."""
+"""The words of a view without times and numbers, since some of these differ each time."""
 
 SOME_VIEWS = extent(VIEWS, VIEWS[::3])
 """For what is the same in all views, or nearly."""

@@ -138,7 +138,7 @@ def test_no_script_of_another_page_reads_or_changes_anything(house: House, tab: 
         tab.open(site)
         found = tab.run(READS % json.dumps(house.url))
     window = found.pop("a window")
-    assert window in ("refused", "")  # a window that is empty still, or one of which nothing may be read
+    assert window in ("refused", "")  # a window that is empty still, or one that nobody may read
     assert set(found.values()) == {"refused"}, found
     assert house.companion.client.get("/v1/boards/kitchen/chat").json() == before
 

@@ -25,7 +25,7 @@ import get_micropython
 
 ROOT = Path(__file__).resolve().parents[2]
 SETS = ROOT.parent / "shared" / "data" / "locomo"
-"""The conversations of which the texts are, unless --sets names others."""
+"""The conversations that the texts are from, unless --sets names others."""
 
 MADE_UP = "made up"
 OUT = ROOT / "build" / "bench" / "store.json"

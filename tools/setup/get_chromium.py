@@ -25,7 +25,7 @@ _OF_LIBC = (
     "ld-linux*", "libc.so.*", "libm.so.*", "libmvec.so.*", "libpthread.so.*", "libdl.so.*", "librt.so.*", "libresolv.so.*",
     "libutil.so.*", "libnsl.so.*", "libnss_*.so.*", "libanl.so.*", "libthread_db.so.*", "libBrokenLocale.so.*",
 )  # fmt: skip
-"""Libraries of which the system's own are used: they have to be those of its loader."""
+"""Libraries that the system's own replace: they have to be those of its loader."""
 
 
 def usable() -> bool:

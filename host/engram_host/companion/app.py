@@ -340,7 +340,7 @@ class RunningCompanion:
         return f"{connections.most} connections, {connections.most_an_address} from one address; {files} open files"
 
     def banner(self, seconds: float, page: str) -> list[str]:
-        """What a person is shown once it has started, which took so many seconds; `page` is how the page is opened."""
+        """What a person is shown after a start that took some seconds; `page` is how the page is opened."""
         app = self.app
         return [
             f"Engram companion {__version__}, ready in {seconds:.1f} s. Ctrl-C ends it.",

@@ -290,7 +290,7 @@ def page(*texts: str, end: str = "") -> tuple[int, str]:
 
 
 def gap() -> dict[str, Any]:
-    """A look at a room of which the homeserver leaves something out."""
+    """A look at a room in which the homeserver leaves something out."""
     timeline = {"limited": True, "prev_batch": "p1", "events": [said("newest")]}
     return {"next_batch": "s2", "rooms": {"join": {CHAT.id: {"timeline": timeline}}}}
 

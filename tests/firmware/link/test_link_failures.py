@@ -219,7 +219,7 @@ async def test_a_reply_that_is_given_again_over_the_link_tells_its_age_in_a_noti
 
 
 class Broken:
-    """A transport that connects, and of which nothing can be read any more."""
+    """A transport that connects, and then gives nothing to read."""
 
     def __init__(self, error):
         self.error = error

@@ -93,7 +93,7 @@ class Answers:
 
 
 def _failing(times):
-    """A channel whose people cannot be read for so many times; what it sends; how often they were asked for."""
+    """A channel whose people cannot be read some times; what it sends; how often they were asked for."""
     board, service, asked = Board().serve(Script("Hello.")), Answers(), []
 
     def find_people():

@@ -69,7 +69,7 @@ class ViewFigures:
 
 
 def fill(companion: CompanionProcess, now: int) -> Household:
-    """A household, of which one board has MEMORIES more, and BOARDS other boards."""
+    """A household whose one board has MEMORIES more, and BOARDS other boards."""
     house = fill_household(companion, now)
     board = house.kitchen
     for number in range(MEMORIES):

@@ -38,7 +38,7 @@ _SAY_AGAIN_MS = const(2000)
 _TRIED_MS = const(600_000)  # for so long a command that reads is done again, if nothing of its answer arrives
 _GIVEN_UP = const("%s was not answered, or the answer may not have arrived: say it again.")
 _MESSAGE = const("A message")
-_COUNTED = const(16)  # answers of which copies may have arrived: more than the outbox has
+_COUNTED = const(16)  # answers whose copies may have arrived: more than the outbox has
 _SAID = const(4)  # kept replies with what was said beside them, up to a message of it each
 _TOO_LARGE = const("This message is too large for me: send it in parts.")
 _NAMED = const(8)  # closed groups that the log names
@@ -76,7 +76,7 @@ class Telegram:
         self._copies = {}  # by its turn or its message's Place, (part of an answer, how many of it may have arrived)
         self.said = {}
         """By its turn, what was said beside a reply that is kept; the oldest gives way."""
-        self._fault = ""  # the newest that the owner is told, such as an answer that Telegram did not take
+        self._fault = ""  # the newest for the owner, such as an answer that Telegram did not take
         self._named = []  # closed groups that the log has named
         inbox.add_channel(NAME, self._open_sink, self._is_let_in)
 

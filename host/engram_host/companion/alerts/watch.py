@@ -1,7 +1,7 @@
 """What there is to tell: boards that are away and come back, or whose flash is nearly full; strangers with a code; what boards
 say by themselves.
 
-A look compares the database with what was told before, which a restart of the companion does not forget. What was found
+A look compares the database with earlier alerts, which a restart of the companion does not forget. What was found
 counts as told once keep() is called: what was not sent until a stop is found again.
 """
 
@@ -70,7 +70,7 @@ class AlertWatch:
         return alerts
 
     def keep(self) -> None:
-        """All that was found is told: no companion finds it again, after a restart either. StoreUnavailable."""
+        """Mark all that was found as reported: no companion finds it again, not after a restart either. StoreUnavailable."""
         if not self._is_kept:
             self._store.put(NOTE, json.dumps(self._told))
             self._is_kept = True

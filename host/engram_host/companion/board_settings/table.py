@@ -47,7 +47,7 @@ RISKY = frozenset(
         "wifi",
     }
 )
-"""Those of which a value in its bounds can still keep a board from starting, or from reaching the companion."""
+"""Settings whose values, though within bounds, can keep a board from starting, or from reaching the companion."""
 
 _URLS = {"llm.url": WEB, "telegram.url": WEB, "companion.url": (*WEB, *SCHEMES)}
 _DEVICE_NAME = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")

@@ -32,7 +32,7 @@ def tls_context(authority: str) -> ssl.SSLContext:
 
 
 async def read_bounded(pieces: AsyncIterable[bytes], most: int) -> bytes:
-    """The bytes of a file; of one that has more than `most`, so many and some."""
+    """The bytes of a file; of one that has more than `most`, somewhat more than `most`."""
     data = bytearray()
     async for piece in pieces:
         data += piece

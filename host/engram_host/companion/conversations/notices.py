@@ -1,4 +1,4 @@
-"""Sentences of which nothing is kept, such as codes of strangers: a flood of them leaves no row and no task."""
+"""Sentences that are not kept, such as codes of strangers: a flood of them leaves no row and no task."""
 
 import asyncio
 import logging

@@ -173,7 +173,7 @@ class _Uses:
 
 @dataclass(frozen=True)
 class CopiedClock:
-    """The time in the board's zone, and a journal and an eviction of which an importer needs no more than this."""
+    """The time in the board's zone, and and as much of a journal and an eviction as an importer needs."""
 
     seconds: int
     zone_minutes: int

@@ -59,7 +59,7 @@ def preview_import(store: CompanionStore, device: str, name: str, data: bytes, n
 
 
 class _Board:
-    """A board of which only the copy is here; it imports line by line, as over the link."""
+    """The copy of a board, which imports line by line, as over the link."""
 
     def __init__(self, copy: LogCopy, store: CompanionStore, now: int):
         self._records = CopiedRecords(copy)

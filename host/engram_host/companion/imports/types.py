@@ -24,7 +24,7 @@ OUTCOMES: tuple[Outcome, ...] = (
 )
 
 MOST_PROBLEMS = 100
-"""Refused lines of which the reason is kept; the others are counted."""
+"""Refused lines whose reasons are kept; the others are counted."""
 
 
 @dataclass(frozen=True)

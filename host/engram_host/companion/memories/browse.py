@@ -33,7 +33,7 @@ MOST_OF_TURN = 16
 
 _MOST_WORDS = 16
 _MOST_CHAIN = 20  # memories that took each other's places
-_ARCHIVES_KEPT = 32  # boards of which the archived lines are kept until something changes
+_ARCHIVES_KEPT = 32  # boards whose archived lines are kept until something changes
 _MANUAL = "manual"
 
 Mask = NDArray[np.bool_]

@@ -40,7 +40,7 @@ class CopyCounts:
     turns: dict[int, int]
 
     def of_days(self, last: int, days: int) -> BoardFigures:
-        """The figures with so many days up to one."""
+        """The figures with some days, up to the last one."""
         span = range(last - days + 1, last + 1)
         shown = tuple(DayCount(day, self.memories.get(day, 0), self.turns.get(day, 0)) for day in span)
         return BoardFigures(self.states, sum(self.turns.values()), shown, self.tags)

@@ -82,7 +82,7 @@ class BoardOverviews:
         return await asyncio.to_thread(self._summary, name)
 
     async def overview(self, name: str, days: int = DAYS) -> BoardOverview:
-        """One board with figures of the last so many days. UnknownDevice, StoreUnavailable."""
+        """One board with figures of the last days. UnknownDevice, StoreUnavailable."""
         return await asyncio.to_thread(self._overview, name, days)
 
     def _list(self, query: BoardQuery, state: BoardState | Literal[""]) -> BoardPage:

@@ -36,7 +36,7 @@ _VERBS: dict[WarningKind, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class BoardWarning:
-    """Something that is not as it should be, of so many things; `text` is the sentence of a warning of the kind `status`."""
+    """Something that is not as it should be, with how many things; `text` is the sentence of a warning of the kind `status`."""
 
     kind: WarningKind
     count: int = 0
@@ -52,7 +52,7 @@ class BoardWarning:
 
 
 def find_warnings(row: BoardRow, damaged: int, now: int) -> tuple[BoardWarning, ...]:
-    """What is to be said of a board, of whose copy so many lines are damaged."""
+    """The warnings of a board whose copy has some damaged lines."""
     found: list[BoardWarning] = []
     if damaged:
         found.append(BoardWarning("damaged", damaged))

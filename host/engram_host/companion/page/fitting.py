@@ -13,7 +13,7 @@ def html_bytes(text: str) -> int:
 
 
 def take_fitting(items: Iterable[Item], most: int, size: Callable[[Item], int]) -> list[Item]:
-    """The first items that take at most so many bytes together, one at least."""
+    """The first items that together take at most `most` bytes, one at least."""
     taken: list[Item] = []
     for item in items:
         most -= size(item)
@@ -24,7 +24,7 @@ def take_fitting(items: Iterable[Item], most: int, size: Callable[[Item], int]) 
 
 
 def cut_text(text: str, most: int) -> str:
-    """A text of at most so many characters, with a sign where it was cut."""
+    """A text of at most `most` characters, with a sign where it was cut."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 

@@ -28,7 +28,7 @@ RETRY_SECONDS = 5.0
 """Between two attempts to read from a database that cannot be used."""
 
 MARK = "door.pushes"
-"""The note that has the number of the newest message of which all before it were published."""
+"""The note with the number of the newest message that was published, as were all before it."""
 
 Publish = Callable[[str, bytes], Awaitable[None]]
 """Publishes a message on the topic `chat/out` of a board; waits for the broker while that is away."""

@@ -20,7 +20,7 @@ async function refresh() {
   if (found.getElementById("conflict-part") && !document.getElementById("conflict-part")) location.reload();
 }
 
-// A form of which a field was changed is somebody's work: it keeps the version that it was made from, too.
+// A form with a changed field is somebody's work: it keeps the version that it was made from, too.
 function isFilledIn(part) {
   return [...part.querySelectorAll("input:not([type=hidden]), textarea, select")].some((field) =>
     field.matches("select")

@@ -121,7 +121,7 @@ def listed(id: str, state: str, line: dict[str, Any]) -> ListedMemory:
 
 
 def cut_html(text: str, most: int) -> str:
-    """The beginning of a text that takes at most so many bytes in HTML."""
+    """The beginning of a text that takes at most `most` bytes in HTML."""
     size = 0
     for at, letter in enumerate(text):
         size += len(escape(letter).encode("utf-8", "replace"))

@@ -232,7 +232,7 @@ class DeliveryTable(DatabaseTable):
 
     @writes
     def claim_bridge(self, rows: Rows, bridge: str, account: str) -> bool:
-        """Keep which account a bridge has; whether it had another one, of which nothing is kept any more."""
+        """Keep which account a bridge has; whether it had another one, whose rows are removed."""
         found = rows.run("SELECT value FROM notes WHERE name = ?", (_account_note(bridge),))
         if found == [(account,)]:
             return False

@@ -76,7 +76,7 @@ class ChatFileTable(DatabaseTable):
 
     @writes
     def end_import(self, rows: Rows, file: ChatFile, delivery: Delivery, now: int) -> Delivery | None:
-        """Remove a file of which a board has all, and let its chat be owed the report; None if it is gone."""
+        """Remove a file that a board has whole, and let its chat be owed the report; None if it is gone."""
         if not rows.count(f"DELETE FROM bridge_files WHERE {PLACE} AND mid = ?", (*place_key(file.place), file.mid)):
             return None
         rows.let_go = True
