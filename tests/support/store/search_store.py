@@ -9,6 +9,7 @@ import numpy as np
 from engram import log_line
 from engram import text as board
 from engram.memory.access import OWNER
+from engram_host.companion.board_zone import BoardZone
 from engram_host.companion.entries import embedding_text
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.search.cache import IndexCache
@@ -71,7 +72,13 @@ class SearchStore:
         newest = max((version for version, _ in self._lines[name].values()), default=0)
         state = LogState(1, 1, 1 << 20, 0)
         return Device(
-            name, name, 0, self._zone, newest, {"records": state, "journal": state}, {"records": 0, "journal": 0}
+            name,
+            name,
+            0,
+            BoardZone(self._zone),
+            newest,
+            {"records": state, "journal": state},
+            {"records": 0, "journal": 0},
         )
 
     def changes(self, device: str, after: int, limit: int = 2000) -> list[Change]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from engram import log_line
 from engram.memory import ALL, line_meaning
 from engram.store.types import ARCHIVED, FORGOTTEN, LIVE
+from engram_host.companion.board_zone import BoardZone
 from engram_host.companion.entries.embedding_text import describe_line
 from engram_host.companion.entries.lifecycle import EntryStates
 from engram_host.companion.entries.reader import archived_lines
@@ -23,9 +24,9 @@ _CONCERNS_OTHERS = frozenset({"op", "scopes", "with", "supersedes", "past", "gon
 """Fields of lines that may do something to entries, others or their own."""
 
 
-def day_of(at: int, zone: int) -> int:
-    """The day of a moment where a board is, in days since 1970; `zone` in minutes east of UTC."""
-    return (at + zone * 60) // _DAY_SECONDS
+def day_of(at: int, zone: BoardZone) -> int:
+    """The day of a moment where a board is, in days since 1970."""
+    return zone.day_of(at)
 
 
 class ScannedEntry(NamedTuple):
@@ -60,7 +61,7 @@ def scan_entries(store: ReplicaReader, device: Device, log: LogName, now: int) -
         if fields is None:
             continue
         version = read_plain(seq, fields) if _CONCERNS_OTHERS.isdisjoint(fields) else None
-        if version := version or _described_version(log, seq, fields, device.zone, states):
+        if version := version or _described_version(log, seq, fields, device.zone.standard, states):
             versions[seq] = version
     is_plain = states.is_plain
     for seq, (number, session, at, expires, tags, notes, scope, is_command) in versions.items():

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engram.clock import day_name, day_number
+from engram_host.companion.board_zone import BoardZone
 from engram_host.companion.entries.kept import KeptOfBoards
 from engram_host.companion.entries.reader import read_lines
 from engram_host.companion.entries.scan import day_of, scan_entries
@@ -49,7 +50,7 @@ class DayMark:
 class Days:
     """Some days of a board that have something, oldest first; `first` and `last` are those of all, None if there are none."""
 
-    zone: int
+    zone: BoardZone
     marks: tuple[DayMark, ...]
     first: int | None
     last: int | None
@@ -97,7 +98,7 @@ class Day:
     distilled from the day's note, whenever that was; `principals` have a note of it.
     """
 
-    zone: int
+    zone: BoardZone
     mark: DayMark
     before: int | None
     after: int | None

@@ -21,6 +21,7 @@ from engram_host.companion.auth.exposure import is_loopback
 from engram_host.companion.auth.middleware import HttpAccess, Role, requires
 from engram_host.companion.auth.origin import is_cross_site
 from engram_host.companion.auth.sessions import COOKIE, NO_TOKEN, SESSION_SECONDS, BrowserSession
+from engram_host.companion.board_zone import BoardZone
 from engram_host.companion.errors import (
     CompanionError,
     NoSuchFile,
@@ -249,16 +250,17 @@ def _link(request: Request, **changes: Any) -> str:
     return f"?{urlencode(left)}" if left else request.url.path
 
 
-def time_tag(seconds: int, zone: int | None = None) -> Markup:
+def time_tag(seconds: int, zone: BoardZone | None = None) -> Markup:
     """A time in UTC, which the page's script shows in the browser's zone, with that of a board where they differ; without
     the script that of a board is in its title.
     """
     try:
         at = datetime.fromtimestamp(seconds, UTC)
-        there = at.astimezone(timezone(timedelta(minutes=zone))) if zone is not None else None
+        minutes = zone.offset_minutes(seconds) if zone is not None else 0
+        there = at.astimezone(timezone(timedelta(minutes=minutes))) if zone is not None else None
     except (OverflowError, OSError, ValueError):
         return Markup("")
     title = there.strftime("%Y-%m-%d %H:%M %z") if there else ""
-    more = Markup(' title="{}" data-zone="{}"').format(title, zone) if there else ""
+    more = Markup(' title="{}" data-zone="{}"').format(title, minutes) if there else ""
     stamp = at.strftime("%Y-%m-%dT%H:%M:%SZ")
     return Markup('<time datetime="{}"{}>{}</time>').format(stamp, more, at.strftime("%Y-%m-%d %H:%M UTC"))

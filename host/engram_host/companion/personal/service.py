@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from engram.memory import access
 from engram.memory.access import Caller
+from engram_host.companion.board_zone import BoardZone
 from engram_host.companion.bridge_types import Person
 from engram_host.companion.entries.reader import EntryPage, ReadEntry, read_lines
 from engram_host.companion.entries.scan import day_of, scan_entries
@@ -50,7 +51,7 @@ class PersonalDays:
     days: tuple[tuple[int, int], ...]
     day: int
     turns: tuple[ReadEntry, ...]
-    zone: int
+    zone: BoardZone
 
 
 class PersonalMemory:

@@ -12,6 +12,7 @@ from fastapi.responses import RedirectResponse
 from engram.memory.records.fields import SOURCES, TYPES
 from engram_host.companion.api.chat import ID_PATTERN
 from engram_host.companion.api.devices import DeviceName
+from engram_host.companion.board_zone import BoardZone
 from engram_host.companion.errors import UnknownEntry
 from engram_host.companion.memories.commands import MemoryEdit
 from engram_host.companion.memories.differences import Span, differences
@@ -116,7 +117,7 @@ class MemoryView:
             most=_MOST_TEXT,
         )
 
-    def _versions(self, request: Request, found: MemoryDetail, zone: int) -> tuple[Sequence[str], bool]:
+    def _versions(self, request: Request, found: MemoryDetail, zone: BoardZone) -> tuple[Sequence[str], bool]:
         """The versions with what each changed, as many as fit; and whether there are more."""
         versions = [shown_memory(line) for line in found.versions]
         rendered: Iterator[str] = (
