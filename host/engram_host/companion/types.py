@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from engram.config import SECRETS
-from engram_host.companion.board_zone import BoardZone
+from engram_host.time_zones import BoardZone
 
 LogName = Literal["records", "journal"]
 LOGS: tuple[LogName, ...] = ("records", "journal")

@@ -6,11 +6,11 @@ import pytest
 
 from cli_case import engram, fine
 from engram import log_line
-from engram_host.companion.board_zone import BoardZone
 from engram_host.companion.overview.warnings import LONG_SECONDS, BoardWarning, find_warnings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.page.types import BoardQuery, BoardRow, BoardSort
 from engram_host.companion.types import ConversationLimits, Hello, LineBatch, LogState, Said, Sender, SeqRange
+from engram_host.time_zones import BoardZone
 from peers import Companion
 from sending import Sent
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from engram_host.companion.auth import tokens
-from engram_host.companion.board_zone import BoardZone
 from engram_host.companion.page.page import time_tag
 from engram_host.companion.page.theme import THEMES, choose_theme
+from engram_host.time_zones import BoardZone
 from page_client import PageClient
 from peers import Companion
 

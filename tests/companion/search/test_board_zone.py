@@ -5,8 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from engram_host.companion.board_zone import BoardZone, is_rule
 from engram_host.companion.search.fusion import days_of
+from engram_host.time_zones import BoardZone, is_rule
 
 BERLIN = BoardZone(60, "CET-1CEST,M3.5.0,M10.5.0/3")
 SANTIAGO = BoardZone(-240, "<-04>4<-03>,M9.1.6/24,M4.1.6/24")

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from engram import log_line
-from engram_host.companion.board_zone import BoardZone
 from engram_host.companion.errors import Refused, Stale, UnknownDevice
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.replica import SILENCE_SECONDS
-from engram_host.companion.types import LOGS, Hello, LineBatch, LogName, Sender, SeqRange
+from engram_host.companion.types import LOGS, Hello, LineBatch, LogName, LogState, Sender, SeqRange
 from engram_host.companion.vector_types import Identity, StoredVector
+from engram_host.time_zones import BoardZone
 from plain_board import PlainBoard, PlainLog
 
 IDENTITY = Identity("test", 3, 1)
@@ -309,7 +309,7 @@ def test_lines_are_read_by_their_seqs_and_those_that_are_not_there_are_left_out(
 
 def test_a_board_has_the_time_zone_of_its_last_greeting(store: CompanionStore):
     board, rule = synced(store), "CET-1CEST,M3.5.0,M10.5.0/3"
-    logs = {log: board.logs[log].state for log in LOGS}
+    logs: dict[LogName, LogState] = {log: board.logs[log].state for log in LOGS}
     for link, zone in enumerate((BoardZone(60, rule), BoardZone(-300)), board.link + 1):
         store.greet(Hello(board.name, Sender(board.board, link, 1), zone.standard, logs, rule=zone.rule), board.now)
         row = store.board_row(board.name)

@@ -9,7 +9,6 @@ import numpy as np
 from engram import log_line
 from engram import text as board
 from engram.memory.access import OWNER
-from engram_host.companion.board_zone import BoardZone
 from engram_host.companion.entries import embedding_text
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.search.cache import IndexCache
@@ -17,6 +16,7 @@ from engram_host.companion.search.engine import QueryVector, SearchEngine
 from engram_host.companion.search.request import SearchRequest, SearchResult
 from engram_host.companion.types import Change, Device, LogName, LogState
 from engram_host.companion.vector_types import Identity, StoredVector, Vector, text_digest
+from engram_host.time_zones import BoardZone
 
 NOW = 1_800_000_000
 IDENTITY = Identity("test", 8, embedding_text.KEY_VERSION)

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 from engram import log_line
 from engram.memory import ALL, line_meaning
 from engram.store.types import ARCHIVED, FORGOTTEN, LIVE
-from engram_host.companion.board_zone import BoardZone
 from engram_host.companion.entries.embedding_text import describe_line
 from engram_host.companion.entries.lifecycle import EntryStates
 from engram_host.companion.entries.reader import archived_lines
 from engram_host.companion.store.replica import ReplicaReader
 from engram_host.companion.types import Device, LogName, SeqRange
+from engram_host.time_zones import BoardZone
 
 _DAY_SECONDS = 86400
 _CONCERNS_OTHERS = frozenset({"op", "scopes", "with", "supersedes", "past", "gone"})

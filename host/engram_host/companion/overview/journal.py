@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engram.clock import day_name, day_number
-from engram_host.companion.board_zone import BoardZone
 from engram_host.companion.entries.kept import KeptOfBoards
 from engram_host.companion.entries.reader import read_lines
 from engram_host.companion.entries.scan import day_of, scan_entries
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Device, LogName
+from engram_host.time_zones import BoardZone
 
 MOST_KEPT = 8
 """Boards whose index is kept: one of 100,000 turns takes 2 MB."""

@@ -21,7 +21,6 @@ from engram_host.companion.auth.exposure import is_loopback
 from engram_host.companion.auth.middleware import HttpAccess, Role, requires
 from engram_host.companion.auth.origin import is_cross_site
 from engram_host.companion.auth.sessions import COOKIE, NO_TOKEN, SESSION_SECONDS, BrowserSession
-from engram_host.companion.board_zone import BoardZone
 from engram_host.companion.errors import (
     CompanionError,
     NoSuchFile,
@@ -37,6 +36,7 @@ from engram_host.companion.page.catalog import LANGUAGE_COOKIE, NAMES, Texts, ch
 from engram_host.companion.page.markup import render_markdown
 from engram_host.companion.page.navigation import NAVIGATION, PERSONAL
 from engram_host.companion.page.theme import THEME_COOKIE, THEMES, choose_theme
+from engram_host.time_zones import BoardZone
 from engram_host.wording import format_size
 
 POLICY = (

@@ -9,7 +9,6 @@ from typing import Any, Protocol
 
 from engram.memory import access
 from engram.memory.access import Caller
-from engram_host.companion.board_zone import BoardZone
 from engram_host.companion.bridge_types import Person
 from engram_host.companion.entries.reader import EntryPage, ReadEntry, read_lines
 from engram_host.companion.entries.scan import day_of, scan_entries
@@ -19,6 +18,7 @@ from engram_host.companion.search_service import SearchService
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.page.types import BoardQuery
 from engram_host.companion.types import Device
+from engram_host.time_zones import BoardZone
 
 ROOM = "page"
 

@@ -14,10 +14,10 @@ from typing import Any, Literal, NotRequired, TypedDict, cast
 from engram import log_line, text
 from engram.errors import ArgumentError
 from engram.link import messages
-from engram_host.companion.board_zone import is_rule
 from engram_host.companion.errors import Refused
 from engram_host.companion.search.request import Hit
 from engram_host.companion.types import LOGS, LogName
+from engram_host.time_zones import is_rule
 
 _THOUSAND = 1000
 _SURE_BYTES = 5
@@ -374,11 +374,9 @@ def check_states(head: HelloHead) -> None:
                 "fault.",
                 UPDATE_SECONDS,
             )
-    rule = head.get("rule", "")
-    if rule and not is_rule(rule):
-        raise Refused(
-            f"the board's time zone is by a rule that the companion does not know: {UPDATE_COMPANION}", UPDATE_SECONDS
-        )
+    if (rule := head.get("rule")) and not is_rule(rule):
+        why = f"the board's time zone is by a rule that the companion does not know: {UPDATE_COMPANION}"
+        raise Refused(why, UPDATE_SECONDS)
 
 
 def with_version(welcome: bytes, version: int) -> bytes:

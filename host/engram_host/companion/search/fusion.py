@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 
 from engram.memory import line_meaning, on_days
 from engram.text.named_days import NamedDays, named_days
-from engram_host.companion.board_zone import BoardZone
 from engram_host.companion.search.bm25 import BoardRows, WordScores
 from engram_host.companion.search.confidence import ConfidenceOf, value_of
 from engram_host.companion.search.request import SearchRequest, Weights
 from engram_host.companion.search.tokenizer import has_identifier
 from engram_host.companion.search.vector_search import VectorScores
+from engram_host.time_zones import BoardZone
 
 _DAY_SECONDS = 86400
 _LAST_MOMENT = 1 << 32

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from engram import log_line
-from engram_host.companion.board_zone import BoardZone
 from engram_host.companion.types import LogName, Sender
+from engram_host.time_zones import BoardZone
 
 DAMAGED_ASIDE = "it is damaged, and the board has no more what it said"
 """Why a repair set a line aside."""

@@ -13,7 +13,6 @@ from fastapi.responses import RedirectResponse
 from engram.clock import days_from_civil
 from engram.memory.records.fields import IMPORTANCE, SOURCES, TYPES
 from engram_host.companion.api.devices import DeviceName
-from engram_host.companion.board_zone import BoardZone
 from engram_host.companion.memories.changes import KEY_PATTERN
 from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.memories.trash import TrashListing
@@ -21,6 +20,7 @@ from engram_host.companion.memories.types import MemoryQuery, MemorySort, Memory
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.fitting import count_pages
 from engram_host.companion.page.page import Page, view
+from engram_host.time_zones import BoardZone
 
 AT_ONCE = 25
 """Memories of one view."""

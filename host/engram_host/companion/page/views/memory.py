@@ -12,7 +12,6 @@ from fastapi.responses import RedirectResponse
 from engram.memory.records.fields import SOURCES, TYPES
 from engram_host.companion.api.chat import ID_PATTERN
 from engram_host.companion.api.devices import DeviceName
-from engram_host.companion.board_zone import BoardZone
 from engram_host.companion.errors import UnknownEntry
 from engram_host.companion.memories.commands import MemoryEdit
 from engram_host.companion.memories.differences import Span, differences
@@ -23,6 +22,7 @@ from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.fitting import take_fitting
 from engram_host.companion.page.page import Page, view
 from engram_host.companion.page.views.memories import Key, ShownMemory, cut_html, new_key, shown_memory
+from engram_host.time_zones import BoardZone
 
 HISTORY_BYTES = 20000
 """Of the versions of a view, as HTML; earlier ones are in the API and on the command line."""

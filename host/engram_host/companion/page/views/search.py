@@ -15,7 +15,6 @@ from engram.errors import EngramError
 from engram.memory.access import Caller
 from engram.memory.confidence import CERTAIN, WEAK
 from engram_host.companion.api.devices import DeviceName
-from engram_host.companion.board_zone import BoardZone
 from engram_host.companion.errors import CompanionError
 from engram_host.companion.folders.service import FileExcerpt
 from engram_host.companion.overview.absence import Absence, AbsenceFinder
@@ -25,6 +24,7 @@ from engram_host.companion.page.page import Page, is_part, view
 from engram_host.companion.search.request import MOST_HITS, MOST_QUERY, Explanation, Hit, SearchResult
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.types import DEVICE_NAME
+from engram_host.time_zones import BoardZone
 
 AT_ONCE = 10
 """Hits of one view, if they are short."""

@@ -1,11 +1,11 @@
 """Boards as a person looks through them: some of many, by name, by when they were heard, or by what waits for them."""
 
-from engram_host.companion.board_zone import BoardZone
 from engram_host.companion.store.conversations.rows import OPEN
 from engram_host.companion.store.database import DatabaseTable, reads
 from engram_host.companion.store.page.types import BoardQuery, BoardRow
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.types import FOLDER
+from engram_host.time_zones import BoardZone
 
 _COPIES = (
     "SELECT device, sum(CASE WHEN log = 'records' THEN have ELSE 0 END) AS records, "

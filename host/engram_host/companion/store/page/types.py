@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from engram_host.companion.board_zone import BoardZone
+from engram_host.time_zones import BoardZone
 
 
 @dataclass(frozen=True)
