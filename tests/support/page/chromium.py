@@ -163,6 +163,10 @@ class Tab:
         """Open another tab of the same person, with the same cookies."""
         return self._browser.tab_in(self._context)
 
+    def close_alone(self) -> None:
+        """Close it, and leave the others of the same person open."""
+        self.call("Page.close")
+
     def close(self) -> None:
         """Close it, with all others of the same person."""
         self._browser.close_context(self._context)
