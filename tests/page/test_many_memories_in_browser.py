@@ -44,12 +44,12 @@ def bytes_of_view(tab: Tab) -> int:
 def test_ten_thousand_memories_are_listed_in_pages_of_few_bytes(memories: str, tab: Tab):
     tab.open(memories)
     assert "10,000 memories" in tab.text("main") and "Page 1 of 400" in tab.text("main")
-    for link, first in (("next", "m26"), ("next", "m51"), ("prev", "m26")):
+    for link, first in (("next", "m9975"), ("next", "m9950"), ("prev", "m9975")):
         tab.click(f"a[rel={link}]")
         tab.wait("the page is there", f"document.querySelector('ol.memories a')?.innerText === '{first}'")
         assert bytes_of_view(tab) <= MOST_VIEW_BYTES
     tab.open(f"{memories}?at=400")
-    assert tab.text("ol.memories li:last-child a") == f"m{MEMORIES}" and bytes_of_view(tab) <= MOST_VIEW_BYTES
+    assert tab.text("ol.memories li:last-child a") == "m1" and bytes_of_view(tab) <= MOST_VIEW_BYTES
 
 
 def test_a_filter_finds_one_of_ten_thousand_which_is_opened(memories: str, tab: Tab):
@@ -70,9 +70,8 @@ def test_a_tag_of_many_memories_is_filtered_and_paged(memories: str, tab: Tab):
     tab.wait(
         "the next page has the filter", "location.search.includes('tag=kettle') && location.search.includes('at=2')"
     )
-    assert tab.run(
-        "[...document.querySelectorAll('ol.memories li')].every((each) => each.innerText.includes('#kettle'))"
-    )
+    shown = tab.run("[...document.querySelectorAll('ol.memories li')].map((each) => each.innerText)")
+    assert len(shown) == 25 and all("#kettle" in each for each in shown)
 
 
 @pytest.mark.parametrize("path", ["", "/chat", "/search?q=kettle", "/days", "/import"])

@@ -90,7 +90,7 @@ def test_a_memory_that_the_model_stores_stands_below_its_answer_with_the_turn_th
     assert f"Kept as {entry}." in tab.text(".exchange:last-of-type .text")
     tab.click(".exchange:last-of-type .remembered a")
     tab.wait("its view is there", "document.querySelector('.memory')?.innerText === 'the bread is in the bin'")
-    assert "please keep that the bread" in tab.text(".turns")
+    tab.wait("its turn is copied", "document.querySelector('.turns').innerText.includes('please keep that the bread')")
 
 
 def test_what_was_recalled_for_an_answer_is_shown_with_it(kitchen: SimulatedKitchen, tab: Tab):
