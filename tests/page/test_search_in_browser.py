@@ -8,8 +8,6 @@ from chromium import Chromium, Tab
 from peers import Companion
 from sending import Sent
 
-pytestmark = pytest.mark.xdist_group("chromium")  # one browser for all of them
-
 EVIL = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 
 

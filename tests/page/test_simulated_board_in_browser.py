@@ -37,6 +37,7 @@ def operator(kitchen: SimulatedKitchen, chromium: Chromium) -> Iterator[Tab]:
 def tab(operator: Tab) -> Iterator[Tab]:
     """Another tab of who has signed in."""
     made = operator.another()
+    made.hurry()
     yield made
     made.close_alone()
 
@@ -242,6 +243,7 @@ def test_a_person_with_a_link_sees_what_is_theirs(kitchen: SimulatedKitchen, chr
 def test_a_change_that_one_tab_asks_for_is_followed_in_the_other(kitchen: SimulatedKitchen, tab: Tab):
     entry = kitchen.keep("the ladle hangs on the wall")
     other = tab.another()
+    other.hurry()
     other.open(kitchen.address(f"/memories/{entry}"))
     edit(tab, kitchen, entry, "the ladle is in the sink")
     other.wait("the other one follows", "document.querySelector('.memory').innerText === 'the ladle is in the sink'")
