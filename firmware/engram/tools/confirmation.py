@@ -85,10 +85,14 @@ class _Waiting:
     def __init__(self, caller, name: str, arguments: dict, seq: int):
         self.caller = caller
         self.name = name
-        self.arguments = arguments
+        self.arguments = text.dumps(arguments)  # as text: whoever has the dict may change it
         self.seq = seq
         """The turn in which it was asked; once the person said yes, the turn in which it may run."""
         self.is_confirmed = False
+
+    def is_for(self, name: str, arguments: dict) -> bool:
+        """Whether it is this call."""
+        return self.name == name and text.loads(self.arguments) == arguments
 
 
 class Confirmations:
@@ -111,18 +115,17 @@ class Confirmations:
         if not waiting or not waiting.is_confirmed:
             return False
         self._waiting.remove(waiting)
-        return waiting.seq == turn.seq and waiting.name == name and waiting.arguments == arguments
+        return waiting.seq == turn.seq and waiting.is_for(name, arguments)
 
     def ask(self, turn, name: str, arguments: dict) -> str:
         """Let a call wait for a yes; why it cannot wait, or ""."""
         waiting = self._waiting_of(turn.caller)
-        if waiting and (waiting.name, waiting.arguments) != (name, arguments):
+        if waiting and not waiting.is_for(name, arguments):
             return "one question at a time: %s already waits for the person's yes." % waiting.name
         if not waiting:
             if len(self._waiting) >= _CALLERS:
                 self._waiting.pop(0)
-            # A copy: whoever has the arguments may change them.
-            self._waiting.append(_Waiting(turn.caller, name, text.loads(text.dumps(arguments)), turn.seq))
+            self._waiting.append(_Waiting(turn.caller, name, arguments, turn.seq))
         return ""
 
     def _waiting_of(self, caller):

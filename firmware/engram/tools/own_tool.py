@@ -58,7 +58,7 @@ class OwnTool:
         self.task = None
         """The task of a call that did not end in its time."""
 
-    def for_caller(self, caller):
+    def for_caller(self, caller) -> "OwnTool | None":
         """What the model is offered for a caller: something with name, description and schema; None if they may not use it."""
         return self if may_use(caller, self.who, self.groups) else None
 

@@ -132,7 +132,7 @@ class PinTool(OwnTool):
         self._modes = modes
         self.schema = self._schema([pin.name for pin, _ in pins._pins if pin.mode in modes])
 
-    def for_caller(self, caller):
+    def for_caller(self, caller):  # type: ignore[reportIncompatibleMethodOverride]
         """What the model is offered for a caller."""
         pins = self._pins.for_caller(caller, self._modes)
         if not pins:

@@ -329,7 +329,7 @@ async def test_a_tool_with_confirm_runs_only_after_the_persons_own_yes():
     toolbox.add(OwnTool("open_door", "Open a door.", {"door": "front|back"}, open_door, confirm=True))
     call = Call("c", "open_door", '{"door": "front"}')
     turn = _asked(toolbox, "yes, open the front door, I said yes", 1)
-    result, notice = await toolbox.answer(call, turn)
+    result, notice = await toolbox.answer(call, turn) or ("", "")
     assert "a yes of the person" in json.loads(result)["needs"]
     assert notice == 'open_door waits for your yes: {"door":"front"}'
     assert "needs" in (await toolbox.answer(call, turn))[0]  # a model that claims the yes in the same turn
