@@ -4,7 +4,7 @@ from engram import files
 from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
 
-_TOOLS_SHARE = const(4)  # of the model's window, the part that a person's own tools may take
+_TOOLS_SHARE = const(8)  # of the model's window, the part that a person's own tools may take
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
 
 
@@ -67,8 +67,11 @@ def add_pins(board):
     from engram.tools import pins  # absent from boards without pins
 
     board.pins = pins.open_pins(board.config.table("pins"), board.folder)
-    for tool in pins.tools(board.pins):
-        board.find_toolbox().add(tool)
+    try:
+        for tool in pins.tools(board.pins):
+            board.find_toolbox().add(tool)
+    except ArgumentError as error:
+        raise ConfigError("pins", "take shorter names and notes: " + error.problem) from None
 
 
 def offline(board):

@@ -306,7 +306,7 @@ def test_so_many_fit_as_leave_the_model_its_window():
     with raises(ArgumentError) as caught:
         for number in range(24):
             narrow.add(OwnTool("tool_%d" % number, "word " * 60, {}, lambda: 1))
-    assert "at most 1024 fit" in str(caught.error)
+    assert "at most 512 fit" in str(caught.error)
 
 
 # --- with a yes
