@@ -7,6 +7,7 @@ from engram_host.companion.memories.browse import MemoryBrowser
 from engram_host.companion.memories.changes import MemoryChanges
 from engram_host.companion.memories.sessions import SessionBrowser
 from engram_host.companion.memories.trash import TrashReader
+from engram_host.companion.memories.turns import TurnBrowser
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import Supervisor
@@ -20,6 +21,7 @@ class MemoryServices:
     changes: MemoryChanges
     trash: TrashReader
     sessions: SessionBrowser
+    turns: TurnBrowser
 
 
 def make_memory_services(
@@ -28,4 +30,5 @@ def make_memory_services(
     """Make all of them; `changes` is to be started and stopped."""
     browser = MemoryBrowser(store, indexes)
     changes = MemoryChanges(conversations, browser, supervisor)
-    return MemoryServices(browser, changes, TrashReader(conversations), SessionBrowser(store, indexes))
+    sessions, turns = SessionBrowser(store, indexes), TurnBrowser(store, indexes)
+    return MemoryServices(browser, changes, TrashReader(conversations), sessions, turns)
