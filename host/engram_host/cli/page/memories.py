@@ -72,8 +72,8 @@ def list_entries(
     if context.json:
         output.print_json({"device": name, **found})
         return
-    rows = [_turn_row(each) if turns else _memory_row(each) for each in found["entries"]]
-    columns = ("id", "at", "session", "who", "text") if turns else ("id", "day", "state", "tags", "memory")
+    rows = [turn_row(each) if turns else memory_row(each) for each in found["entries"]]
+    columns = TURN_COLUMNS if turns else MEMORY_COLUMNS
     output.print_table(columns, rows, empty=f"no matching entry on {name}.")
     if offset + len(rows) < found["total"]:
         what = f"the newest {len(rows)}" if not offset and sort == Sort.CHANGED and not reverse else str(len(rows))
@@ -87,7 +87,12 @@ def list_entries(
         typer.echo(more, err=True)
 
 
-def _memory_row(entry: dict[str, Any]) -> tuple[str, ...]:
+MEMORY_COLUMNS = ("id", "day", "state", "tags", "memory")
+TURN_COLUMNS = ("id", "at", "session", "who", "text")
+
+
+def memory_row(entry: dict[str, Any]) -> tuple[str, ...]:
+    """A memory as a list has it, see MEMORY_COLUMNS."""
     line = entry["line"]
     state = entry["state"] + (", pinned" if line.get("pinned") else "")
     return (
@@ -99,7 +104,8 @@ def _memory_row(entry: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _turn_row(entry: dict[str, Any]) -> tuple[str, ...]:
+def turn_row(entry: dict[str, Any]) -> tuple[str, ...]:
+    """A turn as a list has it, see TURN_COLUMNS."""
     line = entry["line"]
     return (
         entry["id"],
