@@ -8,6 +8,7 @@ from fastapi import APIRouter, FastAPI
 from engram_host import __version__
 from engram_host.companion.alerts.service import AlertService
 from engram_host.companion.api.access import make_audit_router
+from engram_host.companion.api.boards.conversations import make_conversation_router
 from engram_host.companion.api.boards.imports import make_import_router
 from engram_host.companion.api.boards.journal import make_journal_router
 from engram_host.companion.api.boards.memories import make_change_router, make_memory_router
@@ -94,6 +95,7 @@ def make_app(
         make_overview_router(companion.overviews),
         make_memory_router(companion.memories),
         make_change_router(companion.memories),
+        make_conversation_router(companion.memories, companion.conversations),
         make_journal_router(companion.overviews.journal),
         make_import_router(companion.imports),
         make_chat_router(companion.conversations),

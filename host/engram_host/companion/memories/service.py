@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.memories.browse import MemoryBrowser
 from engram_host.companion.memories.changes import MemoryChanges
+from engram_host.companion.memories.exchanges import ExchangeMemories
 from engram_host.companion.memories.sessions import SessionBrowser
 from engram_host.companion.memories.trash import TrashReader
 from engram_host.companion.memories.turns import TurnBrowser
@@ -22,6 +23,7 @@ class MemoryServices:
     trash: TrashReader
     sessions: SessionBrowser
     turns: TurnBrowser
+    exchanges: ExchangeMemories
 
 
 def make_memory_services(
@@ -31,4 +33,5 @@ def make_memory_services(
     browser = MemoryBrowser(store, indexes)
     changes = MemoryChanges(conversations, browser, supervisor)
     sessions, turns = SessionBrowser(store, indexes), TurnBrowser(store, indexes)
-    return MemoryServices(browser, changes, TrashReader(conversations), sessions, turns)
+    exchanges = ExchangeMemories(browser, sessions, changes)
+    return MemoryServices(browser, changes, TrashReader(conversations), sessions, turns, exchanges)

@@ -108,15 +108,6 @@ class TrashShown(BaseModel):
     records: list[dict[str, Any]] = Field(description="as an export has them, the newest first")
 
 
-class SessionShown(BaseModel):
-    """A session of conversations."""
-
-    id: str
-    title: str = Field(description="or how its first turn begins")
-    turns: int
-    at: int = Field(description="when it was used last, in Unix seconds")
-
-
 class NewChange(BaseModel):
     """A change of a memory."""
 
@@ -177,19 +168,19 @@ def make_memory_router(services: MemoryServices) -> APIRouter:
             more=found.has_more,
             turns=[TurnShown(id=turn.id, line=turn.line) for turn in found.turns],
             successors=list(found.successors),
-            changes=[_change(each) for each in await changes.newest(device, _MOST_CHANGES, entry)],
+            changes=[show_change(each) for each in await changes.newest(device, _MOST_CHANGES, entry)],
         )
 
     @router.post("/memories/{entry}", **_CHANGING)
     async def change(device: DeviceName, entry: MemoryId, wanted: NewChange) -> ChangeShown:
         """Ask a board for a change of a memory. It is kept until the board has answered, see GET .../changes."""
-        return _change(await _ask(browser, changes, device, entry, wanted))
+        return show_change(await _ask(browser, changes, device, entry, wanted))
 
     return router
 
 
 def make_change_router(services: MemoryServices) -> APIRouter:
-    """Make the routes about what a board was asked for, its trash, and its sessions."""
+    """Make the routes about what a board was asked for, and its trash."""
     changes, trash = services.changes, services.trash
     router = APIRouter(prefix="/v1/boards/{device}", responses=REFUSALS)
 
@@ -198,35 +189,25 @@ def make_change_router(services: MemoryServices) -> APIRouter:
         device: DeviceName, limit: Annotated[int, Query(ge=1, le=_MOST_CHANGES)] = 20
     ) -> list[ChangeShown]:
         """The newest changes that a board was asked for, as far as they are kept."""
-        return [_change(each) for each in await changes.newest(device, limit)]
+        return [show_change(each) for each in await changes.newest(device, limit)]
 
     @router.get("/changes/{id}", **_CHANGING)
     async def one_change(device: DeviceName, id: ChangePath) -> ChangeShown:
         """How far a change is."""
-        return _change(await changes.find(device, id))
+        return show_change(await changes.find(device, id))
 
     @router.post("/changes/{id}/undo", **_CHANGING)
     async def undo_change(device: DeviceName, id: ChangePath) -> ChangeShown:
         """Undo a change, both parts of a merge. Refused if a later change of the memory is known, and by the board if the
         change was not its latest one.
         """
-        return _change(await changes.undo(device, id, secrets.token_hex(4)))
+        return show_change(await changes.undo(device, id, secrets.token_hex(4)))
 
     @router.delete("/changes/{id}", **_CHANGING)
     async def cancel_change(device: DeviceName, id: ChangePath) -> ChangeShown:
         """Ask the board for a change no more."""
         await changes.cancel(device, id)
-        return _change(await changes.find(device, id))
-
-    @router.get("/sessions", **_RULES)
-    async def sessions(
-        device: DeviceName,
-        scope: Annotated[str, Query(max_length=200, description="those of the owner, user:NAME or all")] = "user:owner",
-        limit: Annotated[int, Query(ge=1, le=_MOST_LISTED)] = 20,
-    ) -> list[SessionShown]:
-        """The sessions of a scope, the one used last first."""
-        found = await services.sessions.newest(device, scope, limit)
-        return [SessionShown.model_validate(each, from_attributes=True) for each in found]
+        return show_change(await changes.find(device, id))
 
     @router.get("/trash", **_RULES)
     async def read_trash(device: DeviceName) -> TrashShown:
@@ -284,5 +265,6 @@ def _shown(entry: ReadEntry) -> MemoryShown:
     return MemoryShown.model_validate({"id": entry.id, "state": entry.state, "line": entry.line})
 
 
-def _change(change: MemoryChange) -> ChangeShown:
+def show_change(change: MemoryChange) -> ChangeShown:
+    """A change as the API shows it."""
     return ChangeShown.model_validate(change, from_attributes=True)
