@@ -97,6 +97,17 @@ def test_a_memory_is_forgotten_with_or_without_its_turns(linked: Linked, option:
     assert (memory["turns"][0] in redacted) is gone, (memory, redacted)
 
 
+def test_what_the_board_changed_last_is_undone_from_the_history_of_a_memory(linked: Linked, tmp_path: Path):
+    file = tmp_path / "one.jsonl"
+    file.write_text('{"content":"the hatch is painted red"}\n')
+    fine("import", file, *linked.home)
+    entry = next(line["id"] for line in linked.board.lines("records") if "hatch" in line.get("content", ""))
+    wait_until("the copy has it", lambda: entry in fine("list", "--words", "hatch", *linked.home).out)
+    assert fine("history", entry, "--undo", *linked.home, "--json").json["state"] == "done"
+    wait_until("it is gone", lambda: entry not in fine("list", "--words", "hatch", *linked.home).out)
+    assert engram("history", "t1", "--undo", *linked.home).status == 2
+
+
 def test_a_command_for_a_board_that_is_away_is_not_kept(linked: Linked, tmp_path: Path):
     with Companion(tmp_path / "home") as companion:
         board = BoardProcess(tmp_path / "board", companion.mqtt_url, "attic", 0, 1, **{"companion.chat": "owner"})

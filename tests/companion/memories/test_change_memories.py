@@ -244,6 +244,55 @@ def merged(api: httpx.Client, **more: Any) -> dict[str, Any]:
     return asked(api, "m1", do="merge", other="m2", text="the tea is in the blue tin", **more)
 
 
+def changed_on_the_board(kitchen: Sent, was: int, **more: Any) -> int:
+    """The board itself gives m1 another text; the seq of that version."""
+    line = {"id": "m1", "content": "the tea is on the shelf", "tags": ["tea"], "created": 1795247157, "was": was}
+    seq = kitchen.write("records", **line, scope="user:owner", **more)
+    kitchen.sync()
+    return seq
+
+
+def test_the_newest_version_that_the_board_itself_made_is_undone(api: httpx.Client, kitchen: Sent):
+    seq = changed_on_the_board(kitchen, 1)
+    assert api.get("/memories/m1").json()["undoable"] is True
+    change = asked(api, "m1", do="undo", was=seq, key="0000000c")
+    assert asked(api, "m1", do="undo", was=seq, key="0000000c")["id"] == change["id"]
+    assert api.get("/memories/m1").json()["undoable"] is False
+    head = offered(kitchen)
+    assert (head["text"], head["principal"]) == ("/undo m1", "owner")
+    answer(kitchen, head, ["line", "m1 is again: the tea is in the tin"])
+    changed_on_the_board(kitchen, seq, undoes=seq)
+    assert state(api, change) == "done"
+    assert api.get("/memories/m1").json()["undoable"] is False
+
+
+@pytest.mark.parametrize("more", [{"undoes": 4}, {"restored": True}])
+def test_a_version_that_an_undo_or_the_trash_made_is_not_undone(api: httpx.Client, kitchen: Sent, more: dict[str, Any]):
+    seq = changed_on_the_board(kitchen, 1, **more)
+    assert "no change of the board's own" in asked(api, "m1", 422, do="undo", was=seq)["problem"]
+
+
+def test_a_version_that_is_not_the_newest_one_is_not_undone(api: httpx.Client, kitchen: Sent):
+    changed_on_the_board(kitchen, 1)
+    assert "was changed since you read it" in asked(api, "m1", 422, do="undo", was=1)["problem"]
+
+
+def test_the_newest_version_is_not_undone_while_a_change_of_the_memory_waits(api: httpx.Client, kitchen: Sent):
+    asked(api, "m1", do="pin")
+    assert "no change of the board's own" in asked(api, "m1", 422, do="undo", was=1)["problem"]
+
+
+def test_a_change_is_not_undone_after_the_board_has_changed_the_memory_itself(api: httpx.Client, kitchen: Sent):
+    change = asked(api, "m1", do="edit", was=1, text="the tea is in the box")
+    answer(kitchen, offered(kitchen), outcome(changed=1))
+    seq = changed_on_the_board(kitchen, 1)
+    assert "no change of the board's own" in asked(api, "m1", 422, do="undo", was=seq)["problem"]
+    seq = changed_on_the_board(kitchen, seq)
+    refused = api.post(f"/changes/{change['id']}/undo")
+    assert refused.status_code == 422 and "was changed on the board after this change" in refused.json()["problem"]
+    assert asked(api, "m1", do="undo", was=seq)["state"] == "waiting"
+
+
 def test_a_merge_forgets_the_other_memory_once_the_board_has_the_text(api: httpx.Client, kitchen: Sent):
     change = merged(api)
     head = offered(kitchen)

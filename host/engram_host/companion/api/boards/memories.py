@@ -20,6 +20,7 @@ from engram_host.companion.memories.outcome import ChangeKind, ChangeState, Memo
 from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.memories.trash import TrashReader
 from engram_host.companion.memories.types import MemoryQuery, MemorySort, MemoryState
+from engram_host.companion.memories.undo_order import is_newest_undoable
 
 MOST_AT_ONCE = 2
 """Lists that are read at the same time."""
@@ -96,6 +97,7 @@ class MemoryHistory(MemoryShown):
     turns: list[TurnShown]
     successors: list[str] = Field(description="the memories that took its place")
     changes: list[ChangeShown] = Field(description="that the board was asked for lately, newest first")
+    undoable: bool = Field(description="whether the newest version can be undone as a change of the board's own")
 
 
 class TrashShown(BaseModel):
@@ -113,7 +115,10 @@ class NewChange(BaseModel):
 
     do: Literal["edit", "pin", "unpin", "forget", "merge", "undo"]
     was: int = Field(
-        0, ge=0, description="edit, forget, merge: the seq of the version that was read; 0: the newest one here"
+        0,
+        ge=0,
+        description="edit, forget, merge: the seq of the version that was read; 0: the newest one here. undo: the version to "
+        "undo, which has to be the newest one here and made on the board itself; 0: whatever the board changed last",
     )
     text: str | None = Field(None, max_length=_MOST_TEXT, description="edit, merge: the new text")
     tags: list[str] | None = Field(None, max_length=10, description="edit, merge: all its tags from now on")
@@ -161,6 +166,7 @@ def make_memory_router(services: MemoryServices) -> APIRouter:
     async def memory(device: DeviceName, entry: MemoryId) -> MemoryHistory:
         """One memory, with its history and where it came from."""
         found = await browser.detail(device, entry)
+        asked_for = await changes.newest(device, _MOST_CHANGES, entry)
         return MemoryHistory(
             **_shown(found.entry).model_dump(),
             origin=found.origin,
@@ -168,7 +174,8 @@ def make_memory_router(services: MemoryServices) -> APIRouter:
             more=found.has_more,
             turns=[TurnShown(id=turn.id, line=turn.line) for turn in found.turns],
             successors=list(found.successors),
-            changes=[show_change(each) for each in await changes.newest(device, _MOST_CHANGES, entry)],
+            changes=[show_change(each) for each in asked_for],
+            undoable=is_newest_undoable(found, asked_for),
         )
 
     @router.post("/memories/{entry}", **_CHANGING)
@@ -238,6 +245,8 @@ async def _ask(
     if wanted.do in ("pin", "unpin"):
         return await changes.pin(device, entry, key, is_pinned=wanted.do == "pin")
     if wanted.do == "undo":
+        if wanted.was:
+            return await changes.undo_newest(device, entry, wanted.was, key)
         return await changes.undo_entry(device, entry, key)
     was = wanted.was or await _newest(browser, device, entry)
     if wanted.do == "forget":
