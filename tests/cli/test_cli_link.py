@@ -108,6 +108,14 @@ def test_what_the_board_changed_last_is_undone_from_the_history_of_a_memory(link
     assert engram("history", "t1", "--undo", *linked.home).status == 2
 
 
+def test_the_trash_is_what_the_board_says_of_it(linked: Linked):
+    listed = fine("list", "--state", "trash", *linked.home, "--json").json
+    assert (listed["total"], listed["entries"]) == (0, []) and listed["at"] > 0
+    assert "kitchen has nothing in its trash." in fine("list", "--state", "trash", *linked.home).out
+    ran = engram("list", "--state", "trash", "--tag", "tea", *linked.home)
+    assert ran.status == 2 and "leave the filters out" in ran.err
+
+
 def test_a_command_for_a_board_that_is_away_is_not_kept(linked: Linked, tmp_path: Path):
     with Companion(tmp_path / "home") as companion:
         board = BoardProcess(tmp_path / "board", companion.mqtt_url, "attic", 0, 1, **{"companion.chat": "owner"})

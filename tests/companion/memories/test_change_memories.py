@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
 
 import httpx
 import pytest
 
+from cli_case import engram, fine
 from peers import Companion
 from sending import Sent
 from waiting import wait_until
@@ -475,6 +477,31 @@ def test_what_the_board_says_of_its_trash_is_kept(api: httpx.Client, kitchen: Se
         ("m8", long),
         ("m7", "old news"),
     ]
+
+
+def test_the_command_lists_the_trash_that_the_board_names(companion: Companion, kitchen: Sent):
+    where = ("--device", kitchen.device, "--home", companion.home)
+    lines = [{"id": "m7", "content": "old news", "tags": ["news"]}, {"id": "m8", "content": "older news"}]
+
+    def answer_trash() -> None:
+        answer(kitchen, offered(kitchen), *(["line", json.dumps(line)] for line in lines))
+
+    with ThreadPoolExecutor(1) as pool:
+        answered = pool.submit(answer_trash)
+        listed = fine("list", "--state", "trash", "--limit", "1", "--json", *where).json
+        answered.result()
+    assert (listed["total"], [each["id"] for each in listed["entries"]]) == (2, ["m8"])
+
+
+def test_the_command_says_why_the_trash_is_not_known_yet(companion: Companion, kitchen: Sent):
+    path = f"/v1/boards/{kitchen.device}/trash"
+    ran = engram("list", "--state", "trash", "--device", kitchen.device, "--home", companion.home)
+    assert ran.status == 1 and "run this again then" in ran.err
+    # The board is asked once, however often somebody looks.
+    again = engram("list", "--state", "trash", "--device", kitchen.device, "--home", companion.home)
+    assert again.status == 1 and companion.client.get(path).json()["waiting"]
+    messages = companion.client.get(f"/v1/boards/{kitchen.device}/chat", params={"room": "memories"}).json()
+    assert len(messages) == 1
 
 
 def test_the_list_and_one_memory_are_served(api: httpx.Client):
