@@ -167,3 +167,16 @@ def test_no_error_shows_a_networks_password():
 
 def test_networks_in_the_config_file_are_refused():
     assert _problem('{"wifi":[{"ssid":"Home"}]}').key == "wifi"
+
+
+def test_a_table_is_kept_as_its_file_has_it_and_is_empty_without_one():
+    place = _with('{"pins":{"lamp":{"pin":5,"mode":"out"}},"llm":{"retries":1}}')
+    config = Config(place)
+    assert config.table("pins") == {"lamp": {"pin": 5, "mode": "out"}} and config.table("senses") == {}
+    config.save("llm.retries", 2)
+    assert Config(place).table("pins") == {"lamp": {"pin": 5, "mode": "out"}}
+
+
+def test_a_table_must_be_an_object_of_objects():
+    for value in ("[]", "5", '{"lamp":5}'):
+        assert _problem('{"pins":%s}' % value).key == "pins"
