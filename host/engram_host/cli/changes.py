@@ -16,6 +16,7 @@ from engram_host.cli.console_session import (
 )
 from engram_host.cli.exit_status import CommandError, WrongUsage
 from engram_host.cli.options import DEVICE, HOME, JSON, PORT, SIM, URL, Context, takes
+from engram_host.transfer.report import import_command
 
 _KINDS = {"m": "memory", "t": "turn"}
 
@@ -38,14 +39,14 @@ def forget(
 
     Example: engram forget t34 --port /dev/ttyACM0
     """
-    command = f"/forget {_checked(entry, 'mt')}"
+    _checked(entry, "mt")
     if turns:
-        _run(context, command)
+        _run(context, f"/forget {entry}")
         return
     if entry[0] != "m":
         raise WrongUsage(f"{entry} is a turn: --keep-turns is for memories.")
     with open_board(context) as board:
-        drop_memory(board, entry)
+        command = drop_memory(board, entry)
     lines = [f"{entry} is forgotten, and the turns that it came from stay."]
     if context.json:
         output.print_json({"command": command, "lines": lines})
@@ -53,8 +54,8 @@ def forget(
         output.print_line(lines[0])
 
 
-def drop_memory(board: BoardConsole, entry: str) -> None:
-    """Forget a memory and none of the turns that it came from, by an import. CommandError, BoardError."""
+def drop_memory(board: BoardConsole, entry: str) -> str:
+    """Forget a memory and none of the turns that it came from; the command that did. CommandError, BoardError."""
     check_reports(board)
     fields = exported_memory(board, entry)
     line = {"origin": fields["origin"], "deleted": True, "scope": fields.get("scope", ALL)}
@@ -63,6 +64,7 @@ def drop_memory(board: BoardConsole, entry: str) -> None:
         raise CommandError(f"the board says: {refused[0]['why']}")
     if not outcome["counts"].get("forgotten"):
         raise CommandError(f"{entry} is history: another memory took its place, and only that one can be forgotten.")
+    return import_command(line)
 
 
 @takes(PORT, SIM, DEVICE, URL, HOME, JSON)

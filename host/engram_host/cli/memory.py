@@ -85,7 +85,7 @@ def history(
     """
     if (entry and aside) or (before and not aside):
         raise WrongUsage("--aside lists the lines of a whole board, and --before continues that list.")
-    if undo and entry[:1] != "m":
+    if undo and not (entry[:1] == "m" and is_entry_id(entry)):
         raise WrongUsage("--undo is for one memory: name it, such as m12.")
     if aside:
         _show_aside(context, before, limit)

@@ -133,7 +133,7 @@ def parse_reports(texts: Iterable[str]) -> list[Mapping[str, Any]]:
 def read_reports(reports: Sequence[Mapping[str, Any]]) -> tuple[ImportOutcome | None, list[ImportRefusal]]:
     """What a board's /import says for programs: of all lines, None if that is not among it, and of each that was refused.
 
-    A report of another form is passed over.
+    A report of another form is passed over; lists that it does not have are empty.
     """
     outcomes = [found for each in reports if "counts" in each and (found := _outcome(each))]
     refused = [found for each in reports if "counts" not in each and (found := _refusal(each))]
@@ -143,7 +143,9 @@ def read_reports(reports: Sequence[Mapping[str, Any]]) -> tuple[ImportOutcome | 
 def _outcome(report: Mapping[str, Any]) -> ImportOutcome | None:
     try:
         counts = {str(word): int(count) for word, count in report["counts"].items()}
-        ids, files, unknown, notes = (list(map(str, report[name])) for name in ("ids", "files", "unknown", "notes"))
+        ids, files, unknown, notes = (
+            list(map(str, report.get(name, ()))) for name in ("ids", "files", "unknown", "notes")
+        )
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
     return ImportOutcome(counts=counts, ids=ids, files=files, unknown=unknown, notes=notes)

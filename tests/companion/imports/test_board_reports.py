@@ -23,6 +23,11 @@ def test_the_outcome_and_each_refused_line_are_read():
     assert read_reports(parse_reports(texts)) == (OUTCOME, [REFUSAL])
 
 
+def test_a_report_of_counts_alone_is_read():
+    outcome, _ = read_reports([{"counts": {"changed": 1}}])
+    assert outcome == {"counts": {"changed": 1}, "ids": [], "files": [], "unknown": [], "notes": []}
+
+
 @pytest.mark.parametrize("text", ["", "{broken", "[]", "5", '{"counts":', "null"])
 def test_what_is_no_report_is_left_out(text: str):
     assert parse_reports([text, json.dumps(OUTCOME)]) == [OUTCOME]

@@ -21,6 +21,9 @@ class Sort(StrEnum):
     IMPORTANCE = "importance"
 
 
+MEMORY_COLUMNS = ("id", "day", "state", "tags", "memory")
+TURN_COLUMNS = ("id", "at", "session", "who", "text")
+
 _STATES = ("live", "superseded", "expired", "archived", "all", "trash")
 _LOOK_SECONDS = 0.2
 
@@ -120,10 +123,6 @@ def _list_trash(context: Context, offset: int, limit: int) -> None:
     )
     if offset + len(entries) < len(found["records"]):
         typer.echo(f"{len(entries)} of {len(found['records'])}; --limit shows more.", err=True)
-
-
-MEMORY_COLUMNS = ("id", "day", "state", "tags", "memory")
-TURN_COLUMNS = ("id", "at", "session", "who", "text")
 
 
 def memory_row(entry: dict[str, Any]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 For the operator, as all of the API: a person has a page of their own, see docs/design/page.md.
 """
 
+import asyncio
 from datetime import date
 from typing import Annotated, Any
 
@@ -20,6 +21,9 @@ from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.memories.turns import MOST_DAYS, MOST_TURNS
 from engram_host.companion.personal.service import HITS, PersonalMemory
 from engram_host.companion.search.request import MOST_QUERY
+
+MOST_AT_ONCE = 2
+"""Lists of memories that are read at the same time."""
 
 _MOST_LISTED = 1000
 _MOST_OFFSET = 1_000_000
@@ -66,6 +70,7 @@ class PersonalDays(BaseModel):
 def make_personal_router(people: PeopleService, personal: PersonalMemory) -> APIRouter:
     """Make the routes."""
     router = APIRouter(prefix="/v1/people/{who}", responses=REFUSALS)
+    room = asyncio.Semaphore(MOST_AT_ONCE)
 
     @router.get("/boards", **_RULES)
     async def boards(who: Who) -> BoardsShown:
@@ -81,7 +86,9 @@ def make_personal_router(people: PeopleService, personal: PersonalMemory) -> API
         offset: Annotated[int, Query(ge=0, le=_MOST_OFFSET)] = 0,
     ) -> PersonalMemories:
         """The memories of a board that a person sees: their own and those of all, the one that changed last first."""
-        found = await personal.memories(await _principal(people, who), device, offset, limit)
+        principal = await _principal(people, who)
+        async with room:
+            found = await personal.memories(principal, device, offset, limit)
         return PersonalMemories(total=found.total, entries=[_shown(entry) for entry in found.entries])
 
     @router.get("/boards/{device}/days", **_RULES)
