@@ -171,6 +171,19 @@ def test_undo_is_offered_for_the_latest_change_of_a_memory_alone(browser: PageCl
         assert len(undos) == 1 and view.field("id").startswith("memory:pin:m1:")
 
 
+def test_the_history_offers_to_undo_what_the_board_itself_changed_last(
+    browser: PageClient, kitchen: Sent, memories: str
+):
+    kitchen.write("records", id="m1", content="the tea is in the box", tags=["tea"], created=1795247157, was=1)
+    kitchen.sync()
+    view = browser.open(f"{memories}/m1")
+    assert "The board itself made the newest change" in view.words
+    fields = {name: view.field(name) for name in ("csrf", "key", "was")}
+    sent = browser.send(f"{memories}/m1/undo-newest", fields)
+    assert (sent.status_code, sent.headers["location"]) == (303, f"{memories}/m1#changes")
+    assert answer(kitchen, ["line", "m1 is again: the tea is in the tin"]) == "/undo m1"
+
+
 def test_a_conflict_is_shown_with_both_texts_and_mine_can_be_sent_again(
     browser: PageClient, kitchen: Sent, memories: str
 ):
