@@ -23,6 +23,7 @@ from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.fitting import take_fitting
 from engram_host.companion.page.page import Page, view
 from engram_host.companion.page.views.memories import Key, ShownMemory, cut_html, new_key, shown_memory
+from engram_host.time_zones import BoardZone
 
 HISTORY_BYTES = 20000
 """Of the versions of a view, as HTML; earlier ones are in the API and on the command line."""
@@ -120,7 +121,7 @@ class MemoryView:
             most=_MOST_TEXT,
         )
 
-    def _versions(self, request: Request, found: MemoryDetail, zone: int) -> tuple[Sequence[str], bool]:
+    def _versions(self, request: Request, found: MemoryDetail, zone: BoardZone) -> tuple[Sequence[str], bool]:
         """The versions with what each changed, as many as fit; and whether there are more."""
         versions = [shown_memory(line) for line in found.versions]
         rendered: Iterator[str] = (
