@@ -113,6 +113,17 @@ def test_a_memory_is_shown_with_the_turn_that_it_came_from_and_its_history(
     assert not [each for each in replaced.all("form") if each["action"].endswith("/edit")]
 
 
+def test_a_memory_that_the_board_has_just_forgotten_is_looked_at_again_until_it_has_left(
+    browser: PageClient, kitchen: Sent, memories: str
+):
+    change(browser, f"{memories}/m2", "forget")
+    answer(kitchen, outcome(forgotten=1))
+    assert any("data-behind" in each for each in browser.open(f"{memories}/m2").all("section"))
+    kitchen.write("records", op="forget", id="m2", at=1795247200, was=2)
+    kitchen.sync()
+    browser.open(f"{memories}/m2", status=404)
+
+
 def test_a_turn_that_is_not_copied_yet_is_not_said_to_be_forgotten(browser: PageClient, kitchen: Sent, memories: str):
     kitchen.say("a box came")
     kitchen.keep("the box is red", tags=["box"], turns=["t2"])

@@ -1,5 +1,6 @@
 """One memory: its text, where it came from, its history, and forms that ask the board to change it."""
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -35,6 +36,8 @@ _CHANGES = 8
 _MOST_TEXT = 8000
 _SEE_OTHER = 303
 _BASE = "/boards/{device}/memories/{entry}"
+_LEAVING_SECONDS = 60
+"""How long after it was asked for a forgotten memory is expected to leave the copy."""
 
 EntryId = Annotated[str, Path(pattern=r"^m[0-9]{1,9}$")]
 OtherId = Annotated[str, Query(pattern=r"^ ?m[0-9]{1,9} ?$")]
@@ -92,7 +95,7 @@ class MemoryView:
             difference=differences(line.content, conflict.text) if conflict else [],
             draft=conflict.text if conflict else line.content,
             is_undoable=is_newest_undoable(found, changes),
-            is_behind=any(_is_behind(change, line) for change in changes),
+            is_behind=any(_is_behind(change, line) for change in changes) or _is_leaving(changes, entry),
             types=TYPES,
             sources=SOURCES,
             key=new_key(),
@@ -172,6 +175,15 @@ def _conflict(changes: list[MemoryChange], entry: str) -> MemoryChange | None:
 def _is_behind(change: MemoryChange, line: ShownMemory) -> bool:
     """Whether the board has made a change that its copy here has not yet."""
     return change.state == "done" and change.kind in ("edit", "merge") and change.was == line.seq
+
+
+def _is_leaving(changes: list[MemoryChange], entry: str) -> bool:
+    """Whether the board has just forgotten a memory that its copy here still has."""
+    newest = next((change for change in changes if change.entry == entry), None)
+    if newest is None or newest.state != "done" or newest.kind not in ("forget", "drop"):
+        return False
+    # Later the board may have brought it back itself, which no change here says.
+    return time.time() - newest.at < _LEAVING_SECONDS
 
 
 def _spans(older: ShownMemory | None, line: ShownMemory) -> list[Span]:
