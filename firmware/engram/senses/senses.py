@@ -263,7 +263,7 @@ class Senses:
     def bytes_used(self) -> int:
         """Bytes of the files on flash."""
         with lazy(*_MODULES):
-            return self._opened().bytes + max(0, files.size(self._folder + _FILE))
+            return self._opened().size + max(0, files.size(self._folder + _FILE))
 
     def _opened(self):
         history = self._history
