@@ -32,8 +32,11 @@ if TYPE_CHECKING:
     from engram.memory.texts.retention import NoteRetention
     from engram.memory.undo import Undo
     from engram.reminders.reminders import Reminders
+    from engram.senses.sampling import Sampling
     from engram.senses.senses import Senses
     from engram.store.log.reserve import Reserve
+    from engram.tools.pins import Pins
+    from engram.tools.toolbox import Toolbox
 
 
 def _wired(board, name: str, *arguments):
@@ -74,6 +77,9 @@ class Board:
     model: "ModelOnDemand | None" = None
     senses: "Senses | None" = None
     """What the board perceives, None until something is observed or configured."""
+    sampling: "Sampling | None" = None
+    """What reads the sensors of config.json, None if there are none."""
+    pins: "Pins | None" = None
     telegram: "Telegram | None" = None
     telegram_refusal = ""
     """Why there is no Telegram although a token is set."""
@@ -81,6 +87,8 @@ class Board:
     """The TLS context that the board's links share, None as long as none is over TLS."""
     one_link: "OneLink | None" = None
     """Where the memory has room for one link over TLS: lets the model's and Telegram's take turns."""
+    toolbox: "Toolbox | None" = None
+    """A person's own tools and pins, None until there is one."""
     _people: "People | None" = None
 
     def __init__(self, config, folder: str, clock, network):
@@ -160,6 +168,25 @@ class Board:
         if senses is None:
             senses = self.senses = _wired(self, "senses")
         return senses
+
+    def find_toolbox(self) -> "Toolbox":
+        """What holds a person's own tools: made when the first one is added."""
+        toolbox = self.toolbox
+        if toolbox is None:
+            toolbox = self.toolbox = _wired(self, "toolbox")
+        return toolbox
+
+    def read_pin(self, name: str):
+        """The value of a pin of config.json as a number, None if it cannot be read."""
+        value = self.pins.values((name,))[name] if self.pins else None
+        return {"on": 1, "off": 0}.get(value) if isinstance(value, str) else value
+
+    def check_arguments(self, arguments: str, schema: str) -> dict:
+        """The arguments of a call as a dict; ArgumentError if they do not fit the schema."""
+        with lazy("agent.schema_check"):
+            from engram.agent import schema_check
+
+            return schema_check.arguments(arguments, schema)
 
     def find_status(self) -> dict:
         """How the board is, see status.py."""

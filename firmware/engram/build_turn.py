@@ -3,7 +3,9 @@
 from engram import files
 from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
+from engram.lazy import lazy
 
+_TOOLS_SHARE = const(8)  # of the model's window, the part that a person's own tools may take
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
 
 
@@ -20,7 +22,7 @@ def answerer(board):
 
     parts = board.make_prompts(), board.make_tools, board.make_offline, board.model, board.jobs, board.make_post_turn
     memory = board.config, board.journal, board.reminders, board.inbox.push
-    return Answerer(*memory, *parts, board.remote_search())
+    return Answerer(*memory, *parts, board.remote_search(), board.toolbox)
 
 
 def recall(board):
@@ -40,7 +42,7 @@ def prompts(board):
     from engram.agent.prompt import PromptBuilder  # likewise
 
     memory = board.records, board.journal, board.make_recall(), board.profile, board.notes
-    return PromptBuilder(board.config, board.clock, *memory, board.tag_snapshots)
+    return PromptBuilder(board.config, board.clock, *memory, board.tag_snapshots, board.toolbox)
 
 
 def tools(board):
@@ -49,7 +51,28 @@ def tools(board):
 
     recall = board.make_recall()
     memory = board.records, recall, board.journal, board.forgetting, board.profile, board.notes, board.reminders
-    return Tools(board.config, board.clock, *memory, board.confirmations, _remote_recall(board, recall))
+    return Tools(board.config, board.clock, *memory, board.confirmations, _remote_recall(board, recall), board.toolbox)
+
+
+def toolbox(board):
+    """What holds a person's own tools."""
+    from engram.agent import schemas  # likewise
+    from engram.tools.toolbox import Toolbox  # absent from boards without tools of their own
+
+    names = [tool.name for mode in ("full", "lightweight") for tool in schemas.tools(mode)]
+    return Toolbox(tuple(names), board.check_arguments, board.config.get("llm.context_tokens") // _TOOLS_SHARE)
+
+
+def add_pins(board):
+    """Open the pins of config.json, and add the tools over them."""
+    from engram.tools import pins  # absent from boards without pins
+
+    board.pins = pins.open_pins(board.config.table("pins"), board.folder)
+    try:
+        for tool in pins.tools(board.pins):
+            board.find_toolbox().add(tool)
+    except ArgumentError as error:
+        raise ConfigError("pins", "take shorter names and notes: " + error.problem) from None
 
 
 def offline(board):
@@ -99,9 +122,31 @@ def senses(board):
 
     config = board.config
     limits = [config.get("senses." + name) for name in ("most", "bytes", "write_minutes", "raw_readings")]
-    senses = Senses(board.folder + "/memory", board.clock, *limits, config.table("senses"))
+    configs = _sense_configs(board)
+    declared = {sense.name: (sense.unit, sense.decimals) for sense in configs}
+    senses = Senses(board.folder + "/memory", board.clock, *limits, declared)
     senses.open()
+    if any(sense.kind != "code" for sense in configs):
+        from engram.senses.sampling import Sampling  # absent from boards without sensors
+
+        board.sampling = Sampling(senses, configs, board.read_pin)
     return senses
+
+
+def _sense_configs(board) -> list:
+    """The senses of config.json."""
+    table, pins = board.config.table("senses"), board.config.table("pins")
+    if not table:
+        return []
+    with lazy("senses.sense_config", "senses.registry"):
+        from engram.senses import sense_config  # once, at the start
+
+        forbidden = ()
+        if sense_config.names_numbers(table):
+            from engram.tools import pin_config, pin_driver  # absent from boards without pins
+
+            forbidden = () if pin_driver.is_simulated() else pin_config.forbidden_pins(board.folder)
+        return sense_config.parse_senses(table, pins, forbidden, board.config.get("senses.most"))
 
 
 def model(board, tls, addresses):

@@ -15,8 +15,13 @@ _FRESH_MS = const(2000)  # a measurement serves all senses of a sensor that are 
 _SAMPLES = const(4)  # of an ADC, of which the mean is taken
 
 
-def make_driver(sense, shared: dict):
-    """The driver of a SenseConfig; sensors that tell several things are kept in `shared`, by kind and pins."""
+def make_driver(sense, shared: dict, read_pin):
+    """The driver of a SenseConfig; sensors that tell several things are kept in `shared`, by kind and pins.
+
+    `read_pin` gives the value of a pin of config.json by its name.
+    """
+    if sense.pin_name and sense.what in ("", "state"):
+        return NamedPin(sense, read_pin)
     if sense.kind in _SENSORS:
         key = sense.kind, sense.pins
         if key not in shared:
@@ -53,6 +58,26 @@ class Adc(Driver):
         return self._scale[0] * millivolts + self._scale[1] if self._scale else millivolts
 
 
+class NamedPin(Driver):
+    """A pin of config.json's pins, which has been set up there."""
+
+    def __init__(self, sense, read_pin):
+        self._name = sense.pin_name
+        self._is_state = sense.what == "state"
+        self._read_pin = read_pin
+        self._last = None
+
+    @property
+    def has_news(self) -> bool:
+        """Whether the state has changed since it was read."""
+        return self._is_state and self._read_pin(self._name) != self._last
+
+    def read(self):
+        """Its state, or what its scale makes of millivolts."""
+        self._last = self._read_pin(self._name)
+        return self._last
+
+
 class DigitalPin(Driver):
     """A pin's state, or how often it changed, or rose, since it was read before."""
 
@@ -63,7 +88,8 @@ class DigitalPin(Driver):
         self._pin = Pin(sense.pins[0], Pin.IN, pull)
         self._is_state = sense.what == "state"
         self._edges = 0
-        trigger = Pin.IRQ_RISING if sense.what == "count" else Pin.IRQ_RISING | Pin.IRQ_FALLING
+        rising = Pin.IRQ_FALLING if sense.options.get("invert") else Pin.IRQ_RISING
+        trigger = rising if sense.what == "count" else Pin.IRQ_RISING | Pin.IRQ_FALLING
         self._pin.irq(self._on_edge, trigger)
 
     def _on_edge(self, _) -> None:
@@ -211,7 +237,9 @@ class Bme280:
 
     def value(self, sense):
         """One of the three; modules that reckon in integers have hundredths, 256ths of a pascal and 1024ths."""
-        at, parts, whole = {"temperature": (0, 100, 1), "pressure": (1, 25600, 100), "humidity": (2, 1024, 1)}[sense.what]
+        at, parts, whole = {"temperature": (0, 100, 1), "pressure": (1, 25600, 100), "humidity": (2, 1024, 1)}[
+            sense.what
+        ]
         figure = self._figures[at]
         return figure / (whole if isinstance(figure, float) else parts)
 

@@ -10,8 +10,9 @@ _LOOK_MS = const(1000)  # between two looks at pins, which are read when they ch
 class Sampling:
     """Samples some SenseConfigs, each at its own pace."""
 
-    def __init__(self, senses, configs: list):
+    def __init__(self, senses, configs: list, read_pin):
         self._senses = senses
+        self._read_pin = read_pin
         now = ticks_ms()
         self._sampled = [Sampled(config, now) for config in configs if config.kind != "code"]
         self._shared = {}
@@ -35,7 +36,7 @@ class Sampling:
         config = sampled.config
         try:
             if sampled.driver is None:
-                sampled.driver = make_driver(config, self._shared)
+                sampled.driver = make_driver(config, self._shared, self._read_pin)
             await sampled.driver.prepare()
             value = sampled.driver.read()
             if value is not None:

@@ -12,10 +12,24 @@ _LONGEST = const(86400)
 _HIGHEST_PIN = const(48)
 _FIELDS = const(" kind every unit decimals limits ")  # of each kind
 
-_PINS = {"adc": ("pin",), "pin": ("pin",), "dht11": ("pin",), "dht22": ("pin",), "ds18b20": ("pin",), "bme280": ("scl", "sda")}
+_PINS = {
+    "adc": ("pin",),
+    "pin": ("pin",),
+    "dht11": ("pin",),
+    "dht22": ("pin",),
+    "ds18b20": ("pin",),
+    "bme280": ("scl", "sda"),
+}
 """The fields of a kind that name pins; each has to be there."""
 
-_MORE = {"adc": " scale ", "pin": " pull what ", "dht11": " what ", "dht22": " what ", "ds18b20": " rom ", "bme280": " what address "}
+_MORE = {
+    "adc": " scale ",
+    "pin": " pull what ",
+    "dht11": " what ",
+    "dht22": " what ",
+    "ds18b20": " rom ",
+    "bme280": " what address ",
+}
 """Other fields of a kind."""
 
 _WHAT = {
@@ -33,8 +47,13 @@ _WHOLE = ("pin", "wifi_signal", "heap")
 
 KINDS = ("adc", "pin", "chip_temperature", "dht11", "dht22", "ds18b20", "bme280", "wifi_signal", "heap", "code")
 
-SenseConfig = namedtuple("SenseConfig", "name kind pins what every unit decimals limits options")
-"""One sense of config.json; `pins` are numbers, `options` the kind's other fields."""
+SenseConfig = namedtuple("SenseConfig", "name kind pins pin_name what every unit decimals limits options")
+"""One sense of config.json: `pins` are numbers, `pin_name` is what config.json's pins call it, `options` are other fields."""
+
+
+def names_numbers(table: dict) -> bool:
+    """Whether a sense of config.json names a pin by its number."""
+    return any(isinstance(entry.get(field), int) for entry in table.values() for field in ("pin", "scl", "sda"))
 
 
 def parse_senses(table: dict, named_pins: dict, forbidden, most: int) -> list:
@@ -63,7 +82,10 @@ def _parse_sense(name: str, entry: dict, named_pins: dict, forbidden) -> SenseCo
         if kind not in KINDS:
             raise ArgumentError("kind", "must be one of " + ", ".join(KINDS) + ".")
         _check_fields(kind, entry)
-        pins = [_pin(field, entry.get(field), named_pins, forbidden) for field in _PINS.get(kind, ())]
+        pin_name = entry.get("pin") if isinstance(entry.get("pin"), str) else ""
+        if pin_name:
+            entry = _with_pin(kind, entry, named_pins.get(pin_name))
+        pins = [_pin(field, entry.get(field), named_pins, forbidden, pin_name) for field in _PINS.get(kind, ())]
         what = entry.get("what", _FIRST.get(kind, ""))
         if kind in _WHAT and what not in _WHAT[kind]:
             raise ArgumentError("what", "must be one of " + ", ".join(sorted(_WHAT[kind])) + ".")
@@ -71,9 +93,9 @@ def _parse_sense(name: str, entry: dict, named_pins: dict, forbidden) -> SenseCo
         unit = registry.check_unit(entry.get("unit", unit))
         decimals = _whole("decimals", entry.get("decimals", 0 if kind in _WHOLE else 1), 0, registry.MOST_DECIMALS)
         every = _whole("every", entry.get("every", _EVERY), _SHORTEST, _LONGEST)
-        options = {field: entry[field] for field in ("scale", "pull", "rom", "address") if field in entry}
+        options = {field: entry[field] for field in ("scale", "pull", "invert", "rom", "address") if field in entry}
         _check_options(options)
-        return SenseConfig(name, kind, tuple(pins), what, every, unit, decimals, _limits(entry), options)
+        return SenseConfig(name, kind, tuple(pins), pin_name, what, every, unit, decimals, _limits(entry), options)
     except ArgumentError as error:
         raise ConfigError(key, str(error)) from None
 
@@ -85,12 +107,22 @@ def _check_fields(kind: str, entry: dict) -> None:
             raise ArgumentError(field, "is no field of the kind %s: it takes %s." % (kind, ", ".join(known.split())))
 
 
-def _pin(field: str, value, named_pins: dict, forbidden) -> int:
-    if isinstance(value, str):
-        if value not in named_pins:
-            raise ArgumentError(field, "there is no pin %s in pins; give its number or a name there." % value)
-        return _whole(field, named_pins[value].get("pin"), 0, _HIGHEST_PIN)
+def _with_pin(kind: str, entry: dict, named) -> dict:
+    """A sense's fields with those of the pin of config.json that it names."""
+    mode = {"adc": "adc", "pin": "in"}.get(kind)
+    if named is None or named.get("mode") != mode:
+        wanted = "a pin of config.json's pins with the mode %s" % mode if mode else "a number"
+        raise ArgumentError("pin", "must be %s." % wanted)
+    given = {field: named[field] for field in ("unit", "pull", "invert") if field in named}
+    given.update(entry)
+    given["pin"] = named.get("pin")
+    return given
+
+
+def _pin(field: str, value, named_pins: dict, forbidden, pin_name: str) -> int:
     number = _whole(field, value, 0, _HIGHEST_PIN)
+    if pin_name:
+        return number  # checked where pins are
     if number in forbidden:
         problem = "%d is never allowed on this board: it belongs to the flash, the PSRAM, the boot or the serial line."
         raise ArgumentError(field, problem % number)

@@ -98,11 +98,11 @@ def test_another_unit_is_refused_and_a_first_one_is_taken():
 
 
 def test_what_config_declares_of_a_sense_holds_and_cannot_change_under_its_readings():
-    board = Board(declared={"Battery": {"kind": "code", "unit": "V", "decimals": 3}})
+    board = Board(declared={"Battery": ("V", 3)})
     board.observe("battery", 3.712)
     sense = board.senses.find("battery")
     assert (sense.name, sense.text(sense.last)) == ("Battery", "3.712 V")
-    board._settings = board._settings[:4] + ({"battery": {"decimals": 2}},)
+    board._settings = board._settings[:4] + ({"battery": ("V", 2)},)
     with raises(ConfigError) as caught:
         board.restart()
     assert str(caught.error).startswith("config: senses.battery.decimals: is 3 for the readings that there are")
