@@ -85,7 +85,10 @@ class Senses:
         ArgumentError for a value that is no finite number or for a sense that cannot be made, StoreError if a new sense cannot
         be written.
         """
-        sense = self._by_name.get(name) or self._sense_for(name, unit)
+        sense = self._by_name.get(name)
+        if sense is None:
+            scale(value, 0)  # what is no reading makes no sense
+            sense = self._sense_for(name, unit)
         if unit and unit != sense.unit:
             self._change_unit(sense, unit)
         return self._keep(sense, self._now(), scale(value, sense.decimals))
