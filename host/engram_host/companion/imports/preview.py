@@ -10,7 +10,7 @@ from engram.memory.access import OWNER
 from engram.transfer.importer import Importer
 from engram_host.companion.conversations.service import MOST_CHARACTERS
 from engram_host.companion.entries.reader import LogCopy
-from engram_host.companion.errors import ImportRefused
+from engram_host.companion.errors import REFUSALS, ImportRefused
 from engram_host.companion.imports.copied_board import CopiedClock, CopiedRecords, CopiedTexts
 from engram_host.companion.imports.types import ImportLine, Outcome
 from engram_host.companion.store import CompanionStore
@@ -50,8 +50,7 @@ def preview_import(store: CompanionStore, device: str, name: str, data: bytes, n
     lines: list[ImportLine] = []
     for number, found in source.lines():
         if len(lines) == MOST_LINES:
-            problem = f"the file has more than {MOST_LINES} lines: split it, or use `engram import FILE --port PORT`."
-            raise ImportRefused(problem)
+            raise ImportRefused(REFUSALS.say("import_long", most=MOST_LINES))
         lines.append(
             ImportLine(number, "refused", found, "") if isinstance(found, str) else board.import_line(number, found)
         )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
+from engram_host.companion.store.boards.copy_events import EVENTS
 from engram_host.companion.store.queries import OF_COPY, Rows, placeholders
 from engram_host.companion.store.row_types import LogRow, is_intact, line_bytes
 from engram_host.companion.types import FOLDER, LogName
@@ -72,8 +73,7 @@ def mark_damaged(rows: Rows, found: Iterable[Found], now: int) -> list[str]:
         if device.startswith(FOLDER):
             # Its files are read again, which writes the passages anew.
             rows.run("UPDATE files SET stamp = '' WHERE folder = ?", (device,))
-        lines = counted(len(marked), "line", "lines")
-        sentence = f"{lines} of the {log} were found damaged in the database, the first is line {min(marked)}."
+        sentence = EVENTS.say("found_damaged", log=log, first=min(marked), n=len(marked))
         rows.add_event(device, now, sentence)
         sentences.append(f"{device}: {sentence}")
     return sentences

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from engram.link import messages
 from engram_host.companion.errors import Refused, Stale, UnknownDevice
-from engram_host.companion.store import replication_rules, retention
+from engram_host.companion.store import retention
 from engram_host.companion.store.board_notes import NoteFileTable, note_state
+from engram_host.companion.store.boards.copy_events import EVENTS
 from engram_host.companion.store.boards.status_table import BoardStatusTable
 from engram_host.companion.store.damage import DamagedLines, count_damaged
 from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
@@ -319,7 +320,7 @@ class ReplicaWriter(NoteFileTable, BoardStatusTable):
             rows.flush()
             rows.save_devices([row])
             if count:
-                rows.add_event(device, now, replication_rules.archived_again(count))
+                rows.add_event(device, now, EVENTS.say("archived_again", n=count))
         return rows.count_archived(copy)
 
     @writes
@@ -347,9 +348,8 @@ def _unwelcome(device: DeviceRow, sender: Sender, now: int) -> Refused | Stale |
     silence = now - device.heard if now >= device.heard else SILENCE_SECONDS
     if device.board != sender.board:
         if silence < SILENCE_SECONDS:
-            return Refused(
-                replication_rules.two_boards(device.name, device.board, sender.board), SILENCE_SECONDS - silence
-            )
+            sentence = EVENTS.say("two_boards", board=device.name, known=device.board, other=sender.board)
+            return Refused(sentence, SILENCE_SECONDS - silence)
         return None
     # After a silence it is no late message but a board whose flash is an older one.
     return Stale("the hello came late.") if device.is_ahead_of(sender) and silence < SILENCE_SECONDS else None
@@ -357,11 +357,11 @@ def _unwelcome(device: DeviceRow, sender: Sender, now: int) -> Refused | Stale |
 
 def _who_came(device: DeviceRow, sender: Sender) -> list[str]:
     if not device.board:
-        return [replication_rules.first_time(device.name)]
+        return [EVENTS.say("first_time", board=device.name)]
     if device.board != sender.board:
-        return [replication_rules.another_board(device.name, device.board, sender.board)]
+        return [EVENTS.say("another_board", board=device.name, known=device.board, other=sender.board)]
     if device.is_ahead_of(sender):
-        return [replication_rules.older_flash(device.link, sender.link)]
+        return [EVENTS.say("older_flash", known=device.link, link=sender.link)]
     return []
 
 

@@ -93,7 +93,7 @@ class MemoryView:
     async def show_merge(self, request: Request, device: str, entry: str, other: str) -> Response:
         """Two memories beside each other, and a form for the text of both."""
         if entry == other:
-            raise UnknownEntry(other, "is the same memory: name another one.")
+            raise UnknownEntry(other, "same_memory")
         board = await self._overviews.summary(device)
         kept, gone = await self._browser.detail(device, entry), await self._browser.detail(device, other)
         lines = [shown_memory(each.entry.line) for each in (kept, gone)]
