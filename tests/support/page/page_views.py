@@ -22,7 +22,7 @@ class PageView:
     path: str
     status: int = 200
     searches: bool = False
-    """Whether it takes as long as a search of the API, which has figures of its own."""
+    """Whether it takes as long as a search of the API, with which it is compared."""
     is_personal: bool = False
     """Whether it is one of the page of a person who talks through bridges: PERSON, by a link."""
 

@@ -22,9 +22,16 @@ from engram_host.wording import counted
 MOST_LINES = 5_000
 """Lines of one file: each is a message to the board."""
 
-"""How the message with a line begins."""
+_COUNTED: tuple[Outcome, ...] = (
+    "stored",
+    "changed",
+    "there already",
+    "older than here",
+    "changed meanwhile",
+    "forgotten",
+)
+"""The counts of a board's report; a line that is in none of them is a text."""
 
-_COUNTED: tuple[Outcome, ...] = ("stored", "changed", "there already", "older than here", "forgotten")
 _SHOWN = 200
 
 
