@@ -62,7 +62,7 @@ def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
         memories.make_router(page, companion.overviews, companion.memories),
         memory.make_router(page, companion.overviews, companion.memories),
         imports.make_router(page, companion.imports, companion.overviews),
-        days.make_router(page, companion.overviews.journal),
+        days.make_router(page, companion.overviews.journal, companion.memories.sessions),
         search.make_router(page, companion.search, companion.absences, companion.overviews),
         settings.make_router(page, companion.overviews, companion.board_settings),
         people.make_router(page, companion.people),
