@@ -42,6 +42,7 @@ VIEWS = (
     PageView("memories", "/boards/kitchen/memories"),
     PageView("memories-trash", "/boards/kitchen/memories?state=trash"),
     PageView("memory", "/boards/kitchen/memories/m13"),
+    PageView("merge-pick", "/boards/kitchen/memories/m2/merge", searches=True),
     PageView("merge", "/boards/kitchen/memories/m2/merge?other=m20"),
     PageView("search", "/search"),
     PageView("search-found", "/search?q=tea", searches=True),
