@@ -10,7 +10,7 @@
       FileUnreadable     there is one, and it cannot be shown (name)
       UnknownConversation   nobody has said a message of that id to a board (id)
       MessageIdTaken     another message to a board has that id (id)
-      TooManyWaiting     so many messages wait for a board that it is given no more
+      TooManyWaiting     too many messages wait for a board to give it another one
       UnknownEntry       a board's copy has no memory or turn of that id (id)
       MemoryNotChangeable   a memory, or a change of it, is in a state in which it is not changed or undone (id)
       UnknownImport      no import of that id is kept (id)
@@ -152,7 +152,7 @@ class MessageIdTaken(CompanionError):
 
 
 class TooManyWaiting(CompanionError):
-    """So many messages wait for a board, of all people or of one, that no more are taken for it."""
+    """Too many messages wait for a board, of all people or of one, to take more for it."""
 
 
 class UnknownEntry(CompanionError):

@@ -200,7 +200,7 @@ class SearchService:
         notes = tuple(self._store.note_sources(boards, only_left))
         if log == "notes":
             for name in boards:
-                self._store.device(name)  # else nobody is told that there is no such board
+                self._store.device(name)  # else an unknown board is not reported
             return notes, options | {"log": None}
         return boards + notes, options
 

@@ -36,7 +36,7 @@ MOST_REMEMBERED = 1000
 
 @dataclass(frozen=True)
 class Alert:
-    """Something to tell. Of one `key` nothing is sent twice within the cool-down; of one `subject` only so many."""
+    """Something to report. One `key` is sent once within the cool-down; one `subject` up to a limit."""
 
     key: str
     subject: str

@@ -26,7 +26,7 @@ from engram_host.wording import counted
 _log = logging.getLogger("engram.conversations")
 
 AWAY_SECONDS = 10.0
-"""After which who waits for an answer is told that the board has not got the message yet."""
+"""Seconds before the answer's stream says that the board has not taken the message yet."""
 
 BUSY_SECONDS = 120
 """How long after the last sign of an earlier answer a board counts as busy with it."""

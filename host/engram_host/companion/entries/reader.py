@@ -166,7 +166,7 @@ class LogCopy:
                 yield seq, fields
 
     def _archive(self) -> Iterator[tuple[int, bytes]]:
-        """The lines of what is archived, some of which the board's log may have still."""
+        """The lines of archived entries; the board's log may still have some of them."""
         if self._log == "records":
             yield from archived_lines(self._store, self.device.name)
 

@@ -44,7 +44,7 @@ class DamagedLines:
 
     @property
     def sentence(self) -> str:
-        """What a person is told of them."""
+        """Their sentence for a person."""
         lines = counted(self.count, "line", "lines")
         start = f"{self.device}: {lines} of its {self.log} in the database {'is' if self.count == 1 else 'are'} damaged"
         if self.former:
@@ -59,7 +59,7 @@ class DamagedLines:
 
 
 def mark_damaged(rows: Rows, found: Iterable[Found], now: int) -> list[str]:
-    """Mark lines that were found damaged and still are; a sentence for each log of which any was marked."""
+    """Mark lines that were found damaged and still are; a sentence for each log with a line marked."""
     by_copy: dict[tuple[str, LogName, int], list[int]] = defaultdict(list)
     for device, log, epoch, seq in found:
         by_copy[device, log, epoch].append(seq)
@@ -71,7 +71,7 @@ def mark_damaged(rows: Rows, found: Iterable[Found], now: int) -> list[str]:
         if not marked:
             continue
         if device.startswith(FOLDER):
-            # Its files are read again, which writes the passages anew.
+            # Its files are read again, which writes the passages again.
             rows.run("UPDATE files SET stamp = '' WHERE folder = ?", (device,))
         sentence = EVENTS.say("found_damaged", log=log, first=min(marked), n=len(marked))
         rows.add_event(device, now, sentence)
@@ -209,7 +209,7 @@ def is_sound(row: Sequence[Any]) -> bool:
 
 
 def damaged_rows(rows: Rows) -> list[str]:
-    """A sentence for each table of which rows are damaged."""
+    """A sentence for each table with damaged rows."""
     found: list[str] = []
     rows.read_by_index()
     for name, table in CHECKED.items():

@@ -16,7 +16,7 @@ from engram_host.companion.store.row_types import LogRow
 from engram_host.companion.types import LEFT_NOTES, NOTES, LogName, RetentionLimits
 
 USE_DAYS_KEPT = 400
-"""Days of which it is kept what boards added."""
+"""Days that the counts of what boards added are kept."""
 
 _AT_ONCE = 2000
 """Lines that are removed in one transaction: boards wait for it some ms."""

@@ -77,7 +77,7 @@ class ReplicaReader(DatabaseTable):
 
     @reads
     def devices_after(self, rows: Rows, name: str, limit: int) -> list[Device]:
-        """Boards with names after one, by name, at most so many."""
+        """Boards with names after one, by name, up to a limit."""
         return _with_copies(rows, rows.devices_after(name, limit))
 
     @reads
@@ -92,7 +92,7 @@ class ReplicaReader(DatabaseTable):
     def changes(self, rows: Rows, device: str, after: int, limit: int = 2000) -> list[Change]:
         """What has changed in the copies of the present epochs since a version, oldest first, at most `limit`.
 
-        A line of which there are several versions comes once, as it is now; one that is damaged comes as one that has gone.
+        A line with several versions comes once, as it is now; one that is damaged comes as one that has gone.
         """
         # Nobody finds what was promised and not archived once the board has dropped it.
         line = "CASE WHEN lines.beyond AND lines.archive < 0 THEN NULL ELSE lines.line END"
@@ -270,14 +270,14 @@ class ReplicaWriter(NoteFileTable, BoardStatusTable):
 
     @writes
     def is_same(self, rows: Rows, sender: Sender, span: SeqRange, count: int, crc: str) -> bool:
-        """Whether the copy of a span has so many lines with that digest (see engram.link.messages). Refused, Stale."""
+        """Whether the copy of a span has that number of lines with that digest (see engram.link.messages). Refused, Stale."""
         copy = admitted(rows, sender, span.device, span.log, span.epoch)
         crcs = rows.crcs_between(copy, span.after, span.to)
         return len(crcs) == count and (not count or _digest(crcs) == crc)
 
     @writes
     def mark_agreed(self, rows: Rows, sender: Sender, device: str, log: LogName, epoch: int, rewrites: int) -> None:
-        """Note that the copy of a log is like the board's after so many rewrites. Refused, Stale.
+        """Note that the copy of a log is like the board's after a number of rewrites. Refused, Stale.
 
         What was forgotten after it had left the board goes now, as far as the copy says so.
         """

@@ -1,4 +1,4 @@
-"""The rules by which the copy of a board's logs follows the board.
+"""The rules of how the copy of a board's logs follows the board.
 
 Each function that gets `rows` runs inside one transaction.
 """

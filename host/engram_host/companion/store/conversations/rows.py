@@ -20,7 +20,7 @@ COLUMNS = (
     "number, device, mid, principal, text, room, is_group, workspace, is_command, state, turn, at, changed, offers, "
     "begun, unnamed, is_cancelled, is_push"
 )
-"""Those of which as_conversation() makes a Conversation."""
+"""Those that as_conversation() reads."""
 
 ONE = "device = ? AND mid = ?"
 OPEN = "state IN ('waiting', 'taken', 'answering')"
@@ -135,7 +135,7 @@ def as_conversation(row: Sequence[Any]) -> Conversation:
 
 
 def begin_answer(rows: Rows, found: Conversation, offer: int) -> None:
-    """Begin the answer to an offer, in place of the one of which there are some pieces already."""
+    """Begin the answer to an offer, in place of one with some pieces already."""
     key = (found.device, found.said.mid)
     rows.run(f"UPDATE conversations SET attempt = ? WHERE {ONE}", (offer, *key))
     if last := _last_piece(rows, found):
