@@ -18,11 +18,14 @@ from engram.text.utf8 import is_printable_ascii
 _FILE = const("config.json")
 _SECRETS = const("secrets.json")
 _CITATIONS = const("recall.citations")
+_NO_ZONE = const(
+    "must be an offset such as +01:00, or a rule such as CET-1CEST,M3.5.0,M10.5.0/3; see docs/reference/settings.md."
+)
 _LARGEST = const(8192)  # bytes of either file: it is read whole
 
 SETTINGS = """
 mode ["full",["full","lightweight"]]
-timezone ["+00:00",6,6]
+timezone ["+00:00",1,64]
 llm.api ["openai",["openai","anthropic"]]
 llm.url ["",0,200]
 llm.model ["",0,100]
@@ -105,6 +108,9 @@ log.level ["warning",["debug","info","warning","error"]]
 
 SECRETS = ("llm.key", "telegram.token", "companion.token", "wifi")
 
+TABLES = ("pins", "senses")
+"""Objects in config.json whose names a person chooses; what uses one checks what is in it, when it is made."""
+
 
 class Config:
     """The settings of one board: `config.get("llm.url")`; what no file sets has its default."""
@@ -113,12 +119,16 @@ class Config:
         self._folder = folder
         self._values = {}
         self._secrets = {}
-        for name, value in _flat(_read(folder + "/" + _FILE, _FILE)):
+        values = _read(folder + "/" + _FILE, _FILE)
+        self._tables = {name: _table(name, values.pop(name)) for name in TABLES if name in values}
+        for name, value in _flat(values):
             self._set(name, value)
         for name, value in _flat(_read(folder + "/" + _SECRETS, _SECRETS)):
             self._set_secret(name, value)
         for name, value in overrides.items() if overrides else ():
-            if name in SECRETS:
+            if name in TABLES:
+                self._tables[name] = _table(name, value)
+            elif name in SECRETS:
                 self._set_secret(name, value)
             else:
                 self._set(name, value)
@@ -128,6 +138,10 @@ class Config:
         if name in self._values:
             return self._values[name]
         return _row(name)[0]
+
+    def table(self, name: str) -> dict:
+        """The object in config.json with one of the names in TABLES, {} if there is none."""
+        return self._tables.get(name, {})
 
     def secret(self, name: str):
         """The value of a secret, "" if it is not set; that of wifi is a list of networks."""
@@ -152,6 +166,8 @@ class Config:
         """Yield a line for each setting that is not left to its default, and for each secret, without its value."""
         for name in sorted(self._values):
             yield name + " " + text.dumps(self._values[name])
+        for name in sorted(self._tables):
+            yield name + " " + text.dumps(self._tables[name])
         for name in sorted(self._secrets):
             yield name + " is set"
 
@@ -196,6 +212,16 @@ def parse_value(name: str, said: str):
         return said
 
 
+def zone_of(setting: str) -> tuple:
+    """(minutes east of Greenwich of standard time, its Zone or None) of what `timezone` may be; ValueError if it is none."""
+    if setting[:1] in "+-":
+        return zone_minutes(setting), None
+    from engram.zone import Zone  # 2 KB that boards without a rule do without
+
+    zone = Zone(setting)
+    return zone.standard, zone
+
+
 def _row(name: str) -> list:
     """The default of a setting, and its bounds."""
     at = SETTINGS.find("\n" + name + " [")
@@ -220,9 +246,9 @@ def _check(name: str, value) -> None:
         raise ConfigError(name, "must be a text of %d to %d characters." % tuple(bounds))
     if name == "timezone":
         try:
-            zone_minutes(str(value))
+            zone_of(str(value))
         except ValueError:
-            raise ConfigError(name, "must look like +01:00 or -08:00.") from None
+            raise ConfigError(name, _NO_ZONE) from None
 
 
 def _read(path: str, name: str) -> dict:
@@ -236,6 +262,12 @@ def _read(path: str, name: str) -> dict:
     if not isinstance(values, dict):
         raise ConfigError(name, "must be a JSON object; see docs/reference/settings.md.")
     return values
+
+
+def _table(name: str, value) -> dict:
+    if not isinstance(value, dict) or not all(isinstance(entry, dict) for entry in value.values()):
+        raise ConfigError(name, "must be a JSON object of objects; see docs/reference/settings.md.")
+    return value
 
 
 def _flat(values: dict, prefix: str = ""):

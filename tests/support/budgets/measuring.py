@@ -7,6 +7,7 @@ import json
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +34,14 @@ COMPARES_FACTS = "heap: KB in which a turn compares facts"
 
 HEAP_STEP = 4
 """Kilobytes between two heaps that are tried."""
+
+APART = {
+    "channels/telegram": "modules of Telegram",
+    "tools": "modules of tools",
+    "timers": "modules of timers",
+    "senses": "modules of senses",
+}
+"""Packages that are loaded only where they are used, and the budgets that they have of their own."""
 
 TRIES = 3
 """How often the heap of a limit is tried: what is free in it also depends on how the network cuts an answer into pieces."""
@@ -86,13 +95,13 @@ def store(kind: str, folder: Path) -> Figures:
 
 
 def mpy() -> Figures:
-    """The bytes of all modules of the firmware, compiled as for a board without PSRAM; those of Telegram apart."""
+    """The bytes of all modules of the firmware, compiled as for a board without PSRAM; those of some packages apart."""
     firmware_build.compile_small()
-    sizes = {"modules: bytes of .mpy": 0, "modules of Telegram: bytes of .mpy": 0}
-    for file in (firmware_build.SMALL / "firmware" / "engram").rglob("*.mpy"):
-        group = "modules of Telegram" if file.parent.name == "telegram" else "modules"
-        sizes[f"{group}: bytes of .mpy"] += file.stat().st_size
-    return {name: float(size) for name, size in sizes.items()}
+    root = firmware_build.SMALL / "firmware" / "engram"
+    sizes = Counter[str]()
+    for file in root.rglob("*.mpy"):
+        sizes[APART.get(file.parent.relative_to(root).as_posix(), "modules")] += file.stat().st_size
+    return {f"{group}: bytes of .mpy": float(size) for group, size in sizes.items()}
 
 
 def heaps(folder: Path, limits: Figures, is_less_tried: bool = True) -> Figures:
