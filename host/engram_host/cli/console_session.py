@@ -146,7 +146,7 @@ class _Pipe:
         return len(self._waiting)
 
     def read(self, size: int = 1, /) -> bytes:
-        """Up to so many bytes, fewer when the time is over."""
+        """At most `size` bytes, fewer when the time is over."""
         if not self._waiting and self._selector.select(_WAIT_SECONDS):
             self._waiting = os.read(self._out, _PIECE)
             if not self._waiting:

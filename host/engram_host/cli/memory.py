@@ -135,7 +135,7 @@ def _undo_newest(context: Context, entry: str) -> None:
 
 
 def _show_lines(context: Context, citation: str, count: int, principal: str) -> None:
-    """Print so many lines of a file, from the one that a citation names."""
+    """Print lines of a file, from the one that a citation names."""
     path, _, value = citation.partition("#")
     line = value or "1"
     if not (path and line.isascii() and line.isdigit()):

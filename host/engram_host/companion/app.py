@@ -136,7 +136,9 @@ class CompanionApp:
         self.imports = ImportService(store, self.conversations, settings.home, supervisor)
         self.board_settings = BoardSettingsService(self.conversations)
         self.overviews = BoardOverviews(store, lambda: self.alerts.flash_percent)
-        self.memories = make_memory_services(store, self.search.indexes, self.conversations, supervisor)
+        self.memories = make_memory_services(
+            store, self.search.indexes, self.search.search, self.conversations, supervisor
+        )
         self.dispatcher = MessageDispatcher(self.replication, *answers, self.conversations.answer_board, metrics)
         secrets = SecretStore(settings.home)
         self.alerts = AlertService(store, settings.alerts, secrets, supervisor, Lease(settings.home / ALERTS_LOCK))

@@ -13,18 +13,18 @@ _ORDER = (
 )
 _UNKNOWN = "left out, since a memory has no place for it: "
 MOST_TOLD = 100
-"""Problems that are told one by one; the others are counted."""
+"""Problems that are listed one by one; the others are counted."""
 
 
 IMPORT = "/import "
-"""How a command begins by which a board imports an object."""
+"""How the command begins that imports an object on a board."""
 
 ENDS_IMPORT = ("full", "flash")
 """Codes of refused lines after which a board takes no more: docs/reference/serial.md."""
 
 
 def import_command(fields: Mapping[str, Any]) -> str:
-    """The command by which a board imports an object."""
+    """The command that imports an object on a board."""
     return IMPORT + json.dumps(fields, ensure_ascii=False)
 
 

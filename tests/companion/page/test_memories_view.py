@@ -240,6 +240,24 @@ def test_a_change_that_waits_is_cancelled(browser: PageClient, kitchen: Sent, me
     assert "cancelled" in browser.open(f"{memories}/m2").words
 
 
+def picks(view: Parsed) -> list[str]:
+    """The memories that a merge offers."""
+    return [each["value"] for each in view.all("input") if each.get("type") == "radio"]
+
+
+def test_a_merge_offers_memories_like_the_one_and_leads_to_both_beside_each_other(
+    browser: PageClient, kitchen: Sent, memories: str
+):
+    kitchen.keep("kettle", tags=["tea"], scope="user:owner")
+    kitchen.keep("the tea is in the tin of Mira", tags=["tea"], scope="user:mira")
+    kitchen.sync()
+    assert f"{memories}/m1/merge" in [each.get("href") for each in browser.open(f"{memories}/m1").all("a")]
+    assert picks(browser.open(f"{memories}/m1/merge")) == ["m2", "m5"]  # by its words, then by its tag
+    assert picks(browser.open(f"{memories}/m1/merge?find=kettle")) == ["m5"]
+    assert "No other memory" in browser.open(f"{memories}/m1/merge?find=harbour").words
+    assert "the tin is blue" in browser.open(f"{memories}/m1/merge?other=m2").words
+
+
 def test_two_memories_are_merged(browser: PageClient, kitchen: Sent, memories: str):
     view = browser.open(f"{memories}/m1/merge?other=m2")
     assert "the tea is in the tin\nthe tin is blue" in view.words

@@ -19,6 +19,7 @@ from engram.memory.access import OWNER
 from engram_host.companion.conversations.answers import Answer
 from engram_host.companion.conversations.service import ConversationService, Progress
 from engram_host.companion.errors import (
+    REFUSALS,
     CompanionError,
     ImportRefused,
     StoreUnavailable,
@@ -33,6 +34,7 @@ from engram_host.companion.lockfile import Lease
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import ConversationState, Piece, Said
+from engram_host.sentences import SentenceTable
 from engram_host.transfer.report import (
     ENDS_IMPORT,
     NOTHING_DONE,
@@ -72,7 +74,16 @@ _AGAIN_SECONDS = 5.0
 _UNFINISHED = ("", "waiting", "taken", "answering")
 """States of a message that is not answered yet; "" before its first one is known."""
 
-_LOST = "the board's report was damaged on its way: start the import again, nothing is stored twice."
+STOPS = SentenceTable(
+    "import_stop",
+    {
+        "lost": "the board's report was damaged on its way: start the import again, nothing is stored twice.",
+        "cancelled": "the message was cancelled.",
+        "undeliverable": "the message was undeliverable.",
+        "folder": "the companion's folder cannot be written to: {problem}.",
+    },
+)
+"""Why an import has stopped, where the companion knows it."""
 
 
 @dataclass(frozen=True)
@@ -124,9 +135,7 @@ class ImportService:
         StoreUnavailable.
         """
         if len(data) > MOST_BYTES:
-            raise ImportRefused(
-                f"the file has {len(data)} bytes, at most {MOST_BYTES} are taken: split it, or use `engram import`."
-            )
+            raise ImportRefused(REFUSALS.say("import_large", bytes=len(data), most=MOST_BYTES))
         return await asyncio.to_thread(self._preview, device, name, data)
 
     async def find(self, device: str, import_id: str) -> ImportStatus:
@@ -165,14 +174,14 @@ class ImportService:
         now = int(self._clock())
         found = preview_import(self._store, device, name, data, now)
         if not found.lines:
-            raise ImportRefused("the file has nothing to import: see docs/guides/moving.md for what is read.")
+            raise ImportRefused(REFUSALS.say("import_empty"))
         status = ImportStatus(secrets.token_hex(8), device, name[:200], now, changed=now)
         status.total = len(found.lines)
         status.expected, status.notes, status.unknown = found.counts, found.notes, found.unknown
         try:
             self._files.add(status, found.lines)
         except OSError as error:
-            raise ImportRefused(f"the file cannot be kept in the companion's folder: {error.strerror}.") from None
+            raise ImportRefused(REFUSALS.say("import_unkept", problem=str(error.strerror))) from None
         self._remove_old(now)
         return status
 
@@ -195,9 +204,9 @@ class ImportService:
             return status
         running = [each for each in self._files.list_imports() if each.state == "running"]
         if any(each.device == device for each in running):
-            raise ImportRefused(f"another import into {device} is running: wait for its end, or cancel it.")
+            raise ImportRefused(REFUSALS.say("import_runs", board=device))
         if len(running) >= MOST_RUNNING:
-            raise ImportRefused(f"{MOST_RUNNING} imports are running: wait for the end of one.")
+            raise ImportRefused(REFUSALS.say("imports_run", count=MOST_RUNNING))
         self._files.drop_cancel(import_id)
         status.state, status.told, status.attempt = "running", "", status.attempt + 1
         self._save(status)
@@ -257,7 +266,7 @@ class ImportService:
         except UnknownImport as problem:
             status.state, status.told = "failed", str(problem)
         except OSError as error:
-            status.state, status.told = "failed", f"the companion's folder cannot be written to: {error.strerror}."
+            status.state, status.told = "failed", STOPS.say("folder", problem=str(error.strerror))
         await self._kept(status)
 
     async def _is_cancelled(self, status: ImportStatus, line: ImportLine) -> bool:
@@ -359,7 +368,8 @@ def _take_answer(status: ImportStatus, line: ImportLine, answer: _LineAnswer) ->
     if ends or (answer.problem and outcome is None):
         status.state, status.told = "failed", ends or answer.problem
     elif outcome is None:
-        status.state, status.told = "failed", _LOST if answer.state == "done" else f"the message was {answer.state}."
+        status.state = "failed"
+        status.told = STOPS.say("lost" if answer.state == "done" else answer.state)
     else:
         for word, count in outcome["counts"].items():
             if word != "refused":

@@ -100,11 +100,11 @@ class MemoryBrowser:
             state = index.entry_state("records", number)
             successors = index.successors(number)
         if state is None or state.state == FORGOTTEN:
-            raise UnknownEntry(entry_id, f"is not in the copy of {name}, or was forgotten.")
+            raise UnknownEntry(entry_id, "not_copied", board=name)
         versions, has_more = self._versions(index, device, state)
         latest = versions[0] if versions else {}
         if not latest:
-            raise UnknownEntry(entry_id, f"is not in the copy of {name}, or was forgotten.")
+            raise UnknownEntry(entry_id, "not_copied", board=name)
         entry = ReadEntry(entry_id, _state_name(state, latest, archived, int(self._clock())), latest)
         replaced = tuple(f"m{other}" for other in successors) if entry.state == "superseded" else ()
         turns = self._source_turns(index, device, latest)

@@ -14,7 +14,13 @@ from engram.errors import ArgumentError
 from engram_host.companion.conversations.answers import Exchange
 from engram_host.companion.conversations.service import LOOK_SECONDS, ConversationService
 from engram_host.companion.conversations.wakers import wait_for_event
-from engram_host.companion.errors import MemoryNotChangeable, TooManyWaiting, UnknownConversation, UnknownEntry
+from engram_host.companion.errors import (
+    REFUSALS,
+    MemoryNotChangeable,
+    TooManyWaiting,
+    UnknownConversation,
+    UnknownEntry,
+)
 from engram_host.companion.memories import commands
 from engram_host.companion.memories.browse import MemoryBrowser
 from engram_host.companion.memories.commands import MemoryEdit
@@ -39,16 +45,6 @@ KEY_PATTERN = r"^[0-9a-f]{8}$"
 """How the key of a change looks: the same change sent again has the same one."""
 
 _UNDOING = ("waiting", "done")
-_NOT_CHANGEABLE = "only a memory that its board has, and that nothing replaced, can be changed."
-_IS_CHANGING = "is about to be changed: another change of it waits for the board; cancel that one first."
-_NOT_UNDOABLE = (
-    "has a later change, or the board has not made this one: the latest change that it has made is undone first."
-)
-_WAS_CHANGED = "was changed since you read it: look at it again."
-_OVERTAKEN = "was changed on the board after this change: its history has that, and undoes it first."
-_NEWEST_NOT_UNDOABLE = (
-    "has no change of the board's own to undo: another one waits or is undone by its name, or an undo made its text."
-)
 _RECENT_SECONDS = 60
 _AWAY_LOOK_SECONDS = 10.0
 _RESUMED_SECONDS = 7 * 86400
@@ -104,7 +100,7 @@ class MemoryChanges:
         if with_turns or found.entry.state == "archived":
             id = ChangeId("forget", entry, key)
             if was != found.entry.line["seq"] and not await self._known(device, str(id)):
-                raise MemoryNotChangeable(entry, _WAS_CHANGED)
+                raise MemoryNotChangeable(entry, "changed")
             return await self._say(device, id, commands.forget_command(entry), found)
         command = commands.drop_command(found.origin, found.entry.line, was)
         return await self._say_alone(device, ChangeId("drop", entry, key), command, found)
@@ -125,7 +121,7 @@ class MemoryChanges:
             wanted = next((each for each in changes if each.id == change), None)
             entries = entries_to_undo(changes, wanted) if wanted else []
             if not wanted or not entries:
-                raise MemoryNotChangeable(id.entry, _NOT_UNDOABLE)
+                raise MemoryNotChangeable(id.entry, "not_undoable")
             await self._check_is_newest(device, wanted)
             made = [await self._undo_once(device, entry, id.key, key, said) for entry in entries]
         return made[-1]
@@ -150,16 +146,16 @@ class MemoryChanges:
                 return known
             found = await self._browser.detail(device, entry)
             if was != found.entry.line["seq"]:
-                raise MemoryNotChangeable(entry, _WAS_CHANGED)
+                raise MemoryNotChangeable(entry, "changed")
             if not is_newest_undoable(found, await self.newest(device, MOST_LISTED, entry)):
-                raise MemoryNotChangeable(entry, _NEWEST_NOT_UNDOABLE)
+                raise MemoryNotChangeable(entry, "newest_not_undoable")
             return await self.undo_entry(device, entry, key)
 
     async def _check_is_newest(self, device: str, change: MemoryChange) -> None:
         """Refuse to undo a change after which the board has changed the memory itself, as far as its copy says."""
         with contextlib.suppress(UnknownEntry):  # a forgotten memory comes back
             if is_overtaken(change, (await self._browser.detail(device, change.entry)).entry.line):
-                raise MemoryNotChangeable(change.entry, _OVERTAKEN)
+                raise MemoryNotChangeable(change.entry, "overtaken")
 
     async def merge(
         self, device: str, entry: str, was: int, other: str, other_was: int, edit: MemoryEdit, key: str
@@ -168,7 +164,7 @@ class MemoryChanges:
         if entry == other:
             raise ArgumentError("other", "is the same memory: name another one.")
         if len(self._merges) >= MOST_MERGES:
-            raise TooManyWaiting(f"{MOST_MERGES} merges are under way: wait until some have ended.")
+            raise TooManyWaiting(REFUSALS.say("many_merges", count=MOST_MERGES))
         found = await self._changeable(device, entry)
         await self._changeable(device, other)
         command = commands.edit_command(found.origin, found.entry.line, was, edit)
@@ -225,7 +221,7 @@ class MemoryChanges:
     async def _changeable(self, device: str, entry: str) -> MemoryDetail:
         found = await self._browser.detail(device, entry)
         if not found.is_changeable:
-            raise MemoryNotChangeable(entry, f"is {found.entry.state}: {_NOT_CHANGEABLE}")
+            raise MemoryNotChangeable(entry, found.entry.state)
         return found
 
     async def _say(self, device: str, id: ChangeId, command: str, found: MemoryDetail) -> MemoryChange:
@@ -245,7 +241,7 @@ class MemoryChanges:
                 continue
             for entry in (id.entry, id.other):
                 if entry and entry in (other.entry, other.other):
-                    raise MemoryNotChangeable(entry, _IS_CHANGING)
+                    raise MemoryNotChangeable(entry, "is_changing")
 
     async def _say_undo(self, device: str, entry: str, key: str, principal: str, workspace: str) -> MemoryChange:
         mid, command = str(ChangeId("undo", entry, key)), commands.undo_command(entry)

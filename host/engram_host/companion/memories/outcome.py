@@ -5,6 +5,7 @@ from typing import Literal
 
 from engram_host.companion.conversations.answers import Exchange
 from engram_host.companion.memories.commands import PREFIX, edited
+from engram_host.sentences import SentenceTable
 from engram_host.transfer.report import parse_reports, read_reports
 
 ChangeKind = Literal["edit", "pin", "unpin", "forget", "drop", "merge", "undo"]
@@ -12,6 +13,9 @@ KINDS: tuple[ChangeKind, ...] = ("edit", "pin", "unpin", "forget", "drop", "merg
 """`forget` takes the turns with it that the memory came from, `drop` does not; `merge` is the edit that a `drop` follows."""
 
 ChangeState = Literal["waiting", "done", "unchanged", "conflict", "refused", "cancelled"]
+
+DAMAGED = SentenceTable("change_answer", {"report": "the board's report was damaged: look at the memory."})
+"""What the companion says of an answer in the board's place."""
 
 _ENDED: dict[str, ChangeState] = {
     "changed": "done",
@@ -103,4 +107,4 @@ def _outcome(exchange: Exchange, kind: ChangeKind) -> tuple[ChangeState, str]:
         if counts.get(name):
             return state, ""
     # Nothing is known of what the board did: a merge must not forget the other memory on such an answer.
-    return "refused", "the board's report was damaged: look at the memory."
+    return "refused", DAMAGED.say("report")

@@ -63,7 +63,7 @@ class SourceTurn:
 @dataclass(frozen=True)
 class MemoryDetail:
     """One memory: its versions with those of the memories in whose place it came, newest first, at most MOST_VERSIONS; the
-    turns that it came from, the memories that took its place, and the origin by which an import knows it.
+    turns that it came from, the memories that took its place, and its origin, which an import knows it by.
     """
 
     entry: ReadEntry

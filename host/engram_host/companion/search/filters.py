@@ -53,7 +53,7 @@ def rows_seen_by(index: DeviceIndex, caller: Caller) -> Mask:
 
 
 def _earlier(index: DeviceIndex, allowed: Mask) -> Mask:
-    """Earlier versions of which the caller may see the latest one as well: its scope may have become narrower."""
+    """Earlier versions, where the caller may see the latest one as well: its scope may have become narrower."""
     earlier = np.flatnonzero(allowed & (index.rows.column("state") == columns.EARLIER))
     kept = np.zeros(len(allowed), np.bool_)
     kept[earlier] = allowed[index.latest(earlier)]

@@ -7,13 +7,12 @@ from itertools import zip_longest
 from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import APIRouter, Form, Path, Query, Request, Response
+from fastapi import APIRouter, Form, Path, Request, Response
 from fastapi.responses import RedirectResponse
 
 from engram.memory.records.fields import SOURCES, TYPES
 from engram_host.companion.api.chat import ID_PATTERN
 from engram_host.companion.api.devices import DeviceName
-from engram_host.companion.errors import UnknownEntry
 from engram_host.companion.memories.changes import MemoryChanges
 from engram_host.companion.memories.commands import MemoryEdit
 from engram_host.companion.memories.differences import Span, differences
@@ -33,17 +32,16 @@ HISTORY_BYTES = 20000
 _TURN_BYTES = 1000
 _TURNS = 8
 _CHANGES = 8
-_MOST_TEXT = 8000
+MOST_TEXT = 8000
 _SEE_OTHER = 303
 _BASE = "/boards/{device}/memories/{entry}"
 _LEAVING_SECONDS = 60
 """How long after it was asked for a forgotten memory is expected to leave the copy."""
 
 EntryId = Annotated[str, Path(pattern=r"^m[0-9]{1,9}$")]
-OtherId = Annotated[str, Query(pattern=r"^ ?m[0-9]{1,9} ?$")]
 Was = Annotated[int, Form(ge=1, le=1 << 40)]
 Words = Annotated[str, Form(max_length=1000)]
-Text = Annotated[str, Form(max_length=_MOST_TEXT)]
+Text = Annotated[str, Form(max_length=MOST_TEXT)]
 
 
 @dataclass(frozen=True)
@@ -99,33 +97,7 @@ class MemoryView:
             types=TYPES,
             sources=SOURCES,
             key=new_key(),
-            most=_MOST_TEXT,
-        )
-
-    async def show_merge(self, request: Request, device: str, entry: str, other: str) -> Response:
-        """Two memories beside each other, and a form for the text of both."""
-        if entry == other:
-            raise UnknownEntry(other, "is the same memory: name another one.")
-        board = await self._overviews.summary(device)
-        kept, gone = await self._browser.detail(device, entry), await self._browser.detail(device, other)
-        lines = [shown_memory(each.entry.line) for each in (kept, gone)]
-        texts = [line.content for line in lines]
-        draft = texts[0] if texts[1] in texts[0] else texts[1] if texts[0] in texts[1] else "\n".join(texts)
-        tags = dict.fromkeys(lines[0].tags + lines[1].tags)
-        return self._page.render(
-            request,
-            "memory_merge.html",
-            page_key="boards",
-            board=board,
-            device=device,
-            kept=kept,
-            gone=gone,
-            kept_line=lines[0],
-            gone_line=lines[1],
-            draft=draft,
-            tags=list(tags)[:3],
-            key=new_key(),
-            most=_MOST_TEXT,
+            most=MOST_TEXT,
         )
 
     def _versions(self, request: Request, found: MemoryDetail, zone: BoardZone) -> tuple[Sequence[str], bool]:
@@ -153,9 +125,9 @@ class MemoryView:
             return edit
         shown = shown_memory(line)
         return MemoryEdit(
-            None if edit.text == _plain(shown.content) else edit.text,
-            None if edit.tags == _listed(", ".join(shown.tags)) else edit.tags,
-            None if edit.keywords == _listed(", ".join(shown.keywords)) else edit.keywords,
+            None if edit.text == plain_text(shown.content) else edit.text,
+            None if edit.tags == listed_words(", ".join(shown.tags)) else edit.tags,
+            None if edit.keywords == listed_words(", ".join(shown.keywords)) else edit.keywords,
             None if edit.type == shown.type else edit.type,
             None if edit.importance == shown.importance else edit.importance,
         )
@@ -215,11 +187,13 @@ def _shown_turn(turn: SourceTurn) -> ShownTurn:
     return ShownTurn(turn.id, str(line.get("who", "")), at if isinstance(at, int) else 0, text, is_coming=False)
 
 
-def _listed(words: str) -> tuple[str, ...]:
+def listed_words(words: str) -> tuple[str, ...]:
+    """The words of a field of a form that has commas between them."""
     return tuple(word.strip() for word in words.split(",") if word.strip())
 
 
-def _plain(text: str) -> str:
+def plain_text(text: str) -> str:
+    """The text of a field of a form, as a memory has it."""
     return text.replace("\r\n", "\n").strip()
 
 
@@ -233,10 +207,6 @@ def make_router(page: Page, overviews: BoardOverviews, services: MemoryServices)
     async def memory(request: Request, device: DeviceName, entry: EntryId) -> Response:
         return await memories.show(request, device, entry)
 
-    @router.get(_BASE + "/merge", openapi_extra=view())
-    async def ask_merge(request: Request, device: DeviceName, entry: EntryId, other: OtherId) -> Response:
-        return await memories.show_merge(request, device, entry, other.strip())
-
     @router.post(_BASE + "/edit", openapi_extra=view(form=True))
     async def edit(
         device: DeviceName,
@@ -249,7 +219,9 @@ def make_router(page: Page, overviews: BoardOverviews, services: MemoryServices)
         type: Annotated[str, Form(max_length=40)] = "",
         importance: Annotated[float | None, Form(ge=0, le=1)] = None,
     ) -> Response:
-        wanted = MemoryEdit(_plain(text), _listed(tags) or None, _listed(keywords), type or None, importance)
+        wanted = MemoryEdit(
+            plain_text(text), listed_words(tags) or None, listed_words(keywords), type or None, importance
+        )
         await changes.edit(device, entry, was, await memories.without_unchanged(device, entry, was, wanted), key)
         return memories.after(device, entry)
 
@@ -266,21 +238,6 @@ def make_router(page: Page, overviews: BoardOverviews, services: MemoryServices)
     ) -> Response:
         await changes.forget(device, entry, was, key, with_turns=bool(turns))
         return RedirectResponse(f"/boards/{device}/memories#changes", _SEE_OTHER)
-
-    @router.post(_BASE + "/merge", openapi_extra=view(form=True))
-    async def merge(
-        device: DeviceName,
-        entry: EntryId,
-        key: Key,
-        was: Was,
-        other: Annotated[str, Form(pattern=r"^m[0-9]{1,9}$")],
-        other_was: Was,
-        text: Text = "",
-        tags: Words = "",
-    ) -> Response:
-        wanted = MemoryEdit(_plain(text), _listed(tags) or None)
-        await changes.merge(device, entry, was, other, other_was, wanted, key)
-        return memories.after(device, entry)
 
     _add_undoing(router, memories, changes)
     return router
