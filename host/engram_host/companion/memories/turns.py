@@ -10,15 +10,15 @@ from engram_host.companion.entries.reader import ReadEntry, read_lines
 from engram_host.companion.search import columns
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.filters import rows_seen_by
+from engram_host.companion.search.fusion import days_of
 from engram_host.companion.store import CompanionStore
+from engram_host.time_zones import BoardZone
 
 MOST_TURNS = 200
 """Turns of one day, the newest ones."""
 
 MOST_DAYS = 400
 """Days on which something was said, the newest ones."""
-
-_DAY_SECONDS = 86400
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class TurnsByDay:
     days: tuple[tuple[int, int], ...]
     day: int
     turns: tuple[ReadEntry, ...]
-    zone: int
+    zone: BoardZone
 
 
 class TurnBrowser:
@@ -48,7 +48,7 @@ class TurnBrowser:
             rows = index.rows
             shown = rows.column("turn") & ~rows.column("command") & (rows.column("state") == columns.LIVE)
             chosen = np.flatnonzero(shown & rows_seen_by(index, caller))
-            days = (rows.column("at")[chosen] + device.zone * 60) // _DAY_SECONDS
+            days = days_of(rows.column("at")[chosen], device.zone)
             found, counts = np.unique(days, return_counts=True)
             day = int(found[-1]) if wanted is None and len(found) else wanted or 0
             seqs = np.sort(rows.column("seq")[chosen[days == day]])[-MOST_TURNS:].tolist()

@@ -61,7 +61,8 @@ class DayShown(BaseModel):
 class PersonalDays(BaseModel):
     """What was said with a person, commands aside."""
 
-    zone: int = Field(description="of the board, minutes east of Greenwich")
+    zone: int = Field(description="of the board's standard time, minutes east of Greenwich")
+    rule: str = Field(description="of its time zone, as POSIX has it; empty without daylight saving")
     days: list[DayShown] = Field(description=f"days on which something was said, the newest {MOST_DAYS} at most")
     day: str = Field(description="the day of the turns; empty if nothing was ever said")
     turns: list[EntryShown] = Field(description=f"oldest first, the newest {MOST_TURNS} of the day at most")
@@ -101,7 +102,8 @@ def make_personal_router(people: PeopleService, personal: PersonalMemory) -> API
         wanted = day_number(day.isoformat()) if day else None
         found = await personal.days(await _principal(people, who), device, wanted)
         return PersonalDays(
-            zone=found.zone,
+            zone=found.zone.standard,
+            rule=found.zone.rule,
             days=[DayShown(day=day_name(number), turns=turns) for number, turns in found.days],
             day=day_name(found.day) if found.days or day else "",
             turns=[_shown(turn) for turn in found.turns],
