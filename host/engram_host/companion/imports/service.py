@@ -7,16 +7,16 @@ line, so a line that was sent before a restart is the same message after it.
 
 import asyncio
 import contextlib
-import json
 import secrets
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from engram.errors import ArgumentError
 from engram.memory.access import OWNER
+from engram_host.companion.conversations.answers import Answer
 from engram_host.companion.conversations.service import ConversationService, Progress
 from engram_host.companion.errors import (
     CompanionError,
@@ -32,8 +32,16 @@ from engram_host.companion.imports.types import ImportLine, ImportStatus
 from engram_host.companion.lockfile import Lease
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
-from engram_host.companion.types import Piece, Said
-from engram_host.transfer.report import ENDS_IMPORT, import_command
+from engram_host.companion.types import ConversationState, Piece, Said
+from engram_host.transfer.report import (
+    ENDS_IMPORT,
+    NOTHING_DONE,
+    ImportOutcome,
+    ImportRefusal,
+    import_command,
+    parse_reports,
+    read_reports,
+)
 
 MOST_BYTES = 1_000_000
 """Of a file: what one request takes, with what stands around it."""
@@ -67,33 +75,14 @@ _UNFINISHED = ("", "waiting", "taken", "answering")
 _LOST = "the board's report was damaged on its way: start the import again, nothing is stored twice."
 
 
-@dataclass
-class _Answer:
-    """What a board said to one line."""
+@dataclass(frozen=True)
+class _LineAnswer:
+    """What a board did with one line: without an outcome it did not say so, or its report was damaged."""
 
-    counts: dict[str, int] | None = None
-    refused: list[dict[str, Any]] = field(default_factory=list)
+    outcome: ImportOutcome | None = None
+    refused: Sequence[ImportRefusal] = ()
     problem: str = ""
-    notes: list[str] = field(default_factory=list)
-    files: int = 0
-    unknown: list[str] = field(default_factory=list)
-    state: str = ""
-
-    def take(self, piece: Piece) -> None:
-        """Take a piece of it."""
-        if piece.kind == "problem":
-            self.problem = piece.text
-        elif piece.kind == "report":
-            with contextlib.suppress(ValueError, TypeError, KeyError):
-                self._take_report(json.loads(piece.text))
-
-    def _take_report(self, report: dict[str, Any]) -> None:
-        if "counts" in report:
-            self.notes, self.unknown = list(map(str, report["notes"])), list(map(str, report["unknown"]))
-            self.files = len(report["files"])
-            self.counts = {str(word): int(count) for word, count in report["counts"].items()}
-        else:
-            self.refused.append({"code": str(report["code"]), "why": str(report["why"])})
+    state: ConversationState | Literal[""] = ""
 
 
 class ImportService:
@@ -300,7 +289,7 @@ class ImportService:
         await self._kept(status)
         return status.state == "running"
 
-    async def _answer(self, status: ImportStatus, line: ImportLine) -> _Answer | None:
+    async def _answer(self, status: ImportStatus, line: ImportLine) -> _LineAnswer | None:
         """What the board says to a line; None if somebody cancels the import before it does."""
         asking = asyncio.create_task(self._ask(status, line))
         try:
@@ -315,7 +304,7 @@ class ImportService:
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
 
-    async def _ask(self, status: ImportStatus, line: ImportLine) -> _Answer:
+    async def _ask(self, status: ImportStatus, line: ImportLine) -> _LineAnswer:
         said = Said(
             _message_id(status, line), OWNER.principal, import_command(line.fields or {}), ROOM, is_command=True
         )
@@ -331,22 +320,23 @@ class ImportService:
                 await self._told(status, str(problem))
                 await asyncio.sleep(_AGAIN_SECONDS)
             except ArgumentError as problem:
-                return _Answer(counts={}, refused=[{"code": problem.argument, "why": str(problem)}])
+                refusal = ImportRefusal(line=line.number, code=problem.argument, why=str(problem))
+                return _LineAnswer(NOTHING_DONE, [refusal])
             except CompanionError as problem:
-                return _Answer(problem=str(problem))
+                return _LineAnswer(problem=str(problem))
 
-    async def _follow(self, status: ImportStatus, mid: str) -> _Answer:
-        answer = _Answer()
+    async def _follow(self, status: ImportStatus, mid: str) -> _LineAnswer:
+        answer = Answer()
+        state: ConversationState | Literal[""] = ""
         async for event in self._conversations.follow_patiently(status.device, mid):
-            if isinstance(event, Piece) and event.kind == "again":
-                answer = _Answer()
-            elif isinstance(event, Piece):
-                answer.take(event)
+            if isinstance(event, Piece):
+                answer.add([event])
             elif isinstance(event, Progress):
-                answer.state = event.conversation.state
+                state = event.conversation.state
                 if event.told:
                     await self._told(status, event.told)
-        return answer
+        outcome, refused = read_reports(parse_reports(answer.reports))
+        return _LineAnswer(outcome, refused, " ".join(answer.problems), state)
 
     async def _told(self, status: ImportStatus, told: str) -> None:
         if told != status.told:
@@ -362,23 +352,24 @@ def _message_id(status: ImportStatus, line: ImportLine) -> str:
     return f"import:{status.id}:{line.number}:{status.attempt}"
 
 
-def _take_answer(status: ImportStatus, line: ImportLine, answer: _Answer) -> None:
+def _take_answer(status: ImportStatus, line: ImportLine, answer: _LineAnswer) -> None:
     """Count what a board did with a line, or let the import fail if it would do the same with all others."""
     ends = next((each["why"] for each in answer.refused if each["code"] in ENDS_IMPORT), "")
-    if ends or (answer.problem and answer.counts is None):
+    outcome = answer.outcome
+    if ends or (answer.problem and outcome is None):
         status.state, status.told = "failed", ends or answer.problem
-    elif answer.counts is None:
+    elif outcome is None:
         status.state, status.told = "failed", _LOST if answer.state == "done" else f"the message was {answer.state}."
     else:
-        for word, count in answer.counts.items():
+        for word, count in outcome["counts"].items():
             if word != "refused":
                 status.count(word, count)
-        status.count("text", answer.files)
+        status.count("text", len(outcome["files"]))
         for each in answer.refused:
             status.refuse(line.number, each["why"])
         known = set(status.notes)
-        status.notes += [note for note in answer.notes if note not in known][:_MOST_NOTES]
-        status.unknown = list(dict.fromkeys([*status.unknown, *answer.unknown]))[:_MOST_UNKNOWN]
+        status.notes += [note for note in outcome["notes"] if note not in known][:_MOST_NOTES]
+        status.unknown = list(dict.fromkeys([*status.unknown, *outcome["unknown"]]))[:_MOST_UNKNOWN]
 
 
 _MOST_NOTES, _MOST_UNKNOWN = 20, 50

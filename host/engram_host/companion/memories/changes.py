@@ -5,6 +5,7 @@ Its first message says all that the second one needs, so a companion that was re
 """
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,7 +20,12 @@ from engram_host.companion.memories.browse import MemoryBrowser
 from engram_host.companion.memories.commands import MemoryEdit
 from engram_host.companion.memories.outcome import ChangeId, MemoryChange, describe_change, parse_id
 from engram_host.companion.memories.types import MemoryDetail
-from engram_host.companion.memories.undo_order import entries_to_undo, standing_changes
+from engram_host.companion.memories.undo_order import (
+    entries_to_undo,
+    is_newest_undoable,
+    is_overtaken,
+    standing_changes,
+)
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import Conversation, Said
 
@@ -37,6 +43,11 @@ _NOT_CHANGEABLE = "only a memory that its board has, and that nothing replaced, 
 _IS_CHANGING = "is about to be changed: another change of it waits for the board; cancel that one first."
 _NOT_UNDOABLE = (
     "has a later change, or the board has not made this one: the latest change that it has made is undone first."
+)
+_WAS_CHANGED = "was changed since you read it: look at it again."
+_OVERTAKEN = "was changed on the board after this change: its history has that, and undoes it first."
+_NEWEST_NOT_UNDOABLE = (
+    "has no change of the board's own to undo: another one waits or is undone by its name, or an undo made its text."
 )
 _RECENT_SECONDS = 60
 _AWAY_LOOK_SECONDS = 10.0
@@ -93,7 +104,7 @@ class MemoryChanges:
         if with_turns or found.entry.state == "archived":
             id = ChangeId("forget", entry, key)
             if was != found.entry.line["seq"] and not await self._known(device, str(id)):
-                raise MemoryNotChangeable(entry, "was changed since you read it: look at it again.")
+                raise MemoryNotChangeable(entry, _WAS_CHANGED)
             return await self._say(device, id, commands.forget_command(entry), found)
         command = commands.drop_command(found.origin, found.entry.line, was)
         return await self._say_alone(device, ChangeId("drop", entry, key), command, found)
@@ -113,8 +124,9 @@ class MemoryChanges:
             changes = await self._changes_of(device, {id.entry, id.other})
             wanted = next((each for each in changes if each.id == change), None)
             entries = entries_to_undo(changes, wanted) if wanted else []
-            if not entries:
+            if not wanted or not entries:
                 raise MemoryNotChangeable(id.entry, _NOT_UNDOABLE)
+            await self._check_is_newest(device, wanted)
             made = [await self._undo_once(device, entry, id.key, key, said) for entry in entries]
         return made[-1]
 
@@ -127,6 +139,27 @@ class MemoryChanges:
         found = await self._browser.detail(device, entry)
         said = commands.speak("", "", found.entry.line)
         return await self._say_undo(device, entry, key, said.principal, said.workspace)
+
+    async def undo_newest(self, device: str, entry: str, was: int, key: str) -> MemoryChange:
+        """Undo the newest version `was` of a memory, which was made on the board itself. MemoryNotChangeable.
+
+        Compared with the copy here: if the board has changed the memory since the copy was made, it undoes that.
+        """
+        async with self._lock:
+            if known := await self._known(device, str(ChangeId("undo", entry, key))):
+                return known
+            found = await self._browser.detail(device, entry)
+            if was != found.entry.line["seq"]:
+                raise MemoryNotChangeable(entry, _WAS_CHANGED)
+            if not is_newest_undoable(found, await self.newest(device, MOST_LISTED, entry)):
+                raise MemoryNotChangeable(entry, _NEWEST_NOT_UNDOABLE)
+            return await self.undo_entry(device, entry, key)
+
+    async def _check_is_newest(self, device: str, change: MemoryChange) -> None:
+        """Refuse to undo a change after which the board has changed the memory itself, as far as its copy says."""
+        with contextlib.suppress(UnknownEntry):  # a forgotten memory comes back
+            if is_overtaken(change, (await self._browser.detail(device, change.entry)).entry.line):
+                raise MemoryNotChangeable(change.entry, _OVERTAKEN)
 
     async def merge(
         self, device: str, entry: str, was: int, other: str, other_was: int, edit: MemoryEdit, key: str

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.memories.browse import MemoryBrowser
 from engram_host.companion.memories.changes import MemoryChanges
+from engram_host.companion.memories.exchanges import ExchangeMemories
 from engram_host.companion.memories.sessions import SessionBrowser
 from engram_host.companion.memories.trash import TrashReader
+from engram_host.companion.memories.turns import TurnBrowser
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import Supervisor
@@ -20,6 +22,8 @@ class MemoryServices:
     changes: MemoryChanges
     trash: TrashReader
     sessions: SessionBrowser
+    turns: TurnBrowser
+    exchanges: ExchangeMemories
 
 
 def make_memory_services(
@@ -28,4 +32,6 @@ def make_memory_services(
     """Make all of them; `changes` is to be started and stopped."""
     browser = MemoryBrowser(store, indexes)
     changes = MemoryChanges(conversations, browser, supervisor)
-    return MemoryServices(browser, changes, TrashReader(conversations), SessionBrowser(store, indexes))
+    sessions, turns = SessionBrowser(store, indexes), TurnBrowser(store, indexes)
+    exchanges = ExchangeMemories(browser, sessions, changes)
+    return MemoryServices(browser, changes, TrashReader(conversations), sessions, turns, exchanges)

@@ -77,6 +77,7 @@ class Row(NamedTuple):
 
     turn: bool
     reply: bool
+    command: bool
     seq: int
     number: int
     thread: int
@@ -122,6 +123,7 @@ class RowTable:
         kinds: dict[str, Any] = {
             "turn": np.bool_,
             "reply": np.bool_,
+            "command": np.bool_,
             "seq": np.int32,
             "number": np.int32,
             "thread": np.int32,

@@ -232,6 +232,7 @@ class DeviceIndex:
         return Row(
             is_turn,
             entry.is_reply,
+            "command" in line,
             line["seq"],
             entry.number,
             self.threads.intern(f"s{entry.session}") if is_turn else NONE,

@@ -1,7 +1,8 @@
 """One memory: its text, where it came from, its history, and forms that ask the board to change it."""
 
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Annotated
 from urllib.parse import quote
@@ -13,11 +14,13 @@ from engram.memory.records.fields import SOURCES, TYPES
 from engram_host.companion.api.chat import ID_PATTERN
 from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.errors import UnknownEntry
+from engram_host.companion.memories.changes import MemoryChanges
 from engram_host.companion.memories.commands import MemoryEdit
 from engram_host.companion.memories.differences import Span, differences
 from engram_host.companion.memories.outcome import MemoryChange
 from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.memories.types import MemoryDetail, SourceTurn
+from engram_host.companion.memories.undo_order import is_newest_undoable, is_overtaken
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.fitting import take_fitting
 from engram_host.companion.page.page import Page, view
@@ -32,6 +35,9 @@ _TURNS = 8
 _CHANGES = 8
 _MOST_TEXT = 8000
 _SEE_OTHER = 303
+_BASE = "/boards/{device}/memories/{entry}"
+_LEAVING_SECONDS = 60
+"""How long after it was asked for a forgotten memory is expected to leave the copy."""
 
 EntryId = Annotated[str, Path(pattern=r"^m[0-9]{1,9}$")]
 OtherId = Annotated[str, Query(pattern=r"^ ?m[0-9]{1,9} ?$")]
@@ -65,6 +71,9 @@ class MemoryView:
         board = await self._overviews.summary(device)
         found = await self._browser.detail(device, entry)
         changes = await self._changes.newest(device, _CHANGES, entry)
+        changes = [
+            replace(each, is_undoable=each.is_undoable and not is_overtaken(each, found.entry.line)) for each in changes
+        ]
         conflict = _conflict(changes, entry)
         line = shown_memory(found.entry.line)
         versions, is_cut = self._versions(request, found, board.row.zone)
@@ -85,7 +94,8 @@ class MemoryView:
             conflict=conflict,
             difference=differences(line.content, conflict.text) if conflict else [],
             draft=conflict.text if conflict else line.content,
-            is_behind=any(_is_behind(change, line) for change in changes),
+            is_undoable=is_newest_undoable(found, changes),
+            is_behind=any(_is_behind(change, line) for change in changes) or _is_leaving(changes, entry),
             types=TYPES,
             sources=SOURCES,
             key=new_key(),
@@ -167,6 +177,15 @@ def _is_behind(change: MemoryChange, line: ShownMemory) -> bool:
     return change.state == "done" and change.kind in ("edit", "merge") and change.was == line.seq
 
 
+def _is_leaving(changes: list[MemoryChange], entry: str) -> bool:
+    """Whether the board has just forgotten a memory that its copy here still has."""
+    newest = next((change for change in changes if change.entry == entry), None)
+    if newest is None or newest.state != "done" or newest.kind not in ("forget", "drop"):
+        return False
+    # Later the board may have brought it back itself, which no change here says.
+    return time.time() - newest.at < _LEAVING_SECONDS
+
+
 def _spans(older: ShownMemory | None, line: ShownMemory) -> list[Span]:
     return differences(older.content, line.content) if older else [Span("same", line.content)]
 
@@ -209,17 +228,16 @@ def make_router(page: Page, overviews: BoardOverviews, services: MemoryServices)
     changes = services.changes
     router = page.router()
     memories = MemoryView(page, overviews, services)
-    base = "/boards/{device}/memories/{entry}"
 
-    @router.get(base, openapi_extra=view())
+    @router.get(_BASE, openapi_extra=view())
     async def memory(request: Request, device: DeviceName, entry: EntryId) -> Response:
         return await memories.show(request, device, entry)
 
-    @router.get(base + "/merge", openapi_extra=view())
+    @router.get(_BASE + "/merge", openapi_extra=view())
     async def ask_merge(request: Request, device: DeviceName, entry: EntryId, other: OtherId) -> Response:
         return await memories.show_merge(request, device, entry, other.strip())
 
-    @router.post(base + "/edit", openapi_extra=view(form=True))
+    @router.post(_BASE + "/edit", openapi_extra=view(form=True))
     async def edit(
         device: DeviceName,
         entry: EntryId,
@@ -235,21 +253,21 @@ def make_router(page: Page, overviews: BoardOverviews, services: MemoryServices)
         await changes.edit(device, entry, was, await memories.without_unchanged(device, entry, was, wanted), key)
         return memories.after(device, entry)
 
-    @router.post(base + "/pin", openapi_extra=view(form=True))
+    @router.post(_BASE + "/pin", openapi_extra=view(form=True))
     async def pin(
         device: DeviceName, entry: EntryId, key: Key, pinned: Annotated[str, Form(max_length=10)] = ""
     ) -> Response:
         await changes.pin(device, entry, key, is_pinned=bool(pinned))
         return memories.after(device, entry)
 
-    @router.post(base + "/forget", openapi_extra=view(form=True))
+    @router.post(_BASE + "/forget", openapi_extra=view(form=True))
     async def forget(
         device: DeviceName, entry: EntryId, key: Key, was: Was, turns: Annotated[str, Form(max_length=10)] = ""
     ) -> Response:
         await changes.forget(device, entry, was, key, with_turns=bool(turns))
         return RedirectResponse(f"/boards/{device}/memories#changes", _SEE_OTHER)
 
-    @router.post(base + "/merge", openapi_extra=view(form=True))
+    @router.post(_BASE + "/merge", openapi_extra=view(form=True))
     async def merge(
         device: DeviceName,
         entry: EntryId,
@@ -264,7 +282,18 @@ def make_router(page: Page, overviews: BoardOverviews, services: MemoryServices)
         await changes.merge(device, entry, was, other, other_was, wanted, key)
         return memories.after(device, entry)
 
-    @router.post(base + "/undo", openapi_extra=view(form=True))
+    _add_undoing(router, memories, changes)
+    return router
+
+
+def _add_undoing(router: APIRouter, memories: MemoryView, changes: MemoryChanges) -> None:
+    @router.post(_BASE + "/undo-newest", openapi_extra=view(form=True))
+    async def undo_newest(device: DeviceName, entry: EntryId, key: Key, was: Was) -> Response:
+        """Undo the newest version, which was made on the board itself."""
+        await changes.undo_newest(device, entry, was, key)
+        return memories.after(device, entry)
+
+    @router.post(_BASE + "/undo", openapi_extra=view(form=True))
     async def undo_entry(
         device: DeviceName, entry: EntryId, key: Key, message: Annotated[str, Form(pattern=ID_PATTERN)]
     ) -> Response:
@@ -285,5 +314,3 @@ def make_router(page: Page, overviews: BoardOverviews, services: MemoryServices)
         else:
             await changes.cancel(device, id)
         return RedirectResponse(f"/boards/{device}/memories{'/' if back else ''}{quote(back)}#changes", _SEE_OTHER)
-
-    return router
