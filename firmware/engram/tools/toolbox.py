@@ -123,7 +123,7 @@ class Toolbox:
         """The finished _Work of a call."""
         work = _Work(tool, arguments, caller)
         if tool.task and not tool.task.done():
-            work.problem = tool.name + " is still busy with an earlier call, which did not end in its time."
+            work.problem = tool.name + " is still busy with another call: try again later."
             return work
         task = tool.task = asyncio.create_task(interruptible(work.run()))
         try:
