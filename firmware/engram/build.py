@@ -66,6 +66,8 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
         from engram.build_turn import add_pins  # absent from boards without pins
 
         add_pins(board)
+    if config.table("senses") or files.size(board.folder + "/memory/senses/senses.jsonl") >= 0:
+        board.find_senses()
     add_agent(board)
     if board.companion and board.companion.listening:
 
