@@ -45,13 +45,43 @@ class NoteProgress:
         self.state = sync.note_state = state
 
 
+class SenseProgress:
+    """How far the companion's copy of the senses is. `told` is the version of the senses that it has in full, `begun` the one
+    that it is being told, `have` what it has of that: (seq, check) of the newest block of each level, None before it was asked.
+    """
+
+    def __init__(self):
+        self.told = -1
+        self.begun = -1
+        self.have = None
+        self.state = None
+
+    def is_due(self, sync, senses) -> bool:
+        """Whether there is something to tell a companion that takes senses."""
+        state = sync.sense_state
+        if state is not None and self.state != state:
+            # It has not heard of them since the start, or has lost some.
+            self.told, self.have, self.state = -1, None, state
+        return state is not None and self.told != senses.version
+
+    def take(self, sync, begun: int, have, state: str) -> None:
+        """Note what the companion has after it was told something."""
+        self.begun, self.have = begun, have
+        self.state = sync.sense_state = state
+
+    def end(self) -> None:
+        """All was told."""
+        self.told, self.have = self.begun, None
+
+
 class Companion:
     """A board's companion, as `config` names it; `link_state` tells what it has acknowledged of the logs.
 
     `is_busy()` tells whether a message is being answered, `network` is a board's Wi-Fi, `tls` a tls_context() if the URL wants
     one. `archived` is the archive's index; make_archive(exchange, replication) gives what moves memories to the companion.
     Both are None where that is not wanted, and so is `chat`, (take, redeliver) of engram.link.listening. `notes` are copied,
-    of which `retention` knows why they left. find_status() tells how the board is. ConfigError if a setting is wrong.
+    of which `retention` knows why they left. find_status() tells how the board is, find_senses() what it perceives, None
+    without senses. ConfigError if a setting is wrong.
     """
 
     def __init__(
@@ -69,6 +99,7 @@ class Companion:
         archived=None,
         make_archive=None,
         chat=None,
+        find_senses=None,
     ):
         self.url = config.get("companion.url")
         self.logs = logs
@@ -80,6 +111,8 @@ class Companion:
         self._retention = retention
         self._note_progress = NoteProgress()
         self._find_status = find_status
+        self._find_senses = find_senses
+        self._sense_progress = None
         self._status_pause = Timeout()
         self._run = [0, ticks_ms(), 0]  # see engram.link.status
         self._archived = archived
@@ -199,7 +232,7 @@ class Companion:
 
                 await status.tell(self._sync, self._find_status, self._run)
             return True
-        return (self.archive and await self.archive.step()) or await self._copy_notes()
+        return (self.archive and await self.archive.step()) or await self._copy_notes() or await self._copy_senses()
 
     async def _copy_notes(self) -> bool:
         """Tell the companion a little of how the notes are now; whether there was anything."""
@@ -211,6 +244,20 @@ class Companion:
 
             epoch = self.logs[0][1].store.epoch
             await note_copy.copy_next(self._sync, self._notes, self._retention, epoch, progress)
+        return True
+
+    async def _copy_senses(self) -> bool:
+        """Tell the companion a little of what the board perceives; whether there was anything."""
+        senses = self._find_senses and self._find_senses()
+        if not senses or self._is_busy():
+            return False
+        progress = self._sense_progress = self._sense_progress or SenseProgress()
+        if not progress.is_due(self._sync, senses):
+            return False
+        with lazy("link.sense_copy"):
+            from engram.link import sense_copy  # absent from boards without senses
+
+            await sense_copy.copy_next(self._sync, senses, self.logs[0][1].store.epoch, progress)
         return True
 
     def _greeted(self, archived: int, asks: bool) -> None:
