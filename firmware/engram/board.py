@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from engram.memory.undo import Undo
     from engram.reminders.reminders import Reminders
     from engram.store.log.reserve import Reserve
+    from engram.timers.timers import Timers
 
 
 def _wired(board, name: str, *arguments):
@@ -72,6 +73,10 @@ class Board:
     flush: "Flush | None" = None
     model: "ModelOnDemand | None" = None
     telegram: "Telegram | None" = None
+    timers: "Timers | None" = None
+    """None until there is one, see find_timers()."""
+    begin = None
+    """begin(name, run) runs what is added while the app runs."""
     telegram_refusal = ""
     """Why there is no Telegram although a token is set."""
     tls: "object | None" = None
@@ -112,9 +117,9 @@ class Board:
         """What code on the board talks to."""
         return _wired(self, "memory")
 
-    def make_answerer(self):
-        """What answers one turn."""
-        return _wired(self, "answerer")
+    def make_answerer(self, *others):
+        """What answers one turn; `others` are settings, journal, reminders and model for a turn that nobody said."""
+        return _wired(self, "answerer", *others)
 
     def make_recall(self):
         """What searches records and turns."""
@@ -150,6 +155,18 @@ class Board:
         if people is None:
             people = self._people = _wired(self, "people")
         return people
+
+    def find_timers(self) -> "Timers":
+        """What is said, called or asked at a time: made with the first of them."""
+        if self.timers is None:
+            self.timers = _wired(self, "timers")
+            if self.begin:
+                self.begin("timers", self.timers.run)
+        return self.timers
+
+    def check_tool(self, name: str, arguments: str, caller, is_confirmed: bool) -> None:
+        """ArgumentError if a timer of this caller may not call a tool of this board with these arguments."""
+        _wired(self, "check_tool", name, arguments, caller, is_confirmed)
 
     def find_status(self) -> dict:
         """How the board is, see status.py."""

@@ -1,10 +1,11 @@
 """Wires what only a turn needs, or code on the board: it is made when it is used, so that a small heap is free of it before."""
 
-from engram import files
+from engram import files, text
 from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
 
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
+_NO_TOOLBOX = const("this board has no tools of its own.")
 
 
 def memory(board):
@@ -14,12 +15,13 @@ def memory(board):
     return Memory(board.records, board.make_recall, board.forgetting)
 
 
-def answerer(board):
-    """What answers one turn."""
+def answerer(board, config=None, journal=None, reminders=None, model=None):
+    """What answers one turn; nothing is learned from one with a model of its own, which nobody said."""
     from engram.agent.answer import Answerer  # each part of a turn comes when it is needed
 
-    parts = board.make_prompts(), board.make_tools, board.make_offline, board.model, board.jobs, board.make_post_turn
-    memory = board.config, board.journal, board.reminders, board.inbox.push
+    jobs = None if model else board.jobs
+    parts = board.make_prompts(), board.make_tools, board.make_offline, model or board.model, jobs, board.make_post_turn
+    memory = config or board.config, journal or board.journal, reminders or board.reminders, board.inbox.push
     return Answerer(*memory, *parts, board.remote_search())
 
 
@@ -58,7 +60,8 @@ def offline(board):
 
     memory = board.records, board.make_recall(), board.forgetting
     mode = board.config.get("mode")
-    return Offline(*memory, board.reminders, board.remote_search(), board.seen_help, board.notes, mode)
+    timers = board.find_timers
+    return Offline(*memory, board.reminders, timers, board.remote_search(), board.seen_help, board.notes, mode)
 
 
 def _remote_recall(board, recall):
@@ -75,7 +78,8 @@ def post_turn(board):
     """What follows a turn that a model answers."""
     from engram.agent.post_turn import PostTurn  # absent from boards without a model
 
-    return PostTurn(board.config, board.records, board.journal, board.notes, board.reminders, board.jobs, board.flush)
+    memory = board.config, board.records, board.journal, board.notes, board.reminders
+    return PostTurn(*memory, board.find_timers, board.jobs, board.flush)
 
 
 def deliveries(board, inbox):
@@ -83,6 +87,50 @@ def deliveries(board, inbox):
     from engram.channels.deliveries import Deliveries  # absent from boards that only have a console
 
     return Deliveries(inbox, board.journal, board.clock, board.folder + "/memory")
+
+
+def timers(board):
+    """What is said, called or asked at a time."""
+    from engram.timers.timers import Timers  # absent from boards without timers
+
+    def make_telling(timers):
+        return _telling(board, timers)
+
+    found = Timers(board.folder + "/memory", board.clock, make_telling, board.config.get("timers.most"))
+    found.open()
+    return found
+
+
+def _telling(board, timers):
+    """What tells those that are due."""
+    from engram.timers.telling import Telling  # while one is due
+
+    def make_asking():
+        from engram.agent.agent import Sink  # in every board
+        from engram.timers.asking import Asking  # while one asks
+
+        parts = board.config, board.journal, board.gate, board.inbox.deliveries(), board.model, board.jobs
+        return Asking(*parts, board.make_answerer, Sink())
+
+    async def call(name: str, arguments: str, caller, is_confirmed: bool) -> tuple:
+        if not board.toolbox:
+            return False, _NO_TOOLBOX
+        return await board.toolbox.call(name, text.loads(arguments), caller, is_confirmed)
+
+    return Telling(timers, board.inbox, board.journal, make_asking, call)
+
+
+def check_tool(board, name: str, arguments: str, caller, is_confirmed: bool) -> None:
+    """See Board.check_tool()."""
+    if not board.toolbox or name == "timer":
+        raise ArgumentError("tool", _NO_TOOLBOX)
+    try:
+        values = text.loads(arguments)
+    except ValueError:
+        values = None
+    if not isinstance(values, dict):
+        raise ArgumentError("arguments", 'must be a JSON object such as {"value": 1}.')
+    board.toolbox.check(name, values, caller, is_confirmed)
 
 
 def people(board):
