@@ -54,6 +54,7 @@ ON_64_BITS = (
     "test_text_",
     "test_tokenizer",
     "test_usage",
+    "test_zone",
 )
 """How the names of the files begin in which the size of an int or of a pointer matters: numbers that are read, written,
 packed, hashed or reckoned with. The program as a whole runs on 64 bits in tests/e2e and tests/companion.
