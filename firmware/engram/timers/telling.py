@@ -131,7 +131,8 @@ class Telling:
             self._say(fields, caller, newest, now, "reminder: " + fields["what"])
         elif fields["kind"] == "ask":
             self._begin(number, self._ask(fields, caller, newest, now))
-        elif is_begun and fields["telling"] == [0, newest]:
+        elif is_begun and fields["telling"][1] == newest:
+            # It was called, or is too late by now.
             self._say(fields, caller, newest, now, _UNSURE_CALL % fields["what"])
         elif now - newest > _LATE_CALL_S:
             self._say(fields, caller, newest, now, _LATE_CALL % self._late(fields, newest, now))

@@ -7,6 +7,7 @@ from support import raises, wait_until
 from timed import ANN, CHAT, DAY, EIGHT, GROUP, HOUR, MINUTE, Timed, script
 from turns import say
 
+
 class Toolbox:
     """Stands for the toolbox, and takes only what that takes."""
 
