@@ -39,6 +39,15 @@ def _end_well():
     boot_count.set_bad(0)
 
 
+def _make_pins_safe():
+    try:
+        from engram.tools.safe_pins import make_safe
+
+        make_safe()
+    except Exception as error:  # noqa: BLE001 likewise: the board may be without modules, or without memory
+        print("The outputs are as the last reset left them:", repr(error))
+
+
 try:
     _start()
     if app:
@@ -51,6 +60,8 @@ except Exception as error:  # noqa: BLE001 behind this is only the prompt
 
     sys.print_exception(error)  # pyright: ignore
     if app:
+        if app.board.pins:
+            app.board.pins.make_safe()
         print("Engram crashed; app.run() goes on.")
     else:
         # At a prompt without memory nobody can do anything. What feeds the watchdog stays: its timer holds it anyway, and
@@ -61,3 +72,5 @@ except Exception as error:  # noqa: BLE001 behind this is only the prompt
         is_full = isinstance(error, MemoryError)
         print("Engram could not be started:", _NO_MEMORY if is_full else "deploy it again.")
     gc.collect()
+    if not app:
+        _make_pins_safe()

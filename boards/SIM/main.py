@@ -113,6 +113,7 @@ def _start() -> tuple:
 
 
 folder, app = _start()  # both are at hand at the prompt, too: inspect.show(folder)
+app.load_own_code()
 app.add_channel("console", _console)
 try:
     app.run()

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from engram.reminders.reminders import Reminders
     from engram.store.log.reserve import Reserve
     from engram.timers.timers import Timers
+    from engram.tools.pins import Pins
+    from engram.tools.toolbox import Toolbox
 
 
 def _wired(board, name: str, *arguments):
@@ -72,9 +74,12 @@ class Board:
     jobs: "Jobs | None" = None
     flush: "Flush | None" = None
     model: "ModelOnDemand | None" = None
+    pins: "Pins | None" = None
     telegram: "Telegram | None" = None
     timers: "Timers | None" = None
     """None until there is one, see find_timers()."""
+    has_timer_tool = False
+    """Whether the toolbox has the tool that sets timers."""
     begin = None
     """begin(name, run) runs what is added while the app runs."""
     telegram_refusal = ""
@@ -83,6 +88,8 @@ class Board:
     """The TLS context that the board's links share, None as long as none is over TLS."""
     one_link: "OneLink | None" = None
     """Where the memory has room for one link over TLS: lets the model's and Telegram's take turns."""
+    toolbox: "Toolbox | None" = None
+    """A person's own tools and pins, None until there is one."""
     _people: "People | None" = None
 
     def __init__(self, config, folder: str, clock, network):
@@ -117,9 +124,9 @@ class Board:
         """What code on the board talks to."""
         return _wired(self, "memory")
 
-    def make_answerer(self, *others):
+    def make_answerer(self, content: str, *others):
         """What answers one turn; `others` are settings, journal, reminders and model for a turn that nobody said."""
-        return _wired(self, "answerer", *others)
+        return _wired(self, "answerer", content, *others)
 
     def make_recall(self):
         """What searches records and turns."""
@@ -167,6 +174,20 @@ class Board:
     def check_tool(self, name: str, arguments: str, caller, is_confirmed: bool) -> None:
         """ArgumentError if a timer of this caller may not call a tool of this board with these arguments."""
         _wired(self, "check_tool", name, arguments, caller, is_confirmed)
+
+    def find_toolbox(self) -> "Toolbox":
+        """What holds a person's own tools: made when the first one is added."""
+        toolbox = self.toolbox
+        if toolbox is None:
+            toolbox = self.toolbox = _wired(self, "toolbox")
+        return toolbox
+
+    def check_arguments(self, arguments: str, schema: str) -> dict:
+        """The arguments of a call as a dict; ArgumentError if they do not fit the schema."""
+        with lazy("agent.schema_check"):
+            from engram.agent import schema_check
+
+            return schema_check.arguments(arguments, schema)
 
     def find_status(self) -> dict:
         """How the board is, see status.py."""

@@ -62,6 +62,10 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
     add_memory(board)
     if config.get("companion.url"):
         _add_companion(board)
+    if config.table("pins"):
+        from engram.build_turn import add_pins  # absent from boards without pins
+
+        add_pins(board)
     add_agent(board)
     if board.companion and board.companion.listening:
 

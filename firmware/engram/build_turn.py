@@ -1,9 +1,10 @@
 """Wires what only a turn needs, or code on the board: it is made when it is used, so that a small heap is free of it before."""
 
-from engram import files, text
+from engram import diag, files, text
 from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
 
+_TOOLS_SHARE = const(4)  # of the model's window, the part that a person's own tools may take
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
 _NO_TOOLBOX = const("this board has no tools of its own.")
 
@@ -15,14 +16,17 @@ def memory(board):
     return Memory(board.records, board.make_recall, board.forgetting)
 
 
-def answerer(board, config=None, journal=None, reminders=None, model=None):
-    """What answers one turn; nothing is learned from one with a model of its own, which nobody said."""
+def answerer(board, content: str, config=None, journal=None, reminders=None, model=None):
+    """What answers a turn with that content; nothing is learned from one with a model of its own, which nobody said."""
     from engram.agent.answer import Answerer  # each part of a turn comes when it is needed
+    from engram.agent.openings import may_name_time  # likewise
 
+    if board.model and not board.has_timer_tool and (board.timers or may_name_time(content)):
+        _add_timer_tool(board)
     jobs = None if model else board.jobs
     parts = board.make_prompts(), board.make_tools, board.make_offline, model or board.model, jobs, board.make_post_turn
     memory = config or board.config, journal or board.journal, reminders or board.reminders, board.inbox.push
-    return Answerer(*memory, *parts, board.remote_search())
+    return Answerer(*memory, *parts, board.remote_search(), board.toolbox)
 
 
 def recall(board):
@@ -42,7 +46,7 @@ def prompts(board):
     from engram.agent.prompt import PromptBuilder  # likewise
 
     memory = board.records, board.journal, board.make_recall(), board.profile, board.notes
-    return PromptBuilder(board.config, board.clock, *memory, board.tag_snapshots)
+    return PromptBuilder(board.config, board.clock, *memory, board.tag_snapshots, board.toolbox)
 
 
 def tools(board):
@@ -51,7 +55,26 @@ def tools(board):
 
     recall = board.make_recall()
     memory = board.records, recall, board.journal, board.forgetting, board.profile, board.notes, board.reminders
-    return Tools(board.config, board.clock, *memory, board.confirmations, _remote_recall(board, recall))
+    return Tools(board.config, board.clock, *memory, board.confirmations, _remote_recall(board, recall), board.toolbox)
+
+
+def toolbox(board):
+    """What holds a person's own tools."""
+    from engram.agent import schemas  # likewise
+    from engram.tools.toolbox import Toolbox  # absent from boards without tools of their own
+
+    names = [tool.name for mode in ("full", "lightweight") for tool in schemas.tools(mode)]
+    names.append("timer")
+    return Toolbox(tuple(names), board.check_arguments, board.config.get("llm.context_tokens") // _TOOLS_SHARE)
+
+
+def add_pins(board):
+    """Open the pins of config.json, and add the tools over them."""
+    from engram.tools import pins  # absent from boards without pins
+
+    board.pins = pins.open_pins(board.config.table("pins"), board.folder)
+    for tool in pins.tools(board.pins):
+        board.find_toolbox().add(tool)
 
 
 def offline(board):
@@ -106,11 +129,10 @@ def _telling(board, timers):
     from engram.timers.telling import Telling  # while one is due
 
     def make_asking():
-        from engram.agent.agent import Sink  # in every board
         from engram.timers.asking import Asking  # while one asks
 
         parts = board.config, board.journal, board.gate, board.inbox.deliveries(), board.model, board.jobs
-        return Asking(*parts, board.make_answerer, Sink())
+        return Asking(*parts, board.make_answerer)
 
     async def call(name: str, arguments: str, caller, is_confirmed: bool) -> tuple:
         if not board.toolbox:
@@ -118,6 +140,17 @@ def _telling(board, timers):
         return await board.toolbox.call(name, text.loads(arguments), caller, is_confirmed)
 
     return Telling(timers, board.inbox, board.journal, make_asking, call)
+
+
+def _add_timer_tool(board) -> None:
+    """Let the model set timers: from the first message on that may ask for one, or while there are some."""
+    from engram.timers.timer_tool import TimerTool  # absent from boards without timers
+
+    board.has_timer_tool = True
+    try:
+        board.find_toolbox().add(TimerTool(board.find_timers, board.check_tool), is_own=False)
+    except ArgumentError as error:
+        diag.warning("timers", "the model cannot set timers: %s" % error)
 
 
 def check_tool(board, name: str, arguments: str, caller, is_confirmed: bool) -> None:

@@ -1,8 +1,8 @@
 """The power fails while timers are set, due and told: each due one is told once, and what is confirmed is on flash.
 
-The invariant, of each due moment of a timer: the file has it still to come; or the file names it as being told, with the line of
-the journal that tells it. It is told if and only if the journal has that line, and the outbox has had its seq before. A moment is
-begun only when the one before it is in the journal. So a cut at any write leaves it to be told, or told.
+The invariant, of each due moment of a timer: the file has it still to come; or the file names it as being told, with the line
+of the journal that tells it. It is told if and only if the journal has that line, and the outbox has had its seq before. A
+moment is begun only when the one before it is in the journal. So a cut at any write leaves it to be told, or told.
 """
 
 from pathlib import Path

@@ -24,20 +24,30 @@ Done = namedtuple("Done", "result notice")
 
 
 _Parts = namedtuple(
-    "_Parts", "config clock records recall journal forgetting profile notes reminders confirmations remote"
+    "_Parts", "config clock records recall journal forgetting profile notes reminders confirmations remote toolbox"
 )
 
 
 class Tools(_Parts):
-    """The tools over one board's memory; `remote` searches and reads what a companion has, None without one."""
+    """The tools over one board's memory; `remote` searches and reads what a companion has, `toolbox` has a person's own tools:
+    None without one.
+    """
 
     def listed(self, only=()) -> tuple:
         """The tools of the present mode; of those with the names in `only`, if it has some."""
         return tuple(tool for tool in schemas.tools(self.config.get("mode")) if not only or tool.name in only)
 
+    def offered(self, caller) -> tuple:
+        """The tools that a turn of a caller offers to the model."""
+        return self.listed() + (self.toolbox.listed(caller) if self.toolbox else ())
+
     async def answer(self, call, turn, only=()) -> Done:
-        """As run(); a search may ask the companion before."""
+        """As run(); a search may ask the companion before, and a tool of a person's own is run."""
         more = None
+        if self.toolbox:
+            done = await self.toolbox.answer(call, turn)
+            if done:
+                return Done(*done)
         if self.remote and call.name in _REMOTE:
             try:
                 arguments = schema_check.arguments(call.arguments, self._tool(call.name, only).schema)

@@ -56,16 +56,42 @@ class NoReminders:
         return []
 
 
+class Notices:
+    """What a timer's turn tells beside its reply: as a channel's sink, kept to go with that."""
+
+    is_patient = True
+
+    def __init__(self):
+        self.lines = ""
+
+    async def taken(self, turn: str) -> None:
+        """The message is on flash."""
+
+    async def text(self, piece: str) -> None:
+        """A piece of the reply, which is delivered as a whole."""
+
+    async def notice(self, line: str) -> None:
+        """What was changed, or waits for a yes."""
+        self.lines += "· " + line + "\n"
+
+    async def recalled(self, shown: list) -> None:
+        """What the model is shown of the memory."""
+
+
 class TimerTurn:
     """Where the message of a timer's turn comes from, and where its reply goes: in place of a journal for what answers it."""
 
-    def __init__(self, journal, deliveries, mid: str, known: int, mark, late: str):
+    is_said = False
+    """Whether a person has said it: what waits for their yes goes on waiting."""
+
+    def __init__(self, journal, deliveries, mid: str, known: int, mark, late: str, notices):
         self._journal = journal
         self._deliveries = deliveries
         self._mid = mid
         self._known = known
         self._mark = mark
         self._late = late
+        self._notices = notices
         self.seq = 0
         self.reply = 0
         """The seq of the reply, once it is on flash."""
@@ -81,7 +107,8 @@ class TimerTurn:
 
     def add(self, caller, _role, _who, content: str, cut: bool = False, _command=False, answers: int = 0) -> None:
         """Keep the reply for its chat."""
-        self.reply = self._deliveries.keep(caller, self._late + content, cut, answers)
+        content = self._notices.lines + self._late + content
+        self.reply = self._deliveries.keep(caller, content, cut, answers)
 
     def current(self, caller) -> str:
         """The session of the caller's room."""
@@ -89,9 +116,9 @@ class TimerTurn:
 
 
 class Asking:
-    """Asks the agent for timers; make_answerer(config, journal, reminders, model) gives what answers one turn."""
+    """Asks the agent for timers; make_answerer(content, config, journal, reminders, model) gives what answers one turn."""
 
-    def __init__(self, config, journal, gate, deliveries, model, jobs, make_answerer, sink):
+    def __init__(self, config, journal, gate, deliveries, model, jobs, make_answerer):
         self._config = config
         self._journal = journal
         self._gate = gate
@@ -99,7 +126,6 @@ class Asking:
         self._model = model
         self._jobs = jobs
         self._make_answerer = make_answerer
-        self._sink = sink
 
     def left(self, timers, fields: dict, day: int) -> tuple:
         """(how many calls of the model a timer's turn may take, how many of this day are used)."""
@@ -120,11 +146,13 @@ class Asking:
         mark(seq) notes on flash that the turn with that seq is the timer's, before it is in the journal.
         """
         model = LimitedModel(self._model, left)
-        turn = TimerTurn(self._journal, self._deliveries, mid, known, mark, late)
-        answerer = self._make_answerer(LimitedConfig(self._config, left - 1), turn, NoReminders(), model)
+        notices = Notices()
+        turn = TimerTurn(self._journal, self._deliveries, mid, known, mark, late, notices)
+        parts = LimitedConfig(self._config, left - 1), turn, NoReminders(), model
+        answerer = self._make_answerer(fields["what"], *parts)
         if self._jobs:
             await self._jobs.preempt()  # as a person's message, it goes first
-        outcome = await self._gate.run(True, answerer.answer, caller, fields["what"], self._sink, turn)
+        outcome = await self._gate.run(True, answerer.answer, caller, fields["what"], notices, turn)
         if not turn.reply:
             problem = "could not answer: %s; %s (%s)" % (fields["what"], outcome.problem, fields["id"])
             turn.add(caller, "", "", problem, answers=turn.seq)

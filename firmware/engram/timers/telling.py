@@ -54,10 +54,14 @@ class Telling:
         is_done = True
         for at, number, is_begun in due:
             try:
-                is_done = self._tell(number, at, now, is_begun) and is_done
+                is_told = self._tell(number, at, now, is_begun)
             except (EngramError, MemoryError):
                 timers.is_unsure = True
                 raise
+            if not is_told:
+                is_done = False
+                # Only its mark says that it is due.
+                timers.is_unsure = timers.is_unsure or is_begun
             await sleep_ms(0)
         return is_done
 
@@ -114,7 +118,7 @@ class Telling:
         if fields is None or number == self._busy:
             return True
         if fields["kind"] != "say" and self._busy:
-            return True  # one after the other: the end of that one looks again
+            return False  # one after the other: the end of that one looks again
         caller = timer_file.caller_of(fields)
         may_push = self._inbox.deliveries().may_push(caller)
         if may_push is None:

@@ -57,7 +57,8 @@ class Timers:
         self._telling = None
         self._make_telling = make_telling
         self._changed = asyncio.Event()
-        self._problem = ""
+        self.problem = ""
+        """Why something due could not be told, "" if it could."""
 
     def open(self) -> None:
         """Read the file, if there is one; damaged lines are set aside."""
@@ -119,11 +120,11 @@ class Timers:
                 if self._telling is None:
                     self._telling = self._make_telling(self)
                 is_done = await self._telling.tell_due(now)
-            self._problem = ""
+            self.problem = ""
             return is_done
         except (EngramError, MemoryError) as error:
-            if str(error) != self._problem:
-                self._problem = str(error)
+            if str(error) != self.problem:
+                self.problem = str(error)
                 diag.warning("timers", "something due is told later: %s" % error)
             return False
 

@@ -7,79 +7,40 @@ from engram.errors import ArgumentError
 from engram.timers import rules, schedule, when
 from engram.timers.wanted import Wanted, wanted
 
-NAME = "timer"
-DESCRIPTION = const(
-    "Timers of this chat. add: text is said at its time; with kind ask you answer text then. One of: at, a local day and "
-    "time; time with days, which repeats; in_minutes; every_minutes. list, remove by id."
-)
-SCHEMA = const(
-    '{"type":"object","properties":{"action":{"type":"string","enum":["add","list","remove"]},"kind":{"type":"string",'
-    '"enum":["say","ask","tool"]},"text":{"type":"string"},"at":{"type":"string","description":"such as 2026-01-31 08:00"},'
-    '"time":{"type":"string","description":"such as 07:30"},"days":{"type":"string","description":"daily, weekdays, weekends, '
-    'or names such as monday friday"},"in_minutes":{"type":"integer","minimum":1},"every_minutes":{"type":"integer",'
-    '"minimum":5},'
-    '"tool":{"type":"string"},"arguments":{"type":"string","description":"of the tool, as JSON"},"id":{"type":"string"}},'
-    '"required":["action"],"additionalProperties":false}'
-)
 _NAMES = const(" monday tuesday wednesday thursday friday saturday sunday ")
 _IN_A_TURN = const("a timer's own turn sets no timers: tell the person, who can.")
 
 
-class TimerTool:
-    """The tool of one board's timers, as the Toolbox has those of a person's own; find_timers() gives the timers.
-    check_tool(name, arguments, caller, is_confirmed) refuses a tool that a timer may not call.
-    """
+def run(find_timers, check_tool, caller, arguments: dict) -> dict:
+    """The result of a call of the tool."""
+    timers = find_timers()
+    action = arguments["action"]
+    if action == "list":
+        return {"timers": [_shown(fields, timers.clock) for fields in timers.owned_by(caller)]}
+    if timers.is_in_turn:
+        raise ArgumentError("action", _IN_A_TURN)
+    if action == "remove":
+        if "id" not in arguments:
+            raise ArgumentError("id", "is missing; action list shows the ids.")
+        gone = timers.remove(caller, arguments["id"])
+        return {"removed": gone["id"], "text": gone["what"]}
+    return _shown(timers.add(caller, _wanted(arguments, timers.clock, caller, check_tool)), timers.clock)
 
-    name = NAME
-    description = DESCRIPTION
-    schema = SCHEMA
-    confirm = False
-    timeout_ms = 10_000
-    wants_caller = True
-    task = None
 
-    def __init__(self, find_timers, check_tool):
-        self._find_timers = find_timers
-        self._check_tool = check_tool
-
-    def for_caller(self, caller):
-        """What the model is offered: all may set timers, and see their own."""
-        return self
-
-    def notice(self, arguments: dict, value: dict) -> str:
-        """The line for the person after a call, "" for none."""
-        if "removed" in value:
-            return "no more timer " + value["removed"]
-        return described(value["id"], value["kind"], value["when"], value["text"]) if "id" in value else ""
-
-    def run(self, caller, action: str, **arguments) -> dict:
-        """The result of a call."""
-        timers = self._find_timers()
-        if action == "list":
-            return {"timers": [_shown(fields, timers.clock) for fields in timers.owned_by(caller)]}
-        if timers.is_in_turn:
-            raise ArgumentError("action", _IN_A_TURN)
-        if action == "remove":
-            if "id" not in arguments:
-                raise ArgumentError("id", "is missing; action list shows the ids.")
-            gone = timers.remove(caller, arguments["id"])
-            return {"removed": gone["id"], "text": gone["what"]}
-        return _shown(timers.add(caller, self._wanted(arguments, timers.clock, caller)), timers.clock)
-
-    def _wanted(self, arguments: dict, clock, caller) -> Wanted:
-        kind, what = arguments.get("kind", "say"), arguments.get("text", "")
-        given = [name for name in ("at", "time", "in_minutes", "every_minutes") if name in arguments]
-        if len(given) != 1:
-            raise ArgumentError("at", "give one of at, time, in_minutes and every_minutes.")
-        tool = arguments.get("tool", "")
-        if (kind == "tool") != bool(tool):
-            raise ArgumentError("tool", "goes with kind tool, and kind tool needs it.")
-        if tool:
-            values = arguments.get("arguments", "{}")
-            self._check_tool(tool, values, caller, False)
-            what = "%s %s" % (tool, values)
-        found = _timed(arguments, given[0], kind, what, clock)
-        return Wanted(kind, what, tool, values, False, *found[5:]) if tool else found  # pyright: ignore[reportPossiblyUnbound]
+def _wanted(arguments: dict, clock, caller, check_tool) -> Wanted:
+    kind, what = arguments.get("kind", "say"), arguments.get("text", "")
+    given = [name for name in ("at", "time", "in_minutes", "every_minutes") if name in arguments]
+    if len(given) != 1:
+        raise ArgumentError("at", "give one of at, time, in_minutes and every_minutes.")
+    tool = arguments.get("tool", "")
+    if (kind == "tool") != bool(tool):
+        raise ArgumentError("tool", "goes with kind tool, and kind tool needs it.")
+    if tool:
+        values = arguments.get("arguments", "{}")
+        check_tool(tool, values, caller, False)
+        what = "%s %s" % (tool, values)
+    found = _timed(arguments, given[0], kind, what, clock)
+    return Wanted(kind, what, tool, values, False, *found[5:]) if tool else found  # pyright: ignore[reportPossiblyUnbound]
 
 
 def _timed(arguments: dict, name: str, kind: str, what: str, clock) -> Wanted:

@@ -39,14 +39,17 @@ def _asking(*steps, budget=24, **settings):
     return Timed(script(*steps), timers_calls_a_day=budget, **settings)
 
 
+def _is_busy(timed):
+    return timed.timers._telling is not None and timed.timers._telling.is_busy
+
+
 async def _told(timed, seconds, step=MINUTE):
     """What was told while time went on, once no turn is under way."""
     told = []
     while seconds > 0:
         told += await timed.pass_time(min(seconds, step), step)
-        telling = timed.timers._telling
-        if telling and telling.is_busy:
-            await wait_until("the turn is over", lambda: not telling.is_busy)
+        if _is_busy(timed):
+            await wait_until("the turn is over", lambda: not _is_busy(timed))
             await timed.look()
             told += timed.told()
         seconds -= step
@@ -77,9 +80,9 @@ async def test_without_a_model_it_says_why():
 
 async def test_a_model_that_fails_is_told_once():
     timed = _asking(ModelUnavailable("the model is away."), "too late")
-    timed.add(CHAT, "ask", "what is on today?", at=EIGHT)
+    timed.add(CHAT, "ask", "think of something", at=EIGHT)
     told = await _told(timed, EIGHT - timed.board.now + HOUR)
-    assert told == [("net 1", "could not answer: what is on today?; the model is away. (w1)")]
+    assert told == [("net 1", "could not answer: think of something; the model is away. (w1)")]
     assert timed.board.model.asked == 1
 
 
@@ -153,20 +156,20 @@ async def test_a_timers_turn_sets_no_timers():
     call = Call("c", "timer", '{"action":"add","text":"more","every_minutes":5}')
     timed = _asking([call], "No.")
     timed.add(CHAT, "ask", "do it again", at=EIGHT)
-    from engram.timers.tool import TimerTool
+    from engram.timers.timer_tool import TimerTool
 
     tool = TimerTool(lambda: timed.timers, None)
     refused = []
 
     def during(_request):
         with raises(ArgumentError) as caught:
-            tool.run(CHAT, "add", text="more", every_minutes=5)
+            tool.run(CHAT, action="add", text="more", every_minutes=5)
         refused.append(str(caught.error))
 
     timed.board.model.steps = [[during, "No."]]
     await _told(timed, EIGHT - timed.board.now + 2 * MINUTE)
     assert refused and "sets no timers" in refused[0]
-    assert tool.run(CHAT, "add", text="more", every_minutes=5)["id"] == "w2"
+    assert tool.run(CHAT, action="add", text="more", every_minutes=5)["id"] == "w2"
 
 
 async def test_a_reminder_that_waits_for_its_words_is_not_used_up_by_a_timer():

@@ -3,8 +3,8 @@
     timer_board.py FLASH CUT     CUT is the number of a change of the flash at which the power fails, 0 for none
 
 It goes on from where the flash and the world are: the file FLASH.net, which no cut touches, has the time, what the people were
-sent, what was confirmed to them, and which tools were called. Prints all that, what stands in the journal, which timers are left,
-and how many changes there were until the board was open and in all.
+sent, what was confirmed to them, and which tools were called. Prints all that, what stands in the journal, which timers are
+left, and how many changes there were until the board was open and in all.
 """
 
 import asyncio
@@ -29,6 +29,7 @@ SETTINGS = {"extract.on": False, "flush.on": False, "rules.on": False, "log.leve
 START = 1790000000  # 2026-09-21 14:13
 STEP = 1200
 STEPS = 150
+TRIES = 50
 FAULTY = 130  # steps in which the network loses
 CALLER = Caller("owner", "net 5", False, "")
 ADDED = {
@@ -175,11 +176,16 @@ async def live(board, world, clock):
         world.is_faulty = step < FAULTY
         change(timers, step, world)
         left = await inbox.redeliver("net")
-        while not await timers.tell_due():
+        for _ in range(TRIES):
+            is_done = await timers.tell_due()
+            telling = timers._telling
+            while telling and telling.is_busy:
+                await sleep_ms(1)
+            if is_done:
+                break
             left = await inbox.redeliver("net")
-        telling = timers._telling
-        while telling and telling.is_busy:
-            await sleep_ms(1)
+        else:
+            raise RuntimeError("something due is never told: " + timers.problem)
         for _ in range(20):
             await sleep_ms(0)
         world.note("step", step)
