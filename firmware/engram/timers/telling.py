@@ -39,6 +39,15 @@ class Telling:
         """Whether a tool is called or the agent asked."""
         return self._busy > 0
 
+    async def finish(self) -> None:
+        """Raise what ended the task that is over, if it was an error of the code."""
+        task, self._task = self._task, None
+        if task:
+            timers = self._timers
+            before, timers.is_unsure = timers.is_unsure, True
+            await task
+            timers.is_unsure = before
+
     def stop(self) -> None:
         """The app ends."""
         if self._task:
@@ -190,8 +199,7 @@ class Telling:
             diag.warning("timers", "w%d is done later: %s" % (self._busy, error))
         finally:
             self._busy = 0
-            self._task = None
-        timers.wake()
+            timers.wake()
 
     async def _call(self, fields: dict, caller, due: int, now: int) -> None:
         """Call a tool once: where the power fails meanwhile nobody knows whether it ran, and that is said."""

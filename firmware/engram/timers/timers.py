@@ -109,7 +109,8 @@ class Timers:
         """Tell what is due now; whether nothing is left that is."""
         now = self.steady.now()
         if self._telling and not self._telling.is_busy:
-            self._telling = None  # with its code
+            telling, self._telling = self._telling, None  # with its code
+            await telling.finish()
         if self.steady.has_jumped:
             self.steady.has_jumped = False
             self.is_unsure = True

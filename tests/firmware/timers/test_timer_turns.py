@@ -172,6 +172,16 @@ async def test_a_timers_turn_sets_no_timers():
     assert tool.run(CHAT, action="add", text="more", every_minutes=5)["id"] == "w2"
 
 
+async def test_an_error_of_the_code_in_a_turn_comes_out_where_it_is_reported():
+    timed = _asking("never heard")
+    timed.add(CHAT, "ask", "think of something", at=EIGHT)
+    timed.board.make_answerer = None
+    with raises(TypeError):
+        await _told(timed, EIGHT - timed.board.now + HOUR)
+    del timed.board.make_answerer
+    assert [text for _, text in await _told(timed, HOUR)] != []
+
+
 async def test_a_reminder_that_waits_for_its_words_is_not_used_up_by_a_timer():
     timed = _asking("ok")
     timed.board.reminders.add(CHAT, "paint shop", "buy brushes")

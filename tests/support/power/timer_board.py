@@ -80,6 +80,9 @@ class Toolbox:
     def begin_turn(self, turn):
         pass
 
+    def add(self, tool, is_own=True):
+        pass
+
     def restart(self):
         pass
 
