@@ -61,7 +61,7 @@ class DayShown(BaseModel):
 class PersonalDays(BaseModel):
     """What was said with a person, commands aside."""
 
-    zone: int = Field(description="of the board, minutes east of Greenwich")
+    zone: int = Field(description="of the board's standard time, minutes east of Greenwich")
     rule: str = Field(description="of its time zone, as POSIX has it; empty without daylight saving")
     days: list[DayShown] = Field(description=f"days on which something was said, the newest {MOST_DAYS} at most")
     day: str = Field(description="the day of the turns; empty if nothing was ever said")
