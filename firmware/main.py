@@ -41,11 +41,15 @@ def _end_well():
 
 def _make_pins_safe():
     try:
-        from engram.tools.safe_pins import make_safe
+        if app:
+            if app.board.pins:
+                app.board.pins.make_safe()
+        else:
+            from engram.tools.safe_pins import make_safe
 
-        make_safe()
+            make_safe()
     except Exception as error:  # noqa: BLE001 likewise: the board may be without modules, or without memory
-        print("The outputs are as the last reset left them:", repr(error))
+        print("The outputs are as the last reset left them: " + repr(error))
 
 
 try:
@@ -58,10 +62,10 @@ except KeyboardInterrupt:
 except Exception as error:  # noqa: BLE001 behind this is only the prompt
     import gc
 
+    if app:
+        _make_pins_safe()
     sys.print_exception(error)  # pyright: ignore
     if app:
-        if app.board.pins:
-            app.board.pins.make_safe()
         print("Engram crashed; app.run() goes on.")
     else:
         # At a prompt without memory nobody can do anything. What feeds the watchdog stays: its timer holds it anyway, and

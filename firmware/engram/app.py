@@ -67,6 +67,10 @@ class App:
         """Add a line to the owner's note of today."""
         self.board.notes.for_caller(OWNER).note(content)
 
+    def observe(self, name: str, value, unit: str = "") -> bool:
+        """Keep a reading of a sensor; False if one of the same second was kept. docs/guides/senses.md has more."""
+        return self.board.find_senses().observe(name, value, unit)
+
     def tool(self, function=None, **options):
         """Let the model call a function of a person's own; also a decorator. docs/guides/tools.md says what the options are."""
         with lazy("tools.declare"):
@@ -138,6 +142,8 @@ class App:
             asyncio.run(self._cancel(self._tasks + self._beside))
             sys.stdout.write("\nstopped; app.run() goes on, app.memory is at hand.\n")
         finally:
+            if self.board.senses:
+                self.board.senses.flush()
             if self._watchdog:
                 self._watchdog.rest()
 
@@ -145,8 +151,17 @@ class App:
         channels = self._channels or [("console", self.console)]
         board = self.board
         beside: list = [("upkeep", self._upkeep)] + self._own_tasks
-        parts = (self._watchdog, board.jobs, board.companion, board.network, board.telegram, board.timers)
-        for name, part in zip(("watchdog", "learning", "companion", "network", "telegram", "timers"), parts):
+        parts = (
+            self._watchdog,
+            board.jobs,
+            board.companion,
+            board.network,
+            board.telegram,
+            board.sampling,
+            board.timers,
+        )
+        names = ("watchdog", "learning", "companion", "network", "telegram", "senses", "timers")
+        for name, part in zip(names, parts):
             if part:
                 beside.append((name, part.run))
         board.gate.expect()
@@ -183,6 +198,8 @@ class App:
             is_busy = work.tick() or is_busy
             # Between two of them the keyboard is looked at.
             await sleep_ms(0)
+        if board.senses:
+            is_busy = board.senses.tick() or is_busy
         if board.note_retention.is_new_day:
             tidying = board.note_retention.tidying(self._is_distilled())
             try:

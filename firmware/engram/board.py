@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from engram.memory.texts.retention import NoteRetention
     from engram.memory.undo import Undo
     from engram.reminders.reminders import Reminders
+    from engram.senses.sampling import Sampling
+    from engram.senses.senses import Senses
     from engram.store.log.reserve import Reserve
     from engram.timers.timers import Timers
     from engram.tools.pins import Pins
@@ -74,6 +76,10 @@ class Board:
     jobs: "Jobs | None" = None
     flush: "Flush | None" = None
     model: "ModelOnDemand | None" = None
+    senses: "Senses | None" = None
+    """What the board perceives, None until something is observed or configured."""
+    sampling: "Sampling | None" = None
+    """What reads the sensors of config.json, None if there are none."""
     pins: "Pins | None" = None
     telegram: "Telegram | None" = None
     timers: "Timers | None" = None
@@ -163,6 +169,13 @@ class Board:
             people = self._people = _wired(self, "people")
         return people
 
+    def find_senses(self) -> "Senses":
+        """What keeps readings: made when the first one comes, or at the start if there are some already."""
+        senses = self.senses
+        if senses is None:
+            senses = self.senses = _wired(self, "senses")
+        return senses
+
     def find_timers(self) -> "Timers":
         """What is said, called or asked at a time: made with the first of them."""
         if self.timers is None:
@@ -181,6 +194,11 @@ class Board:
         if toolbox is None:
             toolbox = self.toolbox = _wired(self, "toolbox")
         return toolbox
+
+    def read_pin(self, name: str):
+        """The value of a pin of config.json as a number, None if it cannot be read."""
+        value = self.pins.values((name,))[name] if self.pins else None
+        return {"on": 1, "off": 0}.get(value) if isinstance(value, str) else value
 
     def check_arguments(self, arguments: str, schema: str) -> dict:
         """The arguments of a call as a dict; ArgumentError if they do not fit the schema."""

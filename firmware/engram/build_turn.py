@@ -3,8 +3,9 @@
 from engram import diag, files, text
 from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
+from engram.lazy import lazy
 
-_TOOLS_SHARE = const(4)  # of the model's window, the part that a person's own tools may take
+_TOOLS_SHARE = const(8)  # of the model's window, the part that a person's own tools may take
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
 _NO_TOOLBOX = const("this board has no tools of its own.")
 
@@ -73,8 +74,11 @@ def add_pins(board):
     from engram.tools import pins  # absent from boards without pins
 
     board.pins = pins.open_pins(board.config.table("pins"), board.folder)
-    for tool in pins.tools(board.pins):
-        board.find_toolbox().add(tool)
+    try:
+        for tool in pins.tools(board.pins):
+            board.find_toolbox().add(tool)
+    except ArgumentError as error:
+        raise ConfigError("pins", "take shorter names and notes: " + error.problem) from None
 
 
 def offline(board):
@@ -172,6 +176,39 @@ def people(board):
 
     config = board.config
     return People(board.folder, board.clock, config.get("people.policy"), config.get("people.rate"))
+
+
+def senses(board):
+    """What keeps readings of sensors."""
+    from engram.senses.senses import Senses  # absent from boards without senses
+
+    config = board.config
+    limits = [config.get("senses." + name) for name in ("most", "bytes", "write_minutes", "raw_readings")]
+    configs = _sense_configs(board)
+    declared = {sense.name: (sense.unit, sense.decimals) for sense in configs}
+    senses = Senses(board.folder + "/memory", board.clock, *limits, declared)
+    senses.open()
+    if any(sense.kind != "code" for sense in configs):
+        from engram.senses.sampling import Sampling  # absent from boards without sensors
+
+        board.sampling = Sampling(senses, configs, board.read_pin)
+    return senses
+
+
+def _sense_configs(board) -> list:
+    """The senses of config.json."""
+    table, pins = board.config.table("senses"), board.config.table("pins")
+    if not table:
+        return []
+    with lazy("senses.sense_config", "senses.registry"):
+        from engram.senses import sense_config  # once, at the start
+
+        forbidden = ()
+        if sense_config.names_numbers(table):
+            from engram.tools import pin_config, pin_driver  # absent from boards without pins
+
+            forbidden = () if pin_driver.is_simulated() else pin_config.forbidden_pins(board.folder)
+        return sense_config.parse_senses(table, pins, forbidden, board.config.get("senses.most"))
 
 
 def model(board, tls, addresses):

@@ -42,7 +42,7 @@ class Zone:
 
     def offset_minutes(self, at: int) -> int:
         """Minutes east of Greenwich at a moment."""
-        return self._span_of(at)[2]
+        return self.span_of(at)[2]
 
     def moment(self, local: int) -> int:
         """Unix seconds of a local time that is counted as if it were UTC: the first if it comes twice, the end of the gap if
@@ -53,9 +53,9 @@ class Zone:
             at = local - minutes * 60
             if self.offset_minutes(at) == minutes:
                 return at
-        return self._span_of(local - least * 60)[0]
+        return self.span_of(local - least * 60)[0]
 
-    def _span_of(self, at: int) -> tuple:
+    def span_of(self, at: int) -> tuple:
         """(first, end, minutes east) of a time with one offset, in which a moment is."""
         span = self._span
         if not span[0] <= at < span[1]:

@@ -12,7 +12,7 @@ import pytest
 
 from engram.clock import Clock, day_number
 from engram.zone import Zone
-from engram_host.computer_zone import read_rule
+from engram_host.time_zones import read_rule
 
 DAY = 86400
 OF_EACH = 200

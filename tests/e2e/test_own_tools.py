@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from driving import Home, say
+from driving import Home, body_of, say
 from engram_host.fake_llm import Serving
 
 Scripted = Callable[..., Serving]
@@ -95,7 +95,7 @@ def test_tools_of_ones_own_work_in_lightweight_mode(home: Home, scripted: Script
     server = scripted(on("light", "pin_set", pin="lamp", value="on"), THEN_TELL)
     asking = home.asking(server.url).having(pins=PINS, mode="lightweight")
     assert "· lamp is on" in say(asking, "light").printed
-    names = [tool["function"]["name"] for tool in server.requests[0].body["tools"]]
+    names = [tool["function"]["name"] for tool in body_of(server.requests[0])["tools"]]
     assert "file_read" in names and names[-2:] == ["pin_set", "pin_read"]
 
 
@@ -104,9 +104,9 @@ def test_reading_for_facts_never_sees_them(home: Home, scripted: Scripted):
     home.write("own.py", OWN)
     asking = home.asking(server.url).having(pins=PINS, extract__on=True, extract__pause_seconds=0)
     say(asking, "my bike is green", "/stats")
-    assert any("tools" in request.body for request in server.requests)
+    assert any("tools" in body_of(request) for request in server.requests)
     for request in server.requests:
-        offered = str(request.body.get("tools", ""))
+        offered = str(body_of(request).get("tools", ""))
         assert not offered or ("pin_set" in offered and "unlock" in offered)
 
 

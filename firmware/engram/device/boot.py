@@ -69,8 +69,10 @@ def _assemble(watchdog):
 
 
 def _make_pins_safe(table=None) -> None:
-    from engram.tools.safe_pins import make_safe  # absent from boards without pins
-
+    try:
+        from engram.tools.safe_pins import make_safe  # absent from boards without pins
+    except ImportError:
+        return
     make_safe(table)
 
 

@@ -11,20 +11,21 @@ _CALLERS = const(8)  # for whom a call waits at once
 _LONGEST = const(80)  # characters: a longer message says more than yes
 
 _YES = const(" yes yeah yep yup sure confirm confirmed agreed absolutely definitely certainly ")
-_YES_OF_TWO = const((" do it ", " go ahead ", " please do ", " of course ", " go on ", " sounds good ", " yes please "))
-_WEAK = const(" ok okay fine alright right good great ")
+_YES_OF_TWO = const((" do it ", " go ahead ", " please do ", " of course ", " sounds good "))
+_WEAK = const(" ok okay fine alright ")
 """A yes only if nothing but courtesy follows: "ok so where were we" is none."""
 _COURTESY = const(" please thanks thank you do it go ahead that now then yes sure ok okay by all means ")
 _DOUBT = const(
     " not no nope never dont wait stop cancel later but except unless only if instead without maybe perhaps "
-    "hold what why how when which who where first before rather "
+    "hold what why how when which who where first before rather in at after until till once soon tomorrow tonight next "
+    "minute minutes hour hours tell explain show ask yourself "
 )
 _WIDE_YES = const((
     "好", "可以", "是的", "是", "行", "嗯", "确认", "確認", "同意", "没问题", "沒問題", "对", "對", "请做", "做吧",
     "当然", "當然"
 ))  # fmt: skip
-_WIDE_TAIL = const("的吧啊呀了啦哦呢好行是对對嗯请請")
-_WIDE_DOUBT = const("吗嗎？?不没沒别別但先等如果或除非取消停")
+_WIDE_TAIL = const("的吧啊呀啦哦好行是对對嗯请請")
+_WIDE_DOUBT = const("吗嗎呢？?不没沒别別但先等如果或除非取消停后後点點分时時晚明再算够夠说說")
 _ENDS = const(",.!;:，。！；：、\n")
 
 
@@ -85,10 +86,14 @@ class _Waiting:
     def __init__(self, caller, name: str, arguments: dict, seq: int):
         self.caller = caller
         self.name = name
-        self.arguments = arguments
+        self.arguments = text.dumps(arguments)  # as text: whoever has the dict may change it
         self.seq = seq
         """The turn in which it was asked; once the person said yes, the turn in which it may run."""
         self.is_confirmed = False
+
+    def is_for(self, name: str, arguments: dict) -> bool:
+        """Whether it is this call."""
+        return self.name == name and text.loads(self.arguments) == arguments
 
 
 class Confirmations:
@@ -111,18 +116,17 @@ class Confirmations:
         if not waiting or not waiting.is_confirmed:
             return False
         self._waiting.remove(waiting)
-        return waiting.seq == turn.seq and waiting.name == name and waiting.arguments == arguments
+        return waiting.seq == turn.seq and waiting.is_for(name, arguments)
 
     def ask(self, turn, name: str, arguments: dict) -> str:
         """Let a call wait for a yes; why it cannot wait, or ""."""
         waiting = self._waiting_of(turn.caller)
-        if waiting and (waiting.name, waiting.arguments) != (name, arguments):
+        if waiting and not waiting.is_for(name, arguments):
             return "one question at a time: %s already waits for the person's yes." % waiting.name
         if not waiting:
             if len(self._waiting) >= _CALLERS:
                 self._waiting.pop(0)
-            # A copy: whoever has the arguments may change them.
-            self._waiting.append(_Waiting(turn.caller, name, text.loads(text.dumps(arguments)), turn.seq))
+            self._waiting.append(_Waiting(turn.caller, name, arguments, turn.seq))
         return ""
 
     def _waiting_of(self, caller):

@@ -77,13 +77,20 @@ def parse_pin(name: str, entry: dict, forbidden) -> Pin:
 
 def forbidden_pins(folder: str):
     """The numbers that are never allowed on this board, as its deploy has written them; ConfigError if none has."""
-    try:
-        found = text.loads(files.read(folder + _CODE_JSON, _CODE_JSON_LONGEST) or b"{}").get("forbidden_pins")
-    except (ValueError, AttributeError):
-        found = None
+    code = read_json(folder + _CODE_JSON, _CODE_JSON_LONGEST)
+    found = code.get("forbidden_pins")
     if not isinstance(found, list):
         raise ConfigError("pins", "need the board's list of pins that are never allowed: deploy Engram to it again.")
     return found
+
+
+def read_json(path: str, longest: int) -> dict:
+    """The JSON object in a file, {} if there is none."""
+    try:
+        found = text.loads(files.read(path, longest) or b"{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _check_name(key: str, name: str) -> None:

@@ -61,9 +61,9 @@ class _Out:
 
 class _In:
     def __init__(self, pin):
-        pull = {"up": machine.Pin.PULL_UP, "down": machine.Pin.PULL_DOWN}.get(pin.pull)
+        pulls = {"up": machine.Pin.PULL_UP, "down": machine.Pin.PULL_DOWN, "none": None}
         self._invert = pin.invert
-        self._pin = machine.Pin(pin.number, machine.Pin.IN, pull)
+        self._pin = machine.Pin(pin.number, machine.Pin.IN, pulls[pin.pull])  # type: ignore
 
     def read(self) -> int:
         return self._pin.value() ^ self._invert

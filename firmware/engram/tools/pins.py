@@ -2,7 +2,7 @@
 
 from collections import namedtuple
 
-from engram import text
+from engram import diag, text
 from engram.errors import ArgumentError
 from engram.tools import pin_config
 from engram.tools.own_tool import OwnTool, may_use
@@ -61,8 +61,9 @@ class Pins:
         most = 100 if pin.mode == "pwm" else 1
         number = {"on": most, "off": 0}.get(value, value) if isinstance(value, str) else value
         if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= most:
-            raise ArgumentError(pin.name, "takes on, off%s." % (" or 0 to 100" if most > 1 else ""))
+            raise ArgumentError(pin.name, "takes on%s." % (", off or 0 to 100" if most > 1 else " or off"))
         driver.write(number)
+        diag.info("pins", "%s is set to %s" % (pin.name, number))
         return self.described(pin)
 
     def _find(self, name: str, caller) -> tuple:
@@ -130,16 +131,18 @@ class PinTool(OwnTool):
         super().__init__(name, description, {}, run, who="all", groups=True, wants_caller=True)
         self._pins = pins
         self._modes = modes
-        self.schema = self._schema([pin.name for pin, _ in pins._pins if pin.mode in modes])
+        self._purpose = description
+        every = self._offer([pin for pin, _ in pins._pins if pin.mode in modes])
+        self.description, self.schema = every.description, every.schema
 
-    def for_caller(self, caller):
+    def for_caller(self, caller):  # type: ignore[reportIncompatibleMethodOverride]
         """What the model is offered for a caller."""
         pins = self._pins.for_caller(caller, self._modes)
-        if not pins:
-            return None
-        notes = ["%s: %s" % (pin.name, pin.note) for pin in pins if pin.note]
-        description = " ".join([self.description] + notes)
-        return _Offer(self.name, description, self._schema([pin.name for pin in pins]))
+        return self._offer(pins) if pins else None
+
+    def _offer(self, pins: list):
+        notes = ["%s: %s." % (pin.name, pin.note) for pin in pins if pin.note]
+        return _Offer(self.name, " ".join([self._purpose] + notes), self._schema([pin.name for pin in pins]))
 
     def _schema(self, names: list) -> str:
         value, required = "", "[]"

@@ -4,6 +4,7 @@ from engram import files
 from engram.compat import const
 from engram.errors import EngramError
 
+_PATH = const("/config.json")
 _LONGEST = const(8192)  # bytes of config.json, as in config.py
 
 
@@ -12,12 +13,14 @@ def make_safe(table=None) -> None:
 
     `table` are the pins; without it they are read from config.json, whose other settings may be wrong.
     """
-    if table is None:
-        table = _read()
-    if not table or not isinstance(table, dict):
+    if table is None and not _has_pins():
         return
     from engram.tools import pin_config, pin_driver  # most boards have no pins
 
+    if table is None:
+        table = pin_config.read_json(_PATH, _LONGEST).get("pins")
+    if not isinstance(table, dict):
+        return
     try:
         forbidden = () if pin_driver.is_simulated() else pin_config.forbidden_pins("")
     except EngramError:
@@ -31,13 +34,8 @@ def make_safe(table=None) -> None:
             pass
 
 
-def _read():
+def _has_pins() -> bool:
     try:
-        content = files.read("/config.json", _LONGEST)
-        if not content or b'"pins"' not in content:
-            return None
-        from engram import text  # seldom needed
-
-        return text.loads(content).get("pins")
-    except (EngramError, ValueError, AttributeError):
-        return None
+        return b'"pins"' in (files.read(_PATH, _LONGEST) or b"")
+    except EngramError:
+        return False

@@ -88,9 +88,7 @@ def test_a_field_that_is_wrong_is_named():
         ({"mode": "out", "colour": "red"}, "colour"),
     )
     for fields, name in wrong:
-        entry = {"pin": 5}
-        entry.update(fields)
-        problem = _problem(lamp=entry)
+        problem = _problem(lamp=dict(fields, pin=5))
         assert problem.startswith("config: pins.lamp: ") and name in problem, problem
 
 

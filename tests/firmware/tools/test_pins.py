@@ -132,6 +132,13 @@ def test_the_list_of_the_board_is_asked_for_on_a_chip():
     assert "deploy Engram" in str(caught.error) and machine.driven == []
 
 
+def test_names_and_notes_that_take_too_much_of_the_window_are_refused():
+    more = {"%s_%d" % ("n" * 28, at): {"pin": at, "mode": "out", "note": "字" * 80} for at in range(4, 18)}
+    with raises(ConfigError) as caught:
+        _board(more)
+    assert "config: pins: take shorter names and notes" in str(caught.error)
+
+
 # --- who may
 
 
@@ -154,7 +161,7 @@ async def test_tools_list_to_each_caller_the_pins_that_they_may_use():
 
 def test_a_note_tells_the_model_what_a_pin_means():
     board = _board()
-    assert "door: on means open" in board.toolbox.listed(OWNER)[1].description
+    assert "door: on means open." in board.toolbox.listed(OWNER)[1].description
 
 
 def test_who_may_use_no_pin_is_offered_no_tool():
@@ -179,7 +186,7 @@ def test_pin_shows_and_sets_pins():
     assert lines_of(board, "/pin lamp on") == ["lamp: on (out, pin 5)"] and machine.levels[5] == 1
     assert lines_of(board, "/pin fan 40") == ["fan: 40% (pwm, pin 18)"]
     assert lines_of(board, "/pin fan") == ["fan: 40% (pwm, pin 18)"]
-    assert "takes on, off." in error_of(board, "/pin lamp 40")
+    assert "takes on or off." in error_of(board, "/pin lamp 40")
     assert "is an input" in error_of(board, "/pin door on")
     assert lines_of(board, "/pin", ANN) == ["bell: off (out, pin 8)"]
     assert "there is no pin lamp; there are bell" in error_of(board, "/pin lamp on", ANN)

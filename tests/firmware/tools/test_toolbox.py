@@ -306,7 +306,7 @@ def test_so_many_fit_as_leave_the_model_its_window():
     with raises(ArgumentError) as caught:
         for number in range(24):
             narrow.add(OwnTool("tool_%d" % number, "word " * 60, {}, lambda: 1))
-    assert "at most 1024 fit" in str(caught.error)
+    assert "at most 512 fit" in str(caught.error)
 
 
 # --- with a yes
@@ -329,7 +329,7 @@ async def test_a_tool_with_confirm_runs_only_after_the_persons_own_yes():
     toolbox.add(OwnTool("open_door", "Open a door.", {"door": "front|back"}, open_door, confirm=True))
     call = Call("c", "open_door", '{"door": "front"}')
     turn = _asked(toolbox, "yes, open the front door, I said yes", 1)
-    result, notice = await toolbox.answer(call, turn)
+    result, notice = await toolbox.answer(call, turn) or ("", "")
     assert "a yes of the person" in json.loads(result)["needs"]
     assert notice == 'open_door waits for your yes: {"door":"front"}'
     assert "needs" in (await toolbox.answer(call, turn))[0]  # a model that claims the yes in the same turn
@@ -342,6 +342,11 @@ async def test_a_tool_with_confirm_runs_only_after_the_persons_own_yes():
     assert ran == ["back"]
     assert "needs" in (await toolbox.answer(Call("c", "open_door", '{"door":"back"}'), turn))[0]
     assert ran == ["back"]
+
+
+async def test_arguments_that_cannot_be_shown_whole_are_not_asked_for():
+    toolbox = _toolbox(lambda note: 1, {"note": "string"}, confirm=True)
+    assert "too long to be shown" in await _problem(toolbox, '{"note": "%s"}' % ("x" * 400))
 
 
 async def test_a_timer_calls_a_tool_with_confirm_only_if_it_was_confirmed():
