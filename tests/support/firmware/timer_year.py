@@ -1,9 +1,9 @@
-"""A year of timers on one board, against a plain model: daylight saving, restarts, a clock that is not set or wrong for a while.
+"""A year of timers on one board, against a plain model: daylight saving, restarts, a clock that is not set or wrong at times.
 
     year(days, seed) -> Year, whose `problems` are empty if each due moment was told once
 
-The model knows the true time and what the board can know of it. A moment is told at the first look at which the board's time has
-reached it; of those that came while the board was off or its clock not set, the newest is told, with its age.
+The model knows the true time and what the board can know of it. A moment is told at the first look at which the board's time
+has reached it; of those that came while the board was off or its clock not set, the newest is told, with its age.
 """
 
 import random
@@ -209,7 +209,7 @@ class Year:
         calls, self.toolbox.called = self.toolbox.called, 0
         for ref, due in list(self.known.items()):
             self._compare_one(ref, due, told, calls)
-        for ref, texts in told.items():
+        for texts in told.values():
             self.problems.append("not due: %s at %d" % (texts, self.at))
 
     def _compare_one(self, ref, due, told, calls):
