@@ -248,7 +248,7 @@ class EmbeddingService:
         return f"{identity.model}, {left} of {progress.total} lines to look at" if left else identity.model
 
     async def vector_of(self, query: str, seconds: float) -> QueryVector:
-        """The vector of a query within so many seconds; EmbedderError."""
+        """The vector of a query within a time limit; EmbedderError."""
         try:
             return await self._vector_of(query, seconds)
         except EmbedderError:
@@ -292,7 +292,7 @@ def text_of_change(device: Device, change: Change) -> str:
     if change.line is None:
         return ""
     try:
-        return embedding_text(change.log, log_line.decode(change.line), device.zone)
+        return embedding_text(change.log, log_line.decode(change.line), device.zone.standard)
     except ValueError:
         _log.error("%s: line %d of %s cannot be read", device.name, change.seq, change.log)
         return ""

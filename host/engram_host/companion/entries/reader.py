@@ -53,7 +53,7 @@ class EntryPage:
 def log_of_entry(entry_id: str) -> LogName:
     """The log of an id such as m12 or t34; UnknownEntry if it is none."""
     if not entry_id[1:].isascii() or not entry_id[1:].isdigit() or entry_id[0] not in _LOGS or len(entry_id) > 11:
-        raise UnknownEntry(entry_id, "is not an id: a memory has one such as m12, a turn one such as t34.")
+        raise UnknownEntry(entry_id, "no_id")
     return _LOGS[entry_id[0]]
 
 
@@ -85,7 +85,7 @@ class LogCopy:
     def oldest_first(self) -> Iterator[ReadEntry]:
         """All entries that were not forgotten, in the order of their latest lines."""
         for seq, line in self._lines():
-            number = describe_line(self._log, line, self.device.zone).number
+            number = describe_line(self._log, line, self.device.zone.standard).number
             entry = self._entry_state(number)
             if entry and entry.latest == seq and entry.state != FORGOTTEN:
                 yield ReadEntry(self._id(number), self._state(entry, line), line)
@@ -117,7 +117,7 @@ class LogCopy:
     def _require_entry(self, number: int, entry_id: str) -> tuple[int, EntryState]:
         entry = self._entry_state(number)
         if entry is None or entry.state == FORGOTTEN:
-            raise UnknownEntry(entry_id, f"is not in the copy of {self.device.name}, or was forgotten.")
+            raise UnknownEntry(entry_id, "not_copied", board=self.device.name)
         return number, entry
 
     def _predecessor(self, line: dict[str, Any], seen: set[int]) -> tuple[int, EntryState] | None:
@@ -132,7 +132,7 @@ class LogCopy:
         """Find out what became of each entry."""
         self._archived.update(seq for seq, _ in self._archive())
         for seq, line in self._lines():
-            entry = describe_line(self._log, line, self.device.zone)
+            entry = describe_line(self._log, line, self.device.zone.standard)
             self._fates.add_line(seq, entry)
             if entry.number == seq:
                 self._firsts.add(seq)
@@ -166,7 +166,7 @@ class LogCopy:
                 yield seq, fields
 
     def _archive(self) -> Iterator[tuple[int, bytes]]:
-        """The lines of what is archived, some of which the board's log may have still."""
+        """The lines of archived entries; the board's log may still have some of them."""
         if self._log == "records":
             yield from archived_lines(self._store, self.device.name)
 

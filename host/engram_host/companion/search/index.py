@@ -66,7 +66,7 @@ class RecordTurns:
         return [int(self._records.view[place]) for place in self._places.get(seq, ())]
 
     def visible_pairs(self, seen: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """(rows of records, rows of turns) of the pairs of which both rows are seen."""
+        """(rows of records, rows of turns) of the pairs with both rows seen."""
         records, turns = self._records.view, self._turns.view
         kept = (turns != NONE) & seen[records] & seen[turns]
         return records[kept], turns[kept]
@@ -133,7 +133,7 @@ class DeviceIndex:
         self.threads = StringTable()
         self._words = words
         self._last_day = (-1, "")
-        self._zone = device.zone
+        self._zone = device.zone.standard
         self._entry_states: dict[LogName, EntryStates] = {
             "records": EntryStates(lambda number: 0),
             "journal": EntryStates(self._session_of),
@@ -227,11 +227,12 @@ class DeviceIndex:
 
     def _row(self, log: LogName, line: dict[str, Any], entry: Entry, length: int) -> Row:
         is_turn = log == "journal"
-        key = embedding_text.embedding_text(log, line, self.zone)
+        key = embedding_text.embedding_text(log, line, self._zone)
         importance = line.get("importance", 0.5)
         return Row(
             is_turn,
             entry.is_reply,
+            "command" in line,
             line["seq"],
             entry.number,
             self.threads.intern(f"s{entry.session}") if is_turn else NONE,
@@ -255,7 +256,7 @@ class DeviceIndex:
             texts.append(embedding_text.heading_of(line))
             texts += [phrase for name in ("keywords", "tags") for phrase in line.get(name, ())]
         else:
-            texts.insert(0, self._day((line["at"] + self.zone * 60) // _DAY_SECONDS))
+            texts.insert(0, self._day((line["at"] + self._zone * 60) // _DAY_SECONDS))
         return self._words.term_ids(" ".join(texts), singles)
 
     def _day(self, day: int) -> str:
@@ -318,7 +319,7 @@ class DeviceIndex:
             self.rows.column("slot")[:] = NONE
 
     def apply_vectors(self, entries: Iterable[tuple[int, StoredVector]]) -> None:
-        """Take vectors with their versions; use_identity() has said of which identity they are."""
+        """Take vectors with their versions; use_identity() has named their identity."""
         for version, stored in entries:
             self._put_vector(stored)
             self.vector_version = max(self.vector_version, version)
