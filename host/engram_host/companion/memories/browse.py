@@ -155,8 +155,12 @@ class MemoryBrowser:
         index, device = self._indexes.get(name, None)
         archived, now = self._archived(device), int(self._clock())
         found: dict[str, ReadEntry] = {}
-        logs: tuple[tuple[str, LogName], ...] = (("m", "records"), ("t", "journal"))
-        for letter, log in logs:
+        # A board archives memories, never turns.
+        logs: tuple[tuple[str, LogName, NDArray[np.int64]], ...] = (
+            ("m", "records", archived),
+            ("t", "journal", archived[:0]),
+        )
+        for letter, log, away in logs:
             states: dict[str, EntryState] = {}
             with index.lock:
                 for each in ids:
@@ -167,7 +171,7 @@ class MemoryBrowser:
             lines = read_lines(self._store, device, log, [state.latest for state in states.values()])
             for each, state in states.items():
                 if line := lines.get(state.latest):
-                    found[each] = ReadEntry(each, _state_name(state, line, archived, now), line)
+                    found[each] = ReadEntry(each, _state_name(state, line, away, now), line)
         return found
 
 
