@@ -75,6 +75,27 @@ def test_what_was_remembered_stands_beside_the_message_and_is_undone_there(brows
     assert "refused the latest change is of m2." in chat(browser, kitchen).replace(": ", " ")
 
 
+def test_a_memory_that_was_undone_beside_its_message_is_said_to_be_undone_there(browser: PageClient, kitchen: Sent):
+    said(browser, kitchen, "the blue tin is in the attic", ["text", "Noted."])
+    view = browser.open(f"/boards/{kitchen.device}/chat")
+    fields = {"csrf": view.field("csrf"), "key": view.field("key"), "message": view.field("message")}
+    browser.send(f"/boards/{kitchen.device}/memories/m1/undo", fields)
+    head = kitchen.ask("listen", wait=10, mid="", turn="")
+    kitchen.ask("reply", mid=head["mid"], offer=1, k=1, items=[["line", "undone"], ["end", ""]])
+    kitchen.write("records", op="forget", id="m1", at=1795247200, was=1)
+    kitchen.sync()
+    words = chat(browser, kitchen)
+    assert "Remembered of it m1 · undone: the board has forgotten it" in words
+    assert "the blue tin is in the attic" not in words.partition("Remembered of it")[2]
+
+
+def test_a_memory_that_the_board_forgot_by_itself_is_not_named_beside_its_message(browser: PageClient, kitchen: Sent):
+    said(browser, kitchen, "the blue tin is in the attic", ["text", "Noted."])
+    kitchen.write("records", op="forget", id="m1", at=1795247200, was=1)
+    kitchen.sync()
+    assert "Remembered of it" not in chat(browser, kitchen)
+
+
 def settling(browser: PageClient, kitchen: Sent) -> bool:
     """Whether the chat asks for what was remembered again."""
     return any("data-settling" in each for each in browser.open(f"/boards/{kitchen.device}/chat").all("div"))

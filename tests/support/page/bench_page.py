@@ -100,7 +100,7 @@ def measure_view(companion: CompanionProcess, browser: PageClient, view: PageVie
     searches: list[float] = []
     size = 0
     cpu: list[float] = []
-    for number in range(REQUESTS):
+    for _number in range(REQUESTS):
         if view.searches:
             searches.append(one_search_ms(companion, ["kitchen"] if "/boards/kitchen/" in path else []))
         before = cpu_ms(companion)

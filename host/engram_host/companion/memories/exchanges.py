@@ -1,6 +1,6 @@
 """What a conversation has to do with memories: what the model was shown for an answer and why, what was remembered of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engram_host.companion.conversations.answers import Exchange
@@ -13,7 +13,10 @@ from engram_host.companion.memories.sessions import SessionBrowser
 
 MOST_REMEMBERED = 8
 
+FORGOTTEN = "forgotten"
+
 _CHANGES = 20
+_FORGETTING = ("forget", "drop", "undo")
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,10 @@ class RecalledItem:
 
 @dataclass(frozen=True)
 class RememberedItem:
-    """A memory that came from a message, and what its board was asked to do with it last."""
+    """A memory that came from a message, and what its board was asked to do with it last.
+
+    Of one that the board has forgotten because it was asked to here, the text has gone: its state is FORGOTTEN.
+    """
 
     id: str
     text: str
@@ -69,24 +75,37 @@ class ExchangeMemories:
         turns = [each.message.turn for each in exchanges if each.message.turn]
         if not turns and not any(shown.values()):
             return {}
-        remembered = await self._browser.of_turns(device, turns)
+        ids = await self._browser.ids_of_turns(device, turns)
         sessions = await self._sessions.of_turns(device, turns)
-        entries = await self._browser.entries(device, {item.id for items in shown.values() for item in items})
-        changes = await self._changes.newest(device, _CHANGES) if any(remembered.values()) else []
+        wanted = {item.id for items in shown.values() for item in items} | {
+            id for found in ids.values() for id in found
+        }
+        entries = await self._browser.entries(device, wanted)
+        changes = await self._changes.newest(device, _CHANGES) if any(ids.values()) else []
         newest = {change.entry: change for change in reversed(changes)}
         return {
             each.message.said.mid: ExchangeMemory(
                 tuple(
                     _item(item, entries.get(item.id), each.message.said.text) for item in shown[each.message.said.mid]
                 ),
-                tuple(
-                    RememberedItem(entry.id, text_of(entry), entry.state, newest.get(entry.id))
-                    for entry in remembered.get(each.message.turn, ())[:MOST_REMEMBERED]
-                ),
+                tuple(_remembered(ids.get(each.message.turn, ()), entries, newest)),
                 sessions.get(each.message.turn, ""),
             )
             for each in exchanges
         }
+
+
+def _remembered(
+    ids: Sequence[str], entries: Mapping[str, ReadEntry], newest: Mapping[str, MemoryChange]
+) -> list[RememberedItem]:
+    found: list[RememberedItem] = []
+    for id in ids:
+        entry, change = entries.get(id), newest.get(id)
+        if entry:
+            found.append(RememberedItem(id, text_of(entry), entry.state, change))
+        elif change and change.kind in _FORGETTING and change.state == "done":
+            found.append(RememberedItem(id, "", FORGOTTEN, change))
+    return found[:MOST_REMEMBERED]
 
 
 def _item(recalled: Recalled, entry: ReadEntry | None, message: str) -> RecalledItem:

@@ -46,7 +46,7 @@ class RememberedShown(BaseModel):
 
     id: str
     text: str
-    state: str
+    state: str = Field(description="forgotten, without a text, if that was what the board was asked to do with it last")
     change: ChangeShown | None = Field(description="what the board was asked to do with it last")
 
 

@@ -164,9 +164,7 @@ class SearchView:
             before=max(1, first - MOST_LINES) if first > 1 else 0,
         )
 
-    async def _search(
-        self, request: Request, form: SearchForm, options: dict[str, Any], device: str
-    ) -> SearchResult:
+    async def _search(self, request: Request, form: SearchForm, options: dict[str, Any], device: str) -> SearchResult:
         # What is typed is not worth a model's call after each pause.
         typed = {"rerank": False, "expand": False} if is_part(request) else {}
         # One search answers both what was found on a board, and why something else was not.
