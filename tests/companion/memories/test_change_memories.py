@@ -295,6 +295,41 @@ def test_a_change_is_not_undone_after_the_board_has_changed_the_memory_itself(ap
     assert asked(api, "m1", do="undo", was=seq)["state"] == "waiting"
 
 
+def test_the_command_says_what_an_undo_could_not_be_compared_with(
+    companion: Companion, api: httpx.Client, kitchen: Sent
+):
+    change = asked(api, "m1", do="edit", was=1, text="the tea is in the box")
+    answer(kitchen, offered(kitchen), outcome(changed=1))
+    assert api.get(f"/changes/{change['id']}").json()["behind"]
+    undo = ("changes", "--undo", change["id"], "--device", kitchen.device, "--home", companion.home)
+    with ThreadPoolExecutor(1) as pool:
+        answered = pool.submit(lambda: answer(kitchen, offered(kitchen), ["line", "m1 is again"]))
+        ran = fine(*undo)
+        answered.result()
+    assert "whether the board has changed m1 itself since could not be checked" in ran.err
+
+
+def test_of_a_change_that_the_copy_has_an_undo_leaves_nothing_unchecked(
+    companion: Companion, api: httpx.Client, kitchen: Sent
+):
+    change = asked(api, "m1", do="edit", was=1, text="the tea is in the box")
+    answer(kitchen, offered(kitchen), outcome(changed=1))
+    changed_on_the_board(kitchen, 1)
+    undo = ("changes", "--undo", change["id"], "--device", kitchen.device, "--home", companion.home)
+    with ThreadPoolExecutor(1) as pool:
+        answered = pool.submit(lambda: answer(kitchen, offered(kitchen), ["line", "m1 is again"]))
+        ran = fine(*undo)
+        answered.result()
+    assert "could not be checked" not in ran.err
+
+
+def test_forgetting_without_the_turns_waits_for_a_board_that_is_away(companion: Companion, kitchen: Sent):
+    forget = ("forget", "m1", "--keep-turns", "--device", kitchen.device, "--home", companion.home)
+    waiting = fine(*forget, "--json").json
+    assert (waiting["kind"], waiting["entry"], waiting["state"]) == ("drop", "m1", "waiting") and waiting["told"]
+    assert line_of(offered(kitchen))["deleted"] is True
+
+
 def test_a_merge_forgets_the_other_memory_once_the_board_has_the_text(api: httpx.Client, kitchen: Sent):
     change = merged(api)
     head = offered(kitchen)
@@ -502,6 +537,21 @@ def test_the_command_says_why_the_trash_is_not_known_yet(companion: Companion, k
     assert again.status == 1 and companion.client.get(path).json()["waiting"]
     messages = companion.client.get(f"/v1/boards/{kitchen.device}/chat", params={"room": "memories"}).json()
     assert len(messages) == 1
+
+
+def test_memories_to_merge_with_are_served_and_listed(companion: Companion, api: httpx.Client, kitchen: Sent):
+    def served(query: str = "") -> list[str]:
+        return [each["id"] for each in api.get(f"/memories/m1/similar{query}").raise_for_status().json()]
+
+    kitchen.keep("a kettle", scope="user:owner")
+    kitchen.sync()
+    assert served() == ["m2"] and served("?words=kettle") == ["m4"]
+    assert api.get("/memories/m99/similar").status_code == 404
+    where = ("--device", kitchen.device, "--home", companion.home)
+    assert "the tin is blue" in fine("merge", "m1", *where).out
+    listed = fine("merge", "m1", "--find", "kettle", "--json", *where).json
+    assert [each["id"] for each in listed["similar"]] == ["m4"]
+    assert engram("merge", "m1", "--text", "both", *where).status == 2
 
 
 def test_the_list_and_one_memory_are_served(api: httpx.Client):

@@ -27,6 +27,7 @@ from engram_host.companion.memories.commands import MemoryEdit
 from engram_host.companion.memories.outcome import ChangeId, MemoryChange, describe_change, parse_id
 from engram_host.companion.memories.types import MemoryDetail
 from engram_host.companion.memories.undo_order import (
+    compare_with_copy,
     entries_to_undo,
     is_newest_undoable,
     is_overtaken,
@@ -183,11 +184,21 @@ class MemoryChanges:
         entries = {name for id in wanted for name in (id.entry, id.other)}
         changes = await self._described_of(found, entries)
         shown = {str(id) for id in wanted}
-        return [
-            replace(change, is_undoable=bool(entries_to_undo(changes, change)))
-            for change in changes
-            if change.id in shown
-        ]
+        return await self._compared(
+            device,
+            [
+                replace(change, is_undoable=bool(entries_to_undo(changes, change)))
+                for change in changes
+                if change.id in shown
+            ],
+        )
+
+    async def _compared(self, device: str, changes: Sequence[MemoryChange]) -> list[MemoryChange]:
+        """The changes with what the copy of the board says of them."""
+        made = {change.entry for change in changes if change.state == "done"}
+        entries = await self._browser.entries(device, made) if made else {}
+        lines = {id: entry.line for id, entry in entries.items()}
+        return [compare_with_copy(change, lines.get(change.entry)) for change in changes]
 
     async def _changes_of(self, device: str, entries: set[str]) -> list[MemoryChange]:
         """The newest changes of some memories, the newest first."""
@@ -201,6 +212,9 @@ class MemoryChanges:
 
     async def find(self, device: str, change: str) -> MemoryChange:
         """One change. UnknownConversation."""
+        return (await self._compared(device, [await self._found(device, change)]))[0]
+
+    async def _found(self, device: str, change: str) -> MemoryChange:
         found = await self._described(await self._conversations.find(device, change))
         if found is None:
             raise UnknownConversation(change)
@@ -304,6 +318,6 @@ class MemoryChanges:
 
     async def _known(self, device: str, mid: str) -> MemoryChange | None:
         try:
-            return await self.find(device, mid)
+            return await self._found(device, mid)
         except UnknownConversation:
             return None

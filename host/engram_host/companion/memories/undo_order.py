@@ -1,6 +1,7 @@
 """Which change can be undone: a board undoes its latest change of a memory, so an earlier one has to wait for its turn."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from engram_host.companion.memories.outcome import MemoryChange
@@ -49,6 +50,15 @@ def is_overtaken(change: MemoryChange, line: dict[str, Any]) -> bool:
     return is_later and line.get("was") != change.was
 
 
+def compare_with_copy(change: MemoryChange, line: dict[str, Any] | None) -> MemoryChange:
+    """A change with what the copy of its memory says of it: `line` is the newest one, None if the copy has none."""
+    if line is None or change.state != "done":
+        return change
+    is_behind = change.kind in ("edit", "merge") and line["seq"] == change.was
+    is_undoable = change.is_undoable and not is_overtaken(change, line)
+    return replace(change, is_behind=is_behind, is_undoable=is_undoable)
+
+
 def is_newest_undoable(found: MemoryDetail, changes: Sequence[MemoryChange]) -> bool:
     """Whether a board may be asked to undo the newest version of a memory, which was made on the board itself.
 
@@ -58,7 +68,7 @@ def is_newest_undoable(found: MemoryDetail, changes: Sequence[MemoryChange]) -> 
     line, entry = found.entry.line, found.entry.id
     of_entry = [change for change in changes if entry in (change.entry, change.other)]
     is_free = not any(change.state == "waiting" for change in of_entry)
-    is_own = not any(change.is_undoable and not is_overtaken(change, line) for change in of_entry)
+    is_own = not any(change.is_undoable for change in of_entry)
     return found.is_changeable and is_free and is_own and not _NOT_UNDONE & line.keys()
 
 
