@@ -20,6 +20,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "learning": ("extract", "rules", "flush", "distill"),
     "memory": ("records", "decay", "journal", "notes", "principals"),
     "reminders": ("intents",),
+    "senses": ("senses",),
+    "timers": ("timers",),
     "companion": ("companion", "archive"),
     "people": ("people", "telegram"),
     "console": ("console",),
