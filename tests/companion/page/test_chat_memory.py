@@ -55,7 +55,9 @@ def test_what_was_recalled_is_shown_with_how_sure_the_board_was_and_the_words(br
     assert "m77 has gone since 5 of 100 sure" in words
 
 
-@pytest.mark.parametrize("report", ["{broken", "[]", '{"recalled": 5}', '{"recalled": [["m1"], [1, 2], null]}'])
+@pytest.mark.parametrize(
+    "report", ["{broken", "[]", "[" * 3000, '{"recalled": 5}', '{"recalled": [["m1"], [1, 2], null]}']
+)
 def test_a_report_of_another_form_is_passed_over(browser: PageClient, kitchen: Sent, report: str):
     said(browser, kitchen, "hello", ["report", report], ["text", "hi"])
     assert "recalled for this answer" not in chat(browser, kitchen)
@@ -66,7 +68,7 @@ def test_what_was_remembered_stands_beside_the_message_and_is_undone_there(brows
     path = f"/boards/{kitchen.device}/chat"
     assert "Remembered of it m1 the blue tin is in the attic" in chat(browser, kitchen)
     view = browser.open(path)
-    fields = {"csrf": view.field("csrf"), "key": view.field("key"), "message": view.field("message")}
+    fields = {name: view.field(name) for name in ("csrf", "key", "was", "message")}
     sent = browser.send(f"/boards/{kitchen.device}/memories/m1/undo", fields)
     assert sent.headers["location"] == f"{path}#page%3At1"
     assert "undo the change of m1: waits for the board" in chat(browser, kitchen)
@@ -79,7 +81,7 @@ def test_what_was_remembered_stands_beside_the_message_and_is_undone_there(brows
 def test_a_memory_that_was_undone_beside_its_message_is_said_to_be_undone_there(browser: PageClient, kitchen: Sent):
     said(browser, kitchen, "the blue tin is in the attic", ["text", "Noted."])
     view = browser.open(f"/boards/{kitchen.device}/chat")
-    fields = {"csrf": view.field("csrf"), "key": view.field("key"), "message": view.field("message")}
+    fields = {name: view.field(name) for name in ("csrf", "key", "was", "message")}
     browser.send(f"/boards/{kitchen.device}/memories/m1/undo", fields)
     head = kitchen.ask("listen", wait=10, mid="", turn="")
     kitchen.ask("reply", mid=head["mid"], offer=1, k=1, items=[["line", "undone"], ["end", ""]])
@@ -88,6 +90,26 @@ def test_a_memory_that_was_undone_beside_its_message_is_said_to_be_undone_there(
     words = chat(browser, kitchen)
     assert "Remembered of it m1 · undone: the board has forgotten it" in words
     assert "the blue tin is in the attic" not in words.partition("Remembered of it")[2]
+
+
+def test_an_undo_beside_a_message_that_was_sent_in_two_tabs_is_asked_for_once(browser: PageClient, kitchen: Sent):
+    said(browser, kitchen, "the blue tin is in the attic", ["text", "Noted."])
+    tabs = [browser.open(f"/boards/{kitchen.device}/chat") for _ in range(2)]
+    fields = [{name: view.field(name) for name in ("csrf", "key", "was", "message")} for view in tabs]
+    path = f"/boards/{kitchen.device}/memories/m1/undo"
+    assert [browser.send(path, each).status_code for each in fields] == [303, 422]
+
+
+@pytest.mark.parametrize("turns, is_offered", [(["t1"], True), (["t1", "t3"], False)])
+def test_undo_stands_beside_a_message_only_while_what_it_made_is_the_newest_version(
+    browser: PageClient, kitchen: Sent, turns: list[str], is_offered: bool
+):
+    said(browser, kitchen, "the blue tin is in the attic", ["text", "Noted."])
+    line = {"id": "m1", "content": "the blue tin is in the shed", "tags": ["tin"], "scope": "user:owner"}
+    kitchen.write("records", **line, created=1795247157, was=1, turns=turns)
+    kitchen.sync()
+    forms = browser.open(f"/boards/{kitchen.device}/chat").all("form")
+    assert any(each["action"].endswith("/memories/m1/undo") for each in forms) is is_offered
 
 
 def test_a_memory_that_the_board_forgot_by_itself_is_not_named_beside_its_message(browser: PageClient, kitchen: Sent):
@@ -119,7 +141,7 @@ def test_an_old_answer_is_asked_for_again_only_while_a_change_of_its_memory_wait
         database.execute("UPDATE conversations SET changed = changed - 3600 WHERE device = ?", (kitchen.device,))
     assert not settling(browser, kitchen)
     view = browser.open(f"/boards/{kitchen.device}/chat")
-    fields = {"csrf": view.field("csrf"), "key": view.field("key"), "message": view.field("message")}
+    fields = {name: view.field(name) for name in ("csrf", "key", "was", "message")}
     browser.send(f"/boards/{kitchen.device}/memories/m1/undo", fields)
     assert settling(browser, kitchen)
 

@@ -99,7 +99,7 @@ def _parse(line: str) -> SettingInfo:
     name, _, value = line.partition(" ")
     default, *bounds = json.loads(value)
     group = name.partition(".")[0]
-    section = next(key for key, groups in SECTIONS.items() if group in groups)
+    section = next((key for key, groups in SECTIONS.items() if group in groups), "general")
     if isinstance(default, bool):
         return SettingInfo(name, section, "flag", default, choices=("true", "false"))
     if isinstance(bounds[0], list):

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from engram_host.companion.conversations.answers import Exchange
 from engram_host.companion.entries.reader import ReadEntry
 from engram_host.companion.memories.browse import MemoryBrowser
-from engram_host.companion.memories.changes import MemoryChanges
+from engram_host.companion.memories.changes import MOST_LISTED, MemoryChanges
 from engram_host.companion.memories.outcome import MemoryChange
 from engram_host.companion.memories.recalled import Recalled, common_words, recalled_for, text_of
 from engram_host.companion.memories.sessions import SessionBrowser
+from engram_host.companion.memories.undo_order import is_newest_undoable
 
 MOST_REMEMBERED = 8
 
 FORGOTTEN = "forgotten"
 
-_CHANGES = 20
 _FORGETTING = ("forget", "drop", "undo")
 
 
@@ -47,6 +47,8 @@ class RememberedItem:
     text: str
     state: str
     change: MemoryChange | None
+    was: int = 0
+    """The version that the message made, if it is the newest one and the board can undo it; else 0."""
 
 
 @dataclass(frozen=True)
@@ -81,14 +83,13 @@ class ExchangeMemories:
             id for found in ids.values() for id in found
         }
         entries = await self._browser.entries(device, wanted)
-        changes = await self._changes.newest(device, _CHANGES) if any(ids.values()) else []
-        newest = {change.entry: change for change in reversed(changes)}
+        changes = await self._changes.newest(device, MOST_LISTED) if any(ids.values()) else []
         return {
             each.message.said.mid: ExchangeMemory(
                 tuple(
                     _item(item, entries.get(item.id), each.message.said.text) for item in shown[each.message.said.mid]
                 ),
-                tuple(_remembered(ids.get(each.message.turn, ()), entries, newest)),
+                tuple(_remembered(each.message.turn, ids.get(each.message.turn, ()), entries, changes)),
                 sessions.get(each.message.turn, ""),
             )
             for each in exchanges
@@ -96,16 +97,25 @@ class ExchangeMemories:
 
 
 def _remembered(
-    ids: Sequence[str], entries: Mapping[str, ReadEntry], newest: Mapping[str, MemoryChange]
+    turn: str, ids: Sequence[str], entries: Mapping[str, ReadEntry], changes: Sequence[MemoryChange]
 ) -> list[RememberedItem]:
+    newest = {change.entry: change for change in reversed(changes)}
     found: list[RememberedItem] = []
     for id in ids:
         entry, change = entries.get(id), newest.get(id)
         if entry:
-            found.append(RememberedItem(id, text_of(entry), entry.state, change))
+            is_undoable = _was_made_by(turn, entry) and is_newest_undoable(entry, changes)
+            was = entry.line["seq"] if is_undoable else 0
+            found.append(RememberedItem(id, text_of(entry), entry.state, change, was))
         elif change and change.kind in _FORGETTING and change.state == "done":
             found.append(RememberedItem(id, "", FORGOTTEN, change))
     return found[:MOST_REMEMBERED]
+
+
+def _was_made_by(turn: str, entry: ReadEntry) -> bool:
+    """Whether a message made the newest version of a memory: a later one names other turns after its own."""
+    turns = entry.line.get("turns")
+    return "was" not in entry.line or (isinstance(turns, list) and turns[-1:] == [turn])
 
 
 def _item(recalled: Recalled, entry: ReadEntry | None, message: str) -> RecalledItem:

@@ -179,7 +179,7 @@ def make_memory_router(services: MemoryServices) -> APIRouter:
             turns=[TurnShown(id=turn.id, line=turn.line, coming=turn.is_coming) for turn in found.turns],
             successors=list(found.successors),
             changes=[show_change(each) for each in asked_for],
-            undoable=is_newest_undoable(found, asked_for),
+            undoable=is_newest_undoable(found.entry, asked_for),
         )
 
     @router.get("/memories/{entry}/similar", **_RULES)

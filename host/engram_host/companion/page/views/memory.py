@@ -89,7 +89,7 @@ class MemoryView:
             conflict=conflict,
             difference=differences(line.content, conflict.text) if conflict else [],
             draft=conflict.text if conflict else line.content,
-            is_undoable=is_newest_undoable(found, changes),
+            is_undoable=is_newest_undoable(found.entry, changes),
             is_behind=any(change.is_behind and change.entry == entry for change in changes)
             or _is_leaving(changes, entry),
             types=TYPES,
@@ -245,10 +245,10 @@ def _add_undoing(router: APIRouter, memories: MemoryView, changes: MemoryChanges
 
     @router.post(_BASE + "/undo", openapi_extra=view(form=True))
     async def undo_entry(
-        device: DeviceName, entry: EntryId, key: Key, message: Annotated[str, Form(pattern=ID_PATTERN)]
+        device: DeviceName, entry: EntryId, key: Key, was: Was, message: Annotated[str, Form(pattern=ID_PATTERN)]
     ) -> Response:
         """Take back what was remembered of a message, beside which that is asked for."""
-        await changes.undo_entry(device, entry, key)
+        await changes.undo_newest(device, entry, was, key)
         return RedirectResponse(f"/boards/{device}/chat#{quote(message)}", _SEE_OTHER)
 
     @router.post("/boards/{device}/changes/{do}", openapi_extra=view(form=True))
