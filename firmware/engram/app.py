@@ -65,6 +65,10 @@ class App:
         """Add a line to the owner's note of today."""
         self.board.notes.for_caller(OWNER).note(content)
 
+    def observe(self, name: str, value, unit: str = "") -> bool:
+        """Keep a reading of a sensor; False if one of the same second was kept. docs/guides/senses.md has more."""
+        return self.board.find_senses().observe(name, value, unit)
+
     async def ask(self, content: str, sink, caller=OWNER):
         """Give the agent a message, as a channel does; see Agent.turn. ArgumentError if the caller cannot be one."""
         if caller is not OWNER:
@@ -109,6 +113,8 @@ class App:
             asyncio.run(self._cancel(self._tasks + self._beside))
             sys.stdout.write("\nstopped; app.run() goes on, app.memory is at hand.\n")
         finally:
+            if self.board.senses:
+                self.board.senses.flush()
             if self._watchdog:
                 self._watchdog.rest()
 
@@ -149,6 +155,8 @@ class App:
             is_busy = work.tick() or is_busy
             # Between two of them the keyboard is looked at.
             await sleep_ms(0)
+        if board.senses:
+            is_busy = board.senses.tick() or is_busy
         if board.note_retention.is_new_day:
             tidying = board.note_retention.tidying(self._is_distilled())
             try:

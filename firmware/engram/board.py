@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from engram.memory.texts.retention import NoteRetention
     from engram.memory.undo import Undo
     from engram.reminders.reminders import Reminders
+    from engram.senses.senses import Senses
     from engram.store.log.reserve import Reserve
 
 
@@ -71,6 +72,8 @@ class Board:
     jobs: "Jobs | None" = None
     flush: "Flush | None" = None
     model: "ModelOnDemand | None" = None
+    senses: "Senses | None" = None
+    """What the board perceives, None until something is observed or configured."""
     telegram: "Telegram | None" = None
     telegram_refusal = ""
     """Why there is no Telegram although a token is set."""
@@ -150,6 +153,13 @@ class Board:
         if people is None:
             people = self._people = _wired(self, "people")
         return people
+
+    def find_senses(self) -> "Senses":
+        """What keeps readings: made when the first one comes, or at the start if there are some already."""
+        senses = self.senses
+        if senses is None:
+            senses = self.senses = _wired(self, "senses")
+        return senses
 
     def find_status(self) -> dict:
         """How the board is, see status.py."""

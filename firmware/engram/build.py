@@ -58,6 +58,8 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
     add_memory(board)
     if config.get("companion.url"):
         _add_companion(board)
+    if config.table("senses") or files.size(board.folder + "/memory/senses/senses.jsonl") >= 0:
+        board.find_senses()
     add_agent(board)
     if board.companion and board.companion.listening:
 

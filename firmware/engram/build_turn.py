@@ -93,6 +93,17 @@ def people(board):
     return People(board.folder, board.clock, config.get("people.policy"), config.get("people.rate"))
 
 
+def senses(board):
+    """What keeps readings of sensors."""
+    from engram.senses.senses import Senses  # absent from boards without senses
+
+    config = board.config
+    limits = [config.get("senses." + name) for name in ("most", "bytes", "write_minutes", "raw_readings")]
+    senses = Senses(board.folder + "/memory", board.clock, *limits, config.table("senses"))
+    senses.open()
+    return senses
+
+
 def model(board, tls, addresses):
     """The model that the settings name; ConfigError if one of them is wrong."""
     from engram.llm.http.client import Client  # absent from boards without a model

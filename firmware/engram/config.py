@@ -80,6 +80,10 @@ intents.most [32,1,64]
 intents.days [90,1,3650]
 intents.cooldown_hours [24,0,8760]
 intents.a_turn [3,1,10]
+senses.most [16,1,16]
+senses.bytes [524288,65536,4194304]
+senses.write_minutes [60,1,1440]
+senses.raw_readings [240,0,3600]
 companion.url ["",0,200]
 companion.device ["",0,32]
 companion.search ["weak",["weak","always","never"]]
@@ -117,7 +121,7 @@ class Config:
         self._values = {}
         self._secrets = {}
         values = _read(folder + "/" + _FILE, _FILE)
-        self._tables = {name: _table(name, values.pop(name)) for name in TABLES if name in values}
+        self._tables = {name: _take_table(values, name) for name in TABLES if name in values}
         for name, value in _flat(values):
             self._set(name, value)
         for name, value in _flat(_read(folder + "/" + _SECRETS, _SECRETS)):
@@ -249,6 +253,17 @@ def _read(path: str, name: str) -> dict:
     if not isinstance(values, dict):
         raise ConfigError(name, "must be a JSON object; see docs/reference/settings.md.")
     return values
+
+
+def _take_table(values: dict, name: str) -> dict:
+    """Take a table out of the values of a file; what in it is no object is a setting, such as senses.bytes."""
+    value = values.pop(name)
+    if isinstance(value, dict):
+        settings = {key: entry for key, entry in value.items() if not isinstance(entry, dict)}
+        if settings:
+            values[name] = settings
+        value = {key: entry for key, entry in value.items() if key not in settings}
+    return _table(name, value)
 
 
 def _table(name: str, value) -> dict:

@@ -178,5 +178,16 @@ def test_a_table_is_kept_as_its_file_has_it_and_is_empty_without_one():
 
 
 def test_a_table_must_be_an_object_of_objects():
-    for value in ("[]", "5", '{"lamp":5}'):
+    for value in ("[]", "5"):
         assert _problem('{"pins":%s}' % value).key == "pins"
+    assert _problem('{"pins":{"lamp":5}}').key == "pins.lamp"
+
+
+def test_settings_of_a_group_stand_beside_the_objects_of_a_table():
+    place = _with('{"senses":{"bytes":131072,"bedroom":{"kind":"code"}}}')
+    config = Config(place)
+    assert config.table("senses") == {"bedroom": {"kind": "code"}} and config.get("senses.bytes") == 131072
+    config.save("senses.most", 4)
+    config = Config(place)
+    assert config.table("senses") == {"bedroom": {"kind": "code"}}
+    assert (config.get("senses.bytes"), config.get("senses.most")) == (131072, 4)

@@ -1,0 +1,98 @@
+"""The senses of a board: their names, units and numbers, in senses.jsonl.
+
+    {"format":1,"next":3}                                                            first and last line
+    {"number":2,"name":"bedroom temperature","unit":"°C","decimals":1,"made":1790000000}
+
+Lines are those of engram.log_line; the file is small and is replaced whole. A number is given once: the readings on flash have
+it in place of the name, so that of a sense that was removed is not given again.
+"""
+
+from engram import diag, files, log_line, text
+from engram.compat import const
+from engram.errors import ArgumentError, StoreError
+from engram.senses.sense import Sense
+
+NAME_CHARS = const(32)
+UNIT_CHARS = const(8)
+MOST_DECIMALS = const(3)
+
+_FORMAT = const(1)
+_BUFFER = const(512)
+_MOST_NUMBERS = const(127)  # of a board's life, so many fit the records in RAM
+_SEPARATOR = const(0x80)  # the first byte that is not ASCII
+
+
+def key_of(name: str) -> str:
+    """The form in which names are compared: without case, accents and points."""
+    data = text.encode(name).lower()
+    if any(byte >= _SEPARATOR for byte in data):
+        from engram.text.unicode_fold import fold  # its tables are large, and most names need none
+
+        data = fold(data)
+    return "/".join([str(word, "utf-8") if word[0] < _SEPARATOR else repr(word) for word in data.split()])
+
+
+def check_name(name) -> str:
+    """A sense's name without needless spaces; ArgumentError if it cannot be one."""
+    plain = " ".join(text.printable(name).split()) if isinstance(name, str) else ""
+    if not plain or plain != " ".join(name.split()):
+        raise ArgumentError("name", "must be a text without control characters, such as bedroom temperature.")
+    if len(plain) > NAME_CHARS:
+        raise ArgumentError("name", "has %d characters, at most %d fit: make it shorter." % (len(plain), NAME_CHARS))
+    if not key_of(plain):
+        raise ArgumentError("name", "has no letter or digit.")
+    return plain
+
+
+def check_unit(unit) -> str:
+    """A unit; ArgumentError if it cannot be one."""
+    if not isinstance(unit, str) or len(unit) > UNIT_CHARS or text.printable(unit) != unit:
+        raise ArgumentError("unit", "must be a text of at most %d characters, such as °C." % UNIT_CHARS)
+    return unit
+
+
+def load(path: str) -> tuple:
+    """(senses by number, the next number, damaged lines) of the file; what is damaged is set aside first."""
+    from engram.store.log.repair import Repair  # once, when the file is opened
+
+    repair = Repair(path[: -len(".jsonl")], _lines)
+    if files.size(path) < 0:
+        return {}, 0, 0
+    try:
+        if not repair.is_sound(path):
+            repair.mend(path)
+    except OSError as error:
+        raise files.failure(error, path) from None
+    except StoreError as error:
+        # There is no room for that: what is whole is read all the same.
+        diag.warning("senses", str(error))
+    senses, following = {}, 0
+    for line in log_line.whole_lines(path, bytearray(_BUFFER)):
+        fields = log_line.decode(line) if line else {}
+        number, upto = fields.get("number"), fields.get("next", 0)
+        if isinstance(upto, int):
+            following = max(following, upto)
+        if isinstance(number, int) and 0 <= number <= _MOST_NUMBERS and isinstance(fields.get("name"), str):
+            unit, decimals = fields.get("unit", ""), fields.get("decimals", 1)
+            senses[number] = Sense(number, fields["name"], unit, decimals, fields.get("made", 0))
+            following = max(following, number + 1)
+    return senses, following, repair.damaged
+
+
+def save(path: str, senses: dict, following: int) -> None:
+    """Replace the file; StoreFull or StoreError, the old one then stays."""
+    if following > _MOST_NUMBERS + 1:
+        raise ArgumentError("name", "is new, and all %d numbers of senses are used up." % (_MOST_NUMBERS + 1))
+    ends = log_line.encode((("format", _FORMAT), ("next", following)))
+    parts = [ends]
+    for number in sorted(senses):
+        sense = senses[number]
+        fields = (("number", number), ("name", sense.name), ("unit", sense.unit), ("decimals", sense.decimals))
+        parts.append(log_line.encode(fields + (("made", sense.made),)))
+    # Twice: if one is damaged no number is given again all the same.
+    parts.append(ends)
+    files.write_parts(path, parts)
+
+
+def _lines(file, offset: int = 0):
+    return log_line.long_lines(file, bytearray(_BUFFER), offset)

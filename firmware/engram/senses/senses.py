@@ -1,0 +1,408 @@
+"""What a board perceives: `observe` takes readings, which are kept in RAM for hours, and by minute, hour and day on flash.
+
+Only this file and what it imports stay in RAM: what packs and writes is loaded when the minutes of an hour are written.
+"""
+
+from engram import diag, files
+from engram.compat import const, finish, ticks_diff, ticks_ms
+from engram.errors import ArgumentError, ConfigError, EngramError, NotFound, StoreError
+from engram.lazy import is_heap_small, lazy
+from engram.senses.sense import PendingMinutes, RawReadings, Sense, placed_slot
+from engram.senses.values import MINUTE, UNPLACED, add_to, aggregate_of, scale
+
+MOST = const(16)
+DECIMALS = const(1)
+"""Of a sense for which nothing else is declared."""
+
+_FILE = const("/senses.jsonl")
+_FOLDER = const("/senses")
+_MODULES = ("senses.history", "senses.packing", "senses.rings", "senses.registry")
+_RETRY_MINUTES = const(10)  # after a refusal of the flash: on a full one each try takes long
+_PENDING_BYTES = const(
+    12288
+)  # of all minutes that wait: an hour of 16 senses; with more of them they are written sooner
+_BLOCK_MINUTES = const(240)  # of a sense in a block: bounds the heap that packing takes
+_PENDING_SMALL = const(4096)  # likewise where the heap is small
+
+
+class Senses:
+    """The senses of a board, kept in a folder below `folder`.
+
+    `declared` has, by name, what config.json says of a sense: its unit and decimals. Times are Unix seconds, slots of a level
+    minutes or hours of Unix time, or days of the time zone.
+    """
+
+    def __init__(
+        self, folder: str, clock, most: int, most_bytes: int, write_minutes: int, raw_readings: int, declared=None
+    ):
+        self._folder = folder + _FOLDER
+        self._clock = clock
+        self._most = most
+        self._most_bytes = most_bytes
+        self._write_minutes = write_minutes
+        self._raw_readings = raw_readings
+        self._declared = declared or {}
+        self._senses = {}
+        self._by_name = {}
+        self._next = 0
+        self._pending = None
+        self._history = None
+        self._job = None
+        self._retry_at = 0
+        self._listeners = []
+        self._has_failed = False  # the last call of a listener: one that fails each minute is reported once
+        self._uptime = MINUTE  # seconds since the start; its minutes are counted from 1
+        self._uptime_ticks = ticks_ms()
+        self._waits_for_clock = False
+        self.damaged = 0
+        """Lines of senses.jsonl that were set aside."""
+        self.lost_minutes = 0
+        """Minutes of a sense that left without having been written: the flash refused them, or the clock was not set."""
+
+    def open(self) -> None:
+        """Read which senses there are."""
+        with lazy("senses.registry"):
+            from engram.senses import registry  # seldom needed
+
+            self._senses, self._next, self.damaged = registry.load(self._folder + _FILE)
+        self._by_name = {sense.name: sense for sense in self._senses.values()}
+        for name, fields in self._declared.items():
+            self._check_declared(name, fields)
+
+    def _check_declared(self, name: str, fields: dict) -> None:
+        sense = self.find(name)
+        if sense is None:
+            return
+        for field, value in (("decimals", sense.decimals), ("unit", sense.unit)):
+            if fields.get(field, value) != value and not (field == "unit" and not value):
+                problem = "is %s for the readings that there are: give the sense another name." % value
+                raise ConfigError("senses.%s.%s" % (name, field), problem)
+
+    # --- readings
+
+    def observe(self, name: str, value, unit: str = "") -> bool:
+        """Keep a reading; False if one of the same second was kept already.
+
+        ArgumentError for a value that is no finite number or for a sense that cannot be made, StoreError if a new sense cannot
+        be written.
+        """
+        sense = self._by_name.get(name) or self._sense_for(name, unit)
+        if unit and unit != sense.unit:
+            self._change_unit(sense, unit)
+        return self._keep(sense, self._now(), scale(value, sense.decimals))
+
+    def _keep(self, sense, at: int, value: int) -> bool:
+        if at == sense.at:
+            sense.too_fast += 1
+            return False
+        slot, minute = at // MINUTE, sense.minute
+        if minute is not None and minute[0] != slot:
+            self._close_minute(sense)
+            minute = None
+        if minute is None:
+            sense.minute = [slot, 1, value, value, value, value]
+        else:
+            minute[1] += 1
+            minute[2] = min(minute[2], value)
+            minute[3] = max(minute[3], value)
+            minute[4] += value
+            minute[5] = value
+        sense.at, sense.last = at, value
+        if self._raw_readings:
+            if sense.raw is None:
+                sense.raw = RawReadings(self._raw_readings)
+            sense.raw.add(at, value)
+        return True
+
+    def _close_minute(self, sense) -> None:
+        """Let a minute of a sense be over."""
+        slot = sense.minute[0]
+        aggregate = aggregate_of(sense.minute[1:])
+        sense.minute = None
+        if self._pending is None:
+            self._pending = PendingMinutes(_PENDING_SMALL if is_heap_small() else _PENDING_BYTES)
+        if not self._pending.add(sense.number, slot, aggregate):
+            self._make_room()
+            self._pending.add(sense.number, slot, aggregate)
+        for on_minute, _ in self._listeners:
+            self._call(on_minute, sense.number, slot, aggregate)
+        if slot >= UNPLACED // MINUTE:
+            self._add_to_hour(sense, slot // 60, aggregate)
+
+    def _add_to_hour(self, sense, slot: int, aggregate: tuple) -> None:
+        if sense.hour is not None and sense.hour[0] != slot:
+            self._close_hour(sense)
+        found = {} if sense.hour is None else {slot: sense.hour[1:]}
+        add_to(found, slot, aggregate)
+        sense.hour = [slot] + found[slot]
+
+    def _close_hour(self, sense) -> None:
+        slot, aggregate = sense.hour[0], aggregate_of(sense.hour[1:])
+        sense.hour = None
+        for _, on_hour in self._listeners:
+            self._call(on_hour, sense.number, slot, aggregate)
+
+    def _call(self, listener, number: int, slot: int, aggregate: tuple) -> None:
+        if listener is None:
+            return
+        try:
+            listener(number, slot, aggregate)
+            self._has_failed = False
+        except EngramError as error:
+            if not self._has_failed:
+                diag.warning("senses", "a listener failed: %s" % error)
+            self._has_failed = True
+
+    # --- the senses
+
+    def _sense_for(self, name: str, unit: str):
+        """The sense of a name, made if there is none."""
+        with lazy("senses.registry"):
+            from engram.senses import registry  # seldom needed
+
+            plain = registry.check_name(name)
+            sense = self._same(registry, plain)
+            if sense is None:
+                sense = self._make(registry, plain, unit)
+        return sense
+
+    def _same(self, registry, name: str):
+        key = registry.key_of(name)
+        for sense in self._senses.values():
+            if registry.key_of(sense.name) == key:
+                return sense
+        return None
+
+    def _make(self, registry, name: str, unit: str):
+        if len(self._senses) >= self._most:
+            raise ArgumentError("name", "is new, and there are %d senses already (senses.most)." % len(self._senses))
+        fields = {}
+        for declared, those in self._declared.items():
+            if registry.key_of(declared) == registry.key_of(name):
+                name, fields = declared, those
+        unit = registry.check_unit(fields.get("unit") or unit)
+        made = self._clock.now() if self._clock.known else 0
+        sense = Sense(self._next, name, unit, fields.get("decimals", DECIMALS), made)
+        senses = dict(self._senses)
+        senses[sense.number] = sense
+        self._save(registry, senses, self._next + 1)
+        return sense
+
+    def _save(self, registry, senses: dict, following: int) -> None:
+        files.make_folder(self._folder)
+        registry.save(self._folder + _FILE, senses, following)
+        self._senses, self._next = senses, following
+        self._by_name = {sense.name: sense for sense in senses.values()}
+
+    def _change_unit(self, sense, unit: str) -> None:
+        """Take the unit of a sense that had none; another one would mix readings."""
+        if sense.unit:
+            raise ArgumentError("unit", "is %s for %s: give the sense another name." % (sense.unit, sense.name))
+        with lazy("senses.registry"):
+            from engram.senses import registry  # seldom needed
+
+            sense.unit = registry.check_unit(unit)
+            self._save(registry, self._senses, self._next)
+
+    def forget(self, name: str) -> None:
+        """Remove a sense: its name and unit at once, what is kept of it as the rings go round. NotFound if there is none."""
+        sense = self.find(name)
+        if sense is None:
+            raise NotFound("sense", str(name))
+        with lazy("senses.registry"):
+            from engram.senses import registry  # seldom needed
+
+            left = {number: other for number, other in self._senses.items() if other is not sense}
+            self._save(registry, left, self._next)
+
+    def find(self, name: str):
+        """The sense of a name, however it is written, None if there is none."""
+        sense = self._by_name.get(name)
+        if sense is None and isinstance(name, str):
+            with lazy("senses.registry"):
+                from engram.senses import registry  # seldom needed
+
+                sense = self._same(registry, name)
+        return sense
+
+    def names(self) -> list:
+        """The names of all senses, in the order of their numbers."""
+        return [self._senses[number].name for number in sorted(self._senses)]
+
+    def sense(self, number: int):
+        """The sense with a number, None if there is none."""
+        return self._senses.get(number)
+
+    def latest(self) -> list:
+        """The senses that have a reading since the start, in the order of their numbers: see Sense."""
+        return [self._senses[number] for number in sorted(self._senses) if self._senses[number].at]
+
+    def listen(self, on_minute=None, on_hour=None) -> None:
+        """Add functions that are called with (number, slot, aggregate) when a minute or an hour of a sense is over.
+
+        A minute below UNPLACED // 60 is counted from the start: the clock is not set. An hour has what was read since then.
+        """
+        self._listeners.append((on_minute, on_hour))
+
+    # --- what is kept
+
+    def range(self, number: int, first: int, last: int, level: int):
+        """Yield (slot, (count, min, max, mean, last)) of a sense from a slot to another of a level of history.LEVELS.
+
+        From flash and RAM, in the order of the slots, each once; the minute that is not over is left out.
+        """
+        with lazy(*_MODULES):
+            yield from self._opened().range(number, first, last, level, lambda: self._unwritten(number))
+
+    def _unwritten(self, number: int):
+        if self._pending is not None:
+            for slot, aggregate in self._pending.minutes(number):
+                if slot >= UNPLACED // MINUTE:
+                    yield slot, aggregate
+
+    def bytes_used(self) -> int:
+        """Bytes of the files on flash."""
+        with lazy(*_MODULES):
+            return self._opened().bytes + max(0, files.size(self._folder + _FILE))
+
+    def _opened(self):
+        history = self._history
+        if history is None:
+            from engram.senses.history import History  # loaded when minutes are written or asked for
+
+            history = History(self._folder, self._most_bytes, self._clock)
+            history.open()
+            if not is_heap_small():
+                self._history = history
+        return history
+
+    # --- time
+
+    def _now(self) -> int:
+        """Unix seconds; as long as the clock is not set, seconds since the start."""
+        if self._clock.known:
+            if self._waits_for_clock:
+                self._place()
+            return self._clock.now()
+        self._waits_for_clock = True
+        return self._count_uptime()
+
+    def _count_uptime(self) -> int:
+        passed = ticks_diff(ticks_ms(), self._uptime_ticks) // 1000
+        if passed > 0:
+            self._uptime += passed
+            self._uptime_ticks = ticks_ms()
+        return self._uptime
+
+    def _place(self) -> None:
+        """Give what was read before the clock was set its time."""
+        self._waits_for_clock = False
+        seconds = self._clock.now() - self._count_uptime()
+        if self._pending is not None:
+            self._pending.place(seconds)
+        for sense in self._senses.values():
+            if 0 < sense.at < UNPLACED:
+                sense.at += seconds
+            if sense.raw is not None:
+                sense.raw.place(seconds)
+            if sense.minute is not None:
+                sense.minute[0] = placed_slot(sense.minute[0], seconds)
+
+    # --- writing
+
+    def tick(self) -> bool:
+        """Do a slice of the work in the background; whether there is more."""
+        self._close_old()
+        if self._job is None and self._is_due():
+            self._job = self._writing()
+        if self._job is None:
+            return False
+        try:
+            next(self._job)
+            return True
+        except StopIteration:
+            self._job = None
+            return False
+
+    def flush(self) -> None:
+        """Write all that there is, also of the minute that is not over, if the clock is set: before the board stops."""
+        now = self._now()
+        for sense in self._senses.values():
+            if sense.minute is not None:
+                self._close_minute(sense)
+        if now >= UNPLACED:
+            self._finish_job()
+            if self._pending is not None and self._pending.end:
+                finish(self._writing())
+
+    def _close_old(self) -> None:
+        slot = self._now() // MINUTE
+        for sense in self._senses.values():
+            if sense.minute is not None and sense.minute[0] != slot:
+                self._close_minute(sense)
+            if sense.hour is not None and sense.hour[0] != slot // 60:
+                self._close_hour(sense)
+
+    def _is_due(self) -> bool:
+        pending = self._pending
+        if pending is None or not pending.end or not self._clock.known:
+            return False
+        slot = self._now() // MINUTE
+        if 0 <= slot - self._retry_at < _RETRY_MINUTES:
+            return False
+        if pending.is_nearly_full:
+            return True
+        oldest = next(pending.slots())[0]
+        return oldest // self._write_minutes != slot // self._write_minutes
+
+    def _make_room(self) -> None:
+        """Make room for a minute: write those that wait, or let the oldest of them leave."""
+        slot = self._now() // MINUTE
+        if slot >= UNPLACED // MINUTE and not 0 <= slot - self._retry_at < _RETRY_MINUTES:
+            self._finish_job()
+            finish(self._writing())
+        if self._pending.is_nearly_full:
+            if not self.lost_minutes:
+                diag.error("senses", "minutes that could not be written are lost")
+            self.lost_minutes += self._pending.drop_oldest()
+
+    def _finish_job(self) -> None:
+        job, self._job = self._job, None
+        if job is not None:
+            finish(job)
+
+    def _writing(self):
+        """Write the minutes that wait, and fold what is due, in slices."""
+        with lazy(*_MODULES):
+            try:
+                history = self._opened()
+                left = self._pending.end
+                while left:
+                    left -= yield from self._written(history, left)
+                yield from history.folding()
+                self._retry_at = 0
+            except StoreError as error:
+                # What was being written is looked for on flash the next time.
+                self._history = None
+                if not self._retry_at:
+                    diag.error("senses", "readings wait in RAM: %s" % error)
+                self._retry_at = self._now() // MINUTE
+
+    def _written(self, history, end: int):
+        """Write a block of the first minutes before an end; how many bytes of them that were."""
+        from engram.senses.packing import pack  # loaded by now
+        from engram.senses.rings import part  # likewise
+
+        pending = self._pending
+        end, base, last, numbers = pending.first_block(end, _BLOCK_MINUTES)
+        parts = []
+        for number in numbers:
+            found = {}
+            for slot, aggregate in pending.minutes(number, end):
+                add_to(found, slot, aggregate)
+            rows = [(slot,) + aggregate_of(found[slot]) for slot in sorted(found)]
+            parts.append(part(number, pack(rows, base, True)))
+            yield
+        history.append_minutes(parts, base, last)
+        pending.drop(end)
+        return end

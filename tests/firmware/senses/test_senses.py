@@ -1,0 +1,423 @@
+"""Readings, and what is kept of them: names, refusals, rates, levels and folds, wrong clocks, restarts and a full flash."""
+
+import random
+from array import array
+
+from engram import diag, files
+from engram.errors import ArgumentError, ConfigError, StoreFull
+from engram.senses import rings
+from engram.senses.history import DAY_LEVEL, HOUR_LEVEL, MINUTE_LEVEL
+from engram.senses.values import UNPLACED, scale, value_text
+from sensing import NOW, START, Board, totals
+from support import raises, rounds
+
+DAYS = rounds(9, 5)
+
+
+def _refused(board, name, value, unit=""):
+    with raises(ArgumentError) as caught:
+        board.observe(name, value, unit)
+    return str(caught.error)
+
+
+# --- values
+
+
+def test_a_value_is_kept_with_its_decimals():
+    for value, decimals, scaled in ((21.44, 1, 214), (-0.05, 2, -5), (3, 0, 3), (True, 1, 10), (1013.2, 1, 10132)):
+        assert scale(value, decimals) == scaled
+    for scaled, decimals, text in (
+        (214, 1, "21.4"),
+        (-5, 2, "-0.05"),
+        (3, 0, "3"),
+        (-10, 1, "-1.0"),
+        (1007, 3, "1.007"),
+    ):
+        assert value_text(scaled, decimals) == text
+
+
+def test_what_is_no_number_or_does_not_fit_is_refused():
+    board = Board()
+    for value in (float("nan"), float("inf"), -float("inf"), 1e30, 1 << 40, "21", None, [1]):
+        assert "value: must be" in _refused(board, "room", value) or "too large" in _refused(board, "room", value)
+    assert board.senses.latest() == []
+
+
+# --- senses
+
+
+def test_a_sense_is_found_by_its_name_however_it_is_written():
+    board = Board()
+    board.observe("Bedroom Temperature", 20, "°C")
+    for name in ("bedroom temperature", "BEDROOM  temperature ", "Bedroom Temperature"):
+        board.machine.later(1)
+        assert board.observe(name, 21)
+    board.observe("Küche", 1)
+    board.machine.later(1)
+    board.observe("kuche", 2)
+    board.observe("卧室温度", 3)
+    assert board.senses.names() == ["Bedroom Temperature", "Küche", "卧室温度"]
+    assert board.senses.find("küche").last == 20 and board.senses.find("卧室温度").number == 2
+    assert board.senses.find("attic") is None
+
+
+def test_numbers_stay_after_a_restart_and_that_of_a_removed_sense_is_not_given_again():
+    board = Board()
+    for name in ("a", "b", "c"):
+        board.observe(name, 1)
+    board.senses.forget("B")
+    board.senses.forget("c")
+    board.restart()
+    board.observe("d", 1)
+    board.observe("a", 2)
+    assert [(name, board.senses.find(name).number) for name in board.senses.names()] == [("a", 0), ("d", 3)]
+
+
+def test_names_and_units_that_cannot_be_are_refused():
+    board = Board()
+    for name in ("", "  ", "x" * 33, "\x00", "\x1b[1m", 5, None):
+        assert "name: " in _refused(board, name, 1), name
+    assert "unit: " in _refused(board, "room", 1, "degrees C")
+    assert board.senses.names() == []
+
+
+def test_there_are_only_so_many_senses():
+    board = Board(most=2)
+    board.observe("a", 1)
+    board.observe("b", 1)
+    assert "there are 2 senses already (senses.most)" in _refused(board, "c", 1)
+
+
+def test_another_unit_is_refused_and_a_first_one_is_taken():
+    board = Board()
+    board.observe("room", 20)
+    board.machine.later(1)
+    board.observe("room", 20, "°C")
+    assert "is °C for room" in _refused(board.restart(), "room", 70, "°F")
+    assert board.senses.find("room").text(214) == "21.4 °C"
+
+
+def test_what_config_declares_of_a_sense_holds_and_cannot_change_under_its_readings():
+    board = Board(declared={"Battery": {"kind": "code", "unit": "V", "decimals": 3}})
+    board.observe("battery", 3.712)
+    sense = board.senses.find("battery")
+    assert (sense.name, sense.text(sense.last)) == ("Battery", "3.712 V")
+    board._settings = board._settings[:4] + ({"battery": {"decimals": 2}},)
+    with raises(ConfigError) as caught:
+        board.restart()
+    assert str(caught.error).startswith("config: senses.battery.decimals: is 3 for the readings that there are")
+
+
+def test_a_damaged_line_costs_its_sense_alone():
+    board = Board()
+    for name in ("a", "b", "c"):
+        board.observe(name, 1)
+    path = board.folder + "/senses/senses.jsonl"
+    files.write(path, (files.read(path, 4096) or b"").replace(b'"name":"b"', b'"name":"x"'))
+    board.restart()
+    assert board.senses.names() == ["a", "c"] and board.senses.damaged == 1
+    board.observe("b", 1)
+    assert board.senses.find("b").number == 3
+
+
+# --- readings in RAM
+
+
+def test_one_reading_a_second_is_kept_and_others_are_counted():
+    board = Board()
+    assert board.observe("room", 1) and not board.observe("room", 2) and board.observe("door", 1)
+    board.machine.later(1)
+    assert board.observe("room", 3)
+    sense = board.senses.find("room")
+    assert (sense.last, sense.too_fast, sense.at) == (30, 1, NOW + 1)
+    assert [other.name for other in board.senses.latest()] == ["room", "door"]
+
+
+def test_the_newest_raw_readings_are_kept():
+    board = Board(raw_readings=8)
+    for value in range(20):
+        board.observe("room", value)
+        board.machine.later(7)
+    assert list(board.senses.find("room").raw) == [(NOW + 7 * at, 10 * at) for at in range(12, 20)]
+    assert Board(raw_readings=0).observe("room", 1)
+
+
+def test_minutes_and_hours_are_told_once_each_when_they_are_over():
+    board = Board()
+    heard = []
+    board.senses.listen(lambda *minute: heard.append(minute), lambda *hour: heard.append(("hour",) + hour))
+    for value in (1, 3, 2):
+        board.observe("room", value)
+        board.machine.later(10)
+    assert heard == []
+    board.machine.later(40)
+    board.work()
+    assert heard == [(0, START, (3, 10, 30, 20, 20))]
+    board.machine.later(3600)
+    board.observe("room", 5)
+    board.work()
+    assert heard[1:] == [("hour", 0, START // 60, (3, 10, 30, 20, 20))]
+
+
+# --- levels
+
+
+def _walk(board, days, senses=("room", "door")):
+    """Readings of some days, one a minute; the values of each sense."""
+    random.seed(11)
+    given, values = {name: array("i", bytes(4 * days * 1440)) for name in senses}, [200] * len(senses)
+    for minute in range(days * 1440):
+        for at, name in enumerate(senses):
+            values[at] += random.randrange(-3, 4)
+            board.observe(name, values[at] / 10)
+            given[name][minute] = values[at]
+        board.machine.later(60)
+        board.work()
+    return given
+
+
+def _each_minute(values):
+    for minute, value in enumerate(values):
+        yield NOW + 60 * minute, value
+
+
+def _is_near(found, wanted, loss):
+    """Whether aggregates are those of a model, their figures but for a loss; counts are exact."""
+    assert [slot for slot, _ in found] == sorted(wanted)
+    for slot, aggregate in found:
+        assert aggregate[0] == wanted[slot][0], (slot, aggregate, wanted[slot])
+        for mine, model in zip(aggregate[1:], wanted[slot][1:]):
+            assert abs(mine - model) <= loss, (slot, aggregate, wanted[slot])
+
+
+def test_all_levels_are_those_of_a_plain_model():
+    board = Board()
+    given = _walk(board, DAYS)
+    board.work()
+    history = board.senses._opened()
+    assert history.rings[1].until > 0
+    for name in given:
+        clock = board.machine.clock
+        for slot, aggregate in board.senses.range(board.senses.find(name).number, 0, 1 << 31, MINUTE_LEVEL):
+            value = given[name][slot - START]
+            assert aggregate == (1, value, value, value, value)
+        loss = max(given[name]) - min(given[name])
+        _is_near(
+            board.range(name, HOUR_LEVEL), totals(_each_minute(given[name]), lambda at: at // 3600), loss // 64 + 1
+        )
+        _is_near(board.range(name, DAY_LEVEL), totals(_each_minute(given[name]), clock.day_number), loss // 32 + 2)
+
+
+def test_a_range_gives_the_slots_that_were_asked_for():
+    board = Board()
+    board.minutes("room", range(300))
+    for level, size in ((MINUTE_LEVEL, 1), (HOUR_LEVEL, 60)):
+        first, last = (START + 70) // size, (START + 190) // size
+        whole = board.range("room", level)
+        assert board.range("room", level, first, last) == [row for row in whole if first <= row[0] <= last]
+    assert board.range("room", HOUR_LEVEL, 5, 6) == [] == board.range("room", MINUTE_LEVEL, START + 9000, START + 9001)
+
+
+def test_folding_changes_nothing_that_is_asked_for_and_twice_does_nothing():
+    board = Board()
+    board.minutes("room", [at % 6 for at in range(6000)])
+    history = board.senses._opened()
+    hours, before = board.range("room", HOUR_LEVEL), history.bytes
+    for _ in history._folding(MINUTE_LEVEL, history.rings[0].next_seq - 1):
+        pass
+    assert history.bytes > before and board.range("room", HOUR_LEVEL) == hours
+    before = history.bytes
+    for _ in history._folding(MINUTE_LEVEL, history.rings[0].next_seq - 1):
+        pass
+    assert history.bytes == before
+    assert board.restart().range("room", HOUR_LEVEL) == hours[: len(board.range("room", HOUR_LEVEL))]
+
+
+def test_the_caps_hold_and_what_leaves_the_minutes_is_in_the_hours():
+    board = Board(most_bytes=65536, write_minutes=30)
+    random.seed(4)
+    given = array("i", bytes(4 * rounds(12000, 6000)))
+    for minute in range(len(given)):
+        given[minute] = random.randrange(-100000000, 100000000)
+        board.observe("noise", given[minute])
+        board.machine.later(60)
+        board.work()
+    board.senses.flush()
+    history = board.senses._opened()
+    assert history.bytes <= 65536 and len(history.rings[0].files) <= 2
+    counts = {}
+    for at, _ in _each_minute(given):
+        counts[at // 3600] = counts.get(at // 3600, 0) + 1
+    assert [(slot, row[0]) for slot, row in board.range("noise", HOUR_LEVEL)] == sorted(counts.items())
+
+
+# --- time
+
+
+def test_a_restart_loses_the_minutes_since_the_last_write_and_no_more():
+    board = Board()
+    board.minutes("room", range(200))
+    written = [slot for slot, _ in board.restart().range("room", MINUTE_LEVEL)]
+    assert written == list(range(START, START + len(written))) and 200 - len(written) <= 61
+    board.minutes("room", range(100))
+    board.senses.flush()
+    slots = [slot for slot, _ in board.restart().range("room", MINUTE_LEVEL)]
+    assert slots == written + list(range(START + 200, START + 300))
+
+
+def test_readings_wait_until_the_clock_is_set_and_then_have_their_place():
+    board = Board(now=0)
+    ticks = _Ticks(board.senses)
+    heard = []
+    board.senses.listen(lambda number, slot, aggregate: heard.append(slot))
+    for value in range(5):
+        board.observe("room", value)
+        ticks.later(60)
+        board.work()
+    assert board.range("room", MINUTE_LEVEL) == [] and max(heard) < UNPLACED // 60
+    board.machine.now = NOW + 30
+    board.work()
+    assert [row[3] for _, row in board.range("room", MINUTE_LEVEL)] == [0, 10, 20, 30, 40]
+    slots = [slot for slot, _ in board.range("room", MINUTE_LEVEL)]
+    assert slots == list(range(slots[0], slots[0] + 5)) and START - 6 <= slots[0] <= START - 4
+    assert abs(next(iter(board.senses.find("room").raw))[0] - (NOW + 30 - 300)) <= 1
+    board.senses.flush()
+    assert [slot for slot, _ in board.restart().range("room", MINUTE_LEVEL)] == slots
+
+
+class _Ticks:
+    """Ticks that a test moves on, for the senses of a board."""
+
+    def __init__(self, senses):
+        self._senses = senses
+
+    def later(self, seconds):
+        self._senses._uptime += seconds
+
+
+def test_without_a_clock_the_oldest_minutes_leave_and_are_counted():
+    board = Board(now=0)
+    ticks = _Ticks(board.senses)
+    for value in range(3000):
+        board.observe("room", value)
+        ticks.later(60)
+        board.senses.tick()
+    assert 0 < board.senses.lost_minutes < 3000
+    board.machine.now = NOW
+    board.work()
+    kept = [row[3] // 10 for _, row in board.range("room", MINUTE_LEVEL)]
+    assert kept == list(range(board.senses.lost_minutes, 3000 - (3000 - 1 - kept[-1])))
+
+
+def test_a_clock_that_is_set_back_doubles_nothing_and_loses_nothing():
+    board = Board()
+    board.minutes("room", [1] * 600)
+    board.machine.now -= 300 * 60
+    board.minutes("room", [3] * 600)
+    board.senses.flush()
+    rows = dict(board.range("room", MINUTE_LEVEL))
+    assert len(rows) == 900 and sum(row[0] for row in rows.values()) == 1200
+    assert [rows[START + at] for at in (10, 400, 700)] == [
+        (1, 10, 10, 10, 10),
+        (2, 10, 30, 20, 30),
+        (1, 30, 30, 30, 30),
+    ]
+    assert sum(row[0] for _, row in board.range("room", HOUR_LEVEL)) == 1200
+    assert sum(row[0] for _, row in board.restart().range("room", DAY_LEVEL)) == 1200
+
+
+def test_a_clock_that_ran_ahead_for_a_while_leaves_the_rest_in_its_place():
+    board = Board()
+    board.minutes("room", [1] * 200)
+    board.machine.now += 400 * 86400
+    board.minutes("room", [2] * 90)
+    board.machine.now -= 400 * 86400
+    board.minutes("room", [3] * 3000)
+    board.senses.flush()
+    days = board.range("room", DAY_LEVEL)
+    today = board.machine.clock.day_number(NOW)
+    assert sum(row[0] for _, row in days) == 3290 and sum(row[0] for slot, row in days if slot > today + 390) == 90
+    assert len(board.range("room", MINUTE_LEVEL, START, START + 200)) == 200
+
+
+def test_gaps_are_not_filled():
+    board = Board()
+    for _ in range(4):
+        board.minutes("room", [5] * 10)
+        board.machine.later(40 * 86400)
+        board.work()
+    assert len(board.range("room", MINUTE_LEVEL)) == 40 and len(board.range("room", DAY_LEVEL)) == 4
+
+
+# --- the flash
+
+
+def _refuse(is_refused):
+    """Let the flash refuse all appends, or none."""
+
+    def refusing(path, mode):
+        if "a" in mode:
+            raise OSError(files.ENOSPC, "full")
+        return open(path, mode)
+
+    if is_refused:
+        rings.open = refusing  # pyright: ignore[reportAttributeAccessIssue]
+    else:
+        del rings.open  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_a_full_flash_is_told_once_and_what_waited_is_written_when_there_is_room():
+    board = Board()
+    board.minutes("room", range(100))
+    before = len([line for line in diag.lines() if "readings wait in RAM" in line])
+    _refuse(True)
+    try:
+        board.minutes("room", range(100, 300))
+    finally:
+        _refuse(False)
+    assert len([line for line in diag.lines() if "readings wait in RAM" in line]) == before + 1
+    board.minutes("room", range(300, 400))
+    board.senses.flush()
+    assert [row[3] // 10 for _, row in board.range("room", MINUTE_LEVEL)] == list(range(400))
+    assert board.senses.lost_minutes == 0
+
+
+def test_a_flash_that_stays_full_lets_the_oldest_minutes_leave():
+    board = Board()
+    board.minutes("room", range(100))
+    _refuse(True)
+    try:
+        board.minutes("room", range(100, 4000))
+    finally:
+        _refuse(False)
+    board.minutes("room", range(4000, 4100))
+    board.senses.flush()
+    kept = [row[3] // 10 for _, row in board.range("room", MINUTE_LEVEL)]
+    assert kept[-1] == 4099 and kept[:40] == list(range(40)) and len(kept) == 4100 - board.senses.lost_minutes
+
+
+def test_a_new_sense_that_cannot_be_written_is_refused_and_can_come_later():
+    board = Board()
+
+    def refuse(path, parts):
+        raise StoreFull("the flash is full")
+
+    kept, files.write_parts = files.write_parts, refuse
+    try:
+        with raises(StoreFull):
+            board.observe("room", 1)
+    finally:
+        files.write_parts = kept
+    assert board.senses.names() == [] and board.observe("room", 1)
+
+
+def test_a_listener_that_fails_stops_nothing():
+    board = Board()
+
+    def failing(number, slot, aggregate):
+        raise StoreFull("no room")
+
+    board.senses.listen(failing, failing)
+    board.minutes("room", range(130))
+    assert len(board.range("room", MINUTE_LEVEL)) == 130
+    assert len([line for line in diag.lines() if "a listener failed: no room" in line]) == 1
