@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from engram.memory.texts.retention import NoteRetention
     from engram.memory.undo import Undo
     from engram.reminders.reminders import Reminders
+    from engram.senses.events.watch import Watch
     from engram.senses.senses import Senses
     from engram.store.log.reserve import Reserve
 
@@ -74,6 +75,8 @@ class Board:
     model: "ModelOnDemand | None" = None
     senses: "Senses | None" = None
     """What the board perceives, None until something is observed or configured."""
+    sense_watch: "Watch | None" = None
+    """What watches that, None without senses."""
     telegram: "Telegram | None" = None
     telegram_refusal = ""
     """Why there is no Telegram although a token is set."""
@@ -159,6 +162,8 @@ class Board:
         senses = self.senses
         if senses is None:
             senses = self.senses = _wired(self, "senses")
+            self.sense_watch = _wired(self, "sense_watch")
+            senses.listen(self.sense_watch.on_minute)
         return senses
 
     def find_status(self) -> dict:

@@ -85,7 +85,7 @@ class _Events:
 
 
 class _WatchInRam(Watch):
-    def _save(self, day: int) -> None: ...
+    def _save(self) -> None: ...
 
 
 def by_watch(readings: "list[int | None]", _limit: float) -> list[Event]:

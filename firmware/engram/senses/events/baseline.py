@@ -42,7 +42,9 @@ _AGE = const(95)  # days since the first reading
 SIZE = const(96)
 """Numbers of 32 bits that a baseline has."""
 
-HOUR, HOURS, DAY = const(0), const(1), const(2)
+HOUR = const(0)
+HOURS = const(1)
+DAY = const(2)
 """What was held against what is usual."""
 
 _FINE = const(10)  # bits after the point, fewer for large readings
@@ -88,6 +90,7 @@ class Baseline:
         self._quiet = 0
         self._quarters = -1  # since something unusual began
         self._staying = 0
+        self._is_lost = numbers[_LAST] < 0  # whether the level is not known
         self._day_sum = self._day_hours = 0
         self.usual = (0, 0)
         """The lowest and the highest reading that would have been usual, when something was found not to be."""
@@ -124,6 +127,7 @@ class Baseline:
         """
         numbers = self.numbers
         passed = quarter - numbers[_LAST] if numbers[_LAST] >= 0 else 1
+        self._is_lost = self._is_lost or passed >= _GAP
         if passed <= 0:
             return None  # the clock went back: this was seen before
         numbers[_LAST] = quarter
@@ -134,15 +138,17 @@ class Baseline:
         self._fullest[0] = max(filled, self._fullest[0])
         if not filled or filled < max(self._fullest):
             return None
-        if passed >= _GAP or not self._seen_any():
-            numbers[_LEVEL] = mean - (0 if not self._seen_any() else self._expected(quarter, _LOCATION))
-            self._mean_score = 0
-            self._quarters = -1 if passed >= _GAP else self._quarters
+        was_unusual = self._quarters >= 0
+        if self._is_lost:
+            self._is_lost = False
+            numbers[_LEVEL] = mean - self._expected(quarter, _LOCATION)
+            self._over = self._mean_score = 0
+            self._quarters = -1
         self.mean = self._rounded(mean)
         found = self._judge(quarter, mean)
         if quarter % _QUARTERS == _QUARTERS - 1:
             self._end_hour(quarter // _QUARTERS % _HOURS, mean)
-        return found
+        return False if was_unusual and self._quarters < 0 else found
 
     def _shift_window(self, value) -> None:
         self._window.pop(0)
@@ -172,9 +178,6 @@ class Baseline:
 
     def _seen(self, hour: int) -> int:
         return self.numbers[_SEEN + hour // 4] >> hour % 4 * 7 & 127
-
-    def _seen_any(self) -> bool:
-        return any(self.numbers[_SEEN + at] for at in range(REST - _SEEN))
 
     def _expected(self, quarter: int, first: int) -> int:
         """The location or the spread in the middle of the hour that ends with a quarter."""

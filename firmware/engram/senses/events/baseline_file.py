@@ -14,7 +14,7 @@ from engram.errors import StoreError
 from engram.senses.events.baseline import SIZE, Baseline
 
 _VERSION = const(1)
-_ENTRY = const(1 + 4 * SIZE)
+_ENTRY = 1 + 4 * SIZE
 _MOST = const(16)
 
 

@@ -6,7 +6,7 @@ of an Events, see events.py. All times of a Watched are minutes of Unix time.
 
 from engram import diag
 from engram.compat import const
-from engram.errors import StoreError
+from engram.errors import EngramError
 from engram.senses.events import baseline_file
 from engram.senses.events.baseline import DAY, GAP, REST, Baseline
 from engram.senses.events.event_file import key_of
@@ -42,18 +42,19 @@ class _Watched:
 
 
 class Watch:
-    """Watches a board's `senses`; `path` is the file of what is usual."""
+    """Watches a board's `senses`; `path` is the file of what is usual. Unless `finds_unusual`, only limits make events."""
 
-    def __init__(self, senses, clock, limits, events, path: str, declared=None):
+    def __init__(self, senses, clock, limits, events, path: str, declared=None, finds_unusual: bool = True):
         self._senses = senses
         self._clock = clock
         self._limits = limits
         self._events = events
         self._path = path
         self._declared = declared or {}
+        self._finds_unusual = finds_unusual
         self._watched = {}
         self._since = self._last_tick = 0
-        self._saved_day = -1
+        self._day = -1
 
     def open(self) -> None:
         """Go on with what is on flash."""
@@ -199,6 +200,8 @@ class Watch:
     # --- events
 
     def _begin(self, number: int, watched, kind: str, slot: int, value: int, usual, limit=None) -> None:
+        if limit is None and not self._finds_unusual:
+            return
         fields = self._events.begin(number, kind, slot * MINUTE, value, usual, limit, watched.baseline.days)
         if fields is not None:
             watched.events[key_of(fields)[1]] = fields
@@ -232,7 +235,7 @@ class Watch:
                 self._close_quarter(number, watched, quarter)
             self._check_silent(number, watched, slot)
         self._events.tick()
-        self._save(quarter // _QUARTERS_A_DAY)
+        self._end_days(self._quarter_of(now) // _QUARTERS_A_DAY)
 
     def _check_silent(self, number: int, watched, slot: int) -> None:
         baseline = watched.baseline
@@ -249,18 +252,20 @@ class Watch:
             self._end(watched, key, slot)
         self._limits.forget(number)
 
-    def _save(self, day: int) -> None:
-        """Write once a day what is usual."""
-        if self._saved_day < 0:
-            self._saved_day = day
-        if day == self._saved_day:
+    def _end_days(self, day: int) -> None:
+        """Once a day: write what is usual, and have the day before written down."""
+        if day == self._day:
             return
-        self._saved_day = day  # also if the flash refuses: not again at each tick
+        is_start, self._day = self._day < 0, day  # also if the flash refuses: not again at each tick
         try:
-            baseline_file.save(self._path, [(number, watched.baseline) for number, watched in self._watched.items()])
-        except StoreError as error:
+            self._events.end_day(day)
+            if not is_start:
+                self._save()
+        except EngramError as error:
             diag.warning("senses", str(error))
-        self._events.end_day(day)
+
+    def _save(self) -> None:
+        baseline_file.save(self._path, [(number, watched.baseline) for number, watched in self._watched.items()])
 
 
 def _longest(baseline, at: int, least: int) -> int:
