@@ -39,6 +39,19 @@ def _end_well():
     boot_count.set_bad(0)
 
 
+def _make_pins_safe():
+    try:
+        if app:
+            if app.board.pins:
+                app.board.pins.make_safe()
+        else:
+            from engram.tools.safe_pins import make_safe
+
+            make_safe()
+    except Exception as error:  # noqa: BLE001 likewise: the board may be without modules, or without memory
+        print("The outputs are as the last reset left them: " + repr(error))
+
+
 try:
     _start()
     if app:
@@ -49,6 +62,8 @@ except KeyboardInterrupt:
 except Exception as error:  # noqa: BLE001 behind this is only the prompt
     import gc
 
+    if app:
+        _make_pins_safe()
     sys.print_exception(error)  # pyright: ignore
     if app:
         print("Engram crashed; app.run() goes on.")
@@ -61,3 +76,5 @@ except Exception as error:  # noqa: BLE001 behind this is only the prompt
         is_full = isinstance(error, MemoryError)
         print("Engram could not be started:", _NO_MEMORY if is_full else "deploy it again.")
     gc.collect()
+    if not app:
+        _make_pins_safe()

@@ -4,7 +4,7 @@ import asyncio
 import gc
 import sys
 
-from engram import __version__, diag
+from engram import __version__, diag, files
 from engram.channels.console.commands import count_of
 from engram.compat import collect_often, const, sleep_ms, ticks_add, ticks_diff, ticks_ms
 from engram.config import Config
@@ -45,6 +45,7 @@ class App:
             self.board = build(self.config, folder, clock, model, network)
         self._memory = None
         self._channels = []
+        self._own_tasks = []
         self._tasks = []
         self._beside = []
         self._open_channels = 0
@@ -68,6 +69,22 @@ class App:
     def observe(self, name: str, value, unit: str = "") -> bool:
         """Keep a reading of a sensor; False if one of the same second was kept. docs/guides/senses.md has more."""
         return self.board.find_senses().observe(name, value, unit)
+
+    def tool(self, function=None, **options):
+        """Let the model call a function of a person's own; also a decorator. docs/guides/tools.md says what the options are."""
+        with lazy("tools.declare"):
+            from engram.tools.declare import declare
+
+            return declare(self.board.find_toolbox(), function, options)
+
+    def load_own_code(self) -> None:
+        """Let own.py beside config.json, if there is one, add a person's own tools and tasks."""
+        folder = self.board.folder
+        if files.size(folder + "/own.py") >= 0:
+            with lazy("tools.own_code"):
+                from engram.tools import own_code
+
+                own_code.load(self, folder)
 
     async def ask(self, content: str, sink, caller=OWNER):
         """Give the agent a message, as a channel does; see Agent.turn. ArgumentError if the caller cannot be one."""
@@ -95,6 +112,10 @@ class App:
         """Add a channel: `run` is a coroutine function; when the last one returns, so does `app.run()`."""
         self._channels.append((name, run))
 
+    def add_task(self, name: str, run) -> None:
+        """Add what runs beside the channels: `run` is a coroutine function, which is started again when it fails."""
+        self._own_tasks.append((name, run))
+
     def attach_hardware(self, watchdog, serial) -> None:
         """Add what a board has: the watchdog, which is fed while the app runs, and the serial line."""
         self._watchdog = watchdog
@@ -103,6 +124,8 @@ class App:
     def run(self) -> None:
         """Run until the channels end. Ctrl-C stops it and leaves to the prompt; calling it again goes on."""
         asyncio.new_event_loop()
+        if self.board.toolbox:
+            self.board.toolbox.restart()
         if self._watchdog:
             self._watchdog.watch()
         gc.collect()  # the tasks stay: they are not to lie behind what the start leaves over
@@ -121,9 +144,9 @@ class App:
     async def _run(self) -> None:
         channels = self._channels or [("console", self.console)]
         board = self.board
-        beside: list = [("upkeep", self._upkeep)]
-        parts = (self._watchdog, board.jobs, board.companion, board.network, board.telegram)
-        for name, part in zip(("watchdog", "learning", "companion", "network", "telegram"), parts):
+        beside: list = [("upkeep", self._upkeep)] + self._own_tasks
+        parts = (self._watchdog, board.jobs, board.companion, board.network, board.telegram, board.sampling)
+        for name, part in zip(("watchdog", "learning", "companion", "network", "telegram", "senses"), parts):
             if part:
                 beside.append((name, part.run))
         board.gate.expect()

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from engram.senses.events.watch import Watch
     from engram.senses.senses import Senses
     from engram.store.log.reserve import Reserve
+    from engram.tools.pins import Pins
+    from engram.tools.toolbox import Toolbox
 
 
 def _wired(board, name: str, *arguments):
@@ -77,6 +79,7 @@ class Board:
     """What the board perceives, None until something is observed or configured."""
     sense_watch: "Watch | None" = None
     """What watches that, None without senses."""
+    pins: "Pins | None" = None
     telegram: "Telegram | None" = None
     telegram_refusal = ""
     """Why there is no Telegram although a token is set."""
@@ -84,6 +87,8 @@ class Board:
     """The TLS context that the board's links share, None as long as none is over TLS."""
     one_link: "OneLink | None" = None
     """Where the memory has room for one link over TLS: lets the model's and Telegram's take turns."""
+    toolbox: "Toolbox | None" = None
+    """A person's own tools and pins, None until there is one."""
     _people: "People | None" = None
 
     def __init__(self, config, folder: str, clock, network):
@@ -165,6 +170,20 @@ class Board:
             self.sense_watch = _wired(self, "sense_watch")
             senses.listen(self.sense_watch.on_minute)
         return senses
+
+    def find_toolbox(self) -> "Toolbox":
+        """What holds a person's own tools: made when the first one is added."""
+        toolbox = self.toolbox
+        if toolbox is None:
+            toolbox = self.toolbox = _wired(self, "toolbox")
+        return toolbox
+
+    def check_arguments(self, arguments: str, schema: str) -> dict:
+        """The arguments of a call as a dict; ArgumentError if they do not fit the schema."""
+        with lazy("agent.schema_check"):
+            from engram.agent import schema_check
+
+            return schema_check.arguments(arguments, schema)
 
     def find_status(self) -> dict:
         """How the board is, see status.py."""

@@ -4,6 +4,7 @@ from engram import files
 from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
 
+_TOOLS_SHARE = const(8)  # of the model's window, the part that a person's own tools may take
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
 
 
@@ -20,7 +21,7 @@ def answerer(board):
 
     parts = board.make_prompts(), board.make_tools, board.make_offline, board.model, board.jobs, board.make_post_turn
     memory = board.config, board.journal, board.reminders, board.inbox.push
-    return Answerer(*memory, *parts, board.remote_search())
+    return Answerer(*memory, *parts, board.remote_search(), board.toolbox)
 
 
 def recall(board):
@@ -40,7 +41,7 @@ def prompts(board):
     from engram.agent.prompt import PromptBuilder  # likewise
 
     memory = board.records, board.journal, board.make_recall(), board.profile, board.notes
-    return PromptBuilder(board.config, board.clock, *memory, board.tag_snapshots)
+    return PromptBuilder(board.config, board.clock, *memory, board.tag_snapshots, board.toolbox)
 
 
 def tools(board):
@@ -49,7 +50,28 @@ def tools(board):
 
     recall = board.make_recall()
     memory = board.records, recall, board.journal, board.forgetting, board.profile, board.notes, board.reminders
-    return Tools(board.config, board.clock, *memory, board.confirmations, _remote_recall(board, recall))
+    return Tools(board.config, board.clock, *memory, board.confirmations, _remote_recall(board, recall), board.toolbox)
+
+
+def toolbox(board):
+    """What holds a person's own tools."""
+    from engram.agent import schemas  # likewise
+    from engram.tools.toolbox import Toolbox  # absent from boards without tools of their own
+
+    names = [tool.name for mode in ("full", "lightweight") for tool in schemas.tools(mode)]
+    return Toolbox(tuple(names), board.check_arguments, board.config.get("llm.context_tokens") // _TOOLS_SHARE)
+
+
+def add_pins(board):
+    """Open the pins of config.json, and add the tools over them."""
+    from engram.tools import pins  # absent from boards without pins
+
+    board.pins = pins.open_pins(board.config.table("pins"), board.folder)
+    try:
+        for tool in pins.tools(board.pins):
+            board.find_toolbox().add(tool)
+    except ArgumentError as error:
+        raise ConfigError("pins", "take shorter names and notes: " + error.problem) from None
 
 
 def offline(board):

@@ -41,6 +41,8 @@ def find_status(board) -> dict:
         found["calls"] = model.calls
         found["tokens"] = model.tokens
         found["model_problem"] = _sentence(model.problem)
+    if board.pins:
+        found["pins"] = board.pins.values()
     cause = reset_cause()
     if cause:
         found["reset"] = cause

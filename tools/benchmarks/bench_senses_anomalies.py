@@ -40,8 +40,10 @@ Event = tuple[str, int]
 
 class _Clock:
     known = True
-    zone_minutes = 0
     at = 0
+
+    def offset_minutes(self, _at: int) -> int:
+        return 0
 
     def now(self) -> int:
         return self.at

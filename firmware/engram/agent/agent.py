@@ -38,9 +38,11 @@ class Sink:
 class Turn:
     """One message, with its number in the journal, while it is answered."""
 
-    def __init__(self, caller, seq: int):
+    def __init__(self, caller, seq: int, said: str = ""):
         self.caller = caller
         self.seq = seq
+        self.said = said
+        """What the person said, "" if these are not their own words."""
         self.id = "t%d" % seq
         self.has_changed = False
         """Whether a tool has changed something."""

@@ -14,7 +14,8 @@ _FOUND = const(24)  # that a companion is asked for: as many as recall takes int
 
 
 _Parts = namedtuple(
-    "_Parts", "config journal reminders push prompts make_tools make_offline model jobs make_post_turn remote_search"
+    "_Parts",
+    "config journal reminders push prompts make_tools make_offline model jobs make_post_turn remote_search toolbox",
 )
 
 
@@ -27,7 +28,9 @@ class Answerer(_Parts):
     async def answer(self, caller, content: str, sink: Sink, origin=None) -> Outcome:
         """Keep what `caller` says, answer it, and keep the reply."""
         offline = None if self.model else self.make_offline()
-        turn = Turn(caller, self._keep_message(caller, content, offline, origin))
+        turn = Turn(caller, self._keep_message(caller, content, offline, origin), content)
+        if self.toolbox:
+            self.toolbox.begin_turn(turn)
         await sink.taken(turn.id)
         # To look at the keyboard between the flash's work for the message and the search for its answer.
         await sleep_ms(0)

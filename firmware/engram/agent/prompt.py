@@ -74,7 +74,7 @@ Window = namedtuple("Window", "turns room for_memories")
 """The seqs of the turns that a prompt shows, and the tokens that are left for message and tool calls, and for memories."""
 
 
-_Parts = namedtuple("_Parts", "config clock records journal recall profile_files notes_files snapshots")
+_Parts = namedtuple("_Parts", "config clock records journal recall profile_files notes_files snapshots toolbox")
 
 
 class PromptBuilder(_Parts):
@@ -82,6 +82,7 @@ class PromptBuilder(_Parts):
 
     `tag_snapshots` has for each session the catalog as its prompts show it until the window moves: a tuple, since an object of
     a class here would keep the module, of (what it is of, all tags then, as bytes with a line end around each, its line).
+    `toolbox` has a person's own tools, None without some.
     """
 
     def window(self, caller, sid: str, seq: int) -> Window:
@@ -165,7 +166,7 @@ class PromptBuilder(_Parts):
     def _room(self, caller, mode: str) -> int:
         """The tokens that are left for memories, history, message and tool calls."""
         room = self.config.get("llm.context_tokens") - self.config.get("llm.reply_tokens") - _MARGIN
-        for tool in schemas.tools(mode):
+        for tool in schemas.tools(mode) + (self.toolbox.listed(caller) if self.toolbox else ()):
             room -= text.tokens(tool.description) + text.tokens(tool.schema) + _A_TOOL
         for block in self._system(caller, mode, ""):
             room -= text.tokens(block)

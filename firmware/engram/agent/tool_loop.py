@@ -25,7 +25,7 @@ async def run(model, tools, config, prompt, turn, sink, reply) -> None:
         yield from prompt.messages()
         yield from exchanged
 
-    request = Request(prompt.system, messages, tools.listed(), config.get("llm.reply_tokens"), "")
+    request = Request(prompt.system, messages, tools.offered(turn.caller), config.get("llm.reply_tokens"), "")
     left = config.get("llm.tool_rounds")
     room = min(prompt.room, _EXCHANGE_TOKENS)
     while True:

@@ -16,7 +16,6 @@ _SNIPPET = const(400)  # characters of one memory in a list
 _SHORTEST = const(40)  # of one in a list that is too long
 _RESULT_LONGEST = const(6000)  # characters of a result: it stays in the heap until the turn is over
 _UNCERTAIN = const("this came nearest, and may not be what was asked for: say so, or ask back.")
-_DAY = const(86400)
 _FIELDS = const(("type", "importance", "keywords", "pinned", "source", "supersedes", "turns"))
 _REMOTE = const(("memory_search", "memory_recall", "memory_get"))  # tools to which a companion may have more
 
@@ -25,20 +24,30 @@ Done = namedtuple("Done", "result notice")
 
 
 _Parts = namedtuple(
-    "_Parts", "config clock records recall journal forgetting profile notes reminders confirmations remote"
+    "_Parts", "config clock records recall journal forgetting profile notes reminders confirmations remote toolbox"
 )
 
 
 class Tools(_Parts):
-    """The tools over one board's memory; `remote` searches and reads what a companion has, None without one."""
+    """The tools over one board's memory; `remote` searches and reads what a companion has, `toolbox` has a person's own tools:
+    None without one.
+    """
 
     def listed(self, only=()) -> tuple:
         """The tools of the present mode; of those with the names in `only`, if it has some."""
         return tuple(tool for tool in schemas.tools(self.config.get("mode")) if not only or tool.name in only)
 
+    def offered(self, caller) -> tuple:
+        """The tools that a turn of a caller offers to the model."""
+        return self.listed() + (self.toolbox.listed(caller) if self.toolbox else ())
+
     async def answer(self, call, turn, only=()) -> Done:
-        """As run(); a search may ask the companion before."""
+        """As run(); a search may ask the companion before, and a tool of a person's own is run."""
         more = None
+        if self.toolbox:
+            done = await self.toolbox.answer(call, turn)
+            if done:
+                return Done(*done)
         if self.remote and call.name in _REMOTE:
             try:
                 arguments = schema_check.arguments(call.arguments, self._tool(call.name, only).schema)
@@ -349,19 +358,19 @@ class Tools(_Parts):
 
     def _times(self, arguments: dict) -> tuple:
         since = self._moment("since", arguments["since"]) if "since" in arguments else 0
-        until = self._moment("until", arguments["until"]) + _DAY if "until" in arguments else 0
+        until = self._moment("until", arguments["until"], 1) if "until" in arguments else 0
         return since, until
 
     def _end(self, argument: str, day: str) -> int:
         """The moment at which a day is over, which must be to come."""
-        end = self._moment(argument, day) + _DAY
+        end = self._moment(argument, day, 1)
         if self.clock.known and end <= self.clock.now():
             raise ArgumentError(argument, "is over; today is %s." % self.clock.day(self.clock.now()))
         return end
 
-    def _moment(self, argument: str, day: str) -> int:
+    def _moment(self, argument: str, day: str, days_after: int = 0) -> int:
         try:
-            return self.clock.start_of(day)
+            return self.clock.start_of(day, days_after)
         except ValueError:
             raise ArgumentError(argument, "must be a day such as 2026-01-31.") from None
 

@@ -25,6 +25,7 @@ def begin():
     if bad >= boot_count.BAD_STARTS:
         # Whoever resets it from here gets one more try.
         boot_count.set_bad(boot_count.BAD_STARTS - 1)
+        _make_pins_safe()
         sys.stdout.write(_SAFE % bad)
         return None
     try:
@@ -32,6 +33,7 @@ def begin():
     except EngramError as error:
         # It ended as it should: a second start would end alike, and is no crash.
         boot_count.set_bad(0)
+        _make_pins_safe()
         problem = "Engram did not start: %s\nPut that right, then press reset or type:  machine.reset()\n"
         sys.stdout.write(problem % error)
     return None
@@ -47,6 +49,8 @@ def _assemble(watchdog):
     from engram.config import Config  # a start that fails before needs no more than this file
 
     config = Config()
+    if config.table("pins"):
+        _make_pins_safe(config.table("pins"))  # before the app, which takes seconds
     watchdog.guard(config.get("watchdog.seconds"))
     # Before the app: the Wi-Fi driver needs memory in one piece, which the Python heap would have taken.
     wifi = _wifi(config) if config.secret("wifi") else None
@@ -56,10 +60,20 @@ def _assemble(watchdog):
 
     app = App(config=config, network=wifi)
     app.attach_hardware(watchdog, Serial())
+    app.load_own_code()
     unload("device.boot")
     unload("device.boot_count")
+    unload("tools.safe_pins")
     gc.collect()
     return app
+
+
+def _make_pins_safe(table=None) -> None:
+    try:
+        from engram.tools.safe_pins import make_safe  # absent from boards without pins
+    except ImportError:
+        return
+    make_safe(table)
 
 
 def _wifi(config):

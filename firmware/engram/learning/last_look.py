@@ -67,7 +67,7 @@ class _Keeping:
         self._note = note
         self.has_kept = False
 
-    def listed(self) -> tuple:
+    def offered(self, _caller) -> tuple:
         """As Tools.listed."""
         return self._tools.listed(_KEEPING)
 

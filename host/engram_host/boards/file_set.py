@@ -3,7 +3,8 @@
     boot.py main.py       as they are: MicroPython looks for these names
     module_packs.mpy      imports the packs
     engram/*.pack         compiled modules, a pack for each package (firmware/module_packs.py has their form)
-    code.json             {"version", "micropython", "board", "files": {path: first 16 hexadecimal digits of its sha256}}
+    code.json             {"version", "micropython", "board", "forbidden_pins": the profile's, "files": {path: first 16
+                          hexadecimal digits of its sha256}}
     config.json           settings; a seed, as the following
     profile/*.md          as the firmware itself would make them
     roots.pem             root certificates, if this computer has them
@@ -32,7 +33,7 @@ from zlib import crc32
 from engram_host import root_certificates
 from engram_host.boards import micropython_image, profile
 from engram_host.boards.errors import BadRequest, BoardError
-from engram_host.boards.profile import BoardProfile, Settings, config_json
+from engram_host.boards.profile import BoardProfile, Settings, check_pins, config_json
 from engram_host.boards.progress import Progress
 from engram_host.firmware import FIRMWARE
 from engram_host.wording import counted, kilobytes
@@ -111,6 +112,7 @@ def seed_files(board: BoardProfile, given: Settings) -> Files:
     from engram.memory.texts.profile import TEMPLATES
 
     files = {"config.json": config_json(board.settings, given)}
+    check_pins(board, files["config.json"])
     files.update({f"profile/{name}": text.encode() for name, text in TEMPLATES.items()})
     if certificates := root_certificates.root_bundle():
         files["roots.pem"] = certificates.encode("ascii")
@@ -154,6 +156,7 @@ def _code_json(files: Files, profile: BoardProfile) -> bytes:
         "version": __version__,
         "micropython": ".".join(str(number) for number in MPY_VERSION),
         "board": profile.name,
+        "forbidden_pins": list(profile.forbidden_pins),
         "files": {path: short_hash(content) for path, content in sorted(files.items())},
     }
     return (json.dumps(fields, indent=0) + "\n").encode("ascii")

@@ -31,7 +31,9 @@ class Region:
 
 @dataclass(frozen=True)
 class BoardProfile:
-    """One kind of board. `filesystem` is where the official image has it; `settings` are by dotted name."""
+    """One kind of board. `filesystem` is where the official image has it; `settings` are by dotted name. `forbidden_pins`
+    are those of the flash, the PSRAM, the boot and the serial line: no name in config.json may reach them.
+    """
 
     name: str
     chip: str
@@ -40,6 +42,7 @@ class BoardProfile:
     flash_bytes: int
     filesystem: Region
     psram: bool
+    forbidden_pins: tuple[int, ...]
     settings: dict[str, Any]
 
     @property
@@ -69,6 +72,7 @@ def load_profile(name: str) -> BoardProfile:
             int(given["flash_bytes"]),
             place,
             bool(given["psram"]),
+            tuple(int(number) for number in given["forbidden_pins"]),
             dict(given["settings"]),
         )
     except (KeyError, TypeError, ValueError) as problem:
@@ -130,6 +134,17 @@ def config_json(*layers: Settings) -> bytes:
     content = (json.dumps(nested, ensure_ascii=False, indent=1) + "\n").encode()
     check_settings("config.json", content)
     return content
+
+
+def check_pins(board: BoardProfile, content: bytes) -> None:
+    """BadRequest, with the firmware's own sentence, if a config.json names pins that this board would refuse."""
+    from engram.errors import EngramError
+    from engram.tools.pin_config import parse_pins
+
+    try:
+        parse_pins(json.loads(content).get("pins", {}), board.forbidden_pins)
+    except EngramError as problem:
+        raise BadRequest(str(problem)) from None
 
 
 def check_settings(name: str, content: bytes) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from pages import PAGES, ROOT, in_backticks, read
 
 FOLDERS = ("firmware", "host", "tools", "tests", "boards")
-FOREIGN = {"time.py", "discord.py", "src/main.py", "engram.pack", "notes.Position"}
+FOREIGN = {"time.py", "discord.py", "src/main.py", "own.py", "engram.pack", "notes.Position"}
 """Names of things that are not the project's code: MicroPython's modules, examples, files on the flash, columns."""
 FORMER = {"text.py"}
 """Files of the founders' design, which docs/design/README.md compares with what is built."""

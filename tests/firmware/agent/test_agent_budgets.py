@@ -2,11 +2,13 @@
 
 import random
 
-from board import DAY, board_with_prompts, build_prompt, has_large_heap, messages_of, say
+from board import DAY, ROOM, Board, board_with_prompts, build_prompt, has_large_heap, messages_of, say
 from engram import files, text
 from engram.agent import schemas
+from engram.errors import ArgumentError
 from engram.memory.access import OWNER
-from support import rounds
+from engram.tools.own_tool import OwnTool
+from support import raises, rounds
 
 WORDS = ("apple", "boat", "自行车很好", "دراجة", "🎉", "ember", "a\nb", '"quoted"', "grove-7")
 
@@ -95,11 +97,44 @@ def test_no_prompt_is_larger_than_the_window():
             _fill(board)
             for _ in range(4):
                 prompt = build_prompt(board, _words(random.choice((1, 10, 400 if has_large_heap() else 40))))
-                total = 1024 + sum(text.tokens(tool.description + tool.schema) + 19 for tool in schemas.tools(mode))
-                total += sum(text.tokens(block) for block in _system(prompt))
-                total += sum(text.tokens(content) + 4 for _, content in messages_of(prompt))
+                total = _tokens(prompt, schemas.tools(mode))
                 assert total + min(prompt.room, 200) <= window, (window, mode, total)
                 say(board, _words(100), "assistant")
+
+
+def _tokens(prompt, tools):
+    total = 1024 + sum(text.tokens(tool.description + tool.schema) + 19 for tool in tools)
+    total += sum(text.tokens(block) for block in _system(prompt))
+    return total + sum(text.tokens(content) + 4 for _, content in messages_of(prompt))
+
+
+def test_a_prompt_with_as_many_own_tools_as_fit_is_not_larger_than_the_window():
+    random.seed(7)
+    for mode in ("full", "lightweight"):
+        board = Board().configure(mode=mode, llm_context_tokens=4096)
+        toolbox = board.find_toolbox()
+        with raises(ArgumentError):
+            for number in range(25):
+                toolbox.add(OwnTool("tool_%d" % number, "word " * 60, {"seconds": "1..60"}, len))
+        board.prompts = board.make_prompts()
+        _fill(board)
+        for words in (1, 40, 400 if has_large_heap() else 60):
+            prompt = build_prompt(board, _words(words))
+            total = _tokens(prompt, schemas.tools(mode) + toolbox.listed(OWNER))
+            assert total <= 4096, (mode, words, total)
+
+
+def test_own_tools_leave_the_history_less_room():
+    board = board_with_prompts()
+    for _ in range(20):
+        say(board, _words(100))
+        say(board, _words(100), "assistant")
+    before = board.prompts.window(OWNER, board.journal.current(OWNER), 0)
+    board.find_toolbox().add(OwnTool("water", "word " * 60, {}, len))
+    after = board.make_prompts().window(OWNER, board.journal.current(OWNER), 0)
+    assert after.room + after.for_memories < before.room + before.for_memories
+    others = board.make_prompts().window(ROOM, board.journal.current(OWNER), 0)
+    assert others.room > after.room
 
 
 def _fill(board):

@@ -102,7 +102,7 @@ class Watch:
         watched.count += 1
 
     def _quarter_of(self, at: int) -> int:
-        return (at + self._clock.zone_minutes * 60) // _QUARTER
+        return (at + self._clock.offset_minutes(at) * 60) // _QUARTER
 
     def _check_gap(self, watched, slot: int) -> None:
         """Readings have come again: learn how long they stayed away, as far as the board was there all the time."""

@@ -49,6 +49,7 @@ def restart(cause: int) -> None:
     _virtual_timers.clear()
     if cause != SOFT_RESET:
         _watchdog = None
+        levels.clear()
 
 
 def reset_cause() -> int:
@@ -135,6 +136,74 @@ def _hardware_timer(id):
 def taken_timers() -> list:
     """The numbers of the chip's own timers that code of a person's finds taken."""
     return sorted(_timers)
+
+
+levels = {}
+"""What each output of the chip has: 0 or 1, or the duty of a PWM; all resets but a soft one let them go."""
+
+inputs = {}
+"""What the world outside puts on an input: 0 or 1, or millivolts; without it the pull decides."""
+
+driven = []
+"""(number, level) of each change of an output, in order."""
+
+
+def _drive(number, level):
+    levels[number] = level
+    driven.append((number, level))
+
+
+class Pin:
+    """A pin of an ESP32-S3."""
+
+    IN, OUT, PULL_UP, PULL_DOWN = 1, 3, 2, 1
+
+    def __init__(self, id, mode=-1, pull=-1, value=None):
+        if not 0 <= id <= 48 or 22 <= id <= 25:
+            raise ValueError("invalid pin")
+        self.id = id
+        self._mode, self._pull = mode, pull
+        if mode == Pin.OUT:
+            _drive(id, levels.get(id, 0) if value is None else value)
+
+    def value(self, level=None):
+        """The level, or set it."""
+        if level is None:
+            return (
+                levels.get(self.id, 0) if self._mode == Pin.OUT else inputs.get(self.id, int(self._pull == Pin.PULL_UP))
+            )
+        _drive(self.id, level)
+        return None
+
+
+class PWM:
+    """A pin whose level changes fast."""
+
+    def __init__(self, pin, freq=5000, duty_u16=32768):
+        self._pin, self.freq = pin, freq
+        self.duty_u16(duty_u16)
+
+    def duty_u16(self, duty):
+        """Set the share of the time in which it is high, of 65535."""
+        _drive(self._pin.id, duty)
+
+
+class ADC:
+    """A pin that measures."""
+
+    ATTN_11DB = 3
+
+    def __init__(self, pin, atten=0):
+        if not 1 <= pin.id <= 20:
+            raise ValueError("invalid pin")
+        assert atten == ADC.ATTN_11DB
+        self._pin = pin
+
+    def read_uv(self):
+        """Microvolts; without the world outside the read fails, as beside Wi-Fi on some pins."""
+        if self._pin.id not in inputs:
+            raise OSError(116)
+        return inputs[self._pin.id] * 1000
 
 
 class RTC:

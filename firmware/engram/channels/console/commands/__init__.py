@@ -13,7 +13,7 @@ help [COMMAND] -- list the commands, or explain one
 memory [list [PAGE] | tags | show ID | history ID] -- show what is remembered; alone: today's memories
 recall [--explain] QUERY -- search memories and turns by words; --explain shows how each score is made
 forget ID | QUERY -- forget a memory (m12) or a turn (t12); a query lists candidates
-pin ID -- protect a memory from eviction
+pin [ID | NAME [on | off | 0..100]] -- protect a memory from eviction; or show or set the board's pins
 unpin ID -- end that protection
 undo [ID] -- undo the latest change of memory, profile or notes; with an id only if it is of that memory
 session [new [TITLE] | list | switch ID | delete ID] -- conversation threads; alone: the current one

@@ -58,7 +58,14 @@ def clear_command(config, notes, daily, caller, rest: str):
     yield "%s is empty now (notes: %d%s); /undo brings them back. Memories and other days stay" % (name, count, told)
 
 
-def pin_command(records, caller, ref: str, pinned: bool = True):
+def pin_command(records, pins, caller, rest: str):
+    """Protect a memory from eviction; on a board that has pins, also show or set them."""
+    if pins and pins.is_meant(rest):
+        return pins.command(caller, rest)
+    return _pin_memory(records, caller, rest)
+
+
+def _pin_memory(records, caller, ref: str, pinned: bool = True):
     """Keep a memory whatever happens: it never leaves for want of room."""
     if not ref:
         raise ArgumentError("/pin" if pinned else "/unpin", "needs the id of a memory, such as m12.")
@@ -73,7 +80,7 @@ def pin_command(records, caller, ref: str, pinned: bool = True):
 
 def unpin_command(records, caller, ref: str):
     """Let a memory leave as others do."""
-    return pin_command(records, caller, ref, False)
+    return _pin_memory(records, caller, ref, False)
 
 
 def dedupe_command(records, caller, rest: str):

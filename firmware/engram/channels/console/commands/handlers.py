@@ -28,7 +28,7 @@ def handlers(board) -> dict:
         "recall": ("recall", (clock, make_recall, search)),
         "forget": ("recall", (clock, records, make_recall, journal, forgetting)),
         "undo": ("recall", (board.undo,)),
-        "pin": ("care", (records,)),
+        "pin": ("care", (records, board.pins)),
         "unpin": ("care", (records,)),
         "dedupe": ("care", (records,)),
         "note": ("care", (notes,)),

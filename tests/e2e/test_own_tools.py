@@ -1,0 +1,115 @@
+"""A person's own functions and simulated pins, over the real wire, as a person chats with the board."""
+
+from collections.abc import Callable
+
+import pytest
+
+from driving import Home, body_of, say
+from engram_host.fake_llm import Serving
+
+Scripted = Callable[..., Serving]
+
+PINS = {
+    "lamp": {"pin": 5, "mode": "out"},
+    "fan": {"pin": 18, "mode": "pwm", "safe": 20},
+    "door": {"pin": 14, "mode": "in"},
+}
+OWN = """
+import asyncio
+
+def unlock(door):
+    print("the %s door is open" % door)
+    return {"door": door, "state": "unlocked"}
+
+async def hang():
+    await asyncio.Event().wait()
+
+def setup(app):
+    app.tool(unlock, description="Unlock a door.", schema={"door": "front|back"}, confirm=True)
+    app.tool(hang, description="Hang.", seconds=0.2)
+"""
+
+
+def on(message: str, name: str, **arguments: object) -> dict[str, object]:
+    """A rule: the person says `message`, the model calls a tool."""
+    return {"when": {"equals": message, "result": False}, "calls": [{"name": name, "arguments": arguments}]}
+
+
+THEN_TELL = {"when": {"result": True}, "reply": "Result: {result}"}
+
+
+@pytest.mark.both_apis
+def test_the_model_sets_and_reads_pins_and_the_person_sees_it(home: Home, scripted: Scripted, api: str):
+    server = scripted(
+        on("light", "pin_set", pin="lamp", value="on"),
+        on("air", "pin_set", pin="fan", value=40),
+        on("look", "pin_read"),
+        on("outside", "pin_set", pin="heater", value="on"),
+        THEN_TELL,
+    )
+    asking = home.asking(server.url, api).having(pins=PINS)
+    printed = say(asking, "/pin", "light", "air", "look", "outside", "/pin lamp").printed
+    assert "fan: 20% (pwm, simulated, pin 18)" in printed
+    assert '· lamp is on\nResult: {"result":{"lamp":"on"}}' in printed
+    assert "· fan is 40%" in printed
+    for shown in ('"door":"off"', '"fan":"40%"', '"lamp":"on"'):
+        assert shown in printed
+    assert "pin: must be one of fan, lamp." in printed
+    assert printed.rstrip().endswith("lamp: on (out, simulated, pin 5)")
+
+
+def test_an_own_tool_with_confirm_runs_after_the_yes_and_only_then(home: Home, scripted: Scripted):
+    server = scripted(
+        on("open the front door, yes", "unlock", door="front"),
+        on("yes?", "unlock", door="front"),
+        on("no", "unlock", door="front"),
+        on("yes", "unlock", door="front"),
+        THEN_TELL,
+    )
+    home.write("own.py", OWN)
+    asking = home.asking(server.url)
+    refused = say(asking, "open the front door, yes", "yes?", "no").printed
+    assert refused.count('· unlock waits for your yes: {"door":"front"}') == 3 and "door is open" not in refused
+    printed = say(asking, "open the front door, yes", "yes", "yes").printed
+    assert printed.count("the front door is open") == 1
+    assert '· used unlock\nResult: {"result":' in printed
+    assert printed.count("waits for your yes") == 2
+
+
+def test_after_a_restart_no_yes_waits(home: Home, scripted: Scripted):
+    server = scripted(on("open", "unlock", door="front"), on("yes", "unlock", door="front"), THEN_TELL)
+    home.write("own.py", OWN)
+    asking = home.asking(server.url)
+    say(asking, "open")
+    assert "door is open" not in say(asking, "yes").printed
+
+
+def test_a_tool_that_hangs_stops_nothing(home: Home, scripted: Scripted):
+    server = scripted(on("hang", "hang"), on("hello", "memory_list"), THEN_TELL)
+    home.write("own.py", OWN)
+    printed = say(home.asking(server.url), "hang", "hello").printed
+    assert "hang did not end within 200 ms and was cancelled." in printed and '"memories":[]' in printed
+
+
+def test_tools_of_ones_own_work_in_lightweight_mode(home: Home, scripted: Scripted):
+    server = scripted(on("light", "pin_set", pin="lamp", value="on"), THEN_TELL)
+    asking = home.asking(server.url).having(pins=PINS, mode="lightweight")
+    assert "· lamp is on" in say(asking, "light").printed
+    names = [tool["function"]["name"] for tool in body_of(server.requests[0])["tools"]]
+    assert "file_read" in names and names[-2:] == ["pin_set", "pin_read"]
+
+
+def test_reading_for_facts_never_sees_them(home: Home, scripted: Scripted):
+    server = scripted({"when": {"offers": True}, "reply": "Good."}, {"reply": "[]"})
+    home.write("own.py", OWN)
+    asking = home.asking(server.url).having(pins=PINS, extract__on=True, extract__pause_seconds=0)
+    say(asking, "my bike is green", "/stats")
+    assert any("tools" in body_of(request) for request in server.requests)
+    for request in server.requests:
+        offered = str(body_of(request).get("tools", ""))
+        assert not offered or ("pin_set" in offered and "unlock" in offered)
+
+
+def test_a_wrong_pin_keeps_the_board_from_starting_and_is_named(home: Home):
+    ended = say(home.having(pins={"lamp": {"pin": 5, "mode": "on"}}), "/pin")
+    assert ended.status == 2 and "config: pins.lamp: mode must be one of out, in, pwm, adc." in ended.problems

@@ -1,0 +1,277 @@
+"""Pins by name: on a chip, simulated, by the model's tools and by /pin."""
+
+import json
+
+import fakes
+
+fakes.install()
+
+from board import Board, error_of, lines_of  # noqa: E402
+from engram.agent.agent import Turn  # noqa: E402
+from engram.build_turn import add_pins  # noqa: E402
+from engram.errors import ConfigError  # noqa: E402
+from engram.llm.types import Call  # noqa: E402
+from engram.memory.access import OWNER, Caller  # noqa: E402
+from engram.status import find_status  # noqa: E402
+from engram.tools import pin_config, pin_driver, safe_pins  # noqa: E402
+from fakes import machine  # noqa: E402
+from support import folder, raises  # noqa: E402
+
+ANN = Caller("ann", "chat", False, "")
+OWNER_IN_GROUP = Caller("owner", "club", True, "")
+
+TABLE = {
+    "lamp": {"pin": 5, "mode": "out"},
+    "pump": {"pin": 6, "mode": "out", "invert": True},
+    "fan": {"pin": 18, "mode": "pwm", "safe": 20, "freq": 1000},
+    "door": {"pin": 14, "mode": "in", "pull": "up", "note": "on means open"},
+    "soil": {"pin": 7, "mode": "adc"},
+    "bell": {"pin": 8, "mode": "out", "who": "all", "groups": True},
+}
+
+
+def _power_on(on_chip):
+    pin_driver.machine = machine if on_chip else None
+    machine.power_on()
+    machine.levels.clear()
+    machine.inputs.clear()
+    del machine.driven[:]
+
+
+def _board(table=None, on_chip=True, forbidden="[0, 3]"):
+    _power_on(on_chip)
+    board = Board().serve()
+    with open(board.folder + "/code.json", "w") as file:
+        file.write('{"forbidden_pins": %s}' % forbidden)
+    board.config._tables["pins"] = TABLE if table is None else table
+    add_pins(board)
+    board.tools = board.make_tools()
+    return board
+
+
+async def _call(board, name, caller=OWNER, **arguments):
+    done = await board.tools.answer(Call("c", name, json.dumps(arguments)), Turn(caller, 1, ""))
+    return json.loads(done.result), done.notice
+
+
+# --- on a chip
+
+
+def test_outputs_have_their_safe_state_with_the_direction():
+    _board()
+    assert dict(machine.levels) == {5: 0, 6: 1, 18: 65535 * 20 // 100, 8: 0}
+    assert len(machine.driven) == 4
+
+
+async def test_the_model_sets_outputs_by_name():
+    board = _board()
+    assert await _call(board, "pin_set", pin="lamp", value="on") == ({"result": {"lamp": "on"}}, "lamp is on")
+    assert machine.levels[5] == 1
+    assert await _call(board, "pin_set", pin="pump", value="on") == ({"result": {"pump": "on"}}, "pump is on")
+    assert machine.levels[6] == 0
+    assert (await _call(board, "pin_set", pin="fan", value=40))[0] == {"result": {"fan": "40%"}}
+    assert machine.levels[18] == 65535 * 40 // 100
+    for value, duty in (("on", 65535), ("off", 0), (100, 65535), (0, 0)):
+        await _call(board, "pin_set", pin="fan", value=value)
+        assert machine.levels[18] == duty
+    await _call(board, "pin_set", pin="lamp", value=0)
+    assert machine.levels[5] == 0
+
+
+async def test_the_model_reads_pins():
+    board = _board()
+    machine.inputs.update({14: 0, 7: 1234})
+    found = {"bell": "off", "door": "off", "fan": "20%", "lamp": "off", "pump": "off", "soil": "1234 mV"}
+    assert await _call(board, "pin_read") == ({"result": found}, "")
+    machine.inputs[14] = 1
+    assert await _call(board, "pin_read", pin="door") == ({"result": {"door": "on"}}, "")
+
+
+async def test_a_pin_that_cannot_be_read_leaves_the_others():
+    board = _board()
+    found = (await _call(board, "pin_read"))[0]["result"]
+    assert found["soil"] == "could not be read" and found["lamp"] == "off"
+
+
+async def test_a_scaled_value_has_its_unit():
+    board = _board({"soil": {"pin": 7, "mode": "adc", "scale": [0.05, -10], "unit": "%"}})
+    machine.inputs[7] = 1230
+    assert (await _call(board, "pin_read", pin="soil"))[0] == {"result": {"soil": "51.5%"}}
+
+
+async def test_a_wrong_value_and_an_input_are_refused():
+    board = _board()
+    del machine.driven[:]
+    for pin, value in (
+        ("lamp", 40),
+        ("lamp", 2),
+        ("door", "on"),
+        ("soil", "on"),
+        ("lamp", "bright"),
+        ("fan", 101),
+        ("lamp", None),
+    ):
+        result, notice = await _call(board, "pin_set", pin=pin, value=value)
+        assert "error" in result and notice == "", (pin, value)
+    assert machine.driven == []
+
+
+def test_a_pin_that_the_chip_refuses_is_named():
+    for entry in ({"pin": 22, "mode": "out"}, {"pin": 34, "mode": "adc"}):
+        with raises(ConfigError) as caught:
+            _board({"lamp": entry})
+        assert "config: pins.lamp: the chip refuses pin %d" % entry["pin"] in str(caught.error)
+
+
+def test_the_list_of_the_board_is_asked_for_on_a_chip():
+    with raises(ConfigError) as caught:
+        _board({"lamp": {"pin": 3, "mode": "out"}})
+    assert "pin 3 is never allowed" in str(caught.error) and machine.driven == []
+    with raises(ConfigError) as caught:
+        _board(forbidden="null")
+    assert "deploy Engram" in str(caught.error) and machine.driven == []
+
+
+def test_names_and_notes_that_take_too_much_of_the_window_are_refused():
+    more = {"%s_%d" % ("n" * 28, at): {"pin": at, "mode": "out", "note": "字" * 80} for at in range(4, 18)}
+    with raises(ConfigError) as caught:
+        _board(more)
+    assert "config: pins: take shorter names and notes" in str(caught.error)
+
+
+# --- who may
+
+
+async def test_tools_list_to_each_caller_the_pins_that_they_may_use():
+    board = _board()
+
+    def offered(caller):
+        return {
+            tool.name: json.loads(tool.schema)["properties"]["pin"]["enum"] for tool in board.toolbox.listed(caller)
+        }
+
+    assert offered(OWNER)["pin_set"] == ["bell", "fan", "lamp", "pump"]
+    assert offered(ANN) == offered(OWNER_IN_GROUP) == {"pin_set": ["bell"], "pin_read": ["bell"]}
+    for caller in (ANN, OWNER_IN_GROUP):
+        assert "error" in (await _call(board, "pin_set", caller, pin="lamp", value="on"))[0]
+        assert (await _call(board, "pin_read", caller))[0] == {"result": {"bell": "off"}}
+        assert "result" in (await _call(board, "pin_set", caller, pin="bell", value="off"))[0]
+    assert machine.levels[5] == 0
+
+
+def test_a_note_tells_the_model_what_a_pin_means():
+    board = _board()
+    assert "door: on means open." in board.toolbox.listed(OWNER)[1].description
+
+
+def test_who_may_use_no_pin_is_offered_no_tool():
+    board = _board({"lamp": TABLE["lamp"]})
+    assert board.toolbox.listed(ANN) == ()
+
+
+# --- the command
+
+
+def test_pin_shows_and_sets_pins():
+    board = _board()
+    machine.inputs[7] = 900
+    assert lines_of(board, "/pin") == [
+        "bell: off (out, pin 8)",
+        "door: on (in, pin 14; on means open)",
+        "fan: 20% (pwm, pin 18)",
+        "lamp: off (out, pin 5)",
+        "pump: off (out, pin 6)",
+        "soil: 900 mV (adc, pin 7)",
+    ]
+    assert lines_of(board, "/pin lamp on") == ["lamp: on (out, pin 5)"] and machine.levels[5] == 1
+    assert lines_of(board, "/pin fan 40") == ["fan: 40% (pwm, pin 18)"]
+    assert lines_of(board, "/pin fan") == ["fan: 40% (pwm, pin 18)"]
+    assert "takes on or off." in error_of(board, "/pin lamp 40")
+    assert "is an input" in error_of(board, "/pin door on")
+    assert lines_of(board, "/pin", ANN) == ["bell: off (out, pin 8)"]
+    assert "there is no pin lamp; there are bell" in error_of(board, "/pin lamp on", ANN)
+
+
+def test_pin_protects_memories_as_ever():
+    board = _board()
+    board.remember("The bike is green", ["bike"])
+    assert lines_of(board, "/pin m1") == ["m1 is pinned: The bike is green"]
+    assert lines_of(board, "/unpin m1") == ["m1 is no longer pinned: The bike is green"]
+    bare = Board().serve()
+    assert "needs the id of a memory" in error_of(bare, "/pin")
+
+
+# --- simulated
+
+
+def test_simulated_pins_are_shown_as_such_and_need_no_list():
+    board = _board(on_chip=False, forbidden="null")
+    assert lines_of(board, "/pin lamp on") == ["lamp: on (out, simulated, pin 5)"]
+    assert lines_of(board, "/pin door on") == ["door: on (in, simulated, pin 14; on means open)"]
+    assert lines_of(board, "/pin soil 1500") == ["soil: 1500 mV (adc, simulated, pin 7)"]
+    assert "millivolts" in error_of(board, "/pin soil dry")
+    assert machine.driven == []
+
+
+# --- what else shows and does
+
+
+def test_the_companion_is_told_the_pins():
+    board = _board()
+    found = find_status(board)["pins"]
+    assert found == {"bell": "off", "door": "on", "fan": 20, "lamp": "off", "pump": "off", "soil": None}
+    assert "pins" not in find_status(Board().serve())
+
+
+async def test_a_crash_gives_outputs_their_safe_state():
+    board = _board()
+    for name in ("lamp", "pump", "fan"):
+        await _call(board, "pin_set", pin=name, value="on")
+    board.pins.make_safe()
+    assert dict(machine.levels) == {5: 0, 6: 1, 18: 65535 * 20 // 100, 8: 0}
+
+
+def test_a_board_without_pins_loads_nothing_of_them():
+    board = Board().serve()
+    assert board.pins is None and board.toolbox is None
+
+
+# --- before the app, and without it
+
+
+def _safe(table, forbidden="[0, 3]"):
+    _power_on(True)
+    place = folder()
+    with open(place + "/code.json", "w") as file:
+        file.write('{"forbidden_pins": %s}' % forbidden)
+    read = pin_config.forbidden_pins
+    pin_config.forbidden_pins = lambda _: read(place)
+    try:
+        safe_pins.make_safe(table)
+    finally:
+        pin_config.forbidden_pins = read
+    return dict(machine.levels)
+
+
+def test_safe_states_are_set_before_the_app():
+    assert _safe(TABLE) == {5: 0, 6: 1, 18: 65535 * 20 // 100, 8: 0}
+
+
+def test_a_pin_that_is_wrong_leaves_the_others_safe():
+    table = {
+        "a": {"pin": 3, "mode": "out"},
+        "b": {"pin": 22, "mode": "out"},
+        "c": {"mode": "out"},
+        "d": 3,
+        "lamp": TABLE["lamp"],
+    }
+    assert _safe(table) == {5: 0}
+
+
+def test_what_is_no_table_sets_nothing():
+    for table in ([], [1], "lamp", 3, {}):
+        assert _safe(table) == {}
+
+
+def test_without_the_boards_list_no_pin_is_touched():
+    assert _safe(TABLE, "null") == {}

@@ -1,0 +1,359 @@
+"""Own tools run within limits: whatever they do, the model gets an answer and nothing else stops."""
+
+import asyncio
+import json
+
+from board import Board
+from engram.agent.agent import Turn
+from engram.errors import ArgumentError
+from engram.llm.types import Call
+from engram.memory.access import OWNER, Caller
+from engram.tools.own_tool import OwnTool
+from support import let_others_run, raises
+
+ANN = Caller("ann", "chat", False, "")
+GROUP = Caller("owner", "club", True, "")
+
+
+def _toolbox(run=None, schema=None, **options):
+    toolbox = Board().serve().find_toolbox()
+    if run:
+        toolbox.add(OwnTool("water", "Water the plants.", schema or {}, run, **options))
+    return toolbox
+
+
+async def _call(toolbox, arguments="{}", caller=OWNER, name="water"):
+    result, notice = await toolbox.answer(Call("c", name, arguments), Turn(caller, 1, ""))
+    return json.loads(result), notice
+
+
+async def _problem(toolbox, arguments="{}", caller=OWNER):
+    result, notice = await _call(toolbox, arguments, caller)
+    assert notice == "" and len(json.dumps(result)) < 600
+    return result["error"]["problem"]
+
+
+# --- what goes well
+
+
+async def test_a_function_gets_its_arguments_by_name_and_its_result_goes_to_the_model():
+    def water(seconds, bed="all"):
+        return {"seconds": seconds, "bed": bed}
+
+    toolbox = _toolbox(water, {"seconds": "1..60", "bed?": "string"})
+    assert await _call(toolbox, '{"seconds": 5}') == ({"result": {"seconds": 5, "bed": "all"}}, "used water")
+
+
+async def test_a_coroutine_function_is_awaited():
+    async def water():
+        await asyncio.sleep(0)
+        return [1, "two", None, True]
+
+    assert (await _call(_toolbox(water)))[0] == {"result": [1, "two", None, True]}
+
+
+async def test_the_caller_is_given_to_who_wants_it():
+    def water(caller, seconds):
+        return "%s %d" % (caller.principal, seconds)
+
+    toolbox = _toolbox(water, {"seconds": "1..60"}, wants_caller=True, who="all")
+    assert (await _call(toolbox, '{"seconds": 5}', ANN))[0] == {"result": "ann 5"}
+
+
+async def test_a_name_of_no_tool_here_is_left_to_others():
+    assert await _toolbox().answer(Call("c", "memory_list", "{}"), Turn(OWNER, 1, "")) is None
+
+
+# --- what goes wrong
+
+
+async def test_a_tool_that_hangs_is_cancelled_at_its_limit_and_can_be_called_again():
+    ended = []
+
+    async def water():
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(True)
+
+    toolbox = _toolbox(water, timeout_ms=100)
+    for count in (1, 2):
+        assert "did not end within 100 ms" in await _problem(toolbox)
+        await let_others_run()
+        assert len(ended) == count
+
+
+async def test_a_tool_that_ignores_its_cancellation_is_left_behind_and_busy_until_it_ends():
+    leave = asyncio.Event()
+
+    async def water():
+        while not leave.is_set():
+            try:
+                await leave.wait()
+            except asyncio.CancelledError:
+                pass
+        return "wet"
+
+    toolbox = _toolbox(water, timeout_ms=100)
+    assert "did not end within 100 ms" in await _problem(toolbox)
+    await let_others_run()
+    assert "still busy" in await _problem(toolbox)
+    leave.set()
+    await let_others_run()
+    assert (await _call(toolbox))[0] == {"result": "wet"}
+
+
+async def test_a_new_loop_frees_what_was_left_behind_in_the_last():
+    leave = asyncio.Event()
+
+    async def water():
+        try:
+            await leave.wait()
+        except asyncio.CancelledError:
+            await leave.wait()
+        return "wet"
+
+    toolbox = _toolbox(water, timeout_ms=100)
+    await _problem(toolbox)
+    toolbox.restart()
+    leave.set()
+    assert (await _call(toolbox))[0] == {"result": "wet"}
+
+
+async def test_any_exception_becomes_an_answer():
+    for error in (
+        ValueError("no water"),
+        OSError(5),
+        KeyError("x"),
+        ArgumentError("bed", "is dry"),
+        Exception(),
+        StopIteration(),
+    ):
+
+        def water(error=error):
+            raise error
+
+        async def water_later(error=error):
+            await asyncio.sleep(0)
+            raise error
+
+        for run in (water, water_later):
+            assert (await _problem(_toolbox(run))).startswith("water failed")
+
+
+async def test_a_tool_that_ends_the_program_does_not():
+    def water():
+        raise SystemExit
+
+    assert "water failed" in await _problem(_toolbox(water))
+
+
+async def test_a_tool_that_cancels_itself_gives_an_answer():
+    async def water():
+        raise asyncio.CancelledError
+
+    assert "was cancelled" in await _problem(_toolbox(water))
+
+
+async def test_a_lack_of_memory_becomes_an_answer():
+    def water():
+        raise MemoryError
+
+    assert "not enough free memory" in await _problem(_toolbox(water))
+
+
+async def test_an_error_with_a_long_or_odd_text_is_cut_and_shown_plainly():
+    def water():
+        raise ValueError("\x1b[2J" + "x" * 5000)
+
+    problem = await _problem(_toolbox(water))
+    assert len(problem) < 300 and "\x1b" not in problem
+
+
+async def test_a_result_that_is_no_json_becomes_an_answer():
+    nested = []
+    nested.append(nested)
+    for value in (object(), {1: 2}, {"a": {3}}, b"bytes", 1e400, nested, [nested], lambda: 1):
+
+        def water(value=value):
+            return value
+
+        assert "water failed" in await _problem(_toolbox(water)), value
+
+
+async def test_a_generator_is_no_tool():
+    def water():
+        yield 1
+
+    problem = await _problem(_toolbox(water, timeout_ms=100))
+    assert "water failed" in problem or "did not end" in problem or "cancelled" in problem
+
+
+async def test_a_huge_result_is_refused_before_it_is_made_to_text():
+    for value in (list(range(3000)), {"a": ["x" * 500] * 5}, [["", ""]] * 900, ["\n" * 1500]):
+
+        def water(value=value):
+            return value
+
+        assert "longer than 2000 characters" in await _problem(_toolbox(water))
+
+
+async def test_a_long_text_is_cut():
+    def water():
+        return "好" * 5000
+
+    result, _ = await _call(_toolbox(water))
+    assert result["result"].startswith("好好") and result["result"].endswith("[cut]") and len(result["result"]) < 2000
+
+
+async def test_a_function_that_takes_other_arguments_gives_an_answer():
+    def water(bed):
+        return bed
+
+    assert "water failed" in await _problem(_toolbox(water))
+
+
+async def test_wrong_arguments_do_not_reach_the_function():
+    ran = []
+
+    def water(seconds):
+        ran.append(seconds)
+
+    toolbox = _toolbox(water, {"seconds": "1..60"})
+    for arguments in (
+        "",
+        "{",
+        "[]",
+        '{"seconds": 61}',
+        '{"seconds": "5"}',
+        '{"seconds": true}',
+        '{"seconds": 5, "x": 1}',
+        "{}",
+    ):
+        result, _ = await _call(toolbox, arguments)
+        assert result["error"]["argument"] in ("seconds", "arguments", "x")
+    assert ran == []
+
+
+async def test_a_turn_that_is_cancelled_cancels_the_tool():
+    ended = []
+
+    async def water():
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(True)
+
+    task = asyncio.create_task(_call(_toolbox(water)))
+    await let_others_run()
+    task.cancel()
+    with raises(asyncio.CancelledError):
+        await task
+    await let_others_run()
+    assert ended == [True]
+
+
+async def test_others_go_on_while_a_tool_runs():
+    ticks = []
+
+    async def tick():
+        while True:
+            ticks.append(1)
+            await asyncio.sleep(0)
+
+    async def water():
+        await asyncio.Event().wait()
+
+    ticking = asyncio.create_task(tick())
+    await _problem(_toolbox(water, timeout_ms=100))
+    ticking.cancel()
+    assert len(ticks) > 2
+
+
+# --- who may
+
+
+async def test_the_owners_tool_is_neither_listed_nor_run_for_others_and_in_groups():
+    ran = []
+    toolbox = _toolbox(lambda: ran.append(1))
+    assert [tool.name for tool in toolbox.listed(OWNER)] == ["water"]
+    for caller in (ANN, GROUP, Caller("ann", "club", True, "")):
+        assert toolbox.listed(caller) == ()
+        assert "may not be used" in await _problem(toolbox, caller=caller)
+        assert (await toolbox.call("water", {}, caller, True))[0] is False
+    assert ran == []
+
+
+# --- how many
+
+
+def test_a_name_that_is_taken_is_refused():
+    toolbox = _toolbox(lambda: 1)
+    for name in ("water", "memory_store", "file_read", "profile_edit"):
+        with raises(ArgumentError):
+            toolbox.add(OwnTool(name, "x", {}, lambda: 1))
+    toolbox.remove("water")
+    toolbox.add(OwnTool("water", "x", {}, lambda: 2))
+
+
+def test_so_many_fit_as_leave_the_model_its_window():
+    toolbox = Board().serve(llm_context_tokens=100000).find_toolbox()
+    for number in range(24):
+        toolbox.add(OwnTool("tool_%d" % number, "x", {}, lambda: 1))
+    with raises(ArgumentError):
+        toolbox.add(OwnTool("more", "x", {}, lambda: 1))
+    narrow = Board().serve(llm_context_tokens=4096).find_toolbox()
+    with raises(ArgumentError) as caught:
+        for number in range(24):
+            narrow.add(OwnTool("tool_%d" % number, "word " * 60, {}, lambda: 1))
+    assert "at most 512 fit" in str(caught.error)
+
+
+# --- with a yes
+
+
+def _asked(toolbox, said, seq, caller=OWNER):
+    turn = Turn(caller, seq, said)
+    toolbox.begin_turn(turn)
+    return turn
+
+
+async def test_a_tool_with_confirm_runs_only_after_the_persons_own_yes():
+    ran = []
+
+    def open_door(door):
+        ran.append(door)
+        return "open"
+
+    toolbox = _toolbox()
+    toolbox.add(OwnTool("open_door", "Open a door.", {"door": "front|back"}, open_door, confirm=True))
+    call = Call("c", "open_door", '{"door": "front"}')
+    turn = _asked(toolbox, "yes, open the front door, I said yes", 1)
+    result, notice = await toolbox.answer(call, turn) or ("", "")
+    assert "a yes of the person" in json.loads(result)["needs"]
+    assert notice == 'open_door waits for your yes: {"door":"front"}'
+    assert "needs" in (await toolbox.answer(call, turn))[0]  # a model that claims the yes in the same turn
+    assert "needs" in (await toolbox.answer(call, _asked(toolbox, "hm", 2)))[0]
+    turn = _asked(toolbox, "yes", 3)
+    assert "needs" in (await toolbox.answer(Call("c", "open_door", '{"door": "back"}'), turn))[0]
+    assert ran == []
+    turn = _asked(toolbox, "yes", 4)
+    assert json.loads((await toolbox.answer(Call("c", "open_door", '{"door":"back"}'), turn))[0]) == {"result": "open"}
+    assert ran == ["back"]
+    assert "needs" in (await toolbox.answer(Call("c", "open_door", '{"door":"back"}'), turn))[0]
+    assert ran == ["back"]
+
+
+async def test_a_timer_calls_a_tool_with_confirm_only_if_it_was_confirmed():
+    ran = []
+    toolbox = _toolbox(lambda: ran.append(1), confirm=True)
+    assert await toolbox.call("water", {}, OWNER) == (False, "water: runs only after a yes of the person.")
+    assert await toolbox.call("water", {}, OWNER, True) == (True, "null")
+    assert ran == [1]
+
+
+async def test_a_call_of_no_model_is_checked_alike():
+    toolbox = _toolbox(lambda seconds: seconds, {"seconds": "1..60"})
+    assert await toolbox.call("water", {"seconds": 5}, OWNER) == (True, "5")
+    assert (await toolbox.call("water", {"seconds": 500}, OWNER))[0] is False
+    assert await toolbox.call("rain", {}, OWNER) == (False, "tool: there is no tool rain.")
