@@ -155,7 +155,15 @@ def test_a_damaged_file_is_as_good_as_none():
     baseline_file.save(path, [(2, Baseline())])
     with open(path, "rb") as file:
         data = file.read()
-    for damaged in (data[:-1], b"", b"x", data[:50], bytes((data[0] ^ 1,)) + data[1:], data[:90] + b"?" + data[91:], data * 40):
+    for damaged in (
+        data[:-1],
+        b"",
+        b"x",
+        data[:50],
+        bytes((data[0] ^ 1,)) + data[1:],
+        data[:90] + b"?" + data[91:],
+        data * 40,
+    ):
         with open(path, "wb") as file:
             file.write(damaged)
         assert baseline_file.load(path) == {}

@@ -89,6 +89,7 @@ class Baseline:
         self._over = 0
         self._quiet = 0
         self._quarters = -1  # since something unusual began
+        self._what = HOUR
         self._staying = 0
         self._is_lost = numbers[_LAST] < 0  # whether the level is not known
         self._day_sum = self._day_hours = 0
@@ -231,7 +232,9 @@ class Baseline:
             return None
         hours_limit = self.limit(HOURS)
         if self._quarters >= 0:
-            return self._go_on(off, score * 8 < limit * 5 and hours * 8 < hours_limit * 5)
+            return self._go_on(
+                off, min(score, hours) * 8 < hours_limit * 5 if self._what == HOURS else score * 8 < limit * 5
+            )
         self._over = self._over + 1 if score >= limit else 0
         if hours < hours_limit and self._over < 2 and score < 2 * limit:
             return None
@@ -241,6 +244,7 @@ class Baseline:
 
     def _begin(self, quarter: int, off: int, spread: int, what: int) -> None:
         self._quarters = self._quiet = 0
+        self._what = what
         self._staying = off
         middle = self._expected(quarter, _LOCATION) + self.numbers[_LEVEL]
         self._remember(middle, spread * self.limit(what) >> 8)
