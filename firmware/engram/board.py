@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from engram.memory.undo import Undo
     from engram.reminders.reminders import Reminders
     from engram.senses.events.watch import Watch
+    from engram.senses.sampling import Sampling
     from engram.senses.senses import Senses
     from engram.store.log.reserve import Reserve
     from engram.tools.pins import Pins
@@ -77,6 +78,8 @@ class Board:
     model: "ModelOnDemand | None" = None
     senses: "Senses | None" = None
     """What the board perceives, None until something is observed or configured."""
+    sampling: "Sampling | None" = None
+    """What reads the sensors of config.json, None if there are none."""
     sense_watch: "Watch | None" = None
     """What watches that, None without senses."""
     pins: "Pins | None" = None
@@ -177,6 +180,11 @@ class Board:
         if toolbox is None:
             toolbox = self.toolbox = _wired(self, "toolbox")
         return toolbox
+
+    def read_pin(self, name: str):
+        """The value of a pin of config.json as a number, None if it cannot be read."""
+        value = self.pins.values((name,))[name] if self.pins else None
+        return {"on": 1, "off": 0}.get(value) if isinstance(value, str) else value
 
     def check_arguments(self, arguments: str, schema: str) -> dict:
         """The arguments of a call as a dict; ArgumentError if they do not fit the schema."""

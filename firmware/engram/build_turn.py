@@ -3,6 +3,7 @@
 from engram import files
 from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
+from engram.lazy import lazy
 
 _TOOLS_SHARE = const(8)  # of the model's window, the part that a person's own tools may take
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
@@ -121,9 +122,31 @@ def senses(board):
 
     config = board.config
     limits = [config.get("senses." + name) for name in ("most", "bytes", "write_minutes", "raw_readings")]
-    senses = Senses(board.folder + "/memory", board.clock, *limits, config.table("senses"))
+    configs = _sense_configs(board)
+    declared = {sense.name: (sense.unit, sense.decimals) for sense in configs}
+    senses = Senses(board.folder + "/memory", board.clock, *limits, declared)
     senses.open()
+    if any(sense.kind != "code" for sense in configs):
+        from engram.senses.sampling import Sampling  # absent from boards without sensors
+
+        board.sampling = Sampling(senses, configs, board.read_pin)
     return senses
+
+
+def _sense_configs(board) -> list:
+    """The senses of config.json."""
+    table, pins = board.config.table("senses"), board.config.table("pins")
+    if not table:
+        return []
+    with lazy("senses.sense_config", "senses.registry"):
+        from engram.senses import sense_config  # once, at the start
+
+        forbidden = ()
+        if sense_config.names_numbers(table):
+            from engram.tools import pin_config, pin_driver  # absent from boards without pins
+
+            forbidden = () if pin_driver.is_simulated() else pin_config.forbidden_pins(board.folder)
+        return sense_config.parse_senses(table, pins, forbidden, board.config.get("senses.most"))
 
 
 def sense_watch(board):

@@ -50,9 +50,9 @@ class History:
             finer.next_seq = max(finer.next_seq, coarser.until + 1)
 
     @property
-    def bytes(self) -> int:
+    def size(self) -> int:
         """Bytes of all rings."""
-        return sum(ring.bytes for ring in self.rings)
+        return sum(ring.size for ring in self.rings)
 
     # --- writing
 
@@ -87,55 +87,43 @@ class History:
         return upto
 
     def _folding(self, level: int, upto: int):
-        """Fold the blocks of a level up to a seq, in slices."""
-        finer, coarser = self.rings[level], self.rings[level + 1]
-        while True:
-            heads = [(block.seq, block.first) for block in finer.blocks(coarser.until) if block.seq <= upto]
-            if not heads:
-                return
-            parts = None
-            while parts is None:
-                base = self._coarser_slot(level, min([first for _, first in heads]))
-                parts = yield from self._folded(level, heads[-1][0], base)
-                if parts is None:
-                    heads = heads[: max(1, len(heads) // 2)]
-            last = max(
-                [
-                    self._coarser_slot(level, block.last)
-                    for block in finer.blocks(coarser.until)
-                    if block.seq <= heads[-1][0]
-                ]
-            )
-            self._append(level + 1, b"".join(parts), heads[-1][0], base, last)
-            yield
+        """Fold the blocks of a level up to a seq, in slices: all into one block, or fewer if that would be too large."""
+        heads = self._heads(level, upto)
+        while heads:
+            is_done = yield from self._fold(level, heads)
+            heads = self._heads(level, upto) if is_done else heads[: len(heads) // 2]
 
-    def _folded(self, level: int, upto: int, base: int):
-        """The parts of a block of the coarser level, in slices; None if they would be too many for one."""
-        finer, after = self.rings[level], self.rings[level + 1].until
+    def _heads(self, level: int, upto: int) -> list:
+        """(seq, lowest slot, highest slot) of the blocks that have not been folded, up to a seq."""
+        return [(block.seq, block.first, block.last) for block in self._unfolded(level, upto)]
+
+    def _fold(self, level: int, heads: list):
+        """Fold some blocks into one, in slices; False if that would be too large. A single one never is."""
+        upto, is_one = heads[-1][0], len(heads) == 1
+        first = self._converted(min([head[1] for head in heads]), level, level + 1)
+        last = self._converted(max([head[2] for head in heads]), level, level + 1)
         numbers = set()
-        for block in finer.blocks(after):
-            if block.seq <= upto:
-                numbers.update(block.numbers())
-        is_one = False
+        for block in self._unfolded(level, upto):
+            numbers.update(block.numbers())
         parts, size = [], 0
         for number in sorted(numbers):
             found = {}
-            count = 0
-            for block in finer.blocks(after):
-                if block.seq <= upto:
-                    count += 1
-                    self._collect(found, block, number, level, level + 1)
-                    yield
-            is_one = count == 1
+            for block in self._unfolded(level, upto):
+                self._collect(found, block, number, level, level + 1)
+                yield
             rows = [(slot,) + aggregate_of(found[slot]) for slot in sorted(found)]
-            if len(rows) > packing.MOST_ROWS and not is_one:
-                return None
-            parts.append(part(number, packing.pack(rows, base, False)))
+            parts.append(part(number, packing.pack(rows, first, False)))
             size += len(parts[-1])
-            if size > LARGEST_BLOCK and not is_one:
-                return None
+            if not is_one and (size > LARGEST_BLOCK or len(rows) > packing.MOST_ROWS):
+                return False
             yield
-        return parts
+        self._append(level + 1, b"".join(parts), upto, first, last)
+        return True
+
+    def _unfolded(self, level: int, upto: int):
+        for block in self.rings[level].blocks(self.rings[level + 1].until):
+            if block.seq <= upto:
+                yield block
 
     # --- reading
 
@@ -203,9 +191,6 @@ class History:
         if source == MINUTE_LEVEL:
             slot //= 60
         return slot if level == HOUR_LEVEL else self._clock.day_number(slot * HOUR)
-
-    def _coarser_slot(self, level: int, slot: int) -> int:
-        return self._converted(slot, level, level + 1)
 
     def _day_of(self, level: int, slot: int) -> int:
         return self._converted(slot, level, DAY_LEVEL)

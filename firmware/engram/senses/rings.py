@@ -86,7 +86,7 @@ class Ring:
         self._is_sound = True  # whether the newest file ends with a whole block
 
     @property
-    def bytes(self) -> int:
+    def size(self) -> int:
         """Bytes of all files."""
         return sum(entry[1] for entry in self.files)
 
@@ -141,7 +141,7 @@ class Ring:
         """The files that a block of a size makes leave."""
         if self._has_room(size):
             return []
-        total, leaving = self.bytes + max(size, self._file_bytes), []
+        total, leaving = self.size + max(size, self._file_bytes), []
         for entry in self.files[: max(0, len(self.files) - _FEWEST_FILES + 1)]:
             if total <= self._cap:
                 break

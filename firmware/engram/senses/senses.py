@@ -28,7 +28,7 @@ _PENDING_SMALL = const(4096)  # likewise where the heap is small
 class Senses:
     """The senses of a board, kept in a folder below `folder`.
 
-    `declared` has, by name, what config.json says of a sense: its unit and decimals. Times are Unix seconds, slots of a level
+    `declared` has, by name, (unit, decimals) of the senses in config.json. Times are Unix seconds, slots of a level
     minutes or hours of Unix time, or days of the time zone.
     """
 
@@ -66,17 +66,16 @@ class Senses:
 
             self._senses, self._next, self.damaged = registry.load(self._folder + _FILE)
         self._by_name = {sense.name: sense for sense in self._senses.values()}
-        for name, fields in self._declared.items():
-            self._check_declared(name, fields)
+        for name, (unit, decimals) in self._declared.items():
+            sense = self.find(name)
+            if sense is not None:
+                self._check_declared(name, "decimals", decimals, sense.decimals)
+                self._check_declared(name, "unit", unit or sense.unit, sense.unit or unit)
 
-    def _check_declared(self, name: str, fields: dict) -> None:
-        sense = self.find(name)
-        if sense is None:
-            return
-        for field, value in (("decimals", sense.decimals), ("unit", sense.unit)):
-            if fields.get(field, value) != value and not (field == "unit" and not value):
-                problem = "is %s for the readings that there are: give the sense another name." % value
-                raise ConfigError("senses.%s.%s" % (name, field), problem)
+    def _check_declared(self, name: str, field: str, declared, kept) -> None:
+        if declared != kept:
+            problem = "is %s for the readings that there are: give the sense another name." % kept
+            raise ConfigError("senses.%s.%s" % (name, field), problem)
 
     # --- readings
 
@@ -86,7 +85,10 @@ class Senses:
         ArgumentError for a value that is no finite number or for a sense that cannot be made, StoreError if a new sense cannot
         be written.
         """
-        sense = self._by_name.get(name) or self._sense_for(name, unit)
+        sense = self._by_name.get(name)
+        if sense is None:
+            scale(value, 0)  # what is no reading makes no sense
+            sense = self._sense_for(name, unit)
         if unit and unit != sense.unit:
             self._change_unit(sense, unit)
         return self._keep(sense, self._now(), scale(value, sense.decimals))
@@ -176,13 +178,12 @@ class Senses:
     def _make(self, registry, name: str, unit: str):
         if len(self._senses) >= self._most:
             raise ArgumentError("name", "is new, and there are %d senses already (senses.most)." % len(self._senses))
-        fields = {}
-        for declared, those in self._declared.items():
+        decimals = DECIMALS
+        for declared, fields in self._declared.items():
             if registry.key_of(declared) == registry.key_of(name):
-                name, fields = declared, those
-        unit = registry.check_unit(fields.get("unit") or unit)
+                name, unit, decimals = declared, fields[0] or unit, fields[1]
         made = self._clock.now() if self._clock.known else 0
-        sense = Sense(self._next, name, unit, fields.get("decimals", DECIMALS), made)
+        sense = Sense(self._next, name, registry.check_unit(unit), decimals, made)
         senses = dict(self._senses)
         senses[sense.number] = sense
         self._save(registry, senses, self._next + 1)
@@ -263,7 +264,7 @@ class Senses:
     def bytes_used(self) -> int:
         """Bytes of the files on flash."""
         with lazy(*_MODULES):
-            return self._opened().bytes + max(0, files.size(self._folder + _FILE))
+            return self._opened().size + max(0, files.size(self._folder + _FILE))
 
     def _opened(self):
         history = self._history

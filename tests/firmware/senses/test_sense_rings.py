@@ -52,7 +52,7 @@ def test_the_oldest_file_leaves_at_the_cap_and_no_other():
         before = _seqs(ring)
         ring.append(part(1, bytes(200)), 0, seq, seq)
         assert _seqs(ring) == [other for other in before if other > leaving] + [seq]
-        assert ring.bytes <= 4 * FILE and ring.bytes == sum(files.size(place + "/" + name) for name in _files(place))
+        assert ring.size <= 4 * FILE and ring.size == sum(files.size(place + "/" + name) for name in _files(place))
         assert all(files.size(place + "/" + name) <= LIMIT for name in _files(place))
         assert len(_files(place)) == min(4, 1 + (seq - 1) // (LIMIT // 227)) or leaving
     assert len(_seqs(ring)) >= 3 * (LIMIT // 227)

@@ -98,11 +98,11 @@ def test_another_unit_is_refused_and_a_first_one_is_taken():
 
 
 def test_what_config_declares_of_a_sense_holds_and_cannot_change_under_its_readings():
-    board = Board(declared={"Battery": {"kind": "code", "unit": "V", "decimals": 3}})
+    board = Board(declared={"Battery": ("V", 3)})
     board.observe("battery", 3.712)
     sense = board.senses.find("battery")
     assert (sense.name, sense.text(sense.last)) == ("Battery", "3.712 V")
-    board._settings = board._settings[:4] + ({"battery": {"decimals": 2}},)
+    board._settings = board._settings[:4] + ({"battery": ("V", 2)},)
     with raises(ConfigError) as caught:
         board.restart()
     assert str(caught.error).startswith("config: senses.battery.decimals: is 3 for the readings that there are")
@@ -222,14 +222,14 @@ def test_folding_changes_nothing_that_is_asked_for_and_twice_does_nothing():
     board = Board()
     board.minutes("room", [at % 6 for at in range(6000)])
     history = board.senses._opened()
-    hours, before = board.range("room", HOUR_LEVEL), history.bytes
+    hours, before = board.range("room", HOUR_LEVEL), history.size
     for _ in history._folding(MINUTE_LEVEL, history.rings[0].next_seq - 1):
         pass
-    assert history.bytes > before and board.range("room", HOUR_LEVEL) == hours
-    before = history.bytes
+    assert history.size > before and board.range("room", HOUR_LEVEL) == hours
+    before = history.size
     for _ in history._folding(MINUTE_LEVEL, history.rings[0].next_seq - 1):
         pass
-    assert history.bytes == before
+    assert history.size == before
     assert board.restart().range("room", HOUR_LEVEL) == hours[: len(board.range("room", HOUR_LEVEL))]
 
 
@@ -244,7 +244,7 @@ def test_the_caps_hold_and_what_leaves_the_minutes_is_in_the_hours():
         board.work()
     board.senses.flush()
     history = board.senses._opened()
-    assert history.bytes <= 65536 and len(history.rings[0].files) <= 2
+    assert history.size <= 65536 and len(history.rings[0].files) <= 2
     counts = {}
     for at, _ in _each_minute(given):
         counts[at // 3600] = counts.get(at // 3600, 0) + 1

@@ -25,8 +25,10 @@ class Machine:
 class Board:
     """The senses of a board that can be cut off and started again."""
 
-    def __init__(self, now=NOW, most_bytes=131072, write_minutes=60, raw_readings=8, declared=None, most=16):
-        self.machine = Machine(now)
+    def __init__(
+        self, now=NOW, most_bytes=131072, write_minutes=60, raw_readings=8, declared=None, most=16, machine=None
+    ):
+        self.machine = machine or Machine(now)
         self.folder = folder()
         self._settings = most, most_bytes, write_minutes, raw_readings, declared
         self.restart()

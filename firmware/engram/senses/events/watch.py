@@ -78,7 +78,8 @@ class Watch:
         if watched is None:
             watched = self._watched[number] = _Watched(Baseline())
             sense = self._senses.sense(number)
-            every = self._declared.get(sense.name, {}).get("every", 0) if sense else 0
+            declared = self._declared.get(sense.name, {"kind": "code"}) if sense else {"kind": "code"}
+            every = declared.get("every", 0 if declared["kind"] == "code" else MINUTE)
             watched.baseline.numbers[GAP] = every // MINUTE
         return watched
 

@@ -144,8 +144,19 @@ levels = {}
 inputs = {}
 """What the world outside puts on an input: 0 or 1, or millivolts; without it the pull decides."""
 
+_handlers = {}  # of edges, by the number of the pin: (handler, trigger)
+
 driven = []
 """(number, level) of each change of an output, in order."""
+
+
+def set_input(number, level):
+    """Let the world outside put a level on an input; who asked for such an edge is called."""
+    before = inputs.get(number, 0)
+    inputs[number] = level
+    handler, trigger = _handlers.get(number, (None, 0))
+    if before != level and trigger & (Pin.IRQ_RISING if level else Pin.IRQ_FALLING):
+        handler(Pin(number))
 
 
 def _drive(number, level):
@@ -157,6 +168,7 @@ class Pin:
     """A pin of an ESP32-S3."""
 
     IN, OUT, PULL_UP, PULL_DOWN = 1, 3, 2, 1
+    IRQ_RISING, IRQ_FALLING = 1, 2
 
     def __init__(self, id, mode=-1, pull=-1, value=None):
         if not 0 <= id <= 48 or 22 <= id <= 25:
@@ -174,6 +186,20 @@ class Pin:
             )
         _drive(self.id, level)
         return None
+
+    def irq(self, handler=None, trigger=3):
+        """Call a function at edges."""
+        _handlers[self.id] = handler, trigger
+
+
+class I2C:
+    """A bus."""
+
+    def __init__(self, id, *, scl, sda, freq=400000):
+        if id not in (0, 1):
+            raise ValueError("I2C(%d) doesn't exist" % id)
+        assert scl.id != sda.id
+        self.pins = scl.id, sda.id
 
 
 class PWM:

@@ -1,0 +1,241 @@
+"""Sensors of config.json are read by one task: each kind, its pace, failures that are reported once, and pins that change."""
+
+import asyncio
+
+import fakes
+
+fakes.install()
+
+from engram import diag  # noqa: E402
+from engram.senses import drivers, sampling  # noqa: E402
+from engram.senses.sampling import Sampling  # noqa: E402
+from engram.senses.sense_config import parse_senses  # noqa: E402
+from fakes import machine, network, sensors, world  # noqa: E402
+from sensing import NOW, Board, Machine  # noqa: E402
+
+for module in (drivers, sampling):
+    module.ticks_ms = world.ticks_ms
+    module.sleep_ms = world.sleep_ms
+
+ROM, OTHER_ROM = "28ff641e8216c3a1", "28ff641e82000000"
+
+
+class _WorldMachine(Machine):
+    """A clock that goes on as the world does."""
+
+    @property
+    def now(self):
+        return NOW + world.now // 1000
+
+    @now.setter
+    def now(self, at):
+        pass
+
+
+class _Sampled:
+    """A board whose senses are sampled."""
+
+    def __init__(self, table, pins=None, read_pin=None, **modules):
+        world.forget_all()
+        world.now = 0
+        machine.restart(machine.HARD_RESET)
+        machine.inputs.clear()
+        sensors.begin_anew()
+        sensors.install(**modules)
+        configs = parse_senses(table, pins or {}, (), 16)
+        declared = {config.name: (config.unit, config.decimals) for config in configs}
+        self.board = Board(machine=_WorldMachine(), declared=declared, raw_readings=60)
+        self.sampling = Sampling(self.board.senses, configs, read_pin)
+        self.warnings = _warnings()
+
+    async def run(self, seconds, then=None):
+        """Let the sensors be read for some seconds; `then` is called at each pause."""
+        task = asyncio.create_task(self.sampling.run())
+        end = world.now + 1000 * seconds
+        while world.now < end and not task.done():
+            if then:
+                then()
+            await asyncio.sleep(0)
+        assert not task.done()
+        task.cancel()
+        try:
+            await task
+        except asyncio.CancelledError:
+            pass
+
+    def read(self, name):
+        """The readings of a sense: (seconds since the start, value as people read it)."""
+        sense = self.board.senses.find(name)
+        return [(at - NOW, sense.text(value)) for at, value in sense.raw] if sense else []
+
+    def told(self):
+        """The warnings since the start."""
+        return _warnings()[len(self.warnings) :]
+
+
+def _warnings():
+    return [line for line in diag.lines() if "senses: " in line]
+
+
+# --- kinds
+
+
+async def test_a_dht22_is_asked_once_for_both_of_its_senses():
+    sampled = _Sampled(
+        {
+            "bedroom temperature": {"kind": "dht22", "pin": 4},
+            "bedroom humidity": {"kind": "dht22", "pin": 4, "what": "humidity"},
+        }
+    )
+    sensors.on_pins[4] = 21.4, 55.1
+    await sampled.run(130)
+    assert sampled.read("bedroom temperature") == [(at, "21.4 °C") for at in (0, 60, 120)]
+    assert sampled.read("bedroom humidity") == [(at, "55.1 %") for at in (0, 60, 120)]
+    assert sampled.told() == []
+
+
+async def test_thermometers_of_one_bus_are_read_after_their_conversion_by_their_address():
+    table = {"in": {"kind": "ds18b20", "pin": 4, "rom": ROM}, "out": {"kind": "ds18b20", "pin": 4, "rom": OTHER_ROM}}
+    sampled = _Sampled(table)
+    sensors.on_pins[4] = {ROM: 20.5, OTHER_ROM: -3.125}
+    await sampled.run(61)
+    assert [text for _, text in sampled.read("in")] == ["20.5 °C"] * 2
+    assert [text for _, text in sampled.read("out")] == ["-3.1 °C"] * 2
+    assert sensors.conversions == 2
+
+
+async def test_several_thermometers_without_an_address_are_named_in_the_warning():
+    sampled = _Sampled({"in": {"kind": "ds18b20", "pin": 4}})
+    sensors.on_pins[4] = {ROM: 20.5, OTHER_ROM: -3.125}
+    await sampled.run(200)
+    assert len(sampled.told()) == 1 and OTHER_ROM + ", " + ROM in sampled.told()[0]
+
+
+async def test_a_bme280_tells_three_things():
+    table = {
+        what: {"kind": "bme280", "scl": 5, "sda": 6, "what": what} for what in ("temperature", "humidity", "pressure")
+    }
+    sampled = _Sampled(table)
+    sensors.at_addresses[0x76] = 20.25, 1013.2, 48.0
+    await sampled.run(1)
+    assert [sampled.read(what)[0][1] for what in ("temperature", "humidity", "pressure")] == [
+        "20.2 °C",
+        "48.0 %",
+        "1013.2 hPa",
+    ]
+
+
+async def test_without_a_module_for_it_the_warning_says_where_to_find_one():
+    sampled = _Sampled({"air": {"kind": "bme280", "scl": 5, "sda": 6}}, with_bme280=False)
+    await sampled.run(300)
+    assert len(sampled.told()) == 1 and "needs a module bme280 on the board" in sampled.told()[0]
+
+
+async def test_an_adc_tells_millivolts_or_what_its_scale_makes_of_them():
+    sampled = _Sampled(
+        {"soil": {"kind": "adc", "pin": 7}, "tank": {"kind": "adc", "pin": 8, "scale": [0.05, -10], "unit": "%"}}
+    )
+    machine.inputs.update({7: 1234, 8: 1700})
+    await sampled.run(1)
+    assert sampled.read("soil")[0][1] == "1234.0 mV" and sampled.read("tank")[0][1] == "75.0 %"
+
+
+async def test_the_chips_temperature_is_the_same_on_both_kinds_of_chip():
+    for is_first in (False, True):
+        sampled = _Sampled({"chip": {"kind": "chip_temperature"}}, is_first_esp32=is_first)
+        await sampled.run(1)
+        assert abs(sampled.board.senses.find("chip").last - 410) <= 5
+
+
+async def test_the_signal_is_told_only_with_a_connection():
+    sampled = _Sampled({"signal": {"kind": "wifi_signal", "every": 10}})
+    station = network.WLAN(network.STA_IF)
+    station.isconnected = lambda: world.now >= 20000
+    station.status = lambda what: {"rssi": -61}[what]
+    await sampled.run(35)
+    assert sampled.read("signal") == [(20, "-61 dBm"), (30, "-61 dBm")]
+
+
+async def test_the_free_heap_is_told_in_kilobytes():
+    sampled = _Sampled({"heap": {"kind": "heap"}})
+    await sampled.run(1)
+    readings = sampled.read("heap")
+    assert not hasattr(drivers.gc, "mem_free") or readings[0][1].endswith(" KB")
+
+
+# --- pins
+
+
+async def test_a_pins_state_is_read_when_it_changes_and_at_its_pace():
+    sampled = _Sampled({"door": {"kind": "pin", "pin": 14, "every": 30}})
+    world.after(10500, lambda: machine.set_input(14, 1))
+    world.after(13500, lambda: machine.set_input(14, 0))
+    await sampled.run(61)
+    assert sampled.read("door") == [(0, "0"), (11, "1"), (14, "0"), (30, "0"), (60, "0")]
+
+
+async def test_edges_are_counted_between_two_readings():
+    sampled = _Sampled(
+        {"rain": {"kind": "pin", "pin": 14, "what": "count"}, "door": {"kind": "pin", "pin": 15, "what": "changes"}}
+    )
+    for number in (14, 15):
+        for at in range(1, 12):
+            world.after(4000 * at, lambda number=number, at=at: machine.set_input(number, at % 2))
+    await sampled.run(121)
+    assert sampled.read("rain") == [(0, "0"), (60, "6"), (120, "0")]
+    assert sampled.read("door") == [(0, "0"), (60, "11"), (120, "0")]
+
+
+async def test_a_pin_of_config_json_is_read_where_it_was_set_up():
+    values = {"window": 0, "soil": 1500}
+    pins = {"window": {"pin": 14, "mode": "in", "pull": "up"}, "soil": {"pin": 7, "mode": "adc", "unit": "mV"}}
+    table = {"open": {"kind": "pin", "pin": "window"}, "earth": {"kind": "adc", "pin": "soil"}}
+    sampled = _Sampled(table, pins, values.get)
+
+    def change():
+        values["window"] = int(5500 <= world.now < 8500)
+
+    await sampled.run(30, change)
+    assert [text for _, text in sampled.read("open")] == ["0", "1", "0"]
+    assert sampled.read("earth") == [(0, "1500.0 mV")]
+
+
+# --- failures
+
+
+async def test_a_sensor_that_fails_is_reported_once_until_it_works_again():
+    sampled = _Sampled({"room": {"kind": "dht22", "pin": 4, "every": 10}})
+    await sampled.run(100)
+    assert len(sampled.told()) == 1 and "room cannot be read" in sampled.told()[0]
+    sensors.on_pins[4] = 20.0, 50.0
+    await sampled.run(20)
+    assert "room is read again" in sampled.told()[1]
+    sensors.faults.append(Exception("checksum error"))
+    await sampled.run(30)
+    assert "room cannot be read: checksum error" in sampled.told()[2] and "read again" in sampled.told()[3]
+
+
+async def test_one_sensor_that_fails_keeps_no_other_from_being_read():
+    sampled = _Sampled(
+        {"a": {"kind": "dht22", "pin": 4}, "chip": {"kind": "chip_temperature"}, "d": {"kind": "adc", "pin": 9}}
+    )
+    await sampled.run(121)
+    assert [at for at, _ in sampled.read("chip")] == [0, 60, 120]
+    assert len(sampled.told()) == 2
+
+
+async def test_a_value_that_cannot_be_kept_is_reported_once():
+    sampled = _Sampled({"room": {"kind": "dht22", "pin": 4, "every": 5}})
+    sensors.on_pins[4] = float("nan"), 50.0
+    await sampled.run(60)
+    assert len(sampled.told()) == 1 and "must be a finite number" in sampled.told()[0]
+    assert sampled.read("room") == []
+
+
+async def test_time_that_was_missed_is_not_made_up_for():
+    sampled = _Sampled({"chip": {"kind": "chip_temperature", "every": 10}})
+    await sampled.run(11)
+    world.advance(95000)
+    await sampled.run(20)
+    times = [at for at, _ in sampled.read("chip")]
+    assert times[:2] == [0, 10] and all(at % 10 == 0 for at in times[3:]) and len(times) <= 6
