@@ -291,3 +291,17 @@ async def test_a_days_senses_become_one_line_of_its_note():
     await house.read(20)
     lines = [line for line in house.board.notes.named("owner").lines(day + ".md") if "senses" in line]
     assert lines == ["- senses: cellar 4.0 to 21.0 °C, mean 19.1; events: cellar low (e1)"]
+
+
+# --- the tool
+
+
+async def test_the_model_is_offered_the_tool_where_a_sense_is_seen():
+    house = House()
+    listed = [tool.name for tool in house.board.toolbox.listed(OWNER)]
+    assert listed == ["sense_limit"]
+    assert house.board.toolbox.listed(ANN) == ()
+    await house.read(20)
+    ok, said = await house.board.toolbox.call("sense_limit", {"action": "set", "sense": "cellar", "low": 5}, HOME)
+    assert ok and '"low": "5.0 °C"' in said.replace('":"', '": "')
+    assert await house.read(4) == [("net 1", LOW)]

@@ -55,6 +55,8 @@ class Watch:
         self._watched = {}
         self._since = self._last_tick = 0
         self._day = -1
+        self.tool = None
+        """The LimitTool over its limits."""
 
     def open(self) -> None:
         """Go on with what is on flash."""
