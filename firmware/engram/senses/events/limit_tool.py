@@ -9,8 +9,10 @@ from engram.memory import access
 from engram.senses.values import value_text
 
 NAME = "sense_limit"
-DESCRIPTION = "Tell the person in this chat when a sense is below (low) or above (high) a limit for some minutes. "
+DESCRIPTION = (
+    "Tell the person in this chat when a sense is below (low) or above (high) a limit for some minutes. "
     "Set, list or remove such limits."
+)
 SCHEMA = const(
     '{"type":"object","properties":{"action":{"type":"string","enum":["set","list","remove"]},'
     '"sense":{"type":"string"},"low":{"type":"number"},"high":{"type":"number"},'
