@@ -77,6 +77,8 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
         board.inbox.add_channel("link", board.companion.listening.open_sink, is_let_in)
     if config.secret("telegram.token"):
         _add_telegram(board)
+    if files.size(board.folder + "/memory/timers.jsonl") >= 0:
+        board.find_timers()
     if not (board.turns_reserve.keep() and board.reserve.keep()):
         diag.warning("store", "the flash is nearly full: forget something and /compact")
     return board
