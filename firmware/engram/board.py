@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from engram.memory.texts.retention import NoteRetention
     from engram.memory.undo import Undo
     from engram.reminders.reminders import Reminders
+    from engram.senses.events.limit_tool import LimitTool
     from engram.senses.events.watch import Watch
     from engram.senses.sampling import Sampling
     from engram.senses.senses import Senses
@@ -83,6 +84,8 @@ class Board:
     """What reads the sensors of config.json, None if there are none."""
     sense_watch: "Watch | None" = None
     """What watches that, None without senses."""
+    sense_limits: "LimitTool | None" = None
+    """What sets limits of that, likewise."""
     pins: "Pins | None" = None
     telegram: "Telegram | None" = None
     timers: "Timers | None" = None

@@ -220,9 +220,10 @@ def sense_watch(board):
         return board.inbox.push(caller, content)
 
     memory = board.records, board.journal, board.notes, push
-    watch = make_watch(board.config, board.folder + "/memory/senses", board.clock, board.senses, *memory)
+    watch, limits = make_watch(board.config, board.folder + "/memory/senses", board.clock, board.senses, *memory)
+    board.sense_limits = limits
     try:
-        board.find_toolbox().add(_limit_tool(board, watch.tool))
+        board.find_toolbox().add(_limit_tool(board, limits))
     except ArgumentError as error:
         diag.warning("senses", "limits cannot be set by the model: %s" % error)
     return watch
@@ -230,7 +231,7 @@ def sense_watch(board):
 
 def _limit_rule(board):
     """What keeps a limit of a sense that a message plainly asks for, None without senses."""
-    if not board.sense_watch:
+    if not board.sense_limits:
         return None
 
     def keep_limit(said: str, caller, is_new: bool = False) -> str:
@@ -239,7 +240,7 @@ def _limit_rule(board):
             from engram.senses.events import limit_rules  # seldom needed
 
             try:
-                return limit_rules.add_limit_by_rule(board.sense_watch.tool, said, caller, is_new)
+                return limit_rules.add_limit_by_rule(board.sense_limits, said, caller, is_new)
             except EngramError as error:
                 return "no limit: " + str(error)
 

@@ -34,13 +34,14 @@ class House:
 
     def start(self):
         """Start the board; what is not on flash is lost."""
-        self.board.sense_watch = self.board.senses = None
+        self.board.senses = None
         if self.model:
             self.board.learn(self.model, **self.settings)
         else:
             self.board.serve(**self.settings)
         self.network = Network(self.board.inbox)
         self.senses = self.board.find_senses()
+        assert self.board.sense_watch
         self.watch = self.board.sense_watch
 
     def restart(self):
