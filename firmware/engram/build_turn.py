@@ -1,12 +1,13 @@
 """Wires what only a turn needs, or code on the board: it is made when it is used, so that a small heap is free of it before."""
 
-from engram import files
+from engram import diag, files, text
 from engram.compat import const
-from engram.errors import ArgumentError, ConfigError
+from engram.errors import ArgumentError, ConfigError, EngramError
 from engram.lazy import lazy
 
 _TOOLS_SHARE = const(8)  # of the model's window, the part that a person's own tools may take
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
+_NO_TOOLBOX = const("this board has no tools of its own.")
 
 
 def memory(board):
@@ -16,12 +17,16 @@ def memory(board):
     return Memory(board.records, board.make_recall, board.forgetting)
 
 
-def answerer(board):
-    """What answers one turn."""
+def answerer(board, content: str, config=None, journal=None, reminders=None, model=None):
+    """What answers a turn with that content; nothing is learned from one with a model of its own, which nobody said."""
     from engram.agent.answer import Answerer  # each part of a turn comes when it is needed
+    from engram.agent.openings import may_name_time  # likewise
 
-    parts = board.make_prompts(), board.make_tools, board.make_offline, board.model, board.jobs, board.make_post_turn
-    memory = board.config, board.journal, board.reminders, board.inbox.push
+    if board.model and not board.has_timer_tool and (board.timers or may_name_time(content)):
+        _add_timer_tool(board)
+    jobs = None if model else board.jobs
+    parts = board.make_prompts(), board.make_tools, board.make_offline, model or board.model, jobs, board.make_post_turn
+    memory = config or board.config, journal or board.journal, reminders or board.reminders, board.inbox.push
     return Answerer(*memory, *parts, board.remote_search(), board.toolbox)
 
 
@@ -60,6 +65,7 @@ def toolbox(board):
     from engram.tools.toolbox import Toolbox  # absent from boards without tools of their own
 
     names = [tool.name for mode in ("full", "lightweight") for tool in schemas.tools(mode)]
+    names.append("timer")
     return Toolbox(tuple(names), board.check_arguments, board.config.get("llm.context_tokens") // _TOOLS_SHARE)
 
 
@@ -81,7 +87,9 @@ def offline(board):
 
     memory = board.records, board.make_recall(), board.forgetting
     mode = board.config.get("mode")
-    return Offline(*memory, board.reminders, board.remote_search(), board.seen_help, board.notes, mode)
+    timers = board.find_timers
+    more = board.remote_search(), board.seen_help, board.notes, mode
+    return Offline(*memory, board.reminders, timers, _limit_rule(board), *more)
 
 
 def _remote_recall(board, recall):
@@ -98,7 +106,8 @@ def post_turn(board):
     """What follows a turn that a model answers."""
     from engram.agent.post_turn import PostTurn  # absent from boards without a model
 
-    return PostTurn(board.config, board.records, board.journal, board.notes, board.reminders, board.jobs, board.flush)
+    memory = board.config, board.records, board.journal, board.notes, board.reminders
+    return PostTurn(*memory, board.find_timers, _limit_rule(board), board.jobs, board.flush)
 
 
 def deliveries(board, inbox):
@@ -106,6 +115,60 @@ def deliveries(board, inbox):
     from engram.channels.deliveries import Deliveries  # absent from boards that only have a console
 
     return Deliveries(inbox, board.journal, board.clock, board.folder + "/memory")
+
+
+def timers(board):
+    """What is said, called or asked at a time."""
+    from engram.timers.timers import Timers  # absent from boards without timers
+
+    def make_telling(timers):
+        return _telling(board, timers)
+
+    found = Timers(board.folder + "/memory", board.clock, make_telling, board.config.get("timers.most"))
+    found.open()
+    return found
+
+
+def _telling(board, timers):
+    """What tells those that are due."""
+    from engram.timers.telling import Telling  # while one is due
+
+    def make_asking():
+        from engram.timers.asking import Asking  # while one asks
+
+        parts = board.config, board.journal, board.gate, board.inbox.deliveries(), board.model, board.jobs
+        return Asking(*parts, board.make_answerer)
+
+    async def call(name: str, arguments: str, caller, is_confirmed: bool) -> tuple:
+        if not board.toolbox:
+            return False, _NO_TOOLBOX
+        return await board.toolbox.call(name, text.loads(arguments), caller, is_confirmed)
+
+    return Telling(timers, board.inbox, board.journal, make_asking, call)
+
+
+def _add_timer_tool(board) -> None:
+    """Let the model set timers: from the first message on that may ask for one, or while there are some."""
+    from engram.timers.timer_tool import TimerTool  # absent from boards without timers
+
+    board.has_timer_tool = True
+    try:
+        board.find_toolbox().add(TimerTool(board.find_timers, board.check_tool), is_own=False)
+    except ArgumentError as error:
+        diag.warning("timers", "the model cannot set timers: %s" % error)
+
+
+def check_tool(board, name: str, arguments: str, caller, is_confirmed: bool) -> None:
+    """See Board.check_tool()."""
+    if not board.toolbox or name == "timer":
+        raise ArgumentError("tool", _NO_TOOLBOX)
+    try:
+        values = text.loads(arguments)
+    except ValueError:
+        values = None
+    if not isinstance(values, dict):
+        raise ArgumentError("arguments", 'must be a JSON object such as {"value": 1}.')
+    board.toolbox.check(name, values, caller, is_confirmed)
 
 
 def people(board):
@@ -147,6 +210,54 @@ def _sense_configs(board) -> list:
 
             forbidden = () if pin_driver.is_simulated() else pin_config.forbidden_pins(board.folder)
         return sense_config.parse_senses(table, pins, forbidden, board.config.get("senses.most"))
+
+
+def sense_watch(board):
+    """What watches a board's senses."""
+    from engram.senses.events.build_watch import make_watch  # absent from boards without senses
+
+    def push(caller, content):
+        return board.inbox.push(caller, content)
+
+    memory = board.records, board.journal, board.notes, push
+    watch, limits = make_watch(board.config, board.folder + "/memory/senses", board.clock, board.senses, *memory)
+    board.sense_limits = limits
+    try:
+        board.find_toolbox().add(_limit_tool(board, limits))
+    except ArgumentError as error:
+        diag.warning("senses", "limits cannot be set by the model: %s" % error)
+    return watch
+
+
+def _limit_rule(board):
+    """What keeps a limit of a sense that a message plainly asks for, None without senses."""
+    if not board.sense_limits:
+        return None
+
+    def keep_limit(said: str, caller, is_new: bool = False) -> str:
+        """A sentence on it, "" for none; with `is_new` only of a limit that there was not."""
+        with lazy("senses.events.limit_rules", "text.phrases"):
+            from engram.senses.events import limit_rules  # seldom needed
+
+            try:
+                return limit_rules.add_limit_by_rule(board.sense_limits, said, caller, is_new)
+            except EngramError as error:
+                return "no limit: " + str(error)
+
+    return keep_limit
+
+
+def _limit_tool(board, tool):
+    """The tool by which the model sets limits; others have it only where a sense is shared."""
+    from engram.senses.events import limit_tool  # absent from boards without senses
+    from engram.tools.own_tool import OwnTool  # likewise
+
+    def run(caller, **arguments):
+        return tool.run(arguments, caller)
+
+    is_shared = any(entry.get("shared") for entry in board.config.table("senses").values())
+    described = limit_tool.NAME, limit_tool.DESCRIPTION, limit_tool.SCHEMA
+    return OwnTool(*described, run, "all" if is_shared else "owner", is_shared, wants_caller=True)
 
 
 def model(board, tls, addresses):

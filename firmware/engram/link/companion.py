@@ -46,27 +46,31 @@ class NoteProgress:
 
 
 class SenseProgress:
-    """How far the companion's copy of the senses is. `told` is the version of the senses that it has in full, `begun` the one
-    that it is being told, `have` what it has of that: (seq, check) of the newest block of each level, None before it was asked.
+    """How far the companion's copy of the senses is. `told` is the version that it has in full, `begun` the one that it is being
+    told; `have` is what it has of that, (seq, check) of the newest block of each level, None before it was asked. It has the
+    events up to `event`, and all of the version `told_events`.
     """
 
     def __init__(self):
-        self.told = -1
-        self.begun = -1
+        self.told = None
+        self.begun = None
         self.have = None
+        self.event = 0
+        self.told_events = -1
         self.state = None
 
-    def is_due(self, sync, senses) -> bool:
+    def is_due(self, sync, senses, events) -> bool:
         """Whether there is something to tell a companion that takes senses."""
         state = sync.sense_state
         if state is not None and self.state != state:
             # It has not heard of them since the start, or has lost some.
-            self.told, self.have, self.state = -1, None, state
-        return state is not None and self.told != senses.version
+            self.told = self.have = None
+            self.told_events, self.state = -1, state
+        return state is not None and self.told != (senses.version, events.version)
 
-    def take(self, sync, begun: int, have, state: str) -> None:
+    def take(self, sync, have, state: str) -> None:
         """Note what the companion has after it was told something."""
-        self.begun, self.have = begun, have
+        self.have = have
         self.state = sync.sense_state = state
 
     def end(self) -> None:
@@ -80,8 +84,8 @@ class Companion:
     `is_busy()` tells whether a message is being answered, `network` is a board's Wi-Fi, `tls` a tls_context() if the URL wants
     one. `archived` is the archive's index; make_archive(exchange, replication) gives what moves memories to the companion.
     Both are None where that is not wanted, and so is `chat`, (take, redeliver) of engram.link.listening. `notes` are copied,
-    of which `retention` knows why they left. find_status() tells how the board is, find_senses() what it perceives, None
-    without senses. ConfigError if a setting is wrong.
+    of which `retention` knows why they left. find_status() tells how the board is, find_senses() the senses and events that it has,
+    twice None without any. ConfigError if a setting is wrong.
     """
 
     def __init__(
@@ -248,16 +252,16 @@ class Companion:
 
     async def _copy_senses(self) -> bool:
         """Tell the companion a little of what the board perceives; whether there was anything."""
-        senses = self._find_senses and self._find_senses()
-        if not senses or self._is_busy():
+        senses, events = self._find_senses() if self._find_senses else (None, None)
+        if senses is None or self._is_busy():
             return False
         progress = self._sense_progress = self._sense_progress or SenseProgress()
-        if not progress.is_due(self._sync, senses):
+        if not progress.is_due(self._sync, senses, events):
             return False
         with lazy("link.sense_copy"):
             from engram.link import sense_copy  # absent from boards without senses
 
-            await sense_copy.copy_next(self._sync, senses, self.logs[0][1].store.epoch, progress)
+            await sense_copy.copy_next(self._sync, senses, events, self.logs[0][1].store.epoch, progress)
         return True
 
     def _greeted(self, archived: int, asks: bool) -> None:

@@ -39,9 +39,9 @@ class Toolbox:
         self._tools = []
         self._confirmations = Confirmations()
 
-    def add(self, tool) -> None:
-        """Add an OwnTool; ArgumentError if its name is taken or there is no room for it."""
-        if tool.name in self._reserved or self._find(tool.name):
+    def add(self, tool, is_own: bool = True) -> None:
+        """Add an OwnTool; ArgumentError if its name is taken or there is no room for it. One that `is_own` is a person's."""
+        if (is_own and tool.name in self._reserved) or self._find(tool.name):
             raise ArgumentError("name", "there is a tool %s already: give another name." % tool.name)
         if len(self._tools) >= _MOST:
             raise ArgumentError("name", "at most %d tools of your own fit." % _MOST)

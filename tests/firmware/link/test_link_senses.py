@@ -7,14 +7,40 @@ from engram import files
 from engram.link import messages, sense_copy
 from engram.link.companion import Companion
 from engram.link.rpc import LinkError
+from engram.senses.events.event_file import EventFile
 from engram.senses.rings import LARGEST_BLOCK
 from linked import Linked
 from samples import Numbers
 from sensing import Board as Perceiving
-from support import raises, rounds
+from support import folder, raises, rounds
 
 _HOURS = 3
 _LATER = 4 * 86400
+
+
+class Events:
+    """Events of senses, in the file that a board has."""
+
+    def __init__(self):
+        self.file = EventFile(folder() + "/events.jsonl")
+        self.version = 0
+
+    def tell(self, number, **more):
+        """An event begins, or ends."""
+        fields = {
+            "id": "e%d" % number,
+            "sense": 0,
+            "kind": "low",
+            "start": 1790000000,
+            "value": 46,
+            "by": ["i1", "ann"],
+        }
+        fields.update(more)
+        self.file.add(fields)
+        self.version = self.file.version
+
+    def after(self, number, most):
+        return self.file.after(number, most)
 
 
 class Copied(Linked):
@@ -22,11 +48,18 @@ class Copied(Linked):
 
     def __init__(self, perceiving=None, numbers=None):
         self.perceiving = perceiving or Perceiving()
+        self.events = Events()
         super().__init__(Board(), numbers=numbers)
 
     async def tell(self):
         """Tell the companion of the senses all there is."""
-        await self.copy_senses(self.perceiving.senses)
+        await self.copy_senses(self.perceiving.senses, self.events)
+
+    async def tell_next(self):
+        """Send one message."""
+        senses = self.perceiving.senses
+        self.sense_progress.is_due(self.sync, senses, self.events)
+        await sense_copy.copy_next(self.sync, senses, self.events, self.epoch(), self.sense_progress)
 
     def restart(self):
         """Lose what is in RAM."""
@@ -103,9 +136,7 @@ async def test_a_new_sense_is_listed_before_its_readings():
     copied = Copied()
     copied.perceive()
     await copied.sync._greet()
-    copied.sense_progress.is_due(copied.sync, copied.perceiving.senses)
-    parts = copied.sync, copied.perceiving.senses, copied.epoch(), copied.sense_progress
-    await sense_copy.copy_next(*parts)
+    await copied.tell_next()
     copied.perceive(2, "garden")
     await copied.tell()  # the companion asserts that it knows the senses of a block
     copied.check()
@@ -166,11 +197,9 @@ async def test_an_acknowledgement_of_something_else_ends_the_link():
     copied.perceive()
     copied.companion._readings = lambda head, body: copied.companion._perceived(head)
     await copied.sync._greet()
-    copied.sense_progress.is_due(copied.sync, copied.perceiving.senses)
-    parts = copied.sync, copied.perceiving.senses, copied.epoch(), copied.sense_progress
-    await sense_copy.copy_next(*parts)
+    await copied.tell_next()
     with raises(LinkError):
-        await sense_copy.copy_next(*parts)
+        await copied.tell_next()
 
 
 async def test_an_answer_of_another_form_ends_the_link():
@@ -180,9 +209,8 @@ async def test_an_answer_of_another_form_ends_the_link():
         copied.companion.newest = have
         copied.companion._sense_state = lambda: "00000001"
         await copied.sync._greet()
-        copied.sense_progress.is_due(copied.sync, copied.perceiving.senses)
         with raises(LinkError):
-            await sense_copy.copy_next(copied.sync, copied.perceiving.senses, copied.epoch(), copied.sense_progress)
+            await copied.tell_next()
 
 
 async def test_a_block_as_large_as_one_can_be_fits_into_a_message():
@@ -218,6 +246,45 @@ async def test_whatever_the_way_does_the_companion_has_all_in_the_end():
         copied.check()
 
 
+# --- events
+
+
+async def test_events_are_told_when_they_begin_and_end():
+    copied = Copied()
+    copied.perceive(1)
+    for number in range(1, 20):
+        copied.events.tell(number, end=1790000100)
+    copied.events.tell(20)
+    await copied.tell()
+    assert sorted(copied.companion.events) == list(range(1, 21)) and copied.companion.counts["events"] == 3
+    assert "by" not in copied.companion.events[1]
+    copied.events.tell(20, end=1790000200)
+    await copied.tell()
+    assert copied.companion.events[20]["end"] == 1790000200 and copied.companion.counts["events"] == 4
+
+
+async def test_an_event_that_lasts_is_not_told_again_each_hour():
+    copied = Copied()
+    copied.events.tell(1)
+    copied.perceive(1)
+    await copied.tell()
+    copied.perceive(3)
+    await copied.tell()
+    assert copied.companion.counts["events"] == 1
+
+
+async def test_after_a_start_only_events_that_last_and_later_ones_are_told():
+    copied = Copied()
+    copied.perceive(1)
+    for number in range(1, 6):
+        copied.events.tell(number, **({"end": 1790000100} if number != 4 else {}))
+    await copied.tell()
+    copied.companion.counts.clear()
+    copied.restart()
+    await copied.tell()
+    assert copied.companion.counts == {"hello": 1, "senses": 1, "events": 1}
+
+
 # --- when
 
 
@@ -229,7 +296,8 @@ class Met:
         self.linked = linked = Linked(board)
         linked.companion.takes_senses = takes_senses
         parts = linked.known, linked.look, board.notes, board.note_retention, board.find_status
-        self.own = Companion(board.config, board.clock, linked.logs, *parts, find_senses=lambda: senses)
+        events = Events()
+        self.own = Companion(board.config, board.clock, linked.logs, *parts, find_senses=lambda: (senses, events))
         self.own._exchange.transport = linked.way
         linked.way.take = self.own._exchange.receive
         self.counts = linked.companion.counts

@@ -75,6 +75,7 @@ class Companion:
         self.senses = {}  # (name, unit, decimals) by number
         self.readings = [{}, {}, {}]  # of each level the blocks that came, by (seq, check)
         self.newest = [[0, ""], [0, ""], [0, ""]]  # (seq, check) of the last block of each level
+        self.events = {}  # of senses, by number
         self.takes_senses = True
         self.lies = {}  # what is answered to a get, in place of what there is
 
@@ -301,11 +302,18 @@ class Companion:
         self.newest[head["level"]] = row
         return self._perceived(head)
 
+    def _events(self, head, body):
+        for fields in head["items"]:
+            self.events[int(fields["id"][1:])] = fields
+        return self._perceived(head)
+
     def _perceived(self, head):
-        return self._answer("perceived", head, have=self.newest, events=0, state=self._sense_state())
+        lasting = [number for number, fields in self.events.items() if not fields.get("end")]
+        events = min(lasting) - 1 if lasting else max(self.events) if self.events else 0
+        return self._answer("perceived", head, have=self.newest, events=events, state=self._sense_state())
 
     def _sense_state(self):
-        return messages.shown(crc32(repr((sorted(self.senses.items()), self.newest)).encode()))
+        return messages.shown(crc32(repr((sorted(self.senses.items()), self.newest, len(self.events))).encode()))
 
     def _status(self, head, body):
         if self.refuses_status:
