@@ -45,47 +45,14 @@ class NoteProgress:
         self.state = sync.note_state = state
 
 
-class SenseProgress:
-    """How far the companion's copy of the senses is. `told` is the version that it has in full, `begun` the one that it is being
-    told; `have` is what it has of that, (seq, check) of the newest block of each level, None before it was asked. It has the
-    events up to `event`, and all of the version `told_events`.
-    """
-
-    def __init__(self):
-        self.told = None
-        self.begun = None
-        self.have = None
-        self.event = 0
-        self.told_events = -1
-        self.state = None
-
-    def is_due(self, sync, senses, events) -> bool:
-        """Whether there is something to tell a companion that takes senses."""
-        state = sync.sense_state
-        if state is not None and self.state != state:
-            # It has not heard of them since the start, or has lost some.
-            self.told = self.have = None
-            self.told_events, self.state = -1, state
-        return state is not None and self.told != (senses.version, events.version)
-
-    def take(self, sync, have, state: str) -> None:
-        """Note what the companion has after it was told something."""
-        self.have = have
-        self.state = sync.sense_state = state
-
-    def end(self) -> None:
-        """All was told."""
-        self.told, self.have = self.begun, None
-
-
 class Companion:
     """A board's companion, as `config` names it; `link_state` tells what it has acknowledged of the logs.
 
     `is_busy()` tells whether a message is being answered, `network` is a board's Wi-Fi, `tls` a tls_context() if the URL wants
     one. `archived` is the archive's index; make_archive(exchange, replication) gives what moves memories to the companion.
     Both are None where that is not wanted, and so is `chat`, (take, redeliver) of engram.link.listening. `notes` are copied,
-    of which `retention` knows why they left. find_status() tells how the board is, find_senses() the senses and events that it has,
-    twice None without any. ConfigError if a setting is wrong.
+    of which `retention` knows why they left. find_status() tells how the board is, find_senses() its senses and their events,
+    both None without any. ConfigError if a setting is wrong.
     """
 
     def __init__(
@@ -255,7 +222,11 @@ class Companion:
         senses, events = self._find_senses() if self._find_senses else (None, None)
         if senses is None or self._is_busy():
             return False
-        progress = self._sense_progress = self._sense_progress or SenseProgress()
+        progress = self._sense_progress
+        if progress is None:
+            from engram.link.sense_progress import SenseProgress  # absent from boards without senses
+
+            progress = self._sense_progress = SenseProgress()
         if not progress.is_due(self._sync, senses, events):
             return False
         with lazy("link.sense_copy"):

@@ -6,7 +6,7 @@
 
 Blocks are only appended, so the newest one says what is there. A block is known by its seq and check: where the ring has no
 such block, since the board's flash went back to an older state, all of its blocks are sent again, and the companion passes
-over those that it has. This is loaded while there is something to tell: a SenseProgress of companion.py stays.
+over those that it has. This is loaded while there is something to tell: a SenseProgress stays.
 """
 
 from engram.compat import sleep_ms

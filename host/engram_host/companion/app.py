@@ -215,10 +215,8 @@ class CompanionApp:
         found["engram_folder_files"] = sum(progress.total for progress in read)
         found["engram_folder_passages"] = sum(progress.passages for progress in read)
         found["engram_database_usable"] = float(self.look.is_usable)
-        try:
+        with contextlib.suppress(StoreUnavailable):  # /v1/health shows it; the other figures are worth showing
             found |= self.store.gauges()
-        except StoreUnavailable:
-            pass  # /v1/health shows it; the other figures are worth showing
         return found
 
     @contextlib.asynccontextmanager

@@ -5,12 +5,13 @@ import os
 from engram import files
 from engram.errors import StoreError
 from engram.link import replication, sense_copy
-from engram.link.companion import NoteProgress, SenseProgress
+from engram.link.companion import NoteProgress
 from engram.link.link_state import LinkState
 from engram.link.messages import NOTE_BYTES
 from engram.link.note_copy import copy_next
 from engram.link.replication import Replication
 from engram.link.rpc import LinkError, Rpc
+from engram.link.sense_progress import SenseProgress
 from engram.memory.principal_files import principal_of
 from engram.memory.texts.notes import MEMORY, is_note
 from fake_companion import Companion, Way
