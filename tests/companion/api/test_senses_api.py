@@ -31,7 +31,7 @@ def served(companion: Companion, tmp_path_factory: pytest.TempPathFactory) -> Pe
     return board
 
 
-def asked(companion: Companion, path: str, **query: object):
+def asked(companion: Companion, path: str, **query: int):
     answer = companion.client.get(f"/v1/boards/kitchen/senses{path}", params=query)
     assert answer.status_code == 200, answer.text
     return answer.json()

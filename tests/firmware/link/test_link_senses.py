@@ -206,7 +206,7 @@ async def test_an_answer_of_another_form_ends_the_link():
     for have in ([1, 2, 3], [[1, "zz"], [0, ""], [0, ""]], [["1", ""], [0, ""], [0, ""]]):
         copied = Copied()
         copied.perceive()
-        copied.companion.newest = have
+        copied.companion.newest = have  # pyright: ignore[reportAttributeAccessIssue]  # of a wrong form
         copied.companion._sense_state = lambda: "00000001"
         await copied.sync._greet()
         with raises(LinkError):

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from engram.clock import Clock
-from engram.compat import finish
 from engram.link import messages
+from engram.senses.sense import Sense
 from engram.senses.senses import Senses
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.store import CompanionStore
@@ -52,19 +52,20 @@ class PerceivingBoard:
     def rows(self, name: str, level: int = 0) -> dict[int, tuple[int, ...]]:
         """What the board has of a sense, by slot; what waits in RAM is written first."""
         self.senses.flush()
-        number = self.senses.find(name).number
+        number = self.find(name).number
         return dict(self.senses.range(number, 0, 1 << 31, level))
 
-    def fold(self) -> None:
-        """Fold what is due."""
-        history = self.senses._opened()
-        finish(history.folding())
+    def find(self, name: str) -> Sense:
+        """A sense that there is."""
+        sense = self.senses.find(name)
+        assert sense is not None
+        return sense
 
     # --- to the companion
 
     def list_senses(self, whole: bool = True) -> dict[str, Any]:
         """List the senses; the answer's head."""
-        found = [self.senses.find(name) for name in self.senses.names()]
+        found = [self.find(name) for name in self.senses.names()]
         items = [[one.number, one.name, one.unit, one.decimals, one.made] for one in found]
         return self.sent.ask("senses", epoch=self.sent.epoch, next=self.senses.next_number, whole=whole, items=items)
 

@@ -14,8 +14,7 @@ from engram_host.companion.replication.messages import (
     ReadingsHead,
     SensesHead,
 )
-from engram_host.companion.store.senses.events import SenseEventTable
-from engram_host.companion.store.senses.table import SenseTable
+from engram_host.companion.store.senses.events import SenseTables
 from engram_host.companion.store.senses.types import HeldReadings, Listed, ReadingBlock, Row, SenseList, ToldEvent
 from engram_host.companion.types import LineQuota, Sender
 
@@ -29,12 +28,8 @@ _KIND_CHARS = 16
 _MOST_EVIDENCE = 64
 
 
-class SenseStore(SenseTable, SenseEventTable):
-    """The tables that take these messages."""
-
-
 def take(
-    store: SenseStore,
+    store: SenseTables,
     sender: Sender,
     device: str,
     head: SensesHead | ReadingsHead | EventsHead,
@@ -90,7 +85,7 @@ def read_block(head: ReadingsHead, body: bytes) -> ReadingBlock:
 
 def _is_sound(row: Row) -> bool:
     in_order = _LOWEST <= row.low <= row.mean <= row.high <= _HIGHEST and row.low <= row.last <= row.high
-    return in_order and 0 < row.count < 1 << 40 and 0 <= row.slot <= _MOST_SLOT
+    return in_order and 0 < row.readings < 1 << 40 and 0 <= row.slot <= _MOST_SLOT
 
 
 def read_event(item: Any) -> ToldEvent:

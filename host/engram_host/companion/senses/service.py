@@ -187,7 +187,7 @@ def _thinned(rows: Sequence[Row], most: int) -> tuple[int, list[Row]]:
 
 
 def _point(sense: StoredSense, row: Row, at: int) -> Point:
-    return Point(at, row.count, *(sense.number_of(value) for value in row[2:]))
+    return Point(at, row.readings, *(sense.number_of(value) for value in row[2:]))
 
 
 def _start(zone: BoardZone, level: int, slot: int) -> int:

@@ -26,8 +26,7 @@ from engram_host.companion.store.replication_rules import (
 from engram_host.companion.store.retention import Line
 from engram_host.companion.store.row_types import DeviceRow, LogRow, line_bytes
 from engram_host.companion.store.senses.copies import sense_state
-from engram_host.companion.store.senses.events import SenseEventTable
-from engram_host.companion.store.senses.table import SenseTable
+from engram_host.companion.store.senses.events import SenseTables
 from engram_host.companion.types import (
     FOLDER,
     LOGS,
@@ -208,7 +207,7 @@ MOST_LISTED = 64
 """Archived records that one answer lists: more do not fit in an answer."""
 
 
-class ReplicaWriter(NoteFileTable, BoardStatusTable, SenseTable, SenseEventTable):
+class ReplicaWriter(NoteFileTable, BoardStatusTable, SenseTables):
     """Takes a board's messages, by the rules of replication_rules. Refused or Stale says why one is not taken."""
 
     def greet(self, hello: Hello, now: int) -> Welcome:

@@ -4,10 +4,11 @@ import json
 from collections.abc import Sequence
 
 from engram_host.companion.errors import Refused
-from engram_host.companion.store.database import DatabaseTable, reads, writes
+from engram_host.companion.store.database import reads, writes
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.replication_rules import admitted
 from engram_host.companion.store.senses.copies import LIST_FIRST_SECONDS, held_readings, read_copy
+from engram_host.companion.store.senses.table import SenseTable
 from engram_host.companion.store.senses.types import HeldReadings, StoredEvent, ToldEvent
 from engram_host.companion.types import Sender
 
@@ -18,8 +19,8 @@ _LIST_FIRST = "the board's senses are not known here: it lists them again."
 _EVENT = "number, sense, kind, started, ended, line"
 
 
-class SenseEventTable(DatabaseTable):
-    """What was unusual, beyond a limit, or silent."""
+class SenseTables(SenseTable):
+    """Senses, their readings, and their events: what was unusual, beyond a limit, or silent."""
 
     @writes
     def put_events(
@@ -57,4 +58,4 @@ class SenseEventTable(DatabaseTable):
             "ORDER BY started DESC, number DESC LIMIT ?"
         )
         found = rows.run(sql, (device, until, since, sense or device, limit))
-        return [StoredEvent(*row, json.loads(line)) for *row, line in found]
+        return [StoredEvent(*row[:-1], fields=json.loads(row[-1])) for row in found]

@@ -57,6 +57,6 @@ def fuller(one: Mapping[int, Row], other: Mapping[int, Row]) -> dict[int, Row]:
     """Of each slot the row with more readings; that of the first if both have as many."""
     found = dict(other)
     for slot, row in one.items():
-        if slot not in found or row.count >= found[slot].count:
+        if slot not in found or row.readings >= found[slot].readings:
             found[slot] = row
     return {slot: found[slot] for slot in sorted(found)}

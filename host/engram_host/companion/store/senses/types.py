@@ -17,7 +17,7 @@ class Row(NamedTuple):
     """What the readings of a slot are together. Values are integers: the reading times 10 to the sense's decimals."""
 
     slot: int
-    count: int
+    readings: int
     low: int
     high: int
     mean: int
