@@ -279,7 +279,7 @@ def test_what_cannot_be_is_refused_with_the_reason():
         ({"what": "x" * 301, "at": EIGHT}, "at most 300"),
     ):
         with raises(ArgumentError) as caught:
-            timed.add(**words)
+            timed.add(**words)  # pyright: ignore[reportArgumentType]  # a text or a number
         assert why in str(caught.error), caught.error
     timed.add(at=EIGHT)
     with raises(ArgumentError) as caught:
