@@ -50,6 +50,14 @@ def _wired(board, name: str, *arguments):
         return getattr(build_turn, name)(board, *arguments)
 
 
+def _wired_timers(board, name: str, *arguments):
+    """The same of build_timers.py."""
+    with lazy("build_timers"):
+        from engram import build_timers
+
+        return getattr(build_timers, name)(board, *arguments)
+
+
 class Board:
     """A board's parts; App runs them."""
 
@@ -182,14 +190,14 @@ class Board:
         """What is said, called or asked at a time: made with the first of them."""
         timers = self.timers
         if timers is None:
-            timers = self.timers = _wired(self, "timers")
+            timers = self.timers = _wired_timers(self, "timers")
             if self.begin:
                 self.begin("timers", timers.run)
         return timers
 
     def check_tool(self, name: str, arguments: str, caller, is_confirmed: bool) -> None:
         """ArgumentError if a timer of this caller may not call a tool of this board with these arguments."""
-        _wired(self, "check_tool", name, arguments, caller, is_confirmed)
+        _wired_timers(self, "check_tool", name, arguments, caller, is_confirmed)
 
     def find_toolbox(self) -> "Toolbox":
         """What holds a person's own tools: made when the first one is added."""

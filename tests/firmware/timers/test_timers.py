@@ -287,6 +287,13 @@ def test_what_cannot_be_is_refused_with_the_reason():
     assert "there already as w1" in str(caught.error)
 
 
+def test_where_nothing_can_be_said_no_timer_is_set():
+    timed = Timed()
+    with raises(ArgumentError) as caught:
+        timed.add(Caller("ann", "direct", False, ""), at=EIGHT)
+    assert "without one" in str(caught.error)
+
+
 def test_damage_is_set_aside_and_the_rest_stays():
     timed = Timed()
     timed.add(at=EIGHT)
