@@ -1,6 +1,6 @@
 """Wires what only a turn needs, or code on the board: it is made when it is used, so that a small heap is free of it before."""
 
-from engram import files
+from engram import diag, files
 from engram.compat import const
 from engram.errors import ArgumentError, ConfigError, EngramError
 from engram.lazy import lazy
