@@ -134,7 +134,7 @@ def senses(board):
     limits = [config.get("senses." + name) for name in ("most", "bytes", "write_minutes", "raw_readings")]
     configs = _sense_configs(board)
     declared = {sense.name: (sense.unit, sense.decimals) for sense in configs}
-    senses = Senses(board.folder + "/memory", board.clock, *limits, declared)
+    senses = Senses(board.folder + "/memory", board.clock, *limits, declared=declared)
     senses.open()
     if any(sense.kind != "code" for sense in configs):
         from engram.senses.sampling import Sampling  # absent from boards without sensors
