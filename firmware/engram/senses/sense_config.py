@@ -6,6 +6,9 @@ from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
 from engram.senses import registry
 
+MOST = const(16)
+"""Senses of a board: the highest value of senses.most."""
+
 _EVERY = const(60)  # seconds between two readings
 _SHORTEST = const(1)
 _LONGEST = const(86400)
@@ -57,7 +60,7 @@ def names_numbers(table: dict) -> bool:
 
 
 def parse_senses(table: dict, named_pins: dict, forbidden, most: int) -> list:
-    """The SenseConfigs of config.json by name; ConfigError if one is wrong.
+    """Each SenseConfig of config.json by its name; ConfigError if one is wrong.
 
     A pin is a number, which may not be in `forbidden`, or a name of config.json's pins.
     """
