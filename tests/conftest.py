@@ -54,6 +54,7 @@ ON_64_BITS = (
     "test_text_",
     "test_tokenizer",
     "test_usage",
+    "test_zone",
 )
 """How the names of the files begin in which the size of an int or of a pointer matters: numbers that are read, written,
 packed, hashed or reckoned with. The program as a whole runs on 64 bits in tests/e2e and tests/companion.
@@ -87,8 +88,10 @@ BY_PARAMETER = ("/test_networks.py",)
 ONE_BY_ONE = ("/test_archive_kills.py", "/test_background_tasks.py", "/test_proof_faults.py")
 """How the paths of those end that share nothing: they wait a lot, so it is well if another worker has something to do."""
 
-WHOLE_FOLDERS = ("tests/fake_llm/", "tests/fake_telegram/")
-"""Likewise for folders: all files of one go to one worker, since they load the official clients."""
+WHOLE_FOLDERS = ("tests/fake_llm/", "tests/fake_telegram/", "tests/page/")
+"""Likewise for folders: all files of one go to one worker, since they load the official clients, or share a browser and what
+it looks at.
+"""
 
 SECONDS = extent(1800, 120)
 """How long one unit file may take on one runtime."""

@@ -4,8 +4,8 @@ Takes from the environment: ENGRAM_HOME (the folder), ENGRAM_FLASH (a file to us
 littlefs of ENGRAM_FLASH_SIZE bytes), ENGRAM_LLM_URL, _KEY, _MODEL and _API, ENGRAM_COMPANION_URL, ENGRAM_TELEGRAM_URL
 and _TOKEN, and ENGRAM_SETTINGS (JSON of settings by dotted name). From the launcher: ENGRAM_TERMINAL (not empty: a
 person types), ENGRAM_PROMPT (not empty: Ctrl-C opens the MicroPython prompt), ENGRAM_STOP (a file: that there is
-something to read lets the board end) and ENGRAM_TIMEZONE (the computer's offset from UTC, for a board whose settings
-have none).
+something to read lets the board end) and ENGRAM_TIMEZONE (the computer's time zone, for a board whose settings have
+none).
 """
 
 import asyncio

@@ -180,6 +180,7 @@ class App:
             await sleep_ms(0)
         if board.senses:
             is_busy = board.senses.tick() or is_busy
+            board.sense_watch.tick()
         if board.note_retention.is_new_day:
             tidying = board.note_retention.tidying(self._is_distilled())
             try:

@@ -7,8 +7,9 @@ import gc
 # Lowest layers first: an import within an import takes of the stack, which is short on a chip.
 # isort: off
 from engram import diag, files, text  # noqa: F401
-from engram.clock import Clock, zone_minutes
+from engram.clock import Clock
 from engram.compat import const, heap_free
+from engram.config import zone_of
 from engram.errors import ArgumentError, ConfigError
 from engram.lazy import is_heap_small
 from engram.store.store import Store
@@ -49,7 +50,10 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
     `clock` and `model` take the places of the machine's clock and of the model that the settings name; `network` is the board's
     Wi-Fi, if it has one.
     """
-    board = Board(config, folder, clock or Clock(zone_minutes(config.get("timezone"))), network)
+    if clock is None:
+        standard, zone = zone_of(config.get("timezone"))
+        clock = Clock(standard, None, zone)
+    board = Board(config, folder, clock, network)
     if config.secret("telegram.token") and is_heap_small():
         from engram.llm.http.one_link import OneLink  # absent from boards without Telegram
 

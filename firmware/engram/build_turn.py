@@ -149,6 +149,17 @@ def _sense_configs(board) -> list:
         return sense_config.parse_senses(table, pins, forbidden, board.config.get("senses.most"))
 
 
+def sense_watch(board):
+    """What watches a board's senses."""
+    from engram.senses.events.build_watch import make_watch  # absent from boards without senses
+
+    def push(caller, content):
+        return board.inbox.push(caller, content)
+
+    memory = board.records, board.journal, board.notes, push
+    return make_watch(board.config, board.folder + "/memory/senses", board.clock, board.senses, *memory)
+
+
 def model(board, tls, addresses):
     """The model that the settings name; ConfigError if one of them is wrong."""
     from engram.llm.http.client import Client  # absent from boards without a model

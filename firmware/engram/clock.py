@@ -19,10 +19,14 @@ MONTHS = (
 
 
 class Clock:
-    """Gives the time; `source` replaces the machine's own clock in tests (a callable that returns Unix seconds)."""
+    """Gives the time; `source` replaces the machine's own clock in tests (a callable that returns Unix seconds).
 
-    def __init__(self, zone_minutes: int = 0, source=None):
+    `zone_minutes` is the offset of standard time, in which the index names days; `zone` is a Zone with daylight saving.
+    """
+
+    def __init__(self, zone_minutes: int = 0, source=None, zone=None):
         self.zone_minutes = zone_minutes
+        self.zone = zone
         self._source = source
         self._offset = 946684800 if time.gmtime(0)[0] == 2000 else 0
         self._floor = _SET_SINCE
@@ -55,23 +59,37 @@ class Clock:
             self._floor = at
             self._floor_ticks = ticks_ms()
 
+    def offset_minutes(self, at: int) -> int:
+        """Minutes east of Greenwich at a moment, in the configured time zone."""
+        return self.zone.offset_minutes(at) if self.zone else self.zone_minutes
+
     def day(self, at: int) -> str:
         """The day of a moment in the configured time zone, as "2026-01-31"."""
         return day_name(self.day_number(at))
 
     def day_number(self, at: int) -> int:
         """The day of a moment in the configured time zone, counted from 1970-01-01."""
-        return (at + self.zone_minutes * 60) // _DAY
+        return (at + self.offset_minutes(at) * 60) // _DAY
 
     def minute(self, at: int) -> str:
         """A moment in the configured time zone, as "2026-01-31 14:05"."""
-        local = at + self.zone_minutes * 60
+        local = at + self.offset_minutes(at) * 60
         second = local % _DAY
         return "%s %02d:%02d" % (day_name(local // _DAY), second // 3600, second // 60 % 60)
 
-    def start_of(self, day: str) -> int:
-        """Unix seconds at which a day such as "2026-01-31" begins in the configured time zone; ValueError if it is none."""
-        return day_number(day) * _DAY - self.zone_minutes * 60
+    def start_of(self, day: str, after: int = 0) -> int:
+        """Unix seconds at which a day such as "2026-01-31", or one some days after it, begins in the configured time zone;
+        ValueError if it is none.
+        """
+        return self.moment(day_number(day) + after)
+
+    def moment(self, day: int, minute: int = 0) -> int:
+        """Unix seconds of a minute of a day, counted from 1970-01-01, in the configured time zone.
+
+        A time that comes twice is the first one; one that is left out is the moment at which the clocks are put forward.
+        """
+        local = day * _DAY + minute * 60
+        return self.zone.moment(local) if self.zone else local - self.zone_minutes * 60
 
 
 class Timeout:

@@ -18,11 +18,14 @@ from engram.text.utf8 import is_printable_ascii
 _FILE = const("config.json")
 _SECRETS = const("secrets.json")
 _CITATIONS = const("recall.citations")
+_NO_ZONE = const(
+    "must be an offset such as +01:00, or a rule such as CET-1CEST,M3.5.0,M10.5.0/3; see docs/reference/settings.md."
+)
 _LARGEST = const(8192)  # bytes of either file: it is read whole
 
 SETTINGS = """
 mode ["full",["full","lightweight"]]
-timezone ["+00:00",6,6]
+timezone ["+00:00",1,64]
 llm.api ["openai",["openai","anthropic"]]
 llm.url ["",0,200]
 llm.model ["",0,100]
@@ -84,6 +87,10 @@ senses.most [16,1,16]
 senses.bytes [524288,65536,4194304]
 senses.write_minutes [60,1,1440]
 senses.raw_readings [240,0,3600]
+senses.unusual [true]
+senses.tell ["console",0,64]
+senses.cooldown_minutes [60,0,10080]
+senses.day_notes [true]
 companion.url ["",0,200]
 companion.device ["",0,32]
 companion.search ["weak",["weak","always","never"]]
@@ -213,6 +220,16 @@ def parse_value(name: str, said: str):
         return said
 
 
+def zone_of(setting: str) -> tuple:
+    """(minutes east of Greenwich of standard time, its Zone or None) of what `timezone` may be; ValueError if it is none."""
+    if setting[:1] in "+-":
+        return zone_minutes(setting), None
+    from engram.zone import Zone  # 2 KB that boards without a rule do without
+
+    zone = Zone(setting)
+    return zone.standard, zone
+
+
 def _row(name: str) -> list:
     """The default of a setting, and its bounds."""
     at = SETTINGS.find("\n" + name + " [")
@@ -237,9 +254,9 @@ def _check(name: str, value) -> None:
         raise ConfigError(name, "must be a text of %d to %d characters." % tuple(bounds))
     if name == "timezone":
         try:
-            zone_minutes(str(value))
+            zone_of(str(value))
         except ValueError:
-            raise ConfigError(name, "must look like +01:00 or -08:00.") from None
+            raise ConfigError(name, _NO_ZONE) from None
 
 
 def _read(path: str, name: str) -> dict:

@@ -131,6 +131,28 @@ def test_a_service_and_a_model_are_settings():
 
 
 @needs_micropython
+@pytest.mark.parametrize(
+    ("has_rules", "config", "expected"),
+    [
+        (True, b"{}", "CET-1CEST,M3.5.0,M10.5.0/3"),
+        (True, b'{"timezone": "-03:00"}', "-03:00"),
+        (False, b"{}", None),
+    ],
+)
+def test_a_board_without_a_time_zone_gets_this_computers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_rules: bool, config: bytes, expected: str | None
+):
+    monkeypatch.setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
+    files: Files = {"boot.py": BOOT, "config.json": config}
+    firmware: Files = {"engram/__init__.py": b"", "engram/zone.py": b""} if has_rules else {}
+    flash = flash_with(tmp_path, files | firmware)
+    typed(monkeypatch, "Home")
+    with StandIn(flash) as board:
+        setup.setup(board.port, Progress())
+    assert json.loads(files_on(flash)["config.json"]).get("timezone") == expected
+
+
+@needs_micropython
 def test_a_model_is_written_beside_the_other_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     flash = board_with(tmp_path, config=b'{"mode": "lightweight"}')
     typed(monkeypatch, "", "https://api.openai.com/v1", "gpt", "", "")

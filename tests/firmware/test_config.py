@@ -3,7 +3,7 @@
 import json
 
 from engram import files
-from engram.config import SECRETS, SETTINGS, Config
+from engram.config import SECRETS, SETTINGS, Config, zone_of
 from engram.errors import ConfigError
 from support import folder, raises
 
@@ -78,8 +78,21 @@ def test_everybody_may_talk_only_if_a_star_says_that_it_is_meant():
         assert name in problem and "open *" in problem
 
 
-def test_a_time_zone_that_is_none_is_refused():
-    assert _problem('{"timezone":"+25:00"}').key == "timezone"
+def test_a_time_zone_that_is_none_is_refused_with_an_example():
+    for zone in ("+25:00", "noon", "Europe/Berlin", "UTC+1", "CET-1CEST", "CET-1CEST,M3.5.0,M10.5.0/999", "ÇET-1"):
+        problem = str(_problem('{"timezone":"%s"}' % zone))
+        assert problem.startswith("config: timezone: must be an offset such as +01:00, or a rule such as CET-1CEST,"), (
+            problem
+        )
+    for wrong in ("1", '""', '"%s"' % ("x" * 65)):
+        assert "must be a text of 1 to 64 characters" in str(_problem('{"timezone":%s}' % wrong))
+
+
+def test_a_time_zone_is_an_offset_or_a_rule_with_daylight_saving():
+    assert zone_of("-03:30") == (-210, None)
+    standard, zone = zone_of("CET-1CEST,M3.5.0,M10.5.0/3")
+    assert (standard, zone.rule) == (60, "CET-1CEST,M3.5.0,M10.5.0/3")
+    assert Config(_with('{"timezone":"<-03>3"}')).get("timezone") == "<-03>3"
 
 
 def test_broken_json_is_named_by_its_file():

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from another_site import another_site
 from chromium import Chromium, Tab, find_chromium
 from companion_fixtures import board, companion
 from device_tokens import make_tokens
@@ -26,12 +27,28 @@ def chromium() -> Iterator[Chromium]:
         yield browser
 
 
+@pytest.fixture(scope="session")
+def used_tabs() -> list[Tab]:
+    """The tab that the test before has left, if there is one."""
+    return []
+
+
+@pytest.fixture(scope="session")
+def empty_page() -> Iterator[str]:
+    """The address of a page that does nothing, on the companion's host."""
+    with another_site("<title>empty</title>", "127.0.0.1") as address:
+        yield address
+
+
 @pytest.fixture
-def tab(chromium: Chromium) -> Iterator[Tab]:
-    """A tab of its own."""
-    made = chromium.tab()
+def tab(chromium: Chromium, used_tabs: list[Tab], empty_page: str) -> Iterator[Tab]:
+    """A tab as of somebody who opens a browser for the first time."""
+    made = used_tabs.pop() if used_tabs else chromium.tab()
+    made.reset(empty_page)
     yield made
-    made.close()
+    # After a test that the browser did not survive there is none.
+    if made.is_alive():
+        used_tabs.append(made)
 
 
 @pytest.fixture(scope="session")

@@ -1,14 +1,14 @@
 """The page in a real browser: chat that streams, with the keyboard alone, without a script, narrow and dark."""
 
+import itertools
 from collections.abc import Callable
 
 import pytest
 
 from chromium import Chromium, Tab
+from extent import extent
 from peers import Companion
 from sending import Sent
-
-pytestmark = pytest.mark.xdist_group("chromium")  # one browser for all of them
 
 EVIL = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 
@@ -153,8 +153,10 @@ def test_without_a_script_a_message_is_sent_and_read(companion: Companion, kitch
     assert "UTC" in tab.text(".exchange time")
 
 
-@pytest.mark.parametrize("width", [320, 768, 1600])
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.shortened
+@pytest.mark.parametrize(
+    "width, dark", extent([*itertools.product([320, 768, 1600], [False, True])], [(320, True), (1600, False)])
+)
 def test_no_view_is_wider_than_the_window(companion: Companion, kitchen: Sent, tab: Tab, width: int, dark: bool):
     tab.size(width, dark=dark)
     for path in (

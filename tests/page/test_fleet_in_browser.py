@@ -13,8 +13,6 @@ from engram_host.companion.types import Hello, LogName, LogState, Sender
 from peers import Companion
 from sending import Sent
 
-pytestmark = pytest.mark.xdist_group("chromium")  # one browser for all of them
-
 EVIL = "<img src=x onerror=\"document.title='owned'\">"
 BOARDS = 1000
 

@@ -9,8 +9,6 @@ from chromium import Chromium, Tab
 from peers import Companion
 from sending import Sent
 
-pytestmark = pytest.mark.xdist_group("chromium")  # one browser for all of them
-
 EVIL = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 
 
@@ -43,6 +41,7 @@ def outcome(**counts: int) -> list[str]:
 
 
 def edited(tab: Tab, address: str, text: str) -> None:
+    tab.hurry()
     tab.open(address)
     tab.run("document.querySelector('#text').value = ''")
     tab.fill("#text", text)

@@ -1,17 +1,12 @@
-"""Search, days and imports in a real browser: hits as they are typed, without a script, and a file into a real board."""
+"""Search and days in a real browser: hits as they are typed, and without a script."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
-import get_micropython
 from chromium import Chromium, Tab
-from peers import BoardProcess, Companion
+from peers import Companion
 from sending import Sent
-from waiting import wait_until
-
-pytestmark = pytest.mark.xdist_group("chromium")  # one browser for all of them
 
 EVIL = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 
@@ -84,32 +79,3 @@ def test_no_view_is_wider_than_the_window(companion: Companion, kitchen: Sent, t
         tab.run("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
         assert tab.run("document.documentElement.scrollWidth") <= width, path
         assert tab.complaints() == [], path
-
-
-@pytest.fixture
-def shed(tmp_path: Path, companion: Companion) -> Iterator[BoardProcess]:
-    """A simulated board that lets the companion speak for its owner."""
-    with BoardProcess(tmp_path / "shed", companion.mqtt_url, "shed", 0, 1, **{"companion.chat": "owner"}) as board:
-        wait_until("it is known", lambda: companion.client.get("/v1/devices/shed").status_code == 200)
-        yield board
-
-
-@pytest.mark.skipif(
-    not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython for this machine"
-)
-def test_a_file_is_looked_at_and_imported_into_a_board(
-    companion: Companion, shed: BoardProcess, tab: Tab, tmp_path: Path
-):
-    file = tmp_path / "list.md"
-    file.write_text(f"# Shopping\n- buy milk\n- {EVIL}\n- buy tea #drinks\n")
-    tab.open(f"{companion.url}/boards/shed/import")
-    tab.choose_file("#file", file)
-    tab.click("main form button")
-    tab.wait("the preview is there", "document.querySelector('#preview')")
-    assert "new: 3" in tab.text("main") and "Nothing has been sent" in tab.text("main")
-    tab.click("button[value=start]")
-    tab.wait("it is imported", "document.querySelector('#state')?.textContent === 'Imported'")
-    assert "3 of 3 lines" in tab.text("#progress") and "new: 3" in tab.text("#progress .counts")
-    assert tab.run("document.title") != "owned" and tab.complaints() == []
-    contents = [line["content"] for line in shed.lines("records") if "content" in line]
-    assert contents == ["buy milk", EVIL, "buy tea"]

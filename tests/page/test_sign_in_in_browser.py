@@ -8,8 +8,6 @@ from cli_case import fine
 from engram_host.companion.auth import tokens
 from peers import Companion
 
-pytestmark = pytest.mark.xdist_group("chromium")  # one browser for all of them
-
 
 def operator(strict: Companion) -> str:
     return (strict.home / tokens.OPERATOR_FILE).read_text().strip()

@@ -16,7 +16,6 @@ _SNIPPET = const(400)  # characters of one memory in a list
 _SHORTEST = const(40)  # of one in a list that is too long
 _RESULT_LONGEST = const(6000)  # characters of a result: it stays in the heap until the turn is over
 _UNCERTAIN = const("this came nearest, and may not be what was asked for: say so, or ask back.")
-_DAY = const(86400)
 _FIELDS = const(("type", "importance", "keywords", "pinned", "source", "supersedes", "turns"))
 _REMOTE = const(("memory_search", "memory_recall", "memory_get"))  # tools to which a companion may have more
 
@@ -359,19 +358,19 @@ class Tools(_Parts):
 
     def _times(self, arguments: dict) -> tuple:
         since = self._moment("since", arguments["since"]) if "since" in arguments else 0
-        until = self._moment("until", arguments["until"]) + _DAY if "until" in arguments else 0
+        until = self._moment("until", arguments["until"], 1) if "until" in arguments else 0
         return since, until
 
     def _end(self, argument: str, day: str) -> int:
         """The moment at which a day is over, which must be to come."""
-        end = self._moment(argument, day) + _DAY
+        end = self._moment(argument, day, 1)
         if self.clock.known and end <= self.clock.now():
             raise ArgumentError(argument, "is over; today is %s." % self.clock.day(self.clock.now()))
         return end
 
-    def _moment(self, argument: str, day: str) -> int:
+    def _moment(self, argument: str, day: str, days_after: int = 0) -> int:
         try:
-            return self.clock.start_of(day)
+            return self.clock.start_of(day, days_after)
         except ValueError:
             raise ArgumentError(argument, "must be a day such as 2026-01-31.") from None
 

@@ -17,7 +17,6 @@ from engram.errors import StoreError
 
 _FILE = const("/learning.json")
 _LARGEST = const(4096)  # bytes of the file
-_DAY = const(86400)
 _BATCH_CHARS = const(6000)  # of the texts of one batch: they stand in one prompt
 _MOST_FLUSHED = const(64)  # sessions: as many as session.live allows
 
@@ -162,7 +161,7 @@ class LearningCursor:
 
     def _turn_day(self) -> None:
         # A clock that is set back, or not set yet, gives no new day's calls.
-        today = (self._clock.now() + self._clock.zone_minutes * 60) // _DAY
+        today = self._clock.day_number(self._clock.now())
         if self._clock.known and today > self._day:
             self._day, self.calls, self.tokens = today, 0, 0
 

@@ -96,7 +96,9 @@ FROM_BOARD = {
     "push": (_MID, _ROOM, ("text", (_TEXT, 1, PUSH_CHARS))),
     "status": (_ITEMS,),
 }
-# And what it is answered.
+# Fields that a message has only where there is something to say; who does not know one passes it over.
+OPTIONAL = {"hello": (("rule", (_TEXT, 1, 64)),)}
+# What a board is answered.
 TO_BOARD = {
     "welcome": (("records", _HELD), ("journal", _HELD), ("archived", _SEQ), ("asks", _IS), ("told", (_TEXT, 0, 1000))),
     "have": (_OF_LOG, _OF_EPOCH, ("have", _SEQ)),
@@ -123,7 +125,7 @@ class BadMessage(EngramError):
 
 def encode(op: str, board: str, link: int, n: int, **fields) -> bytes:
     """The head of a message. `fields` as the tables tell: ArgumentError if one does not fit."""
-    table = FROM_BOARD.get(op) or TO_BOARD.get(op) or ()
+    table = (FROM_BOARD.get(op) or TO_BOARD.get(op) or ()) + _optional(op, fields)
     _check(_ADDRESS, {"board": board, "link": link, "n": n})
     _check(table, fields)
     pairs = [("op", op), ("board", board), ("link", link), ("n", n)]
@@ -146,7 +148,7 @@ def decode(data, table) -> tuple:
         raise BadMessage("there is no message of that kind.")
     try:
         _check(_ADDRESS, head)
-        _check(table[op], head)
+        _check(table[op] + _optional(op, head), head)
     except ArgumentError as error:
         raise BadMessage("in the message %s %s %s" % (op, error.argument, error.problem))
     if op not in ("lines", "note") and end < len(data):
@@ -164,6 +166,10 @@ def is_row(value, *kinds) -> bool:
 def shown(number: int) -> str:
     """A check as it stands in a message."""
     return "%08x" % number
+
+
+def _optional(op: str, fields: dict) -> tuple:
+    return tuple([row for row in OPTIONAL.get(op, ()) if row[0] in fields])
 
 
 def _check(table, fields: dict) -> None:

@@ -87,7 +87,10 @@ class Replication:
     async def _greet(self) -> None:
         states = {copy.name: copy.state() for copy in self.copies}
         relied = self._archived.durable_seq if self._archived else 0
-        welcome = await self.ask("hello", version=VERSION, zone=self._clock.zone_minutes, relied=relied, **states)
+        clock = self._clock
+        if clock.zone:
+            states["rule"] = clock.zone.rule
+        welcome = await self.ask("hello", version=VERSION, zone=clock.zone_minutes, relied=relied, **states)
         version = welcome.get("version", 1)  # the lower one of both sides; the first companions name none
         if version != VERSION:
             problem = "update the companion: it speaks version %s of the messages, not %d"

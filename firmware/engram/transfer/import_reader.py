@@ -97,8 +97,8 @@ class ImportReader:
     def _read_page(self, file):
         from engram.transfer.markdown_reader import MarkdownReader  # seldom needed
 
-        zone_seconds = 60 * self._clock.zone_minutes
-        page = self._page = MarkdownReader(self._note_unknown, lambda seconds: seconds - zone_seconds)
+        clock = self._clock
+        page = self._page = MarkdownReader(self._note_unknown, lambda local: clock.moment(0, local // 60) + local % 60)
         for number, line in _lines_of(file):
             if isinstance(line, int):
                 yield page.end() or (number, "")

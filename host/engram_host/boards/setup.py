@@ -10,11 +10,22 @@ from engram_host.boards import profile
 from engram_host.boards.backup import SECRETS, SETTINGS
 from engram_host.boards.errors import BadRequest, BoardFailed
 from engram_host.boards.progress import Progress
-from engram_host.boards.session import open_session
+from engram_host.boards.session import BoardSession, open_session
+from engram_host.time_zones import computer_zone
 
 MOST_NETWORKS = 8
 _ANTHROPIC = "api.anthropic.com"
 """In the URL of a service that has an API of its own (llm.api)."""
+_UTC = "+00:00"
+"""The time zone of a board whose settings name none."""
+
+_READS_RULES = """
+try:
+    import engram.zone
+    print("yes")
+except ImportError:
+    print("no")
+"""
 
 
 @dataclass(frozen=True)
@@ -45,7 +56,10 @@ class SetupAnswers:
 
 
 def setup(named_port: str, progress: Progress) -> None:
-    """Ask for a network, a model with its key, and a bot's token, and add them to what the board has."""
+    """Ask for a network, a model with its key, and a bot's token, and add them to what the board has.
+
+    A board whose settings name no time zone gets this computer's.
+    """
     answers = _asked()
     if not answers:
         progress.say("Nothing to change.")
@@ -55,9 +69,10 @@ def setup(named_port: str, progress: Progress) -> None:
     progress.step("Stopping the board")
     with open_session(named_port) as session:
         present = session.list_tree("", deep=False)
-        for name, changed in ((SECRETS, with_secrets), (SETTINGS, with_settings)):
+        zone = _zone_for(session)
+        for name in (SECRETS, SETTINGS):
             old = _parsed(name, session.get_file(name) if name in present else b"{}")
-            content = changed(old, answers)
+            content = with_secrets(old, answers) if name == SECRETS else with_settings(old, answers, zone)
             profile.check_settings(name, content)
             if json.loads(content) != old:
                 progress.step("Writing")
@@ -65,6 +80,13 @@ def setup(named_port: str, progress: Progress) -> None:
     *others, last = answers.changed
     changed_words = f"{', '.join(others)} and {last}" if others else last
     progress.say(f"The board now has {changed_words}, and restarts.")
+
+
+def _zone_for(session: BoardSession) -> str:
+    """This computer's time zone, "" if the board has it anyway or its firmware is of before there were rules."""
+    zone = computer_zone()
+    is_known = "," not in zone or session.run_code(_READS_RULES) == "yes"
+    return zone if is_known and zone != _UTC else ""
 
 
 def _asked() -> SetupAnswers:
@@ -100,9 +122,11 @@ def with_secrets(old: dict[str, Any], answers: SetupAnswers) -> bytes:
     return (json.dumps(new, ensure_ascii=False) + "\n").encode()
 
 
-def with_settings(old: dict[str, Any], answers: SetupAnswers) -> bytes:
-    """config.json with a service and a model; what is empty stays as it was."""
+def with_settings(old: dict[str, Any], answers: SetupAnswers, zone: str = "") -> bytes:
+    """config.json with a service and a model, and a time zone if it has none; what is empty stays as it was."""
     new = dict(old)
+    if zone:
+        new.setdefault("timezone", zone)
     model = {}
     if answers.url:
         model = {"url": answers.url, "api": "anthropic" if _ANTHROPIC in answers.url else "openai"}

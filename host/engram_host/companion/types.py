@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from engram.config import SECRETS
+from engram_host.time_zones import BoardZone
 
 LogName = Literal["records", "journal"]
 LOGS: tuple[LogName, ...] = ("records", "journal")
@@ -47,8 +48,8 @@ class Sender:
 
 @dataclass(frozen=True)
 class Hello:
-    """A board begins a connection. `zone` is minutes east of Greenwich; up to seq `relied` of its records it had
-    the confirmation that the companion has its archive lines when it took lines off its flash.
+    """A board begins a connection. `zone` and `rule` are as in BoardZone; up to seq `relied` of its records it had the
+    confirmation that the companion has its archive lines when it took lines off its flash.
     """
 
     device: str
@@ -56,6 +57,7 @@ class Hello:
     zone: int
     logs: dict[LogName, LogState]
     relied: int = 0
+    rule: str = ""
 
 
 ANY_SCOPE = "*"
@@ -168,14 +170,14 @@ class SetAsideLine:
 
 @dataclass(frozen=True)
 class Device:
-    """A board that the companion knows. `heard` is Unix seconds, `zone` minutes east of Greenwich, `version` that of its newest
-    change; `logs` are those of the present epochs. `generation` differs from that of an erased board of this name.
+    """A board that the companion knows. `heard` is Unix seconds, `version` that of its newest change; `logs` are those of the
+    present epochs. `generation` differs from that of an erased board of this name.
     """
 
     name: str
     board: str
     heard: int
-    zone: int
+    zone: BoardZone
     version: int
     logs: dict[LogName, LogState]
     have: dict[LogName, int]

@@ -12,8 +12,9 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
+
+from engram_host.time_zones import computer_zone
 
 from . import board
 
@@ -59,7 +60,11 @@ def run_board(options: SimulatorOptions) -> int:
         with contextlib.ExitStack() as stack:
             waker = stack.enter_context(board.signals())
             stack.enter_context(_locked(home))
-            environment = {"ENGRAM_HOME": str(home), "MICROPYPATH": board.SEARCH_PATH, "ENGRAM_TIMEZONE": _timezone()}
+            environment = {
+                "ENGRAM_HOME": str(home),
+                "MICROPYPATH": board.SEARCH_PATH,
+                "ENGRAM_TIMEZONE": computer_zone(),
+            }
             if options.llm:
                 environment |= stack.enter_context(_scripted_model(options.llm))
             if options.companion:
@@ -70,13 +75,6 @@ def run_board(options: SimulatorOptions) -> int:
     except (Unusable, board.NoMicroPython) as problem:
         print(problem, file=sys.stderr)
         return 2
-
-
-def _timezone() -> str:
-    """This computer's offset from UTC as the firmware's settings have it, such as +02:00."""
-    offset = datetime.now().astimezone().isoformat()[-6:]
-    # A zone of local mean time has seconds too, and then this is no offset.
-    return offset if offset[0] in "+-" else ""
 
 
 def _run(stack: contextlib.ExitStack, environment: dict[str, str], waker: int, *, has_prompt: bool) -> int:

@@ -10,6 +10,7 @@ from engram_host.companion.overview.warnings import LONG_SECONDS, BoardWarning, 
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.page.types import BoardQuery, BoardRow, BoardSort
 from engram_host.companion.types import ConversationLimits, Hello, LineBatch, LogState, Said, Sender, SeqRange
+from engram_host.time_zones import BoardZone
 from peers import Companion
 from sending import Sent
 
@@ -76,20 +77,20 @@ def test_boards_are_filtered_by_when_they_were_heard(boards: CompanionStore):
 
 
 def test_a_board_has_its_figures(boards: CompanionStore):
-    assert boards.board_row("kitchen") == BoardRow("kitchen", 300, 0, 2, 0, 0, 0, 0)
-    assert boards.board_row("garden") == BoardRow("garden", 100, 0, 0, 0, 0, 2, 50)
+    assert boards.board_row("kitchen") == BoardRow("kitchen", 300, BoardZone(), 2, 0, 0, 0, 0)
+    assert boards.board_row("garden") == BoardRow("garden", 100, BoardZone(), 0, 0, 0, 2, 50)
     assert boards.board_row("nobody") is None
 
 
 def test_warnings_say_what_to_do():
     now = 10 * LONG_SECONDS
-    quiet = BoardRow("kitchen", now - 2 * LONG_SECONDS, 0, 5, 5, 3, 1, now - 2 * LONG_SECONDS)
+    quiet = BoardRow("kitchen", now - 2 * LONG_SECONDS, BoardZone(), 5, 5, 3, 1, now - 2 * LONG_SECONDS)
     kinds = [each.kind for each in find_warnings(quiet, 2, now)]
     assert kinds == ["damaged", "waiting", "uncopied"]
-    early = BoardRow("kitchen", now + 1000, 0, 5, 5, 0, 0, 0)
+    early = BoardRow("kitchen", now + 1000, BoardZone(), 5, 5, 0, 0, 0)
     assert [each.sentence for each in find_warnings(early, 0, now)] == [BoardWarning("clock").sentence]
     assert BoardWarning("waiting", 1).sentence.startswith("1 message waits")
-    assert find_warnings(BoardRow("kitchen", now, 0, 5, 5, 3, 1, now), 0, now) == ()
+    assert find_warnings(BoardRow("kitchen", now, BoardZone(), 5, 5, 3, 1, now), 0, now) == ()
 
 
 def test_the_overview_counts_memories_turns_and_tags_by_day(companion: Companion, board):

@@ -300,7 +300,7 @@ def test_in_another_zone_texts_that_have_another_day_get_their_vectors(store, sm
     board.say(*"abcdef")
 
     def dated(device, change):
-        return f"[{(change.seq * 6 + device.zone // 60) // 24}] {text_of(device, change)}"
+        return f"[{(change.seq * 6 + device.zone.standard // 60) // 24}] {text_of(device, change)}"
 
     backlog = EmbeddingIndexer(store, embedder, dated, KEY)
     finish(backlog)
@@ -312,6 +312,16 @@ def test_in_another_zone_texts_that_have_another_day_get_their_vectors(store, sm
     device, found = store.device("kitchen"), stored(store, embedder)
     texts = {change.seq: dated(device, change) for change in store.changes("kitchen", 0)}
     assert {seq: one.digest for seq, one in found.items()} == {seq: text_digest(text) for seq, text in texts.items()}
+
+
+def test_a_rule_of_a_time_zone_leaves_the_vectors_as_they_are(store, small):
+    board, embedder = Board(store), Embedder()
+    board.say(*"abcdef")
+    backlog = make(store, embedder)
+    finish(backlog)
+    board.greet(zone=0, rule="GMT0BST,M3.5.0/1,M10.5.0")
+    finish(backlog)
+    assert len(stored(store, embedder)) == len(embedder.asked) == 6
 
 
 def test_new_lines_wake_it(store, small, monkeypatch):

@@ -433,6 +433,6 @@ def test_the_list_and_one_memory_are_served(api: httpx.Client):
     assert (found["total"], [each["id"] for each in found["entries"]]) == (2, ["m2"])
     assert set(found["scopes"]) >= {"user:owner", "user:ann"}
     one = api.get("/memories/m2").json()
-    assert (one["state"], one["turns"], one["more"]) == ("live", [{"id": "t1", "line": None}], False)
+    assert (one["state"], one["turns"], one["more"]) == ("live", [{"id": "t1", "line": None, "coming": True}], False)
     assert one["versions"] == [one["line"]]
     assert api.get("/memories?state=evil").status_code == 422

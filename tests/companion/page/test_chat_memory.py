@@ -1,6 +1,7 @@
 """Chat shows what the model was shown for an answer and why, what was remembered of it, and the sessions."""
 
 import json
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 
@@ -72,6 +73,33 @@ def test_what_was_remembered_stands_beside_the_message_and_is_undone_there(brows
     assert (head["text"], head["principal"]) == ("/undo m1", "owner")
     kitchen.ask("reply", mid=head["mid"], offer=1, k=1, items=[["problem", "the latest change is of m2."], ["end", ""]])
     assert "refused the latest change is of m2." in chat(browser, kitchen).replace(": ", " ")
+
+
+def settling(browser: PageClient, kitchen: Sent) -> bool:
+    """Whether the chat asks for what was remembered again."""
+    return any("data-settling" in each for each in browser.open(f"/boards/{kitchen.device}/chat").all("div"))
+
+
+def test_what_was_remembered_is_asked_for_again_once_an_answer_has_ended(browser: PageClient, kitchen: Sent):
+    path = f"/boards/{kitchen.device}/chat"
+    browser.send(path, {"id": "page:t1", "text": "hello"}, seen=path)
+    assert not settling(browser, kitchen)
+    kitchen.ask("listen", wait=10, mid="", turn="")
+    kitchen.ask("reply", mid="page:t1", offer=1, k=1, items=[["text", "hi"], ["end", "t1"]])
+    assert settling(browser, kitchen)
+
+
+def test_an_old_answer_is_asked_for_again_only_while_a_change_of_its_memory_waits(
+    companion: Companion, browser: PageClient, kitchen: Sent
+):
+    said(browser, kitchen, "the blue tin is in the attic", ["text", "Noted."])
+    with closing(sqlite3.connect(companion.home / "companion.db")) as database, database:
+        database.execute("UPDATE conversations SET changed = changed - 3600 WHERE device = ?", (kitchen.device,))
+    assert not settling(browser, kitchen)
+    view = browser.open(f"/boards/{kitchen.device}/chat")
+    fields = {"csrf": view.field("csrf"), "key": view.field("key"), "message": view.field("message")}
+    browser.send(f"/boards/{kitchen.device}/memories/m1/undo", fields)
+    assert settling(browser, kitchen)
 
 
 def test_the_turn_of_a_message_is_known_though_the_board_named_it_only_at_the_end(

@@ -17,6 +17,9 @@ HOSTILE = "\"<&'" * 450
 NOON = 1_795_176_000
 """2026-11-20 12:00 UTC."""
 
+SUMMER_NIGHT, WINTER_NIGHT = 1_782_945_000, 1_795_818_600
+"""2026-07-01 and 2026-11-27, 22:30 UTC: in Berlin past midnight, and before it."""
+
 HOUR = 3600
 DAY = 86400
 
@@ -52,6 +55,11 @@ def days(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
         kitchen.note("2026-11-20~ann.md", "- Ann's own note\n")
         kitchen.note("MEMORY.md", "- lasting\n")
         Sent(companion.posted, "empty", board="b2").sync()
+        berlin = Sent(companion.posted, "berlin", board="b4", zone=60, rule="CET-1CEST,M3.5.0,M10.5.0/3")
+        for at in (SUMMER_NIGHT, WINTER_NIGHT):
+            berlin.say("good night", at=at)
+            berlin.keep(f"late at {at}", created=at)
+        berlin.sync()
         busy = Sent(companion.posted, "busy", board="b3")
         for number in range(1500):
             busy.say(f"turn {number}", at=NOON + number)
@@ -79,6 +87,20 @@ def following(view: Parsed, name: str, at: int) -> int:
 
 def linked_days(view: Parsed) -> list[str]:
     return [each["href"].rpartition("/")[2] for each in view.all("a") if re.search(r"/days/\d", each["href"])]
+
+
+def test_days_and_times_follow_the_rule_of_a_boards_time_zone(browser: PageClient, days: Companion):
+    found = days.client.get("/v1/boards/berlin/journal?first=2026-06-01&days=366").json()
+    assert (found["zone"], found["rule"]) == (60, "CET-1CEST,M3.5.0,M10.5.0/3")
+    assert [(mark["day"], mark["turns"], mark["memories"]) for mark in found["days"]] == [
+        ("2026-07-02", 1, 1),
+        ("2026-11-27", 1, 1),
+    ]
+    view = browser.open("/boards/berlin/days/2026-07-02")
+    assert "2026-07-02 00:30 +0200" in {each.get("title") for each in view.all("time")}
+    since = browser.open("/boards/berlin/memories?since=2026-07-02&until=2026-07-02").words
+    assert f"late at {SUMMER_NIGHT}" in since and f"late at {WINTER_NIGHT}" not in since
+    assert days.client.get("/v1/boards/berlin").json()["rule"] == found["rule"]
 
 
 def test_the_calendar_shows_the_days_that_have_something_in_the_boards_zone(browser: PageClient):

@@ -9,6 +9,7 @@ import pytest
 from engram_host.companion.auth import tokens
 from engram_host.companion.page.page import time_tag
 from engram_host.companion.page.theme import THEMES, choose_theme
+from engram_host.time_zones import BoardZone
 from page_client import PageClient
 from peers import Companion
 
@@ -68,7 +69,15 @@ def test_no_answer_can_be_used_by_a_page_of_another_origin(browser: PageClient, 
     assert headers["cross-origin-resource-policy"] == "same-origin"
 
 
+def test_a_time_tells_a_boards_daylight_saving_to_the_script():
+    zone = BoardZone(60, "CET-1CEST,M3.5.0,M10.5.0/3")
+    summer, winter = time_tag(1_792_285_200, zone), time_tag(1_800_000_000, zone)
+    assert 'data-zone="120"' in summer and "+0200" in summer
+    assert 'data-zone="60"' in winter and "+0100" in winter
+
+
 def test_a_time_tells_the_boards_zone_to_the_script():
-    assert 'data-zone="120"' in time_tag(1_778_925_600, 120) and "12:00 +0200" in time_tag(1_778_925_600, 120)
+    there = time_tag(1_778_925_600, BoardZone(120))
+    assert 'data-zone="120"' in there and "12:00 +0200" in there
     assert "data-zone" not in time_tag(1_778_925_600) and "2026-05-16 10:00 UTC" in time_tag(1_778_925_600)
-    assert time_tag(1 << 60, 120) == ""
+    assert time_tag(1 << 60, BoardZone(60, "CET-1CEST,M3.5.0,M10.5.0/3")) == ""

@@ -113,6 +113,19 @@ def test_a_memory_is_shown_with_the_turn_that_it_came_from_and_its_history(
     assert not [each for each in replaced.all("form") if each["action"].endswith("/edit")]
 
 
+def test_a_turn_that_is_not_copied_yet_is_not_said_to_be_forgotten(browser: PageClient, kitchen: Sent, memories: str):
+    kitchen.say("a box came")
+    kitchen.keep("the box is red", tags=["box"], turns=["t2"])
+    kitchen.send("records", after=4)
+    view = browser.open(f"{memories}/m5")
+    assert "t2 · has not been copied yet" in view.words
+    assert any(each.get("id") == "from-part" and "data-behind" in each for each in view.all("section"))
+    kitchen.send("journal", after=1)
+    view = browser.open(f"{memories}/m5")
+    assert "a box came" in view.words
+    assert not any("data-behind" in each for each in view.all("section"))
+
+
 def test_a_turn_is_shown_until_it_was_forgotten(browser: PageClient, kitchen: Sent, memories: str):
     assert "t1 · owner" in browser.open(f"{memories}/m1").words
     kitchen.write("journal", op="redact", turn=1, at=1795247200)

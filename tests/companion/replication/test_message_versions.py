@@ -83,6 +83,19 @@ def test_a_field_of_a_later_form_is_checked_where_it_is_there(companion: Compani
     assert answer["op"] == "refused" and "relied must be a number" in answer["why"]
 
 
+def test_a_companion_that_knows_no_rule_of_a_time_zone_reads_the_rest(monkeypatch: pytest.MonkeyPatch):
+    message = hello(rule="CET-1CEST,M3.5.0,M10.5.0/3")
+    monkeypatch.setattr(messages, "OPTIONAL", {})
+    head, _ = messages.decode(message, messages.FROM_BOARD)
+    assert head["zone"] == 0
+
+
+def test_a_greeting_with_a_rule_that_is_none_is_refused(companion: Companion):
+    for rule, why in (("CET-1CEST", "a rule that the companion does not know"), ("", "rule must be a text of 1 to 64")):
+        (answer,) = heads(companion.posted("zoneless", hello(rule=rule)))
+        assert answer["op"] == "refused" and why in answer["why"]
+
+
 # --- boards to come
 
 

@@ -22,7 +22,7 @@ def test_a_database_has_the_name_that_people_know(url: str, name: str):
 
 def test_more_boards_are_listed_and_counted_than_a_statement_takes_values(store: CompanionStore):
     names = [f"board-{number:05d}" for number in range(33_000)] + ["folder:x"]
-    row = "(?, 'b', 0, 0, 0, 0, 0, 0)"
+    row = "(?, 'b', 0, 0, 0, 0, 0, 0, '')"
     store.database.write(lambda rows: rows.run_many(f"INSERT INTO devices VALUES {row}", [(name,) for name in names]))
     assert [device.name for device in store.sources()] == names
     assert store.count_devices() == 33_000

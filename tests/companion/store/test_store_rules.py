@@ -10,8 +10,9 @@ from engram import log_line
 from engram_host.companion.errors import Refused, Stale, UnknownDevice
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.replica import SILENCE_SECONDS
-from engram_host.companion.types import LOGS, Hello, LineBatch, LogName, Sender, SeqRange
+from engram_host.companion.types import LOGS, Hello, LineBatch, LogName, LogState, Sender, SeqRange
 from engram_host.companion.vector_types import Identity, StoredVector
+from engram_host.time_zones import BoardZone
 from plain_board import PlainBoard, PlainLog
 
 IDENTITY = Identity("test", 3, 1)
@@ -304,6 +305,15 @@ def test_lines_are_read_by_their_seqs_and_those_that_are_not_there_are_left_out(
     board = synced(store)
     log = board.logs["journal"]
     assert store.lines_at(board.name, "journal", log.epoch, [7, 40, 3]) == {3: log.lines[3], 7: log.lines[7]}
+
+
+def test_a_board_has_the_time_zone_of_its_last_greeting(store: CompanionStore):
+    board, rule = synced(store), "CET-1CEST,M3.5.0,M10.5.0/3"
+    logs: dict[LogName, LogState] = {log: board.logs[log].state for log in LOGS}
+    for link, zone in enumerate((BoardZone(60, rule), BoardZone(-300)), board.link + 1):
+        store.greet(Hello(board.name, Sender(board.board, link, 1), zone.standard, logs, rule=zone.rule), board.now)
+        row = store.board_row(board.name)
+        assert store.device(board.name).zone == zone and row and row.zone == zone
 
 
 def test_a_late_hello_of_the_same_connection_is_passed_over(store: CompanionStore):

@@ -20,7 +20,10 @@ def _told(heading: str) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("heading", SIDES)
 def test_the_page_shows_each_message_with_its_fields_in_order(heading):
-    taken = {name: [field for field, _ in table] for name, table in SIDES[heading].items()}
+    taken = {
+        name: [field for field, _ in (*table, *messages.OPTIONAL.get(name, ()))]
+        for name, table in SIDES[heading].items()
+    }
     assert _told(heading) == taken
 
 

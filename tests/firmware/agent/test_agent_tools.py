@@ -2,7 +2,9 @@
 
 from board import ANN, DAY, ROOM
 from calls import equipped, fill, problem_of, result_of, run
+from engram.clock import day_number
 from engram.memory.access import OWNER
+from engram.zone import Zone
 
 # --- memory_store
 
@@ -133,6 +135,16 @@ def test_recall_bounds_by_days():
     for more in ({"query": "bike"}, {"tags": ["bike"]}):
         found = result_of(board, "memory_recall", OWNER, since="2026-09-22", until="2026-09-22", **more)
         assert [memory["content"] for memory in found["memories"]] == ["bike 1"]
+
+
+def test_recall_bounds_by_all_of_a_day_that_has_25_hours():
+    board = equipped()
+    board.clock.zone = Zone("CET-1CEST,M3.5.0,M10.5.0/3")
+    for number, minute in enumerate((-1, 0, 1439, 1440)):
+        board.now = board.clock.moment(day_number("2026-10-25"), minute)
+        board.records.store(f"bike {number}", ["bike"])
+    found = result_of(board, "memory_recall", OWNER, since="2026-10-25", until="2026-10-25", tags=["bike"])
+    assert sorted(memory["content"] for memory in found["memories"]) == ["bike 1", "bike 2"]
 
 
 def test_recall_gives_no_more_than_the_limit():

@@ -1,5 +1,6 @@
 """The messages between board and companion: what is written is read, and what is no message is a BadMessage, whatever it is."""
 
+import json
 from binascii import crc32
 
 from engram import log_line
@@ -61,6 +62,20 @@ SAMPLES = (
     (TO_BOARD, "refused", {"why": "the disk is full.", "again": 15}),
 )  # fmt: skip
 LINE = log_line.encode([("seq", 4), ("op", "compacted")])
+
+
+def test_a_field_that_a_message_may_lack_is_checked_where_it_is_there():
+    fields = SAMPLES[0][2]
+    plain = encode("hello", "b1", 3, 4, **fields)
+    assert "rule" not in decode(plain, FROM_BOARD)[0]
+    ruled = encode("hello", "b1", 3, 4, rule="CET-1CEST,M3.5.0,M10.5.0/3", **fields)
+    assert decode(ruled, FROM_BOARD)[0]["rule"] == "CET-1CEST,M3.5.0,M10.5.0/3"
+    for wrong in ("", "x" * 65, 5):
+        with raises(ArgumentError):
+            encode("hello", "b1", 3, 4, rule=wrong, **fields)
+        with raises(BadMessage) as caught:
+            decode(_sealed(ruled[: ruled.rindex(b',"rule"')] + b',"rule":' + json.dumps(wrong).encode()), FROM_BOARD)
+        assert "rule must be a text of 1 to 64 characters" in str(caught.error)
 
 
 def _sealed(body: bytes) -> bytes:

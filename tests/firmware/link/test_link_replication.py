@@ -7,8 +7,10 @@ from board import Board
 from engram import log_line
 from engram.compat import finish
 from engram.link import messages
+from engram.link.replication import Replication
 from engram.link.rpc import LinkError, NoAnswer, Refused
 from engram.memory.access import OWNER
+from engram.zone import Zone
 from linked import Linked
 from samples import Numbers
 from support import raises, wait_until
@@ -58,6 +60,23 @@ async def test_a_lost_database_is_filled_again():
     linked.companion.copies.clear()
     await linked.copy()
     linked.check()
+
+
+async def test_the_greeting_names_the_rule_of_a_time_zone_only_if_there_is_one():
+    board = Board()
+    greetings = []
+    linked = Linked(board)
+
+    async def keep(op, body=None, **fields):
+        greetings.append(fields)
+        return await Replication.ask(linked.sync, op, body, **fields)
+
+    linked.sync.ask = keep
+    await linked.sync._greet()
+    board.clock.zone_minutes, board.clock.zone = 60, Zone("CET-1CEST,M3.5.0,M10.5.0/3")
+    await linked.sync._greet()
+    zones = [(fields["zone"], fields.get("rule")) for fields in greetings]
+    assert zones == [(0, None), (60, "CET-1CEST,M3.5.0,M10.5.0/3")]
 
 
 async def test_after_a_restart_nothing_is_sent_that_is_there():

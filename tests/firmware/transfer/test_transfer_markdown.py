@@ -6,6 +6,7 @@ import random
 from board import ANN, NOW, error_of
 from engram.compat import heap_used
 from engram.transfer.markdown_reader import MarkdownReader
+from engram.zone import Zone
 from markdown_pages import CASES, LIST, LISTED
 from movers import MANY, answered, fill, imported, live, mover
 from support import on_micropython
@@ -48,6 +49,20 @@ def test_times_are_those_of_the_pages_zone_or_the_boards():
         board.clock.zone_minutes = zone
         imported(board, title + page, "in.md")
         assert [row["created"] for row in live(board)] == [created], title
+
+
+def test_a_page_has_times_of_one_offset_and_a_list_those_of_the_boards_rule():
+    zone = Zone("CET-1CEST,M3.5.0,M10.5.0/3")
+    board = mover()
+    board.clock.zone_minutes, board.clock.zone = zone.standard, zone
+    board.records.store("It rains", ["a"])
+    page = _page(board)
+    assert page.startswith("# Memories, times at +01:00\n") and "(15:13:20;" in page
+    for listed in (page, "## 2026-09-21\n- It rains\n  (16:13:20)\n"):
+        board = mover()
+        board.clock.zone = zone
+        imported(board, listed, "in.md")
+        assert [row["created"] for row in live(board)] == [NOW], listed
 
 
 def test_what_cannot_be_read_is_reported_with_its_line():

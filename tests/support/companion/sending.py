@@ -19,11 +19,14 @@ def digest(lines: Iterable[bytes]) -> str:
 class Sent:
     """A board with two logs in RAM; `post(device, message)` gives the answers."""
 
-    def __init__(self, post, device: str = "kitchen", board: str = "b1", epoch: int = 11, zone: int = 0):
+    def __init__(
+        self, post, device: str = "kitchen", board: str = "b1", epoch: int = 11, zone: int = 0, rule: str = ""
+    ):
         self.post = post
         self.device = device
         self.board = board
         self.zone = zone
+        self.rule = rule
         self.link = 1
         self.n = 0
         self.epoch = epoch
@@ -74,7 +77,8 @@ class Sent:
         """Begin a connection; the answer's head."""
         self.link += 1
         logs = {name: [self.epoch, 1, self._next(name), self.rewrites] for name in self.lines}
-        return self.ask("hello", b"", version=1, zone=self.zone, relied=0, **logs)
+        rule = {"rule": self.rule} if self.rule else {}
+        return self.ask("hello", b"", version=1, zone=self.zone, relied=0, **logs, **rule)
 
     def send(self, log: str, after: int = 0, to: int | None = None) -> dict[str, Any]:
         """Send the lines of a span; the answer's head."""

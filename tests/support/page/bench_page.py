@@ -27,6 +27,7 @@ import psutil
 
 from engram_host.companion.page.assets import Assets
 from household import Household, fill_household, write_folders
+from many_memories import MEMORIES, memory_fields
 from page_client import PageClient
 from page_views import PERSON, VIEWS, PageView
 from peers import free_port
@@ -36,7 +37,7 @@ from server_process import CompanionProcess, ServerFailed
 ROOT = Path(__file__).resolve().parents[3]
 OUT = ROOT / "build" / "bench" / "page.json"
 
-MEMORIES, BOARDS = 10_000, 1_000
+BOARDS = 1_000
 REQUESTS = 21
 
 MOST_MS = 300.0
@@ -44,11 +45,6 @@ MOST_VIEW_BYTES = 60 * 1024
 MOST_STATIC_BYTES = 250 * 1024
 MOST_GROWTH_MB = 25.0
 """The bounds: of a view's time, also the first one, unless it searches; of its bytes, of all static files, of memory."""
-
-_WORDS = (
-    "kettle", "garden", "violin", "ticket", "harbour", "window", "coffee", "bicycle", "letter", "winter", "shed", "lamp",
-    "boiler", "recipe", "train", "neighbour",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -73,13 +69,7 @@ def fill(companion: CompanionProcess, now: int) -> Household:
     house = fill_household(companion, now)
     board = house.kitchen
     for number in range(MEMORIES):
-        words = [_WORDS[(number * step + step) % len(_WORDS)] for step in (1, 3, 5, 7, 11, 13)]
-        board.keep(
-            f"number {number}: the {' '.join(words)} is where it was on day {number % 365}.",
-            tags=[words[0], words[1]],
-            keywords=[words[2]],
-            created=now - number * 3600,
-        )
+        board.keep(**memory_fields(number, now))
     board.sync()
     for number in range(BOARDS):
         Sent(board.post, f"board-{number:04}", board=f"n{number}").hello()

@@ -24,12 +24,12 @@ class Board:
         self.n = 1
         self.greet(zone=0)
 
-    def greet(self, zone):
+    def greet(self, zone, rule=""):
         logs: dict[LogName, LogState] = {
             "records": LogState(5, 1, 1, 0),
             "journal": LogState(5, 1, len(self.texts) + 1, 0),
         }
-        self.store.greet(Hello(self.device, self.sender(), zone, logs), NOW)
+        self.store.greet(Hello(self.device, self.sender(), zone, logs, rule=rule), NOW)
 
     def sender(self):
         self.n += 1

@@ -16,6 +16,7 @@ from engram_host.companion.search.engine import QueryVector, SearchEngine
 from engram_host.companion.search.request import SearchRequest, SearchResult
 from engram_host.companion.types import Change, Device, LogName, LogState
 from engram_host.companion.vector_types import Identity, StoredVector, Vector, text_digest
+from engram_host.time_zones import BoardZone
 
 NOW = 1_800_000_000
 IDENTITY = Identity("test", 8, embedding_text.KEY_VERSION)
@@ -71,7 +72,13 @@ class SearchStore:
         newest = max((version for version, _ in self._lines[name].values()), default=0)
         state = LogState(1, 1, 1 << 20, 0)
         return Device(
-            name, name, 0, self._zone, newest, {"records": state, "journal": state}, {"records": 0, "journal": 0}
+            name,
+            name,
+            0,
+            BoardZone(self._zone),
+            newest,
+            {"records": state, "journal": state},
+            {"records": 0, "journal": 0},
         )
 
     def changes(self, device: str, after: int, limit: int = 2000) -> list[Change]:

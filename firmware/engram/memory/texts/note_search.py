@@ -9,7 +9,6 @@ from engram import text
 from engram.compat import const
 from engram.memory.texts.notes import MEMORY
 
-_DAY = const(86400)
 _MOST_BYTES = const(131072)  # of files, newest first: bounds the time of a search
 _MOST = const(12)  # lines that are kept: bounds the heap
 _LONGEST = const(320)  # characters of one
@@ -31,7 +30,7 @@ def find(notebook, names: list, terms: list, clock, since: int = 0, until: int =
     count, room = 0, _MOST_BYTES
     for name in names:
         at = clock.now() if name == MEMORY else clock.start_of(name[:-3])
-        if room < 0 or (until and at >= until) or (since and (name == MEMORY or at + _DAY <= since)):
+        if room < 0 or (until and at >= until) or (since and (name == MEMORY or clock.start_of(name[:-3], 1) <= since)):
             continue
         for number, raw in enumerate(notebook.raw_lines(name), 1):
             room -= len(raw)

@@ -5,14 +5,13 @@ sees their own files under these names; principal_files.py tells where they stan
 """
 
 from engram import files
-from engram.clock import day_number
+from engram.clock import day_name, day_number
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import principal_files
 from engram.memory.access import OWNER, notebook_of
 
 MEMORY = "MEMORY.md"
-_DAY = const(86400)
 _MOST_FILES = const(
     400
 )  # of one principal: from then on an import brings no other day; each takes a block of the flash
@@ -80,7 +79,8 @@ class Notebook(principal_files.PrincipalTexts):
     def yesterday(self) -> str:
         """The name of yesterday's note."""
         clock = self._texts.clock
-        return clock.day(clock.now() - _DAY) + ".md"
+        # Not what was so many seconds ago: a day may have 25 hours.
+        return day_name(clock.day_number(clock.now()) - 1) + ".md"
 
     def names(self):
         """The names of the files that exist: MEMORY.md first, then the notes, newest first."""
@@ -119,6 +119,12 @@ class Notebook(principal_files.PrincipalTexts):
         new = principal_files.appended(old, line)
         self._check_text(name, new)
         self._texts.changes.note_append(self.kind, name, len(old), self._principal)
+        self._texts.put(self._path(name), new, is_appended=True)
+
+    def append_by_board(self, name: str, line: str) -> None:
+        """Add a line that nobody asked for: undo does not take it back in place of what somebody did."""
+        new = principal_files.appended(self.text(name), line)
+        self._check_text(name, new)
         self._texts.put(self._path(name), new, is_appended=True)
 
     def clear(self, day: str = "") -> str:

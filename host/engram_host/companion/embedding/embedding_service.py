@@ -292,7 +292,7 @@ def text_of_change(device: Device, change: Change) -> str:
     if change.line is None:
         return ""
     try:
-        return embedding_text(change.log, log_line.decode(change.line), device.zone)
+        return embedding_text(change.log, log_line.decode(change.line), device.zone.standard)
     except ValueError:
         _log.error("%s: line %d of %s cannot be read", device.name, change.seq, change.log)
         return ""

@@ -218,9 +218,9 @@ class EmbeddingIndexer:
         positions = {}
         for device in devices:
             known = self._positions.get(device.name)
-            is_other = known is None or (known.identity, known.zone) != (str(identity), device.zone)
+            is_other = known is None or (known.identity, known.zone) != (str(identity), device.zone.standard)
             if known is None or is_other or known.top > device.version:
-                known = read_position(self._store, device.name, identity, device.zone)
+                known = read_position(self._store, device.name, identity, device.zone.standard)
             known.extend_to(device.version)
             positions[device.name] = known
         return positions

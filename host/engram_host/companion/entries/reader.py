@@ -85,7 +85,7 @@ class LogCopy:
     def oldest_first(self) -> Iterator[ReadEntry]:
         """All entries that were not forgotten, in the order of their latest lines."""
         for seq, line in self._lines():
-            number = describe_line(self._log, line, self.device.zone).number
+            number = describe_line(self._log, line, self.device.zone.standard).number
             entry = self._entry_state(number)
             if entry and entry.latest == seq and entry.state != FORGOTTEN:
                 yield ReadEntry(self._id(number), self._state(entry, line), line)
@@ -132,7 +132,7 @@ class LogCopy:
         """Find out what became of each entry."""
         self._archived.update(seq for seq, _ in self._archive())
         for seq, line in self._lines():
-            entry = describe_line(self._log, line, self.device.zone)
+            entry = describe_line(self._log, line, self.device.zone.standard)
             self._fates.add_line(seq, entry)
             if entry.number == seq:
                 self._firsts.add(seq)

@@ -17,15 +17,16 @@ from engram_host.companion.entries.lifecycle import EntryStates
 from engram_host.companion.entries.reader import archived_lines
 from engram_host.companion.store.replica import ReplicaReader
 from engram_host.companion.types import Device, LogName, SeqRange
+from engram_host.time_zones import BoardZone
 
 _DAY_SECONDS = 86400
 _CONCERNS_OTHERS = frozenset({"op", "scopes", "with", "supersedes", "past", "gone"})
 """Fields of lines that may do something to entries, others or their own."""
 
 
-def day_of(at: int, zone: int) -> int:
-    """The day of a moment where a board is, in days since 1970; `zone` in minutes east of UTC."""
-    return (at + zone * 60) // _DAY_SECONDS
+def day_of(at: int, zone: BoardZone) -> int:
+    """The day of a moment where a board is, in days since 1970."""
+    return zone.day_of(at)
 
 
 class ScannedEntry(NamedTuple):
@@ -60,7 +61,7 @@ def scan_entries(store: ReplicaReader, device: Device, log: LogName, now: int) -
         if fields is None:
             continue
         version = read_plain(seq, fields) if _CONCERNS_OTHERS.isdisjoint(fields) else None
-        if version := version or _described_version(log, seq, fields, device.zone, states):
+        if version := version or _described_version(log, seq, fields, device.zone.standard, states):
             versions[seq] = version
     is_plain = states.is_plain
     for seq, (number, session, at, expires, tags, notes, scope, is_command) in versions.items():

@@ -173,10 +173,9 @@ class _Uses:
 
 @dataclass(frozen=True)
 class CopiedClock:
-    """The time in the board's zone, and and as much of a journal and an eviction as an importer needs."""
+    """The time, and as much of a journal and an eviction as an importer needs."""
 
     seconds: int
-    zone_minutes: int
     epoch: int = 0
     spare: int = 0
 

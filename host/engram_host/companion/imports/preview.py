@@ -63,7 +63,7 @@ class _Board:
 
     def __init__(self, copy: LogCopy, store: CompanionStore, now: int):
         self._records = CopiedRecords(copy)
-        self._clock = CopiedClock(now, copy.device.zone, spare=1 << 30)
+        self._clock = CopiedClock(now, spare=1 << 30)
         name = copy.device.name
         self._texts = CopiedTexts(lambda file: store.note_lines(name, file, OWNER.principal))
         self.unknown: dict[str, None] = {}

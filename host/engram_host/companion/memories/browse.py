@@ -133,7 +133,8 @@ class MemoryBrowser:
         with index.lock:
             there = [seq for seq in seqs if _is_there(index.entry_state("journal", seq))]
         lines = read_lines(self._store, device, "journal", there)
-        return tuple(SourceTurn(f"t{seq}", lines.get(seq)) for seq in seqs)
+        copied = device.have["journal"]
+        return tuple(SourceTurn(f"t{seq}", lines.get(seq), seq > copied) for seq in seqs)
 
     # --- by turn and by id
 

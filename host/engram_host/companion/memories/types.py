@@ -49,10 +49,12 @@ class MemoryPage:
 
 @dataclass(frozen=True)
 class SourceTurn:
-    """A turn that a memory came from; `line` is None if the copy has it no more, or it was forgotten."""
+    """A turn that a memory came from; `line` is None if the copy has it no more or not yet, or it was forgotten."""
 
     id: str
     line: dict[str, Any] | None
+    is_coming: bool
+    """Whether the copy has not come to it yet."""
 
 
 @dataclass(frozen=True)

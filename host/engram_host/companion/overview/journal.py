@@ -18,6 +18,7 @@ from engram_host.companion.entries.reader import read_lines
 from engram_host.companion.entries.scan import day_of, scan_entries
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Device, LogName
+from engram_host.time_zones import BoardZone
 
 MOST_KEPT = 8
 """Boards whose index is kept: one of 100,000 turns takes 2 MB."""
@@ -49,7 +50,7 @@ class DayMark:
 class Days:
     """Some days of a board that have something, oldest first; `first` and `last` are those of all, None if there are none."""
 
-    zone: int
+    zone: BoardZone
     marks: tuple[DayMark, ...]
     first: int | None
     last: int | None
@@ -97,7 +98,7 @@ class Day:
     distilled from the day's note, whenever that was; `principals` have a note of it.
     """
 
-    zone: int
+    zone: BoardZone
     mark: DayMark
     before: int | None
     after: int | None

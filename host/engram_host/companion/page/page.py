@@ -36,6 +36,7 @@ from engram_host.companion.page.catalog import LANGUAGE_COOKIE, NAMES, Texts, ch
 from engram_host.companion.page.markup import render_markdown
 from engram_host.companion.page.navigation import NAVIGATION, PERSONAL
 from engram_host.companion.page.theme import THEME_COOKIE, THEMES, choose_theme
+from engram_host.time_zones import BoardZone
 from engram_host.wording import format_size
 
 POLICY = (
@@ -249,16 +250,17 @@ def _link(request: Request, **changes: Any) -> str:
     return f"?{urlencode(left)}" if left else request.url.path
 
 
-def time_tag(seconds: int, zone: int | None = None) -> Markup:
+def time_tag(seconds: int, zone: BoardZone | None = None) -> Markup:
     """A time in UTC, which the page's script shows in the browser's zone, with that of a board where they differ; without
     the script that of a board is in its title.
     """
     try:
         at = datetime.fromtimestamp(seconds, UTC)
-        there = at.astimezone(timezone(timedelta(minutes=zone))) if zone is not None else None
+        minutes = zone.offset_minutes(seconds) if zone is not None else 0
+        there = at.astimezone(timezone(timedelta(minutes=minutes))) if zone is not None else None
     except (OverflowError, OSError, ValueError):
         return Markup("")
     title = there.strftime("%Y-%m-%d %H:%M %z") if there else ""
-    more = Markup(' title="{}" data-zone="{}"').format(title, zone) if there else ""
+    more = Markup(' title="{}" data-zone="{}"').format(title, minutes) if there else ""
     stamp = at.strftime("%Y-%m-%dT%H:%M:%SZ")
     return Markup('<time datetime="{}"{}>{}</time>').format(stamp, more, at.strftime("%Y-%m-%d %H:%M UTC"))

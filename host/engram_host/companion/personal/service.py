@@ -18,6 +18,7 @@ from engram_host.companion.search_service import SearchService
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.page.types import BoardQuery
 from engram_host.companion.types import Device
+from engram_host.time_zones import BoardZone
 
 ROOM = "page"
 
@@ -50,7 +51,7 @@ class PersonalDays:
     days: tuple[tuple[int, int], ...]
     day: int
     turns: tuple[ReadEntry, ...]
-    zone: int
+    zone: BoardZone
 
 
 class PersonalMemory:

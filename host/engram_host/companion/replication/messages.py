@@ -9,7 +9,7 @@ docs/reference/messages.md has the rules and the forms that there were.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypedDict, cast
+from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from engram import log_line, text
 from engram.errors import ArgumentError
@@ -17,6 +17,7 @@ from engram.link import messages
 from engram_host.companion.errors import Refused
 from engram_host.companion.search.request import Hit
 from engram_host.companion.types import LOGS, LogName
+from engram_host.time_zones import is_rule
 
 _THOUSAND = 1000
 _SURE_BYTES = 5
@@ -48,6 +49,7 @@ class HelloHead(Head):
     records: list[int]
     journal: list[int]
     relied: int
+    rule: NotRequired[str]
 
 
 class SpanHead(Head):
@@ -363,7 +365,7 @@ def negotiate(head: HelloHead) -> int:
 
 
 def check_states(head: HelloHead) -> None:
-    """Refuse a `hello` with numbers that no other message may name."""
+    """Refuse a `hello` with numbers that no other message may name, or a time zone that nobody can read."""
     for log in LOGS:
         epoch, oldest, following, rewrites = head[log]
         if max(epoch, rewrites) > _MOST_NUMBER or max(oldest, following - 1) > log_line.MAX_SEQ:
@@ -372,6 +374,9 @@ def check_states(head: HelloHead) -> None:
                 "fault.",
                 UPDATE_SECONDS,
             )
+    if (rule := head.get("rule")) and not is_rule(rule):
+        why = f"the board's time zone is by a rule that the companion does not know: {UPDATE_COMPANION}"
+        raise Refused(why, UPDATE_SECONDS)
 
 
 def with_version(welcome: bytes, version: int) -> bytes:

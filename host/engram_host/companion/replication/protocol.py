@@ -188,7 +188,7 @@ class Replication:
         version = negotiate(head)
         check_states(head)
         logs: dict[LogName, LogState] = {name: LogState(*head[name]) for name in LOGS}
-        hello = Hello(device, sender, head["zone"], logs, head["relied"])
+        hello = Hello(device, sender, head["zone"], logs, head["relied"], head.get("rule", ""))
         welcome = await asyncio.to_thread(self._store.greet, hello, int(self._clock()))
         for sentence in welcome.events:
             _log.warning("%s: %s", device, sentence)

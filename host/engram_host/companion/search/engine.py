@@ -350,7 +350,7 @@ class _Search:
             explain(candidate, board, words, self._request.query, parts) if self._request.explain else None,
             str(line.get("path", "")),
             str(line.get("heading", "")),
-            document=embedding_text(log, line, device.zone) if self._request.reranked else "",
+            document=embedding_text(log, line, device.zone.standard) if self._request.reranked else "",
             is_on_board=state != "archived" and seq >= device.logs[log].oldest,
             confidence=float(value_of(np.array([parts]))[0]),
         )

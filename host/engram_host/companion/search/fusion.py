@@ -30,17 +30,24 @@ from engram_host.companion.search.confidence import ConfidenceOf, value_of
 from engram_host.companion.search.request import SearchRequest, Weights
 from engram_host.companion.search.tokenizer import has_identifier
 from engram_host.companion.search.vector_search import VectorScores
+from engram_host.time_zones import BoardZone
 
 _DAY_SECONDS = 86400
+_LAST_MOMENT = 1 << 32
+"""In the year 2106: bounds how many changes of a clock are looked for."""
 _HUNDREDTH = 0.01
 
 _named_days = lru_cache(maxsize=64)(named_days)
 """Each board of a search asks for the same, but for its time zone."""
 
 
-def days_of(at: NDArray[np.int64], zone: int) -> NDArray[np.int64]:
-    """The days of some moments, counted from 1970."""
-    return (at + zone * 60) // _DAY_SECONDS
+def days_of(at: NDArray[np.int64], zone: BoardZone) -> NDArray[np.int64]:
+    """The days of some moments, counted from 1970; those that only a wrong clock can have are by standard time."""
+    offsets = np.full(at.shape, zone.standard, np.int64)
+    if zone.rule and at.size:
+        for first, end, minutes in zone.spans(max(int(at.min()), 0), min(int(at.max()), _LAST_MOMENT)):
+            offsets[(first <= at) & (at < end)] = minutes
+    return (at + offsets * 60) // _DAY_SECONDS
 
 
 # --- fusion
@@ -227,13 +234,13 @@ def _candidates(
     ]
 
 
-def days_named(request: SearchRequest, zone: int) -> NamedDays | None:
-    """The days that the query names on a board in this time zone, in minutes east of Greenwich."""
-    today = (request.now + zone * 60) // _DAY_SECONDS
+def days_named(request: SearchRequest, zone: BoardZone) -> NamedDays | None:
+    """The days that the query names on a board in this time zone."""
+    today = zone.day_of(request.now)
     return _named_days(request.query, today) if request.dates else None
 
 
-def _date_points(request: SearchRequest, at: NDArray[np.int64], zone: int) -> NDArray[np.float64] | None:
+def _date_points(request: SearchRequest, at: NDArray[np.int64], zone: BoardZone) -> NDArray[np.float64] | None:
     """What each row has for having been said on the days that the query names, as on the board; None if it names none."""
     named = days_named(request, zone)
     if named is None:

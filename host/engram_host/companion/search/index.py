@@ -133,7 +133,7 @@ class DeviceIndex:
         self.threads = StringTable()
         self._words = words
         self._last_day = (-1, "")
-        self._zone = device.zone
+        self._zone = device.zone.standard
         self._entry_states: dict[LogName, EntryStates] = {
             "records": EntryStates(lambda number: 0),
             "journal": EntryStates(self._session_of),
@@ -227,7 +227,7 @@ class DeviceIndex:
 
     def _row(self, log: LogName, line: dict[str, Any], entry: Entry, length: int) -> Row:
         is_turn = log == "journal"
-        key = embedding_text.embedding_text(log, line, self.zone)
+        key = embedding_text.embedding_text(log, line, self._zone)
         importance = line.get("importance", 0.5)
         return Row(
             is_turn,
@@ -255,7 +255,7 @@ class DeviceIndex:
             texts.append(embedding_text.heading_of(line))
             texts += [phrase for name in ("keywords", "tags") for phrase in line.get(name, ())]
         else:
-            texts.insert(0, self._day((line["at"] + self.zone * 60) // _DAY_SECONDS))
+            texts.insert(0, self._day((line["at"] + self._zone * 60) // _DAY_SECONDS))
         return self._words.term_ids(" ".join(texts), singles)
 
     def _day(self, day: int) -> str:

@@ -19,7 +19,7 @@ from engram.memory import access, principal_files
 from engram.memory.texts.notes import MEMORY, is_note
 from engram_host.companion.errors import Refused
 from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
-from engram_host.companion.store.line_quota import DAY_SECONDS, DayUse
+from engram_host.companion.store.line_quota import DayUse
 from engram_host.companion.store.markdown_files import drop_folder_rows, drop_kept_files, put_file, save_folder
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.replication_rules import admitted
@@ -314,7 +314,7 @@ class _BoardNotes:
         at, day = self._now, ""
         if note.name != MEMORY:
             number = day_number(note.name[:-3])
-            at = number * DAY_SECONDS - self._zone * 60
+            at = self._zone.start_of(number)
             year, month, of_month = civil(number)
             day = f"{of_month} {MONTHS[month - 1]} {year}"
         return NewFile(

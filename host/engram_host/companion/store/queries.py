@@ -24,7 +24,7 @@ from engram_host.companion.vector_types import Vector
 EVENTS_KEPT = 1000
 """Events of one board: bounds what a board that resets again and again can fill."""
 
-_DEVICE = "name, board, link, n, heard, zone, version, generation"
+_DEVICE = "name, board, link, n, heard, zone, version, generation, rule"
 _LOG = "device, log, epoch, is_present, have, oldest, next, rewrites, agreed, replaced"
 _GENERATION_BITS = 48
 _NAMES_AT_ONCE = 500
@@ -122,7 +122,7 @@ class Rows(ABC):
     def lock_or_make(self, name: str) -> DeviceRow:
         """The row of a board, made if there is none, and locked."""
         self.run(
-            f"INSERT INTO devices ({_DEVICE}) VALUES (?, '', 0, 0, 0, 0, 0, ?) ON CONFLICT (name) DO NOTHING",
+            f"INSERT INTO devices ({_DEVICE}) VALUES (?, '', 0, 0, 0, 0, 0, ?, '') ON CONFLICT (name) DO NOTHING",
             (name, secrets.randbits(_GENERATION_BITS)),
         )
         return self.lock([name])[name]
@@ -130,8 +130,8 @@ class Rows(ABC):
     def save_devices(self, devices: Iterable[DeviceRow]) -> None:
         """Write rows back."""
         self.run_many(
-            "UPDATE devices SET board = ?, link = ?, n = ?, heard = ?, zone = ?, version = ? WHERE name = ?",
-            [(row.board, row.link, row.n, row.heard, row.zone, row.version, row.name) for row in devices],
+            "UPDATE devices SET board = ?, link = ?, n = ?, heard = ?, zone = ?, version = ?, rule = ? WHERE name = ?",
+            [(row.board, row.link, row.n, row.heard, row.standard, row.version, row.rule, row.name) for row in devices],
         )
 
     def devices(self, name: str = "") -> list[DeviceRow]:

@@ -238,7 +238,7 @@ class ReplicaWriter(NoteFileTable, BoardStatusTable):
         # What such a one has may differ in any line: rewrites that were agreed on with another say nothing of it.
         is_other = bool(device.board) and bool(events)
         device.board, device.link, device.n = hello.sender.board, hello.sender.link, hello.sender.n
-        device.heard, device.zone = now, hello.zone
+        device.heard, device.standard, device.rule = now, hello.zone, hello.rule
         held = sync_copies(rows, device, hello, events, is_other, now)
         rows.save_devices([device])
         use.add(device.name, epochs=resets)

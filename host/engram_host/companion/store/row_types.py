@@ -5,6 +5,7 @@ from typing import Any
 
 from engram import log_line
 from engram_host.companion.types import LogName, Sender
+from engram_host.time_zones import BoardZone
 
 DAMAGED_ASIDE = "it is damaged, and the board has no more what it said"
 """Why a repair set a line aside."""
@@ -12,8 +13,8 @@ DAMAGED_ASIDE = "it is damaged, and the board has no more what it said"
 
 @dataclass
 class DeviceRow:
-    """A board's row. `link` and `n` are those of its newest message, `heard` Unix seconds, `zone` minutes east of Greenwich;
-    `board` is empty in a row that was made just now. `generation` differs from that of an erased board of this name.
+    """A board's row. `link` and `n` are those of its newest message, `heard` Unix seconds, `standard` and `rule` those of its
+    time zone; `board` is empty in a row that was made just now. `generation` differs from that of an erased board of this name.
     """
 
     name: str
@@ -21,9 +22,15 @@ class DeviceRow:
     link: int = 0
     n: int = 0
     heard: int = 0
-    zone: int = 0
+    standard: int = 0
     version: int = 0
     generation: int = 0
+    rule: str = ""
+
+    @property
+    def zone(self) -> BoardZone:
+        """The board's time zone."""
+        return BoardZone(self.standard, self.rule)
 
     def is_ahead_of(self, sender: Sender) -> bool:
         """Whether a later message of the board was here already."""

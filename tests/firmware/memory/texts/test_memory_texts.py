@@ -4,9 +4,11 @@ import os
 
 from board import DAY, NOW, Board
 from engram import files
+from engram.clock import day_number
 from engram.errors import ArgumentError, NotFound
 from engram.memory.access import OWNER
 from engram.memory.texts.profile import FILES, TEMPLATES
+from engram.zone import Zone
 from support import raises
 
 TODAY = "2026-09-21.md"
@@ -197,6 +199,13 @@ def test_the_day_is_that_of_the_time_zone():
         "2026-09-22.md",
         TODAY,
     )
+
+
+def test_yesterday_is_the_day_before_also_after_a_day_of_25_hours():
+    board = Board()
+    board.clock.zone = Zone("CET-1CEST,M3.5.0,M10.5.0/3")
+    board.now = board.clock.moment(day_number("2026-10-25"), 23 * 60 + 30)
+    assert board.notes.for_caller(OWNER).yesterday() == "2026-10-24.md"
 
 
 def test_a_note_has_the_time_of_day_and_stands_on_one_line():

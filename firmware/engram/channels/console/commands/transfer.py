@@ -1,6 +1,7 @@
 """The commands that take memories out of a board and into it: /export and /import."""
 
 from engram import files, text
+from engram.clock import Clock
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreError, StoreFull
 from engram.lazy import lazy
@@ -67,17 +68,18 @@ def _lines(source, caller, count: int, memories, keepers):
 def _markdown(source, caller):
     from engram.transfer import export, markdown  # the package leaves with the command's block
 
-    yield markdown.title(source.clock)
+    clock = Clock(source.clock.zone_minutes)  # a page has one offset, also for times of daylight saving
+    yield markdown.title(clock)
     day = ""
     for memory in export.memories(source.records, caller, False):
         if memory is None:
             yield 0
             continue
         record = memory[0]
-        if source.clock.day(record["created"]) != day:
-            day = source.clock.day(record["created"])
+        if clock.day(record["created"]) != day:
+            day = clock.day(record["created"])
             yield from ("", "## " + day, "")
-        yield from markdown.lines(record, source.clock, access.own_scope(caller), source.records.entries.epoch)
+        yield from markdown.lines(record, clock, access.own_scope(caller), source.records.entries.epoch)
 
 
 _FORMS = {"": _json, "md": _markdown, "trash": _trash}

@@ -33,7 +33,8 @@ class MarkShown(BaseModel):
 class DaysShown(BaseModel):
     """Days of a board that have something."""
 
-    zone: int = Field(description="of the board, minutes east of Greenwich")
+    zone: int = Field(description="of the board's standard time, minutes east of Greenwich")
+    rule: str = Field(description="of its time zone, as POSIX has it; empty without daylight saving")
     first: str = Field(description="the first day that has something; empty if none has")
     last: str
     days: list[MarkShown]
@@ -76,6 +77,7 @@ class DayShown(BaseModel):
     """A day of a board."""
 
     zone: int
+    rule: str
     mark: MarkShown
     before: str = Field(description="the day before it that has something; empty if none has")
     after: str
@@ -105,7 +107,8 @@ def make_journal_router(journal: BoardJournal) -> APIRouter:
         begin = _number(first)
         found = await journal.days(device, begin, begin + days - 1)
         return DaysShown(
-            zone=found.zone,
+            zone=found.zone.standard,
+            rule=found.zone.rule,
             first=_name(found.first),
             last=_name(found.last),
             days=[_mark(each) for each in found.marks],
@@ -122,7 +125,7 @@ def make_journal_router(journal: BoardJournal) -> APIRouter:
     ) -> DayShown:
         """What was said, noted and remembered on a day, and what its note gave."""
         found = await journal.day(device, _number(day), principal, offset, limit, line)
-        named: dict[str, Any] = {"mark": _mark(found.mark)}
+        named: dict[str, Any] = {"zone": found.zone.standard, "rule": found.zone.rule, "mark": _mark(found.mark)}
         named |= {"before": _name(found.before), "after": _name(found.after)}
         return DayShown(**asdict(found) | named)
 

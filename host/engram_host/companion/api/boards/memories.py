@@ -84,7 +84,8 @@ class TurnShown(BaseModel):
     """A turn that a memory came from."""
 
     id: str
-    line: dict[str, Any] | None = Field(description="null if the copy has it no more, or it was forgotten")
+    line: dict[str, Any] | None = Field(description="null if the copy has it no more or not yet, or it was forgotten")
+    coming: bool = Field(description="whether the copy has not come to it yet")
 
 
 class MemoryHistory(MemoryShown):
@@ -175,7 +176,7 @@ def make_memory_router(services: MemoryServices) -> APIRouter:
             origin=found.origin,
             versions=list(found.versions),
             more=found.has_more,
-            turns=[TurnShown(id=turn.id, line=turn.line) for turn in found.turns],
+            turns=[TurnShown(id=turn.id, line=turn.line, coming=turn.is_coming) for turn in found.turns],
             successors=list(found.successors),
             changes=[_change(each) for each in await changes.newest(device, _MOST_CHANGES, entry)],
         )

@@ -63,7 +63,8 @@ class TagShown(BaseModel):
 class OverviewShown(BoardShown):
     """A board, with what its copy has."""
 
-    zone: int = Field(description="minutes east of Greenwich")
+    zone: int = Field(description="of its standard time, minutes east of Greenwich")
+    rule: str = Field(description="of its time zone, as POSIX has it; empty without daylight saving")
     memories: dict[str, int] = Field(
         description="how many there are of each state: live, superseded, expired, archived"
     )
@@ -98,7 +99,8 @@ def make_overview_router(overviews: BoardOverviews) -> APIRouter:
         figures = found.figures
         return OverviewShown(
             **_fields(found.summary),
-            zone=found.device.zone,
+            zone=found.device.zone.standard,
+            rule=found.device.zone.rule,
             memories=figures.states,
             turns=figures.turns,
             days=[DayShown(**vars(each)) for each in figures.days],

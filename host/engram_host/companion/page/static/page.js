@@ -128,8 +128,43 @@ function put(before, article) {
   adopt(article);
 }
 
+// The board copies its memory, and learns from a message, after it has answered: what was remembered comes a little later.
+const SETTLE_MS = 500;
+const LONGEST_SETTLE_MS = 15000;
+
+function settle(article, pause = SETTLE_MS) {
+  if (!article.querySelector("[data-settling]")) return;
+  setTimeout(async () => {
+    if (!article.isConnected) return;
+    try {
+      if (!document.hidden) takeMemory(article, await partOf(article));
+    } catch (problem) {
+      // A connection that is lost is shown by the frame, and mends itself.
+      if (!(problem instanceof TypeError)) return say(problem.message);
+    }
+    settle(article, Math.min(2 * pause, LONGEST_SETTLE_MS));
+  }, pause);
+}
+
+// Only what has changed is replaced, so that a screen reader does not read the answer again.
+function takeMemory(article, fresh) {
+  for (const name of [".session", ".of-memory"]) {
+    const before = article.querySelector(name);
+    const now = fresh.querySelector(name);
+    if (!before || !now || before.contains(document.activeElement)) continue;
+    if (before.textContent === now.textContent) {
+      before.toggleAttribute("data-settling", "settling" in now.dataset);
+      continue;
+    }
+    const isOpen = before.querySelector("details[open]") !== null;
+    now.querySelector("details")?.toggleAttribute("open", isOpen);
+    before.replaceWith(now);
+  }
+}
+
 function adopt(article) {
   showTimes(article);
+  settle(article);
   const form = article.querySelector("form.cancel");
   form?.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -176,7 +211,6 @@ function sendsMessages(form) {
   });
 }
 
-document.addEventListener("shown", (event) => showTimes(event.target));
 // Commands that begin as the message does: reached by Tab, taken with Enter or a click.
 function completes(form) {
   const field = form.elements.text;

@@ -5,6 +5,7 @@ what the server makes of its Markdown at the end.
 """
 
 import secrets
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated
@@ -41,6 +42,8 @@ _CUT = 4000
 _COMMANDS = [(f"/{name}", f"/{name} {usage}".strip(), purpose) for name, usage, purpose in commands()]
 _SEE_OTHER = 303
 _SESSIONS = 20
+_SETTLING_SECONDS = 60
+"""How long after an answer its view asks what was remembered: the board copies its memory, and learns, after the answer."""
 _MOST_WHOLE = 20000
 
 FormId = Annotated[str, Form(pattern=ID_PATTERN)]
@@ -56,6 +59,15 @@ class ShownExchange:
     told: str
     is_cut: bool
     memory: ExchangeMemory
+
+    @property
+    def is_settling(self) -> bool:
+        """Whether what it has to do with memories may change soon."""
+        message = self.exchange.message
+        if message.is_open or message.is_push:
+            return False
+        is_changing = any(each.change and each.change.state == "waiting" for each in self.memory.remembered)
+        return is_changing or time.time() - message.changed < _SETTLING_SECONDS
 
 
 class ChatView:

@@ -2,7 +2,7 @@
 
 import secrets
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import date
 from html import escape
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
+from engram.clock import days_from_civil
 from engram.memory.records.fields import IMPORTANCE, SOURCES, TYPES
 from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.memories.changes import KEY_PATTERN
@@ -19,6 +20,7 @@ from engram_host.companion.memories.types import MemoryQuery, MemorySort, Memory
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.fitting import count_pages
 from engram_host.companion.page.page import Page, view
+from engram_host.time_zones import BoardZone
 
 AT_ONCE = 25
 """Memories of one view."""
@@ -204,13 +206,13 @@ def _with_times(query: MemoryQuery, since: int, until: int, at: int) -> MemoryQu
     return replace(query, since=since, until=until, limit=AT_ONCE, offset=(at - 1) * AT_ONCE)
 
 
-def _day_begins(day: str, zone: int) -> int:
+def _day_begins(day: str, zone: BoardZone) -> int:
     """When a day begins in a zone, in Unix seconds; 0 for none, or for one that no calendar has."""
     try:
         parsed = date.fromisoformat(day)
     except ValueError:
         return 0
-    return max(0, int(datetime(parsed.year, parsed.month, parsed.day, tzinfo=UTC).timestamp()) - zone * 60)
+    return max(0, zone.start_of(days_from_civil(parsed.year, parsed.month, parsed.day)))
 
 
 def make_router(page: Page, overviews: BoardOverviews, services: MemoryServices) -> APIRouter:

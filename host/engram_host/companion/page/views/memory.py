@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import quote
 
 from fastapi import APIRouter, Form, Path, Query, Request, Response
@@ -17,11 +17,12 @@ from engram_host.companion.memories.commands import MemoryEdit
 from engram_host.companion.memories.differences import Span, differences
 from engram_host.companion.memories.outcome import MemoryChange
 from engram_host.companion.memories.service import MemoryServices
-from engram_host.companion.memories.types import MemoryDetail
+from engram_host.companion.memories.types import MemoryDetail, SourceTurn
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.fitting import take_fitting
 from engram_host.companion.page.page import Page, view
 from engram_host.companion.page.views.memories import Key, ShownMemory, cut_html, new_key, shown_memory
+from engram_host.time_zones import BoardZone
 
 HISTORY_BYTES = 20000
 """Of the versions of a view, as HTML; earlier ones are in the API and on the command line."""
@@ -41,12 +42,13 @@ Text = Annotated[str, Form(max_length=_MOST_TEXT)]
 
 @dataclass(frozen=True)
 class ShownTurn:
-    """A turn that a memory came from; without a text it has gone."""
+    """A turn that a memory came from; without a text it has gone, or is not copied yet."""
 
     id: str
     who: str
     at: int
     text: str
+    is_coming: bool
 
 
 class MemoryView:
@@ -77,7 +79,7 @@ class MemoryView:
             line=line,
             versions=versions,
             has_more=is_cut or found.has_more,
-            turns=[_shown_turn(turn.id, turn.line) for turn in found.turns[:_TURNS]],
+            turns=[_shown_turn(turn) for turn in found.turns[:_TURNS]],
             more_turns=max(0, len(found.turns) - _TURNS),
             changes=changes,
             conflict=conflict,
@@ -116,7 +118,7 @@ class MemoryView:
             most=_MOST_TEXT,
         )
 
-    def _versions(self, request: Request, found: MemoryDetail, zone: int) -> tuple[Sequence[str], bool]:
+    def _versions(self, request: Request, found: MemoryDetail, zone: BoardZone) -> tuple[Sequence[str], bool]:
         """The versions with what each changed, as many as fit; and whether there are more."""
         versions = [shown_memory(line) for line in found.versions]
         rendered: Iterator[str] = (
@@ -185,12 +187,13 @@ def _value(value: object) -> str:
     return ("+" if value else "–") if isinstance(value, bool) else str(value)
 
 
-def _shown_turn(id: str, line: dict[str, Any] | None) -> ShownTurn:
+def _shown_turn(turn: SourceTurn) -> ShownTurn:
+    line = turn.line
     if line is None:
-        return ShownTurn(id, "", 0, "")
+        return ShownTurn(turn.id, "", 0, "", turn.is_coming)
     at = line.get("at", 0)
     text = cut_html(str(line.get("text", "")), _TURN_BYTES)
-    return ShownTurn(id, str(line.get("who", "")), at if isinstance(at, int) else 0, text)
+    return ShownTurn(turn.id, str(line.get("who", "")), at if isinstance(at, int) else 0, text, is_coming=False)
 
 
 def _listed(words: str) -> tuple[str, ...]:

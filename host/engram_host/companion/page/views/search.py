@@ -1,7 +1,7 @@
 """Search: in all boards and folders, or in one board; each score explained, and why something is not there."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import date
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
+from engram.clock import days_from_civil
 from engram.errors import EngramError
 from engram.memory.access import Caller
 from engram.memory.confidence import CERTAIN, WEAK
@@ -23,6 +24,7 @@ from engram_host.companion.page.page import Page, is_part, view
 from engram_host.companion.search.request import MOST_HITS, MOST_QUERY, Explanation, Hit, SearchResult
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.types import DEVICE_NAME
+from engram_host.time_zones import BoardZone
 
 AT_ONCE = 10
 """Hits of one view, if they are short."""
@@ -122,7 +124,7 @@ class SearchView:
 
     async def show(self, request: Request, form: SearchForm, device: str = "") -> Response:
         """The form with what is found; for the script what is found alone."""
-        zone = (await self._overviews.summary(device)).row.zone if device else 0
+        zone = (await self._overviews.summary(device)).row.zone if device else BoardZone()
         options = _options(form, device, zone)
         found = await self._found(request, form, options, device) if form.query else None
         results = self._page.part(request, "parts/search_results.html", form=form, found=found, device=device)
@@ -212,7 +214,7 @@ class SearchView:
             return str(problem)
 
 
-def _options(form: SearchForm, device: str, zone: int) -> dict[str, Any]:
+def _options(form: SearchForm, device: str, zone: BoardZone) -> dict[str, Any]:
     """The options of a search; a day is one of the board, of all boards one in UTC. HTTPException."""
     options: dict[str, Any] = {"query": form.query, "history": form.history, "folders": not device}
     options["since"] = _seconds(form.since, zone)
@@ -226,15 +228,15 @@ def _options(form: SearchForm, device: str, zone: int) -> dict[str, Any]:
     return options
 
 
-def _seconds(day: str, zone: int, days_after: int = 0) -> int:
+def _seconds(day: str, zone: BoardZone, days_after: int = 0) -> int:
     """The Unix seconds at which a day begins in a zone, or one some days after it; 0 for none. HTTPException."""
     if not day:
         return 0
     try:
-        begin = datetime.fromisoformat(day).replace(tzinfo=UTC) + timedelta(days=days_after, minutes=-zone)
-    except (ValueError, OverflowError):
+        begin = date.fromisoformat(day)
+    except ValueError:
         raise HTTPException(422, f"there is no day {day}") from None
-    return max(1, int(begin.timestamp()))
+    return max(1, zone.start_of(days_from_civil(begin.year, begin.month, begin.day) + days_after))
 
 
 def _address(hit: Hit) -> str:

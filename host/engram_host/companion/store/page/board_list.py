@@ -5,6 +5,7 @@ from engram_host.companion.store.database import DatabaseTable, reads
 from engram_host.companion.store.page.types import BoardQuery, BoardRow
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.types import FOLDER
+from engram_host.time_zones import BoardZone
 
 _COPIES = (
     "SELECT device, sum(CASE WHEN log = 'records' THEN have ELSE 0 END) AS records, "
@@ -13,7 +14,7 @@ _COPIES = (
 )
 _WAITING = f"SELECT device, count(*) AS waiting, min(at) AS since FROM conversations WHERE {OPEN} GROUP BY device"
 _COLUMNS = (
-    "name, heard, zone, coalesce(records, 0), coalesce(journal, 0), coalesce(missing, 0), coalesce(waiting, 0), "
+    "name, rule, heard, zone, coalesce(records, 0), coalesce(journal, 0), coalesce(missing, 0), coalesce(waiting, 0), "
     "coalesce(since, 0)"
 )
 _FROM = (
@@ -54,13 +55,17 @@ class BoardListTable(DatabaseTable):
         ((total,),) = rows.run(f"SELECT count(*) FROM devices {where}", values)
         sql = f"SELECT {_COLUMNS} {_FROM} {where} ORDER BY {_ORDERS[query.sort]} LIMIT ? OFFSET ?"
         found = rows.run(sql, (*values, query.limit, query.offset))
-        return total, [BoardRow(name, *map(int, numbers)) for name, *numbers in found]
+        return total, [_row(*each) for each in found]
 
     @reads
     def board_row(self, rows: Rows, name: str) -> BoardRow | None:
         """The figures of one board, None if there is none of that name."""
         found = rows.run(f"SELECT {_COLUMNS} {_FROM} WHERE name = ?", (name,))
-        return next((BoardRow(name, *map(int, numbers)) for name, *numbers in found), None)
+        return next((_row(*each) for each in found), None)
+
+
+def _row(name: str, rule: str, heard: int, standard: int, *numbers: int) -> BoardRow:
+    return BoardRow(name, heard, BoardZone(standard, rule), *map(int, numbers))
 
 
 def _escaped(part: str) -> str:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from engram_host.time_zones import BoardZone
+
 
 @dataclass(frozen=True)
 class PageSession:
@@ -72,7 +74,7 @@ class BoardRow:
 
     name: str
     heard: int
-    zone: int
+    zone: BoardZone
     records: int
     journal: int
     missing: int

@@ -1,0 +1,270 @@
+"""The page in a real browser with the firmware behind it: what is done on the page is done on the board."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import get_micropython
+from chromium import Chromium, Tab
+from cli_case import fine
+from simulated_kitchen import DEVICE, STALLED, SimulatedKitchen, simulated_kitchen
+from waiting import wait_until
+
+pytestmark = pytest.mark.skipif(
+    not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython for this machine"
+)
+
+
+@pytest.fixture(scope="module")
+def kitchen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatedKitchen]:
+    with simulated_kitchen(tmp_path_factory.mktemp("simulated")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def operator(kitchen: SimulatedKitchen, chromium: Chromium) -> Iterator[Tab]:
+    """A tab in which somebody has signed in with the operator's token."""
+    made = chromium.tab()
+    kitchen.sign_in(made)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def tab(operator: Tab) -> Iterator[Tab]:
+    """Another tab of who has signed in."""
+    made = operator.another()
+    made.hurry()
+    yield made
+    made.close_alone()
+
+
+def say(tab: Tab, kitchen: SimulatedKitchen, text: str) -> None:
+    tab.open(kitchen.address("/chat"))
+    tab.fill("#text", text)
+    tab.click("#say button")
+
+
+EVIL = "<img src=x onerror=\"document.title='owned'\">"
+LONG_IMPORT = 400
+"""Lines of an import that does not end before somebody cancels it."""
+
+LAST = "document.querySelector('.exchange:last-of-type')"
+
+
+def test_an_answer_is_shown_as_the_model_gives_it_and_stops_where_it_is_cancelled(kitchen: SimulatedKitchen, tab: Tab):
+    say(tab, kitchen, "tell me a story")
+    tab.wait("the piece is shown", f"document.querySelector('.stream')?.textContent === {json.dumps(STALLED)}")
+    tab.click(".exchange:last-of-type .cancel button")
+    tab.wait("it is cancelled", f"{LAST}.querySelector('.status').textContent === 'cancelled'")
+    assert tab.text(".exchange:last-of-type .answer strong") == "Once"
+
+
+def test_markdown_of_the_model_is_rendered(kitchen: SimulatedKitchen, tab: Tab):
+    say(tab, kitchen, "which tea do we have?")
+    tab.wait("the answer is rendered", f"{LAST}.querySelector('td code')")
+    assert tab.text(".exchange:last-of-type strong") == "green" and tab.text(".exchange:last-of-type code") == "sencha"
+    assert tab.complaints() == []
+
+
+def test_a_command_is_completed_and_answered_by_the_board(kitchen: SimulatedKitchen, tab: Tab):
+    entry = kitchen.keep("the oven gloves hang by the oven")
+    tab.open(kitchen.address("/chat"))
+    tab.fill("#text", "/mem")
+    tab.wait("it is offered", "document.querySelector('#completions button')")
+    tab.press("Tab")
+    tab.press("Enter")
+    tab.call("Input.insertText", text=f"show {entry}")
+    tab.click("#say button")
+    tab.wait("the board has answered", f"{LAST}.querySelector('pre')?.innerText.includes('the oven gloves')")
+
+
+def test_a_memory_that_the_model_stores_stands_below_its_answer_with_the_turn_that_it_came_from(
+    kitchen: SimulatedKitchen, tab: Tab
+):
+    say(tab, kitchen, "please keep that the bread is in the bin")
+    tab.wait("it is shown", f"{LAST}.querySelector('.remembered a')")
+    entry = tab.text(".exchange:last-of-type .remembered a")
+    assert f"Kept as {entry}." in tab.text(".exchange:last-of-type .text")
+    tab.click(".exchange:last-of-type .remembered a")
+    tab.wait("its view is there", "document.querySelector('.memory')?.innerText === 'the bread is in the bin'")
+    tab.wait("its turn is copied", "document.querySelector('.turns').innerText.includes('please keep that the bread')")
+
+
+def test_what_was_recalled_for_an_answer_is_shown_with_it(kitchen: SimulatedKitchen, tab: Tab):
+    entry = kitchen.keep("the jasmine tea stands on the shelf")
+    say(tab, kitchen, "which tea is jasmine?")
+    tab.wait("it is shown", f"{LAST}.querySelector('.recalled')")
+    shown = tab.run(f"{LAST}.querySelector('.recalled').textContent")
+    assert entry in shown and "the jasmine tea stands on the shelf" in shown
+
+
+def test_what_was_remembered_is_undone_in_the_chat(kitchen: SimulatedKitchen, tab: Tab):
+    say(tab, kitchen, "please keep that the lamp is broken")
+    tab.wait("it is shown", f"{LAST}.querySelector('.remembered button')")
+    entry = tab.text(".exchange:last-of-type .remembered a")
+    tab.click(".exchange:last-of-type .remembered button")
+    tab.wait("the board has done it", f"{LAST}.dataset.mid && !{LAST}.querySelector('.remembered')")
+    assert "the lamp is broken" not in kitchen.shown(entry)
+
+
+# --- changes of memories
+
+
+def edit(tab: Tab, kitchen: SimulatedKitchen, entry: str, text: str) -> None:
+    tab.open(kitchen.address(f"/memories/{entry}"))
+    tab.fill("#text", text)
+    tab.click("form.edit button")
+
+
+def test_an_edit_waits_for_a_board_that_is_away_and_is_made_when_it_is_back(kitchen: SimulatedKitchen, tab: Tab):
+    entry = kitchen.keep("the sugar is in the jar")
+    kitchen.leave()
+    edit(tab, kitchen, entry, "the sugar is in the pot")
+    tab.wait("it waits", "document.querySelector('#changes .waiting')")
+    tab.open(kitchen.address(f"/memories/{entry}"))
+    assert tab.text("#changes .waiting") != "" and tab.text(".memory") == "the sugar is in the jar"
+    kitchen.come_back()
+    tab.wait("it is done", "document.querySelector('#changes .done')")
+    tab.wait("the copy follows", "document.querySelector('.memory').innerText === 'the sugar is in the pot'")
+    assert "the sugar is in the pot" in kitchen.shown(entry)
+
+
+def test_an_edit_of_what_the_board_has_changed_meanwhile_changes_nothing_and_shows_both(
+    kitchen: SimulatedKitchen, tab: Tab
+):
+    entry = kitchen.keep("the salt is in the jar")
+    tab.open(kitchen.address(f"/memories/{entry}"))
+    tab.fill("#text", "the salt is on the table")
+    kitchen.change(entry, "the salt is in the mill")
+    tab.click("form.edit button")
+    tab.wait("the conflict is shown", "document.querySelector('#conflict-part')")
+    shown = tab.run("[...document.querySelectorAll('#conflict-part .words')].map((each) => each.textContent.trim())")
+    assert shown[0] == "the salt is in the mill" and tab.text("#conflict-part ins").startswith("on"), shown
+    assert "the salt is in the mill" in kitchen.shown(entry)
+    tab.click("form.edit button")
+    tab.wait("mine is made", "document.querySelector('.memory').innerText === 'the salt is on the table'")
+    assert "the salt is on the table" in kitchen.shown(entry)
+
+
+def test_a_memory_is_forgotten_by_the_board_and_brought_back(kitchen: SimulatedKitchen, tab: Tab):
+    entry = kitchen.keep("the whisk is in the drawer")
+    tab.open(kitchen.address(f"/memories/{entry}"))
+    tab.click("button.danger")
+    tab.wait("it is done", "document.querySelector('#changes li:first-child .done')")
+    assert "whisk" not in kitchen.shown(entry)
+    tab.click("#changes li:first-child form button")
+    undone = f"document.querySelector('#changes li:first-child').innerText.includes('undo the change of {entry}')"
+    tab.wait("it is undone", f"{undone} && document.querySelector('#changes li:first-child .done')")
+    assert "the whisk is in the drawer" in kitchen.shown(entry)
+
+
+def test_two_memories_become_one_on_the_board(kitchen: SimulatedKitchen, tab: Tab):
+    kept, gone = kitchen.keep("the cat is called Mikado"), kitchen.keep("Mikado was found in a barn")
+    tab.open(kitchen.address(f"/memories/{kept}"))
+    tab.fill("#other", gone)
+    tab.press("Enter")
+    tab.wait("both are shown", "document.querySelectorAll('.both section').length === 2")
+    tab.fill("#text", "the cat Mikado was found in a barn")
+    tab.click("form.edit button")
+    tab.wait(
+        "the copy follows", "document.querySelector('.memory')?.innerText === 'the cat Mikado was found in a barn'"
+    )
+    wait_until("the other one has gone", lambda: "barn" not in kitchen.shown(gone))
+    assert "the cat Mikado was found in a barn" in kitchen.shown(kept)
+
+
+# --- import
+
+
+def preview(tab: Tab, kitchen: SimulatedKitchen, file: Path) -> None:
+    tab.open(kitchen.address("/import"))
+    tab.choose_file("#file", file)
+    tab.click("main form button")
+    tab.wait("the preview is there", "document.querySelector('#preview')")
+
+
+def test_a_file_is_looked_at_and_imported_into_the_board(kitchen: SimulatedKitchen, tab: Tab, tmp_path: Path):
+    kitchen.keep("buy milk")
+    file = tmp_path / "list.md"
+    file.write_text(f"# Shopping\n- buy milk\n- {EVIL}\n- buy rooibos #drinks\n", encoding="utf-8")
+    preview(tab, kitchen, file)
+    assert "new: 2" in tab.text("main") and "there already: 1" in tab.text("main")
+    assert kitchen.contents("buy rooibos") == []
+    tab.click("button[value=start]")
+    tab.wait("it is imported", "document.querySelector('#state')?.textContent === 'Imported'")
+    assert "3 of 3 lines" in tab.text("#progress") and "new: 2" in tab.text("#progress .counts")
+    assert kitchen.contents("buy rooibos", EVIL, "buy milk") == ["buy milk", EVIL, "buy rooibos"]
+    assert tab.run("document.title") != "owned" and tab.complaints() == []
+
+
+def test_an_import_that_runs_is_cancelled_where_it_is(kitchen: SimulatedKitchen, tab: Tab, tmp_path: Path):
+    lines = [f"jar number {number} has beans" for number in range(LONG_IMPORT)]
+    file = tmp_path / "jars.jsonl"
+    file.write_text("".join(json.dumps({"content": line, "tags": ["jar"]}) + "\n" for line in lines), encoding="utf-8")
+    preview(tab, kitchen, file)
+    tab.click("button[value=start]")
+    tab.wait("it runs", "document.querySelector('progress')?.value > 0")
+    tab.click("button[value=cancel]")
+    tab.wait("it is cancelled", "document.querySelector('#state')?.textContent === 'Cancelled'")
+    sent = int(tab.run("document.querySelector('progress').value"))
+    assert 0 < sent < LONG_IMPORT and len(kitchen.contents(*lines)) == sent
+
+
+# --- somebody's own page
+
+
+def test_a_person_with_a_link_sees_what_is_theirs(kitchen: SimulatedKitchen, chromium: Chromium):
+    kitchen.keep("the kettle is for all", "all")
+    kitchen.keep("the owner hides chocolate", "user:owner")
+    kitchen.says("ann", "please keep that my cup is green")
+    kitchen.says("bob", "please keep that my cup is yellow")
+    home = ("--home", kitchen.companion.home)
+    fine("people", "approve", "irc:ann", "--name", "ann", *home)
+    with closing(chromium.tab()) as tab:
+        tab.follow_link(fine("people", "page", "ann", *home).out.strip())
+        tab.click(f"a[href='/me/boards/{DEVICE}']")
+        tab.wait(
+            "her memories are there", f"location.pathname === '/me/boards/{DEVICE}' && document.querySelector('h1')"
+        )
+        tab.wait("all is copied", "(document.querySelector('.events')?.innerText ?? '').includes('my cup is green')")
+        assert "the kettle is for all" in tab.text("main")
+        assert "yellow" not in tab.text("main") and "chocolate" not in tab.text("main")
+        tab.open(f"{kitchen.url}/boards/{DEVICE}/memories")
+        assert "Status 403" in tab.text("main") and "chocolate" not in tab.text()
+
+
+# --- tabs, and the way back
+
+
+def test_a_change_that_one_tab_asks_for_is_followed_in_the_other(kitchen: SimulatedKitchen, tab: Tab):
+    entry = kitchen.keep("the ladle hangs on the wall")
+    other = tab.another()
+    other.hurry()
+    other.open(kitchen.address(f"/memories/{entry}"))
+    edit(tab, kitchen, entry, "the ladle is in the sink")
+    other.wait("the other one follows", "document.querySelector('.memory').innerText === 'the ladle is in the sink'")
+    assert other.run("document.querySelector('#text').value") == "the ladle is in the sink"
+    other.close_alone()
+
+
+def test_the_back_button_leads_from_a_changed_memory_to_the_list_and_sends_nothing_again(
+    kitchen: SimulatedKitchen, tab: Tab
+):
+    entry = kitchen.keep("the corkscrew is lost", tag="corkscrew")
+    tab.open(kitchen.address("/memories?tag=corkscrew"))
+    tab.click("ol.memories a")
+    tab.wait("it is shown", "document.querySelector('#text')")
+    tab.fill("#text", "the corkscrew is found")
+    tab.click("form.edit button")
+    tab.wait("it is done", "document.querySelector('.memory')?.innerText === 'the corkscrew is found'")
+    tab.back()
+    tab.wait("the memory is there", "location.hash === '' && document.querySelector('#text')")
+    assert tab.run("document.querySelector('#text').value") == "the corkscrew is found"
+    tab.back()
+    tab.wait("the list is there", "location.search === '?tag=corkscrew' && document.querySelector('ol.memories')")
+    assert "the corkscrew is found" in tab.text("ol.memories")
+    assert [each["entry"] for each in kitchen.changes()].count(entry) == 1
