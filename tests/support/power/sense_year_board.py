@@ -1,0 +1,115 @@
+"""Runs on the board: a stretch of a year of 8 senses, one reading a minute, with wrong clocks and a power cut; or what is there.
+
+    sense_year_board.py live FLASH STRETCH     STRETCH is a JSON file, see sense_year.py
+    sense_year_board.py look FLASH
+
+Prints before each write how many minutes it will have, and after it the number of the next block and all erases so far.
+"""
+
+import json
+import sys
+
+import vfs  # type: ignore
+
+import engram.senses.senses as senses_module
+import faulty_flash
+import flash
+from engram.clock import Clock
+from engram.senses.senses import Senses
+
+FLASH_BYTES = 2 << 20
+START = 1790000400
+SENSES = 8
+SETTINGS = (16, 524288, 60, 0)
+ROWS = 400
+
+
+def tell(*words):
+    """Print one line."""
+    sys.stdout.write("> " + json.dumps(words) + "\n")
+
+
+def value_of(number, minute):
+    """The reading of a sense: a year's and a day's cycle, and noise."""
+    year = abs(minute % 525600 - 262800) // 2628
+    day = abs(minute % 1440 - 720) * (8 + 9 * number) // 360
+    return 100 * number + year + day + (minute % 10007 * 7919 + number * 1047) % 10007 % 9
+
+
+class Board:
+    """The senses on a flash, with a clock that is set by hand; its ticks begin with the stretch."""
+
+    def __init__(self, device, minute):
+        vfs.mount(vfs.VfsLfs2(device, **flash.OPTIONS), "/flash")
+        self.device = device
+        self.begin = self.minute = minute
+        self.offset = 0
+        self.is_known = True
+        senses_module.ticks_ms = lambda: 60000 * (self.minute - self.begin) & 0x3FFFFFFF
+        declared = {"sense %d" % number: ("", 0) for number in range(SENSES)}
+        self.senses = Senses("/flash", Clock(0, self.read_clock), *SETTINGS, declared)
+        self.senses.open()
+
+    def read_clock(self):
+        """What the machine's clock says."""
+        return START + 60 * self.minute + self.offset if self.is_known else 0
+
+    def seq(self):
+        """The number of the next block of minutes."""
+        return self.senses._opened().rings[0].next_seq
+
+    def live(self, steps, armed_at, after):
+        """Read for some steps; from a minute on the power fails so many changes of the flash later."""
+        names = ["sense %d" % number for number in range(SENSES)]
+        tell("began", self.seq())
+        for minutes, self.offset, self.is_known, gap in steps:
+            self.minute += gap
+            for _ in range(minutes):
+                for number in range(SENSES):
+                    self.senses.observe(names[number], value_of(number, self.minute))
+                self.write(armed_at, after)
+                self.minute += 1
+        if armed_at < 0:
+            tell("due", self.minute)
+            self.senses.flush()
+            tell("wrote", self.seq(), self.device.erases)
+
+    def write(self, armed_at, after):
+        """Let the background work, and tell what it writes."""
+        if not self.senses._is_due():
+            self.senses.tick()
+            return
+        if 0 <= armed_at <= self.minute and not self.device.when:
+            self.device.what, self.device.when = "half", self.device.changes + after
+        tell("due", self.minute)
+        while self.senses.tick():
+            pass
+        tell("wrote", self.seq(), self.device.erases)
+
+
+def live(path, stretch):
+    """A stretch on a flash."""
+    flash.mount(path, FLASH_BYTES, "/made")
+    vfs.umount("/made")
+    with open(stretch) as file:
+        plan = json.load(file)
+    Board(faulty_flash.FaultyFlash(path, 0), plan["minute"]).live(plan["steps"], plan["armed_at"], plan["after"])
+
+
+def look(path):
+    """What there is."""
+    board = Board(flash.Flash(path, 0), 0)
+    tell("began", board.seq())
+    tell("bytes", board.senses.bytes_used(), [ring.size for ring in board.senses._opened().rings])
+    for number in range(SENSES):
+        for level in (0, 1, 2):
+            rows = []
+            for slot, row in board.senses.range(number, 0, 1 << 31, level):
+                rows.append([slot] + list(row))
+                if len(rows) == ROWS:
+                    tell("rows", number, level, rows)
+                    rows = []
+            tell("rows", number, level, rows)
+
+
+{"live": live, "look": look}[sys.argv[1]](*sys.argv[2:])
