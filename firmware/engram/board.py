@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from engram.memory.texts.retention import NoteRetention
     from engram.memory.undo import Undo
     from engram.reminders.reminders import Reminders
+    from engram.senses.answers.view import SenseView
     from engram.senses.events.watch import Watch
     from engram.senses.sampling import Sampling
     from engram.senses.senses import Senses
@@ -82,6 +83,8 @@ class Board:
     """What reads the sensors of config.json, None if there are none."""
     sense_watch: "Watch | None" = None
     """What watches that, None without senses."""
+    sense_view: "SenseView | None" = None
+    """What shows the readings to people and to the model, None without senses."""
     pins: "Pins | None" = None
     telegram: "Telegram | None" = None
     telegram_refusal = ""
@@ -172,6 +175,7 @@ class Board:
             senses = self.senses = _wired(self, "senses")
             self.sense_watch = _wired(self, "sense_watch")
             senses.listen(self.sense_watch.on_minute)
+            self.sense_view = _wired(self, "sense_view")
         return senses
 
     def find_toolbox(self) -> "Toolbox":

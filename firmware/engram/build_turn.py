@@ -42,7 +42,7 @@ def prompts(board):
     from engram.agent.prompt import PromptBuilder  # likewise
 
     memory = board.records, board.journal, board.make_recall(), board.profile, board.notes
-    return PromptBuilder(board.config, board.clock, *memory, board.tag_snapshots, board.toolbox)
+    return PromptBuilder(board.config, board.clock, *memory, board.tag_snapshots, board.toolbox, board.sense_view)
 
 
 def tools(board):
@@ -81,7 +81,9 @@ def offline(board):
 
     memory = board.records, board.make_recall(), board.forgetting
     mode = board.config.get("mode")
-    return Offline(*memory, board.reminders, board.remote_search(), board.seen_help, board.notes, mode)
+    return Offline(
+        *memory, board.reminders, board.remote_search(), board.seen_help, board.notes, mode, board.sense_view
+    )
 
 
 def _remote_recall(board, recall):
@@ -158,6 +160,18 @@ def sense_watch(board):
 
     memory = board.records, board.journal, board.notes, push
     return make_watch(board.config, board.folder + "/memory/senses", board.clock, board.senses, *memory)
+
+
+def sense_view(board):
+    """What shows readings to those who may see them; a model gets a tool for it."""
+    from engram.senses.answers.view import SenseView  # absent from boards without senses
+
+    config, sampling = board.config, board.sampling
+    settings = config.table("senses"), config.get("senses.share"), config.get("senses.tokens")
+    view = SenseView(board.senses, board.sense_watch, board.clock, *settings, sampling.failing if sampling else tuple)
+    if board.model:
+        board.find_toolbox().add(view.tool())
+    return view
 
 
 def model(board, tls, addresses):

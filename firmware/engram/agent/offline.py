@@ -50,21 +50,26 @@ _FOUND = const(5)
 _LISTED = const(20)
 
 
-class Offline(namedtuple("Offline", "records recall forgetting reminders remote_search seen_help notes mode")):
+class Offline(namedtuple("Offline", "records recall forgetting reminders remote_search seen_help notes mode senses")):
     """Plain commands over one board's memory; `remote_search` asks a companion, if there is one.
 
     `seen_help` is a set of the principals who have seen the list of commands since the start: it is shown once. In lightweight
-    mode what is to be remembered goes into MEMORY.md.
+    mode what is to be remembered goes into MEMORY.md. `senses` answers questions about readings, None without some.
     """
 
-    def understands(self, content: str) -> bool:
+    def understands(self, caller, content: str) -> bool:
         """Whether a message is made of plain commands: those are no conversation that is worth finding again."""
-        return all(kind for kind, _ in commands(content))
+        return all(kind for kind, _ in self._commands(caller, content))
+
+    def _commands(self, caller, content: str):
+        """As commands(); kind "senses" for a question about readings."""
+        is_sensed = self.senses and self.senses.may_ask(caller, content)
+        return (("senses", content),) if is_sensed else commands(content)
 
     async def answer(self, caller, content: str, turn: str) -> str:
         """The answer to a message; `turn` is the message's own id. Errors become answers, never exceptions."""
         answers = []
-        for kind, what in commands(content):
+        for kind, what in self._commands(caller, content):
             if not kind:
                 answers.append(_REST if answers else self._help(caller.principal))
                 break
@@ -113,6 +118,9 @@ class Offline(namedtuple("Offline", "records recall forgetting reminders remote_
         lines = ["- %s: %s -> %s" % _shown(fields) for fields in self.reminders.owned_by(caller)]
         return "\n".join(lines) or "There are no reminders; try: when the paint shop comes up, remind me to buy brushes"
 
+    def _senses(self, caller, question: str, _turn: str) -> str:
+        return self.senses.answer(caller, question)
+
     async def _find(self, caller, query: str, turn: str) -> str:
         ranked = self.recall.rank(make_query(query, caller, skip=(ids.number("id", turn, "t"),)))
         if self.remote_search:
@@ -123,6 +131,8 @@ class Offline(namedtuple("Offline", "records recall forgetting reminders remote_
         if found and not is_certain(ranked):
             lines.insert(0, _UNCERTAIN)
         lines += [CONTRADICTION % pair for pair in changes]
+        if self.senses:
+            lines += ["- " + line for line in self.senses.beside(caller, query, found)]
         if not found:
             lines.append("Nothing found: " + self.recall.why_empty(query, caller))
         if ranked.note:

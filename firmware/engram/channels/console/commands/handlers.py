@@ -37,6 +37,7 @@ def handlers(board) -> dict:
         "session": ("sessions", (journal, clock)),
         "profile": ("sessions", (board.profile,)),
         "intents": ("care", (board.reminders, clock)),
+        "senses": ("board", (board.sense_view,)),
         "mode": ("board", (config,)),
         "setting": ("board", (config,)),
         "compact": ("board", (records, journal)),
