@@ -1,6 +1,6 @@
 """Wires what only a turn needs, or code on the board: it is made when it is used, so that a small heap is free of it before."""
 
-from engram import files
+from engram import diag, files
 from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
 from engram.lazy import lazy
@@ -159,7 +159,28 @@ def sense_watch(board):
         return board.inbox.push(caller, content)
 
     memory = board.records, board.journal, board.notes, push
-    return make_watch(board.config, board.folder + "/memory/senses", board.clock, board.senses, *memory)
+    watch = make_watch(board.config, board.folder + "/memory/senses", board.clock, board.senses, *memory)
+    try:
+        board.find_toolbox().add(_limit_tool(board, watch.tool))
+    except ArgumentError as error:
+        diag.warning("senses", "limits cannot be set by the model: %s" % error)
+    return watch
+
+
+def _limit_tool(board, tool):
+    """The tool by which the model sets limits; others have it only where a sense is shared."""
+    from engram.senses.events import limit_tool  # absent from boards without senses
+    from engram.tools.own_tool import OwnTool  # likewise
+
+    def run(caller, **arguments):
+        return tool.run(arguments, caller)
+
+    config = board.config
+    is_shared = config.get("senses.share") == "all" or any(
+        entry.get("shared") for entry in config.table("senses").values()
+    )
+    described = limit_tool.NAME, limit_tool.DESCRIPTION, limit_tool.SCHEMA
+    return OwnTool(*described, run, "all" if is_shared else "owner", is_shared, wants_caller=True)
 
 
 def sense_view(board):

@@ -34,7 +34,10 @@ class Kind:
 
 @dataclass(frozen=True)
 class Anomaly:
-    """What was planted: its kind, its size in usual spreads, and its minutes [begin, end)."""
+    """What was planted: its kind, its size in usual spreads, and its minutes [begin, end).
+
+    A drift grows for five sixths of them.
+    """
 
     kind: str
     size: float
@@ -213,7 +216,7 @@ def plan(kind: Kind, seed: int, days: int, first_day: int, count: int, size: flo
         what = PLANTED[number % (4 if kind.rests else 5)]
         if kind.rests and what == "stuck":
             what = "silent"
-        lengths = {"spike": (180, 720), "shift": (8640, 12960), "drift": (8640, 11520), "stuck": (480, 1440)}
+        lengths = {"spike": (180, 720), "shift": (8640, 12960), "drift": (10080, 12960), "stuck": (480, 1440)}
         low, high = lengths.get(what, (120, 1440))
         length = int(rng.integers(low, high))
         begin = first_day * MINUTES_A_DAY + number * room + int(rng.integers(0, max(1, room - length - 4320)))
@@ -235,7 +238,7 @@ def plant(kind: Kind, values: Values, anomalies: "list[Anomaly]", spread: float)
         elif anomaly.kind == "silent":
             found[part] = np.nan
         elif anomaly.kind == "drift":
-            found[part] += anomaly.size * spread * np.arange(length) / length
+            found[part] += anomaly.size * spread * np.minimum(np.arange(length) / length * 6 / 5, 1)
         else:
             found[part] += anomaly.size * spread
     found = np.clip(found, kind.low, kind.high)

@@ -17,7 +17,7 @@ MINUTE_LEVEL, HOUR_LEVEL, DAY_LEVEL = 0, 1, 2
 
 _FILES = const(64)  # of all rings: a full one loses one of its files at a time
 _SMALLEST_FILE = const(4096)  # bytes, a block of the flash
-_SHARES = (7, 35, 22)  # of the files for minutes, hours, days: docs/design/senses.md
+_SHARES = (7, 36, 21)  # of the files for minutes, hours, days: docs/design/senses.md
 _FEWEST = const(2)
 
 _HOURS_AFTER = const(3)  # days that minutes are kept as they are, if there is room: longer blocks take less

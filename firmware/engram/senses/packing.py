@@ -11,13 +11,17 @@ A column begins with its first value. Then 1 bit: 0 if what follows are distance
 values themselves, 1 if they are distances from the value before; 5 bits: the Rice parameter, 31 if all are zero; 1 bit, and an
 exp-Golomb code if it is set: the step, of which they are multiples. Distances with a sign are folded: 0, -1, 1, -2 are 0 to 3.
 
-Unless all is to be exact, the step of a column is 1 + the range of its figure / STEPS: what it loses is half a step at most.
+Unless all is to be exact, the step of a column is 1 + the range of its figure / STEPS, for the last reading LAST_STEPS: what
+it loses is half a step at most.
 """
 
 from engram.compat import const
 
-STEPS = 64
+STEPS = 50
 """Steps into which the range of a figure is divided: it is exact where the range has fewer."""
+
+LAST_STEPS = 16
+"""Likewise for the last reading, which takes a quarter of the bits and matters least."""
 
 MOST_ROWS = const(512)
 """Rows of one sense that are packed at once: bounds the heap that reading them takes."""
@@ -43,11 +47,11 @@ def pack(rows: list, base: int, is_exact: bool) -> bytes:
     if not is_single:
         counts = [row[1] for row in rows]
         _pack_column(bits, _COUNT, counts, 1)
-    means = _pack_column(bits, _MEAN, means, 1 if is_exact else _step(means))
+    means = _pack_column(bits, _MEAN, means, 1 if is_exact else _step(means, STEPS))
     if not is_single:
         for kind, at in ((_LOW, 2), (_HIGH, 3), (_LAST, 5)):
             figures = [row[at] for row in rows]
-            step = 1 if is_exact else _step(figures)
+            step = 1 if is_exact else _step(figures, LAST_STEPS if kind == _LAST else STEPS)
             for index, mean in enumerate(means):
                 figures[index] = mean - figures[index] if kind == _LOW else figures[index] - mean
             _pack_column(bits, kind, figures, step)
@@ -71,12 +75,13 @@ def unpack(data, base: int):
     for at, slot in enumerate(slots):
         mean = means[at]
         last = mean + lasts[at]
-        # What was lost is not to have a mean or last reading beyond the lowest and the highest.
-        yield slot, (counts[at], min(mean - max(0, lows[at]), last), max(mean + max(0, highs[at]), last), mean, last)
+        # What was lost leaves the last reading between the lowest and the highest, as it was.
+        low, high = mean - max(0, lows[at]), mean + max(0, highs[at])
+        yield slot, (counts[at], low, high, mean, min(high, max(low, last)))
 
 
-def _step(figures: list) -> int:
-    return 1 + (max(figures) - min(figures)) // STEPS
+def _step(figures: list, steps: int) -> int:
+    return 1 + (max(figures) - min(figures)) // steps
 
 
 def _pack_slots(bits, rows: list, base: int) -> None:

@@ -25,7 +25,13 @@ _HEAD_SIZE = calcsize("<BBHIIIII")
 _CRC_AT = _HEAD_SIZE - 4
 LARGEST_BLOCK = const(65000)  # bytes; its size has 16 bits
 _LARGEST_FILE = const(131072)  # bytes; a file is read whole
-_FEWEST_FILES = const(2)
+_FLASH_BLOCK = const(4096)
+_PER_BLOCK = const(256)  # one byte in so many is littlefs's own, or a little less
+
+
+def flash_bytes(size: int) -> int:
+    """The bytes of the flash that a file of a size takes."""
+    return (size + size // _PER_BLOCK + _FLASH_BLOCK - 1) // _FLASH_BLOCK * _FLASH_BLOCK
 
 
 class Block:
@@ -75,9 +81,9 @@ class Ring:
         self.name = name
         self._base = folder + "/" + name + "."
         self._folder = folder
-        self._cap = cap
-        # The file system needs a few bytes of each of its blocks.
-        self._file_bytes = file_bytes - file_bytes // 256
+        self.cap = cap
+        self._file_bytes = file_bytes - file_bytes // _PER_BLOCK  # littlefs needs a few bytes of each of its blocks
+        self._most_bytes = min(2 * file_bytes, cap // 2)  # of a file that has grown beyond its size
         self.files = []
         """[number, bytes, first seq, last seq, lowest slot, highest slot] of each file; the figures are None until they are
         asked for."""
@@ -87,8 +93,8 @@ class Ring:
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
-        return sum(entry[1] for entry in self.files)
+        """Bytes of the flash that all files take."""
+        return sum([flash_bytes(entry[1]) for entry in self.files])
 
     def open(self, names=None) -> None:
         """Find the files and the newest block; `names` are those of the folder, if they are known."""
@@ -114,8 +120,11 @@ class Ring:
         """Append a block; StoreFull or StoreError when the flash refuses: then it is not there."""
         head = pack("<BBHIIII", _MAGIC, _VERSION, _HEAD_SIZE + len(parts), self.next_seq, until, first, last)
         data = head + pack("<I", crc32(parts, crc32(head))) + parts
-        if not self._has_room(len(data)):
-            self._drop_files(len(data))
+        has_room = self._has_room(len(data))
+        for leaving in self._leaving(len(data)):
+            files.remove(self._path(leaving[0]))
+            self.files.remove(leaving)
+        if not has_room:
             self._is_sound = True
             self.files.append([self.files[-1][0] + 1 if self.files else 1, 0, 0, 0, 0, 0])
         entry, seq = self.files[-1], self.next_seq
@@ -135,18 +144,25 @@ class Ring:
         self.next_seq = seq + 1
 
     def _has_room(self, size: int) -> bool:
-        return bool(self.files) and self._is_sound and self.files[-1][1] + size <= self._file_bytes
+        """Whether the newest file takes a block of a size: also a full one, if much of its last flash block is free."""
+        if not self.files or not self._is_sound:
+            return False
+        used = self.files[-1][1]
+        if used + size <= self._file_bytes:
+            return True
+        return used * 10 < flash_bytes(used) * 9 and flash_bytes(used + size) <= self._most_bytes
 
     def _leaving(self, size: int) -> list:
         """The files that a block of a size makes leave."""
+        total, leaving = self.size + flash_bytes(size), []
         if self._has_room(size):
-            return []
-        total, leaving = self.size + max(size, self._file_bytes), []
-        for entry in self.files[: max(0, len(self.files) - _FEWEST_FILES + 1)]:
-            if total <= self._cap:
+            used = self.files[-1][1]
+            total = self.size + flash_bytes(used + size) - flash_bytes(used)
+        for entry in self.files[:-1]:
+            if total <= self.cap:
                 break
             leaving.append(entry)
-            total -= entry[1]
+            total -= flash_bytes(entry[1])
         return leaving
 
     def leaving_seq(self, size: int) -> int:
@@ -156,11 +172,6 @@ class Ring:
             if entry[3]:
                 return entry[3]
         return 0
-
-    def _drop_files(self, size: int) -> None:
-        for entry in self._leaving(size):
-            files.remove(self._path(entry[0]))
-            self.files.remove(entry)
 
     def blocks(self, after: int = 0, first: int = 0, last: int = 1 << 32):
         """Yield the blocks after a seq that may have slots from `first` to `last`, oldest first."""

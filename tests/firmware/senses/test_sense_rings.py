@@ -52,7 +52,7 @@ def test_the_oldest_file_leaves_at_the_cap_and_no_other():
         before = _seqs(ring)
         ring.append(part(1, bytes(200)), 0, seq, seq)
         assert _seqs(ring) == [other for other in before if other > leaving] + [seq]
-        assert ring.size <= 4 * FILE and ring.size == sum(files.size(place + "/" + name) for name in _files(place))
+        assert ring.size <= 4 * FILE and ring.size == FILE * len(_files(place))
         assert all(files.size(place + "/" + name) <= LIMIT for name in _files(place))
         assert len(_files(place)) == min(4, 1 + (seq - 1) // (LIMIT // 227)) or leaving
     assert len(_seqs(ring)) >= 3 * (LIMIT // 227)
@@ -71,8 +71,19 @@ def test_a_block_as_large_as_several_files_is_kept():
     ring.append(part(5, bytes(9000)), 0, 1, 2)
     ring.append(part(5, bytes(20)), 7, 3, 4)
     ring = _ring(place)
-    assert _seqs(ring) == [1, 2, 3, 4, 5] and ring.until == 7
-    assert [len(block.bits_of(5) or b"") for block in ring.blocks(3)] == [9000, 20]
+    # Four blocks of the flash: three for the large one, and the first file has left.
+    assert _seqs(ring) == [4, 5] and ring.until == 7
+    assert [len(block.bits_of(5) or b"") for block in ring.blocks()] == [9000, 20]
+
+
+def test_a_file_grows_beyond_its_size_while_much_of_a_flash_block_is_free():
+    place = folder()
+    ring = Ring(place, "hours", 16 * FILE, 2 * FILE)
+    ring.open()
+    for seq in range(1, 40):
+        ring.append(part(1, bytes(2250)), 0, seq, seq)
+    used = sum(files.size(place + "/" + name) for name in _files(place))
+    assert ring.size <= 16 * FILE and used > 0.9 * (ring.size - FILE)
 
 
 def test_damage_at_any_byte_loses_one_block_at_most_and_never_the_next_number():

@@ -41,7 +41,7 @@ class Noted:
         del self.open[fields["id"]]
         self.lines.append("%s over, %d" % (fields["kind"], fields["value"]))
 
-    def tick(self):
+    def settle(self):
         pass
 
     def end_day(self, day):

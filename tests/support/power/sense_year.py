@@ -10,6 +10,7 @@ from typing import Any
 import numpy
 
 from board_program import KILLED, run
+from engram.senses import packing
 
 PROGRAM = str(Path(__file__).with_name("sense_year_board.py"))
 HEAP = "4m"
@@ -180,10 +181,10 @@ class Model:
         in_order = numpy.add.reduceat(back.astype(int), starts) == 0
         return numpy.stack([slots[starts], counts, low, high, means, values[ends]], 1), in_order
 
-    def loss(self, sense: int, level: int) -> int:
+    def loss(self, sense: int, level: int, steps: int = packing.STEPS) -> int:
         """By how much a figure may be off: half a step of each level, and half a unit for each rounding of the mean."""
         values = self.values(sense)
-        half = [(1 + _widest(values, days * 1440) // 64) // 2 for days in (14, 100)]
+        half = [(1 + _widest(values, days * 1440) // steps) // 2 for days in (14, 100)]
         return (0, half[0] + 1, half[0] + half[1] + 2)[level]
 
 
@@ -206,4 +207,4 @@ def check(model: Model, found: dict[tuple[int, int], list[Row]]) -> None:
         assert there[:, :2].tolist() == expected[:, :2].tolist(), (sense, level)
         off = abs(there - expected)
         assert off[:, 2:5].max() <= model.loss(sense, level), (sense, level, off.max(axis=0))
-        assert off[in_order, 5].max() <= model.loss(sense, level), (sense, level)
+        assert off[in_order, 5].max() <= model.loss(sense, level, packing.LAST_STEPS), (sense, level)

@@ -1,4 +1,4 @@
-"""Runs on the board: a stretch of a year of 8 senses, one reading a minute, with wrong clocks and a power cut; or what is there.
+"""Runs on the board: a stretch of a year of 8 senses, one reading a minute, with wrong clocks and power cuts; or what there is.
 
     sense_year_board.py live FLASH STRETCH     STRETCH is a JSON file, see sense_year.py
     sense_year_board.py look FLASH
@@ -6,6 +6,7 @@
 Prints before each write how many minutes it will have, and after it the number of the next block and all erases so far.
 """
 
+import gc
 import json
 import sys
 
@@ -61,6 +62,7 @@ class Board:
     def live(self, steps, armed_at, after):
         """Read for some steps; from a minute on the power fails so many changes of the flash later."""
         names = ["sense %d" % number for number in range(SENSES)]
+        gc.threshold(100000)  # a change of the flash collects nothing
         tell("began", self.seq())
         for minutes, self.offset, self.is_known, gap in steps:
             self.minute += gap

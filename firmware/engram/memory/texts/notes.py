@@ -121,12 +121,6 @@ class Notebook(principal_files.PrincipalTexts):
         self._texts.changes.note_append(self.kind, name, len(old), self._principal)
         self._texts.put(self._path(name), new, is_appended=True)
 
-    def append_by_board(self, name: str, line: str) -> None:
-        """Add a line that nobody asked for: undo does not take it back in place of what somebody did."""
-        new = principal_files.appended(self.text(name), line)
-        self._check_text(name, new)
-        self._texts.put(self._path(name), new, is_appended=True)
-
     def clear(self, day: str = "") -> str:
         """Empty a day's note, today's if no day such as "2026-01-31" is given, and give what stood in it."""
         name = day + ".md" if day else self.today()

@@ -124,9 +124,7 @@ def _limit(view, caller, rest: str):
         name, found, value = rest.partition(word)
         if found:
             sense = view.find(name.strip(), caller)
-            number = _number(value.strip())
-            fields = view.watch.limits.add(caller, sense, **{side: number})
-            yield "%s: you are told here when %s is%s%s" % (fields["id"], sense.name, word, sense.text(fields[side]))
+            yield view.watch.tool.describe(view.watch.tool.set(caller, sense, **{side: _number(value.strip())}))
             return
     raise ArgumentError("/senses", _USAGE)
 

@@ -42,15 +42,21 @@ def summarize(senses, clock, sense, first: int, until: int):
 def finest_level(senses, clock, sense, first: int, until: int) -> int:
     """The finest level that has most of what is kept of a span."""
     span = until - first
-    level = MINUTE_LEVEL if span <= _MINUTES_SPAN else HOUR_LEVEL if span <= _HOURS_SPAN else DAY_LEVEL
-    while level < DAY_LEVEL and 2 * _count(senses, clock, sense, first, until, level) < _inner_count(
-        senses, clock, sense, first, until, level + 1
-    ):
-        level += 1
-    if level == MINUTE_LEVEL and not _count(senses, clock, sense, first, until, level):
-        # Shorter than an hour, or not even an hour is kept.
-        level = HOUR_LEVEL if _count(senses, clock, sense, first, until, HOUR_LEVEL) else DAY_LEVEL
-    return level
+    start = MINUTE_LEVEL if span <= _MINUTES_SPAN else HOUR_LEVEL if span <= _HOURS_SPAN else DAY_LEVEL
+    for level in range(start, DAY_LEVEL):
+        if _reaches_back(senses, clock, sense, first, level):
+            return level
+        count = _count(senses, clock, sense, first, until, level)
+        if count and 2 * count >= _inner_count(senses, clock, sense, first, until, level + 1):
+            return level
+    return DAY_LEVEL if _count(senses, clock, sense, first, until, DAY_LEVEL) else start
+
+
+def _reaches_back(senses, clock, sense, first: int, level: int) -> bool:
+    """Whether what is kept of a level begins before a moment."""
+    for _ in rows(senses, clock, sense, 0, first, level):
+        return True
+    return False
 
 
 def _count(senses, clock, sense, first: int, until: int, level: int) -> int:

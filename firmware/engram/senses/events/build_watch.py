@@ -3,6 +3,7 @@
 from engram.senses.answers.view import readings_scope
 from engram.senses.events.event_file import EventFile
 from engram.senses.events.events import Events
+from engram.senses.events.limit_tool import LimitTool
 from engram.senses.events.limits import Limits
 from engram.senses.events.watch import Watch
 
@@ -31,4 +32,5 @@ def make_watch(config, folder: str, clock, senses, records, journal, notes, push
     events = Events(file, senses, *parts, add_day if config.get("senses.day_notes") else None)
     watch = Watch(senses, clock, limits, events, folder + "/baseline.bin", declared, config.get("senses.unusual"))
     watch.open()
+    watch.tool = LimitTool(senses, limits, scope_of)
     return watch

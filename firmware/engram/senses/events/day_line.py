@@ -29,7 +29,7 @@ def add_day_line(senses, file, clock, notes, day: int) -> None:
             begun.append("%s %s (%s)" % (fields["name"], fields["kind"], fields["id"]))
     if begun:
         parts.append("events: " + ", ".join(reversed(begun)))
-    notebook.append_by_board(name, (START + "; ".join(parts))[:_MOST_CHARS])
+    notebook.append(name, (START + "; ".join(parts))[:_MOST_CHARS])
 
 
 def _all(senses) -> list:

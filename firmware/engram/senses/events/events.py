@@ -55,6 +55,7 @@ class Events:
 
     def begin(self, number: int, kind: str, start: int, value: int, usual, limit, days: int):
         """Keep and tell an event of a sense; its fields, None if the sense is forgotten."""
+        self.settle()
         sense = self._senses.sense(number)
         if sense is None:
             return None
@@ -75,10 +76,11 @@ class Events:
 
     def end(self, fields: dict, at: int) -> None:
         """An event is over: keep that, and a memory of it."""
+        self.settle()
         sense = self._senses.sense(fields["sense"])
         fields["end"] = max(at, fields["start"])
         if sense is not None:
-            later = _evidence(sense, fields["start"], fields["end"], fields["start"])
+            later = _evidence(sense, fields["start"] + 1, fields["end"], fields["start"])
             fields["evidence"] = fields.get("evidence", []) + later
             fields["record"] = self._next_record(fields)
         self._keep(fields)
@@ -137,8 +139,8 @@ class Events:
 
     # --- after a restart
 
-    def tick(self) -> None:
-        """Once after a start: tell and remember what the power failed before."""
+    def settle(self) -> None:
+        """Once after a start, before anything else: tell and remember what the power failed before."""
         if self._is_settled:
             return
         self._is_settled = True

@@ -9,7 +9,7 @@ by the decimals of the sense.
 
 from engram import diag, files, log_line
 from engram.compat import const
-from engram.errors import ArgumentError, ConfigError, NotFound, StoreError
+from engram.errors import ArgumentError, NotFound, StoreError
 from engram.memory import access
 from engram.senses.values import scale
 
@@ -21,7 +21,7 @@ _FIELDS = ("id", "sense", "low", "high", "minutes", "who", "room", "group", "wor
 
 
 class Limits:
-    """The limits of a board's senses; `declared` has, by name, what config.json says of a sense."""
+    """The limits of a board's senses; `declared` has, by name, what config.json says of a sense, checked."""
 
     def __init__(self, path: str, senses, declared=None):
         self._path = path
@@ -29,8 +29,6 @@ class Limits:
         self._declared = declared or {}
         self._next = 1
         self._set = []
-        for name, fields in self._declared.items():
-            _check_declared(name, fields.get("limits", {}))
 
     def load(self) -> None:
         """Read those that people set; damage is taken out of the file first."""
@@ -75,6 +73,9 @@ class Limits:
         fields = {"id": "l%d" % self._next, "sense": sense.number, side: value, "minutes": minutes}
         fields.update({"who": caller.principal, "room": caller.room})
         fields.update({"group": True if caller.group else None, "workspace": caller.workspace or None})
+        for other in self.of_caller(caller):
+            if all(other.get(name) == fields.get(name) for name in ("sense", "low", "high", "minutes")):
+                return other  # code on the board sets its limits at each start
         kept = [
             other
             for other in self._set
@@ -113,19 +114,6 @@ class Limits:
 def caller_of(fields: dict):
     """Who set a limit, as a Caller in their room."""
     return access.Caller(fields["who"], fields["room"], bool(fields.get("group")), fields.get("workspace") or "")
-
-
-def _check_declared(name: str, limits) -> None:
-    where = "senses.%s.limits" % name
-    if not isinstance(limits, dict):
-        raise ConfigError(where, 'must be an object such as {"low": 5}.')
-    for side, value in limits.items():
-        if side not in ("low", "high"):
-            raise ConfigError("%s.%s" % (where, side), "there is no such limit; low and high are.")
-        try:
-            scale(value, 3)
-        except ArgumentError as error:
-            raise ConfigError("%s.%s" % (where, side), error.problem) from None
 
 
 def _lines(file, offset: int = 0):

@@ -47,20 +47,22 @@ class Watch:
     def __init__(self, senses, clock, limits, events, path: str, declared=None, finds_unusual: bool = True):
         self._senses = senses
         self._clock = clock
-        self._limits = limits
-        self._events = events
+        self.limits = limits
+        self.events = events
         self._path = path
         self._declared = declared or {}
         self._finds_unusual = finds_unusual
         self._watched = {}
         self._since = self._last_tick = 0
         self._day = -1
+        self.tool = None
+        """The LimitTool over its limits."""
 
     def open(self) -> None:
         """Go on with what is on flash."""
         for number, baseline in baseline_file.load(self._path).items():
             self._watched[number] = _Watched(baseline)
-        for fields in self._events.open.values():
+        for fields in self.events.open.values():
             watched = self._watched_of(fields["sense"])
             watched.events[key_of(fields)[1]] = fields
             if fields["kind"] == "stuck":
@@ -88,7 +90,8 @@ class Watch:
         if watched is None:
             watched = self._watched[number] = _Watched(Baseline())
             sense = self._senses.sense(number)
-            every = self._declared.get(sense.name, {}).get("every", 0) if sense else 0
+            declared = self._declared.get(sense.name, {"kind": "code"}) if sense else {"kind": "code"}
+            every = declared.get("every", 0 if declared["kind"] == "code" else MINUTE)
             watched.baseline.numbers[GAP] = every // MINUTE
         return watched
 
@@ -142,7 +145,7 @@ class Watch:
 
     def _check_limits(self, number: int, watched, slot: int, value: int) -> None:
         sense = self._senses.sense(number)
-        limits = self._limits.of_sense(sense) if sense else ()
+        limits = self.limits.of_sense(sense) if sense else ()
         for limit in limits:
             side = "low" if "low" in limit else "high"
             self._check_limit(number, watched, slot, value, limit, side)
@@ -212,7 +215,7 @@ class Watch:
     def _begin(self, number: int, watched, kind: str, slot: int, value: int, usual, limit=None) -> None:
         if limit is None and not self._finds_unusual:
             return
-        fields = self._events.begin(number, kind, slot * MINUTE, value, usual, limit, watched.baseline.days)
+        fields = self.events.begin(number, kind, slot * MINUTE, value, usual, limit, watched.baseline.days)
         if fields is not None:
             watched.events[key_of(fields)[1]] = fields
 
@@ -220,7 +223,7 @@ class Watch:
         """End an event; whether there was one."""
         fields = watched.events.pop(key, None)
         if fields is not None:
-            self._events.end(fields, slot * MINUTE)
+            self.events.end(fields, slot * MINUTE)
         return fields is not None
 
     # --- now and then
@@ -244,7 +247,7 @@ class Watch:
             if watched.quarter >= 0 and quarter > watched.quarter and watched.count:
                 self._close_quarter(number, watched, quarter)
             self._check_silent(number, watched, slot)
-        self._events.tick()
+        self.events.settle()
         self._end_days(self._quarter_of(now) // _QUARTERS_A_DAY)
 
     def _check_silent(self, number: int, watched, slot: int) -> None:
@@ -260,7 +263,7 @@ class Watch:
         watched = self._watched.pop(number)
         for key in list(watched.events):
             self._end(watched, key, slot)
-        self._limits.forget(number)
+        self.limits.forget(number)
 
     def _end_days(self, day: int) -> None:
         """Once a day: write what is usual, and have the day before written down."""
@@ -268,7 +271,7 @@ class Watch:
             return
         is_start, self._day = self._day < 0, day  # also if the flash refuses: not again at each tick
         try:
-            self._events.end_day(day)
+            self.events.end_day(day)
             if not is_start:
                 self._save()
         except EngramError as error:
