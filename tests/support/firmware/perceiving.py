@@ -1,6 +1,6 @@
 """A house with senses over three days, on the clock of a test's board, for questions about them.
 
-It is Wednesday, 2026-09-23, 09:30. Readings come every ten minutes since Monday 00:00. By night, at 03:00, the bedroom is coldest.
+It is Wednesday, 2026-09-23, 09:30. Readings have come every ten minutes since Monday 00:00. The bedroom is coldest at 03:00.
 """
 
 from board import Board, Script
@@ -21,7 +21,7 @@ DOOR = ((7, 58, 1), (8, 1, 0), (12, 10, 1), (12, 12, 0), (18, 30, 1), (18, 31, 0
 
 
 def house(*steps, **settings):
-    """A board with the bedroom's temperature and humidity, the outside, and a door; with steps, also a model that plays them."""
+    """A board with the bedroom's temperature and humidity, the outside, and a door; with steps, a model that plays them."""
     board = Board(**settings)
     board.serve(Script(*steps) if steps else None, **settings)
     fill(board)
@@ -30,17 +30,17 @@ def house(*steps, **settings):
 
 def fill(board):
     """Let the senses of a board perceive the three days."""
-    openings = {MONDAY + 86400 + hour * 3600 + minute * 60: state for hour, minute, state in DOOR}
-    times = list(range(MONDAY, NOW + 1, STEP)) + list(openings)
+    openings = {86400 + hour * 3600 + minute * 60: state for hour, minute, state in DOOR}
+    seconds = list(range(0, NOW - MONDAY + 1, STEP)) + list(openings)
     board.now = MONDAY
     senses = board.find_senses()
     senses.observe("door", 0)
-    for at in sorted(set(times)):
-        board.now = at
-        if at in openings:
-            senses.observe("door", openings[at])
-        if (at - MONDAY) % STEP == 0:
-            minute = (at - MONDAY) // 60 % 1440
+    for passed in sorted(set(seconds)):
+        board.now = MONDAY + passed
+        if passed in openings:
+            senses.observe("door", openings[passed])
+        if passed % STEP == 0:
+            minute = passed // 60 % 1440
             senses.observe("bedroom temperature", bedroom(minute) / 10, "°C")
             senses.observe("outside", (bedroom(minute) - 100) / 10, "°C")
             senses.observe("bedroom humidity", 40 + minute // 144, "%")

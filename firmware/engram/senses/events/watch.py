@@ -70,16 +70,6 @@ class Watch:
             if fields["kind"] == "unusual":
                 watched.baseline.resume(max(0, (self._clock.now() - fields["start"]) // _QUARTER))
 
-    @property
-    def events(self):
-        """The Events that there are."""
-        return self._events
-
-    @property
-    def limits(self):
-        """The Limits that are watched."""
-        return self._limits
-
     def baseline(self, number: int):
         """What is usual for a sense, None if nothing is known yet."""
         watched = self._watched.get(number)
