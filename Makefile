@@ -24,7 +24,7 @@ export PYTHONPATH = host
 export PYTHONDONTWRITEBYTECODE =
 export PYTHONPYCACHEPREFIX = $(CURDIR)/build/pycache
 
-.PHONY: help run serve bench-companion bench-bridges bench-page screenshots test soak eval bench-store heap month lint format lock clean
+.PHONY: help run serve bench-companion bench-bridges bench-page screenshots test soak eval bench-store bench-senses heap month lint format lock clean
 .PHONY: image package flash deploy monitor chat setup wifi backup restore
 
 help:  ## list the targets
@@ -92,6 +92,9 @@ bench-page: .venv  ## measure the page with 10,000 memories and 1,000 boards: ti
 
 screenshots: .venv chromium  ## make the pictures of the page in the docs (OUT=folder: of all views, to look at)
 	@$(BIN)/python tests/support/page/screenshots.py $(if $(OUT),"$(OUT)")
+
+bench-senses: .venv micropython  ## measure what is kept of 16 senses, and what that costs the flash and the heap
+	@$(BIN)/python tools/benchmarks/bench_senses.py
 
 heap: .venv micropython  ## measure the heap of modules, the start and a turn (FROZEN=1: also with frozen modules)
 	@$(BIN)/python tools/benchmarks/heap.py $(if $(FROZEN),--frozen)

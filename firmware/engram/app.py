@@ -48,6 +48,7 @@ class App:
         self._own_tasks = []
         self._tasks = []
         self._beside = []
+        self.board.begin = self._begin
         self._open_channels = 0
         self._console = None
         self._watchdog = None
@@ -114,8 +115,13 @@ class App:
         yield "Engram %s, %s mode, %s. /help lists the commands." % (__version__, self.config.get("mode"), memories)
         if board.model is None:
             yield _OFFLINE
-        for name, part in (("records", board.records), ("journal", board.journal), ("intents", board.reminders)):
-            if part.damaged:
+        for name, part in (
+            ("records", board.records),
+            ("journal", board.journal),
+            ("intents", board.reminders),
+            ("timers", board.timers),
+        ):
+            if part and part.damaged:
                 yield "Damaged lines set aside in %s: %d; the rest is whole." % (name, part.damaged)
 
     # --- running
@@ -157,8 +163,17 @@ class App:
         channels = self._channels or [("console", self.console)]
         board = self.board
         beside: list = [("upkeep", self._upkeep)] + self._own_tasks
-        parts = (self._watchdog, board.jobs, board.companion, board.network, board.telegram, board.sampling)
-        for name, part in zip(("watchdog", "learning", "companion", "network", "telegram", "senses"), parts):
+        parts = (
+            self._watchdog,
+            board.jobs,
+            board.companion,
+            board.network,
+            board.telegram,
+            board.sampling,
+            board.timers,
+        )
+        names = ("watchdog", "learning", "companion", "network", "telegram", "senses", "timers")
+        for name, part in zip(names, parts):
             if part:
                 beside.append((name, part.run))
         board.gate.expect()
@@ -173,6 +188,11 @@ class App:
         finally:
             stop.close()
             await self._cancel(self._beside)
+
+    def _begin(self, name: str, run) -> None:
+        """Run what was added to the board while the app runs."""
+        if self._open_channels:
+            self._beside.append(_start(self._supervise(name, run)))
 
     async def _upkeep(self) -> None:
         """What is to be done now and then: the stores' work, and an idle link to the model gives its memory back."""
@@ -223,9 +243,13 @@ class App:
         from engram.channels.console.console import Console  # a board may have other channels
 
         if self._console is None:
-            self._console = Console(self.config, self.board.inbox, target=self._serial)
+            inbox = self.board.inbox
+            self._console = Console(self.config, inbox, target=self._serial)
+            for name in ("console", "line"):
+                inbox.add_channel(name, self._console.open_sink)
             for line in self.banner():
                 self._console.show(line)
+            await inbox.redeliver("console")
         await self._console.run()
 
     async def _channel(self, name: str, run, stop) -> None:

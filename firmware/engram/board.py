@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from engram.senses.sampling import Sampling
     from engram.senses.senses import Senses
     from engram.store.log.reserve import Reserve
+    from engram.timers.timers import Timers
     from engram.tools.pins import Pins
     from engram.tools.toolbox import Toolbox
 
@@ -87,6 +88,12 @@ class Board:
     """What shows the readings to people and to the model, None without senses."""
     pins: "Pins | None" = None
     telegram: "Telegram | None" = None
+    timers: "Timers | None" = None
+    """None until there is one, see find_timers()."""
+    has_timer_tool = False
+    """Whether the toolbox has the tool that sets timers."""
+    begin = None
+    """begin(name, run) runs what is added while the app runs."""
     telegram_refusal = ""
     """Why there is no Telegram although a token is set."""
     tls: "object | None" = None
@@ -129,9 +136,9 @@ class Board:
         """What code on the board talks to."""
         return _wired(self, "memory")
 
-    def make_answerer(self):
-        """What answers one turn."""
-        return _wired(self, "answerer")
+    def make_answerer(self, content: str, *others):
+        """What answers one turn; `others` are settings, journal, reminders and model for a turn that nobody said."""
+        return _wired(self, "answerer", content, *others)
 
     def make_recall(self):
         """What searches records and turns."""
@@ -177,6 +184,18 @@ class Board:
             senses.listen(self.sense_watch.on_minute)
             self.sense_view = _wired(self, "sense_view")
         return senses
+
+    def find_timers(self) -> "Timers":
+        """What is said, called or asked at a time: made with the first of them."""
+        if self.timers is None:
+            self.timers = _wired(self, "timers")
+            if self.begin:
+                self.begin("timers", self.timers.run)
+        return self.timers
+
+    def check_tool(self, name: str, arguments: str, caller, is_confirmed: bool) -> None:
+        """ArgumentError if a timer of this caller may not call a tool of this board with these arguments."""
+        _wired(self, "check_tool", name, arguments, caller, is_confirmed)
 
     def find_toolbox(self) -> "Toolbox":
         """What holds a person's own tools: made when the first one is added."""

@@ -62,12 +62,6 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
     add_memory(board)
     if config.get("companion.url"):
         _add_companion(board)
-    if config.table("pins"):
-        from engram.build_turn import add_pins  # absent from boards without pins
-
-        add_pins(board)
-    if config.table("senses") or files.size(board.folder + "/memory/senses/senses.jsonl") >= 0:
-        board.find_senses()
     add_agent(board)
     if board.companion and board.companion.listening:
 
@@ -77,9 +71,23 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
         board.inbox.add_channel("link", board.companion.listening.open_sink, is_let_in)
     if config.secret("telegram.token"):
         _add_telegram(board)
+    _add_hands_and_senses(board)
     if not (board.turns_reserve.keep() and board.reserve.keep()):
         diag.warning("store", "the flash is nearly full: forget something and /compact")
     return board
+
+
+def _add_hands_and_senses(board: Board) -> None:
+    """Add the pins, senses and timers that the settings name, or that the flash has."""
+    if board.config.table("pins"):
+        from engram.build_turn import add_pins  # absent from boards without pins
+
+        add_pins(board)
+    memory = board.folder + "/memory"
+    if board.config.table("senses") or files.size(memory + "/senses/senses.jsonl") >= 0:
+        board.find_senses()
+    if files.size(memory + "/timers.jsonl") >= 0:
+        board.find_timers()
 
 
 def add_memory(board: Board, segment_bytes: int = 0) -> None:

@@ -1,12 +1,13 @@
 """Wires what only a turn needs, or code on the board: it is made when it is used, so that a small heap is free of it before."""
 
-from engram import diag, files
+from engram import diag, files, text
 from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
 from engram.lazy import lazy
 
 _TOOLS_SHARE = const(8)  # of the model's window, the part that a person's own tools may take
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
+_NO_TOOLBOX = const("this board has no tools of its own.")
 
 
 def memory(board):
@@ -16,12 +17,16 @@ def memory(board):
     return Memory(board.records, board.make_recall, board.forgetting)
 
 
-def answerer(board):
-    """What answers one turn."""
+def answerer(board, content: str, config=None, journal=None, reminders=None, model=None):
+    """What answers a turn with that content; nothing is learned from one with a model of its own, which nobody said."""
     from engram.agent.answer import Answerer  # each part of a turn comes when it is needed
+    from engram.agent.openings import may_name_time  # likewise
 
-    parts = board.make_prompts(), board.make_tools, board.make_offline, board.model, board.jobs, board.make_post_turn
-    memory = board.config, board.journal, board.reminders, board.inbox.push
+    if board.model and not board.has_timer_tool and (board.timers or may_name_time(content)):
+        _add_timer_tool(board)
+    jobs = None if model else board.jobs
+    parts = board.make_prompts(), board.make_tools, board.make_offline, model or board.model, jobs, board.make_post_turn
+    memory = config or board.config, journal or board.journal, reminders or board.reminders, board.inbox.push
     return Answerer(*memory, *parts, board.remote_search(), board.toolbox)
 
 
@@ -60,6 +65,7 @@ def toolbox(board):
     from engram.tools.toolbox import Toolbox  # absent from boards without tools of their own
 
     names = [tool.name for mode in ("full", "lightweight") for tool in schemas.tools(mode)]
+    names.append("timer")
     return Toolbox(tuple(names), board.check_arguments, board.config.get("llm.context_tokens") // _TOOLS_SHARE)
 
 
@@ -81,9 +87,8 @@ def offline(board):
 
     memory = board.records, board.make_recall(), board.forgetting
     mode = board.config.get("mode")
-    return Offline(
-        *memory, board.reminders, board.remote_search(), board.seen_help, board.notes, mode, board.sense_view
-    )
+    parts = board.reminders, board.find_timers, board.remote_search(), board.seen_help, board.notes
+    return Offline(*memory, *parts, mode, board.sense_view)
 
 
 def _remote_recall(board, recall):
@@ -100,7 +105,8 @@ def post_turn(board):
     """What follows a turn that a model answers."""
     from engram.agent.post_turn import PostTurn  # absent from boards without a model
 
-    return PostTurn(board.config, board.records, board.journal, board.notes, board.reminders, board.jobs, board.flush)
+    memory = board.config, board.records, board.journal, board.notes, board.reminders
+    return PostTurn(*memory, board.find_timers, board.jobs, board.flush)
 
 
 def deliveries(board, inbox):
@@ -108,6 +114,60 @@ def deliveries(board, inbox):
     from engram.channels.deliveries import Deliveries  # absent from boards that only have a console
 
     return Deliveries(inbox, board.journal, board.clock, board.folder + "/memory")
+
+
+def timers(board):
+    """What is said, called or asked at a time."""
+    from engram.timers.timers import Timers  # absent from boards without timers
+
+    def make_telling(timers):
+        return _telling(board, timers)
+
+    found = Timers(board.folder + "/memory", board.clock, make_telling, board.config.get("timers.most"))
+    found.open()
+    return found
+
+
+def _telling(board, timers):
+    """What tells those that are due."""
+    from engram.timers.telling import Telling  # while one is due
+
+    def make_asking():
+        from engram.timers.asking import Asking  # while one asks
+
+        parts = board.config, board.journal, board.gate, board.inbox.deliveries(), board.model, board.jobs
+        return Asking(*parts, board.make_answerer)
+
+    async def call(name: str, arguments: str, caller, is_confirmed: bool) -> tuple:
+        if not board.toolbox:
+            return False, _NO_TOOLBOX
+        return await board.toolbox.call(name, text.loads(arguments), caller, is_confirmed)
+
+    return Telling(timers, board.inbox, board.journal, make_asking, call)
+
+
+def _add_timer_tool(board) -> None:
+    """Let the model set timers: from the first message on that may ask for one, or while there are some."""
+    from engram.timers.timer_tool import TimerTool  # absent from boards without timers
+
+    board.has_timer_tool = True
+    try:
+        board.find_toolbox().add(TimerTool(board.find_timers, board.check_tool), is_own=False)
+    except ArgumentError as error:
+        diag.warning("timers", "the model cannot set timers: %s" % error)
+
+
+def check_tool(board, name: str, arguments: str, caller, is_confirmed: bool) -> None:
+    """See Board.check_tool()."""
+    if not board.toolbox or name == "timer":
+        raise ArgumentError("tool", _NO_TOOLBOX)
+    try:
+        values = text.loads(arguments)
+    except ValueError:
+        values = None
+    if not isinstance(values, dict):
+        raise ArgumentError("arguments", 'must be a JSON object such as {"value": 1}.')
+    board.toolbox.check(name, values, caller, is_confirmed)
 
 
 def people(board):

@@ -103,6 +103,18 @@ def test_secrets_are_saved_when_they_are_asked_for(tmp_path: Path):
 
 
 @needs_micropython
+def test_own_code_is_saved_and_restored(tmp_path: Path):
+    own = {"own.py": b"def setup(app):\n    pass\n"}
+    with StandIn(flash_with(tmp_path, FRESH | own)) as board:
+        backup.backup(board.port, tmp_path / "saved.tar.gz", Progress())
+    assert backup.read_backup(tmp_path / "saved.tar.gz").files["own.py"] == own["own.py"]
+    flash = flash_with(tmp_path, FRESH, SIZE)
+    with StandIn(flash) as board:
+        run_restore(board, tmp_path / "saved.tar.gz")
+    assert files_on(flash)["own.py"] == own["own.py"]
+
+
+@needs_micropython
 def test_a_restored_board_remembers(saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     flash = flash_with(tmp_path, FRESH, SIZE)
     with StandIn(flash) as board:

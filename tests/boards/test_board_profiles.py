@@ -92,6 +92,26 @@ def test_a_profile_that_cannot_be_is_refused(change: tuple[str, str], tmp_path: 
         profile.load_profile("ODD")
 
 
+# --- pins
+
+
+@pytest.mark.parametrize("name", BOARD_NAMES)
+def test_the_pins_that_are_never_allowed_go_to_the_board_with_its_code(name: str):
+    board = profile.load_profile(name)
+    code = json.loads(file_set.code_files(board, is_frozen=True)["code.json"])
+    assert code["forbidden_pins"] == list(board.forbidden_pins) and 0 in board.forbidden_pins
+
+
+@pytest.mark.parametrize("name", BOARD_NAMES)
+def test_settings_with_a_pin_that_is_never_allowed_are_refused_before_anything_is_written(name: str):
+    board = profile.load_profile(name)
+    for number in board.forbidden_pins:
+        with pytest.raises(BadRequest, match=rf"config: pins\.lamp: pin {number} is never allowed"):
+            file_set.seed_files(board, {"pins.lamp": {"pin": number, "mode": "out"}})
+    seeds = file_set.seed_files(board, {"pins.lamp": {"pin": 14, "mode": "out"}})
+    assert json.loads(seeds["config.json"])["pins"] == {"lamp": {"pin": 14, "mode": "out"}}
+
+
 # --- frozen builds
 
 

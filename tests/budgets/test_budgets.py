@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+import bench_senses
 import get_micropython
 import limits
 import measuring
-from extent import IS_WHOLE
+from extent import IS_WHOLE, extent
 from limits import Budget, over, unexplained
 
 BUDGETS = limits.read(limits.FILE.read_text(encoding="utf-8"))
@@ -16,6 +17,10 @@ CHANGELOG = Path(__file__).resolve().parents[2] / "CHANGELOG.md"
 needs_32 = pytest.mark.skipif(
     not get_micropython.usable(get_micropython.HOME / "32", 32), reason="there is no 32-bit MicroPython"
 )
+
+
+MOST_OF_A_SENSE = {"minute": 0.63, "hour": 1.8, "day": 2.7}
+"""Bytes of an aggregate with which all of that fits: the whole test, in `make soak`, lets the rings go round."""
 
 
 def assert_within(figures: measuring.Figures, group: str) -> None:
@@ -36,6 +41,21 @@ def test_reads_programs_and_erases_of_the_store(kind: str, tmp_path: Path):
 def test_the_smallest_heap_of_a_turn(tmp_path: Path):
     limits_of_heaps = {name: budget.limit for name, budget in BUDGETS.items()}
     assert_within(measuring.heaps(tmp_path, limits_of_heaps, is_less_tried=IS_WHOLE), "heap")
+
+
+@needs_32
+def test_the_flash_and_the_heap_that_senses_take(tmp_path: Path):
+    assert_within(measuring.senses(tmp_path), "senses")
+
+
+@pytest.mark.shortened
+def test_a_year_of_hours_and_ten_years_of_days_of_16_senses_fit():
+    figures = bench_senses.measure(bench_senses.series(*extent((10, 365), (3, 60))))
+    assert {name: row["bytes each"] <= MOST_OF_A_SENSE[name] for name, row in figures.items()} == dict.fromkeys(
+        figures, True
+    )
+    if IS_WHOLE:
+        assert figures["hour"]["fewest kept"] >= 365 * 24 and figures["day"]["fewest kept"] >= 3650
 
 
 def test_the_size_of_the_modules():

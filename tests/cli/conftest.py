@@ -11,13 +11,13 @@ __all__ = ["postgres"]
 
 @pytest.fixture
 def importing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """`engram import` and `engram edit`, and the board that they ask."""
+    """`engram import`, `edit` and `forget`, and the board that they ask."""
     import support
-    from engram_host.cli import console_session, transfer
+    from engram_host.cli import changes, console_session, transfer
     from importing_board import Importing
 
     support.use_root(str(tmp_path))
     importing = Importing(tmp_path)
-    for module in (console_session, transfer):
+    for module in (changes, console_session, transfer):
         monkeypatch.setattr(module, "open_board", importing.talking)
     return importing

@@ -4,6 +4,7 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,6 +80,40 @@ def test_a_memory_is_changed_over_the_link(linked: Linked, tmp_path: Path):
     assert fine("forget", entry, *linked.home, "--json").json["command"] == f"/forget {entry}"
     assert fine("undo", *linked.home, "--json").json["lines"]
     assert "Ada drinks coffee" in linked.board.answered("/recall Ada drinks")
+
+
+@pytest.mark.parametrize(("option", "gone"), [("--keep-turns", False), ("--turns", True)])
+def test_a_memory_is_forgotten_with_or_without_its_turns(linked: Linked, option: str, gone: bool):
+    linked.board.say(f"remember that the gate creaks {option}")
+
+    def stored() -> list[dict[str, Any]]:
+        return [line for line in linked.board.lines("records") if option in line.get("content", "")]
+
+    memory = wait_until("it is stored", stored)[0]
+    fine("forget", memory["id"], option, *linked.home, "--json")
+    forgotten = [line for line in linked.board.lines("records") if line.get("op") == "forget"]
+    assert [line["id"] for line in forgotten][-1:] == [memory["id"]]
+    redacted = [f"t{line['turn']}" for line in linked.board.lines("journal") if line.get("op") == "redact"]
+    assert (memory["turns"][0] in redacted) is gone, (memory, redacted)
+
+
+def test_what_the_board_changed_last_is_undone_from_the_history_of_a_memory(linked: Linked, tmp_path: Path):
+    file = tmp_path / "one.jsonl"
+    file.write_text('{"content":"the hatch is painted red"}\n')
+    fine("import", file, *linked.home)
+    entry = next(line["id"] for line in linked.board.lines("records") if "hatch" in line.get("content", ""))
+    wait_until("the copy has it", lambda: entry in fine("list", "--words", "hatch", *linked.home).out)
+    assert fine("history", entry, "--undo", *linked.home, "--json").json["state"] == "done"
+    wait_until("it is gone", lambda: entry not in fine("list", "--words", "hatch", *linked.home).out)
+    assert engram("history", "t1", "--undo", *linked.home).status == 2
+
+
+def test_the_trash_is_what_the_board_says_of_it(linked: Linked):
+    listed = fine("list", "--state", "trash", *linked.home, "--json").json
+    assert (listed["total"], listed["entries"]) == (0, []) and listed["at"] > 0
+    assert "kitchen has nothing in its trash." in fine("list", "--state", "trash", *linked.home).out
+    ran = engram("list", "--state", "trash", "--tag", "tea", *linked.home)
+    assert ran.status == 2 and "leave the filters out" in ran.err
 
 
 def test_a_command_for_a_board_that_is_away_is_not_kept(linked: Linked, tmp_path: Path):

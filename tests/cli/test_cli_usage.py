@@ -37,7 +37,7 @@ def test_help_says_what_a_command_does_and_gives_an_example_that_is_one(name: st
     told = EACH[name].help
     examples = [line.strip() for line in told.splitlines() if "engram " + name in line]
     assert any(line.startswith("Example: ") for line in examples), told
-    words = [option for parameter in EACH[name].params for option in parameter.opts]
+    words = [option for each in EACH[name].params for option in (*each.opts, *each.secondary_opts)]
     for example in examples:
         assert {word for word in example.split() if word.startswith("--")} <= set(words), example
     assert fine(*name.split(), "--help").out

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cli_case import engram
+from cli_case import engram, fine
 from importing_board import Console, Importing
 from movers import live, stored
 
@@ -36,4 +36,17 @@ def test_a_board_that_gives_no_reports_is_not_changed(
     monkeypatch.setattr(Console, "gives_reports", False)
     ran = engram("edit", "m1", "--text", "Bob dances", "--sim", tmp_path)
     assert ran.status == 1 and "`engram board deploy`" in ran.err
+    assert [memory["content"] for memory in live(importing.board)] == ["Bob sings"]
+
+
+def test_a_memory_is_forgotten_by_its_origin_alone(importing: Importing, tmp_path: Path):
+    importing.board = stored("Ann plays chess", "Bob sings")
+    assert "m2 is forgotten" in fine("forget", "m2", "--keep-turns", "--sim", tmp_path).out
+    assert [memory["content"] for memory in live(importing.board)] == ["Ann plays chess"]
+
+
+@pytest.mark.parametrize(("entry", "status"), [("m9", 4), ("t1", 2)])
+def test_what_is_no_memory_of_the_board_is_not_forgotten(importing: Importing, tmp_path: Path, entry: str, status: int):
+    importing.board = stored("Bob sings")
+    assert engram("forget", entry, "--keep-turns", "--sim", tmp_path).status == status
     assert [memory["content"] for memory in live(importing.board)] == ["Bob sings"]

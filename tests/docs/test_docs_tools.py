@@ -14,6 +14,7 @@ from engram.app import App
 from engram.errors import ArgumentError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
+from engram.timers.timer_tool import TimerTool
 from pages import PAGES, fences, headings, in_backticks, plain, read, rows, section
 
 PAGE = "docs/reference/tools.md"
@@ -24,6 +25,7 @@ GROUPS = {
     "## Both modes": [tool for name, tool in MODES["full"].items() if name in MODES["lightweight"]],
 }
 TOOLS = [tool for tools in GROUPS.values() for tool in tools]
+GROUPS["## Timers"] = [TimerTool]
 LATEST = "t4"
 """The turn in which the tools are called."""
 
@@ -33,7 +35,7 @@ def test_each_tool_has_a_section_under_its_mode(heading):
     assert headings(section(read(PAGE), heading), 3) == [tool.name for tool in GROUPS[heading]]
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", [*TOOLS, TimerTool], ids=lambda tool: tool.name)
 def test_the_table_of_a_tools_arguments_is_its_schemas(tool):
     rules = json.loads(tool.schema)
     table = rows(section(read(PAGE), f"### {tool.name}"))

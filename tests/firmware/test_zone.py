@@ -2,6 +2,7 @@
 
 from engram.clock import Clock, day_number
 from engram.zone import Zone
+from samples import Numbers
 from support import raises
 
 BERLIN = "CET-1CEST,M3.5.0,M10.5.0/3"
@@ -82,6 +83,22 @@ def test_all_of_a_year_can_be_daylight_saving_time():
         zone = Zone(rule)
         for hours in range(0, 24 * 800, 5):
             assert zone.offset_minutes(_moment("2026-01-01", hours)) == -240
+
+
+def test_the_moments_before_change_no_offset():
+    numbers = Numbers(3)
+    for rule in (
+        BERLIN,
+        SYDNEY,
+        NUUK,
+        "XXX0YYY,J1/-167,J364/1",
+        "XXX-12YYY,J2/-167,J365/167",
+        "XXX12YYY,0/-167,365/167",
+    ):
+        zone = Zone(rule)
+        for _ in range(300):
+            at = _moment("2026-01-01", 0) + numbers.below(5 * 366 * 24) * 3600
+            assert zone.offset_minutes(at) == Zone(rule).offset_minutes(at), (rule, at)
 
 
 def test_a_clock_shows_local_times_of_a_rule():

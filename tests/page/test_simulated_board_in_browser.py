@@ -154,7 +154,10 @@ def test_a_memory_is_forgotten_by_the_board_and_brought_back(kitchen: SimulatedK
     entry = kitchen.keep("the whisk is in the drawer")
     tab.open(kitchen.address(f"/memories/{entry}"))
     tab.click("button.danger")
-    tab.wait("it is done", "document.querySelector('#changes li:first-child .done')")
+    tab.wait(
+        "it has left, and the list is there",
+        "location.pathname.endsWith('/memories') && document.querySelector('#changes li:first-child .done')",
+    )
     assert "whisk" not in kitchen.shown(entry)
     tab.click("#changes li:first-child form button")
     undone = f"document.querySelector('#changes li:first-child').innerText.includes('undo the change of {entry}')"

@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
 """Measure what is kept of 16 senses: bytes for each aggregate, and for how long the rings of the default size keep them.
 
-Prints a table and writes build/bench/senses.json; status 1 if a year of hours and ten years of days do not fit.
+Also what writing costs the flash, and what rests on the heap, on the 32-bit MicroPython. Prints tables and writes
+build/bench/senses.json; status 1 if a year of hours and ten years of days do not fit.
 """
 
 import argparse
 import json
+import os
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "firmware"))
+sys.path += [str(ROOT / name) for name in ("firmware", "tools/setup", "tools/build")]
 
+import firmware_build  # noqa: E402
+import get_micropython  # noqa: E402
 from engram.clock import Clock  # noqa: E402
 from engram.senses import packing  # noqa: E402
 from engram.senses.history import DAY_LEVEL, HOUR_LEVEL, LEVELS, MINUTE_LEVEL, History  # noqa: E402
@@ -21,6 +26,7 @@ from sense_samples import DAY, in_blocks, readings, rows  # noqa: E402
 
 OUT = ROOT / "build" / "bench" / "senses.json"
 MOST_BYTES = 512 << 10
+HEAP = "200k"
 FIRST_DAY = 20000
 YEARS_OF_DAYS, DAYS_OF_HOURS, DAYS_OF_MINUTES = 10, 365, 4
 BLOCKS = {DAY_LEVEL: 31, HOUR_LEVEL: 72, MINUTE_LEVEL: 60}
@@ -29,10 +35,10 @@ BLOCKS = {DAY_LEVEL: 31, HOUR_LEVEL: 72, MINUTE_LEVEL: 60}
 Series = dict[str, list[tuple[int, ...]]]
 
 
-def series() -> dict[int, Series]:
-    """The aggregates of each level: days of ten years, hours of one, minutes of some days."""
-    long, year = readings(YEARS_OF_DAYS * 365, step=10), readings(DAYS_OF_HOURS)
-    last_day = FIRST_DAY + YEARS_OF_DAYS * 365
+def series(years: int = YEARS_OF_DAYS, days: int = DAYS_OF_HOURS) -> dict[int, Series]:
+    """The aggregates of each level: days of some years, hours of some days, minutes of a few."""
+    long, year = readings(years * 365, step=10), readings(days)
+    last_day = FIRST_DAY + years * 365
     return {
         DAY_LEVEL: {name: rows(values, DAY // 10, FIRST_DAY, DAY) for name, values in long.items()},
         HOUR_LEVEL: {name: rows(values, 60, last_day * 24) for name, values in year.items()},
@@ -77,6 +83,17 @@ def _fill(ring, level: int, given: Series, written: list[int]) -> int:
     return min(kept[once - 1 :])
 
 
+def cost(folder: Path, senses: int, days: int, raw: int) -> dict[str, int]:
+    """What some senses cost in some days: erases and bytes of the flash, and the heap at rest with so many raw readings."""
+    paths = ":".join(map(str, firmware_build.compile_small()))
+    program = firmware_build.SMALL / "tools" / "benchmarks" / "board" / "senses_cost.mpy"
+    flash = folder / f"senses-{senses}-{raw}.bin"
+    code = f"import sys; sys.argv[1:] = {[str(flash), str(senses), str(days), str(raw)]!r}; "
+    line = [str(get_micropython.HOME / "32"), "-X", f"heapsize={HEAP}", "-c", code + f"import {program.stem}"]
+    done = subprocess.run(line, capture_output=True, text=True, env={**os.environ, "MICROPYPATH": paths}, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
 def main() -> int:
     """Measure and print."""
     argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0]).parse_args()
@@ -84,8 +101,15 @@ def main() -> int:
     print(f"{'level':8}" + "".join(f"{name:>16}" for name in next(iter(figures.values()))))
     for level, row in figures.items():
         print(f"{level:8}" + "".join(f"{value:16}" for value in row.values()))
+    costs = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for senses, days, raw in ((1, 10, 0), (16, 2, 0), (16, 2, 30)):
+            row = costs[f"{senses} senses, {raw} raw readings each"] = cost(Path(folder), senses, days, raw)
+            erases, programmed = row["erases"] / row["readings"], row["programmed_bytes"] / row["readings"]
+            each = f"{erases:.4f} erases, {programmed:.1f} bytes for a reading, {row['heap']} bytes of heap"
+            print(f"{senses} senses, {raw} raw readings each: {each}")
     OUT.parent.mkdir(parents=True, exist_ok=True)
-    OUT.write_text(json.dumps(figures, indent=1) + "\n")
+    OUT.write_text(json.dumps({**figures, **costs}, indent=1) + "\n")
     return int(any(figures[level]["fewest kept"] < figures[level]["of"] for level in ("hour", "day")))
 
 

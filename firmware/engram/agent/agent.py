@@ -109,7 +109,7 @@ class Confirmations:
 
 
 class Agent:
-    """Answers turns, one at a time. make_answerer() gives an Answerer for each: between turns a small heap is free of it."""
+    """Answers turns, one at a time. make_answerer(content) gives an Answerer for each: a small heap is free of it between."""
 
     def __init__(self, gate, make_answerer):
         self._gate = gate
@@ -128,7 +128,7 @@ class Agent:
     async def _turn(self, caller, content: str, sink: Sink, origin) -> Outcome:
         self.turns += 1
         with lazy("build_turn", "agent", "store", "memory", "llm.types"):
-            outcome = await self._make_answerer().answer(caller, content, sink, origin)
+            outcome = await self._make_answerer(content).answer(caller, content, sink, origin)
         if outcome.problem:
             self.failed += 1
         return outcome

@@ -28,8 +28,9 @@ class Answerer(_Parts):
     async def answer(self, caller, content: str, sink: Sink, origin=None) -> Outcome:
         """Keep what `caller` says, answer it, and keep the reply."""
         offline = None if self.model else self.make_offline()
-        turn = Turn(caller, self._keep_message(caller, content, offline, origin), content)
-        if self.toolbox:
+        is_said = getattr(origin, "is_said", True)
+        turn = Turn(caller, self._keep_message(caller, content, offline, origin), content if is_said else "")
+        if self.toolbox and is_said:
             self.toolbox.begin_turn(turn)
         await sink.taken(turn.id)
         # To look at the keyboard between the flash's work for the message and the search for its answer.

@@ -4,6 +4,7 @@ from collections import namedtuple
 
 from engram import text
 from engram.agent import phrase_rules
+from engram.agent.openings import may_name_time
 from engram.compat import const
 from engram.errors import EngramError
 from engram.memory import ids
@@ -11,7 +12,8 @@ from engram.memory.recall import CONTRADICTION, is_certain, make_query, snippet,
 
 _HELP = const(
     "I am offline, so I only understand plain commands: remember that ..., what do you know about ...?, "
-    "list memories, forget ..., when ... comes up, remind me of ... (记住…、你知道…吗、列出记忆、忘记…、提到…时提醒我…); "
+    "list memories, forget ..., when ... comes up, remind me of ..., remind me to ... at 8 (记住…、你知道…吗、列出记忆、忘记…、"
+    "提到…时提醒我…、八点提醒我…); "
     "/help shows more. What you said is kept in the journal."
 )
 _KEPT = const(
@@ -50,8 +52,10 @@ _FOUND = const(5)
 _LISTED = const(20)
 
 
-class Offline(namedtuple("Offline", "records recall forgetting reminders remote_search seen_help notes mode senses")):
-    """Plain commands over one board's memory; `remote_search` asks a companion, if there is one.
+class Offline(
+    namedtuple("Offline", "records recall forgetting reminders find_timers remote_search seen_help notes mode senses")
+):
+    """Plain commands over one board's memory; `remote_search` asks a companion, if there is one, find_timers() gives timers.
 
     `seen_help` is a set of the principals who have seen the list of commands since the start: it is shown once. In lightweight
     mode what is to be remembered goes into MEMORY.md. `senses` answers questions about readings, None without some.
@@ -113,6 +117,11 @@ class Offline(namedtuple("Offline", "records recall forgetting reminders remote_
     def _intend(self, caller, asked, _turn: str) -> str:
         fields = self.reminders.add(caller, asked.when, asked.remind)
         return "%s: when %s comes up, I remind you: %s (/intents lists and removes)" % _shown(fields)
+
+    def _time(self, caller, asked, _turn: str) -> str:
+        from engram.timers import tool  # seldom needed
+
+        return tool.keep(self.find_timers(), asked, caller) + " (/timers lists and removes)"
 
     def _intents(self, caller, _, _turn: str) -> str:
         lines = ["- %s: %s -> %s" % _shown(fields) for fields in self.reminders.owned_by(caller)]
@@ -205,12 +214,11 @@ def commands(content: str):
     """Yield (kind, what) for each command of a message, in order; kind "" for what is none, which ends it.
 
     kinds: "remember" and "forget" with a Rule, or with None where its object is missing; "find" with a query; "list"; "intend"
-    with what is Asked for; "intents".
+    with what is Asked for; "time" with a TimerRequest; "intents".
     """
     said = content.strip()
     for _ in range(_MOST):
-        rule = _asked(said)
-        kind = "intend"
+        kind, rule = _asked(said)
         if not rule:
             rule = phrase_rules.match(said)
             if not rule:
@@ -240,8 +248,13 @@ def _is_question(said: str) -> bool:
     return phrase_rules.is_question(said) or "? " in said or phrase_rules.after(_QUESTION, said) is not None
 
 
-def _asked(said: str):
-    """The standing intent that a message begins with, None if it does not."""
+def _asked(said: str) -> tuple:
+    """("intend" or "time", the reminder with which a message begins, None if it begins with none)."""
     from engram.reminders import rules as intent_rules  # seldom needed
 
-    return intent_rules.match(said) if intent_rules.may_be(said) else None
+    asked = intent_rules.match(said) if intent_rules.may_be(said) else None
+    if asked or not may_name_time(said):
+        return "intend", asked
+    from engram.timers import rules as timer_rules  # likewise
+
+    return "time", timer_rules.match(said)

@@ -2,18 +2,18 @@
 
 from collections import namedtuple
 
+from engram.agent.openings import may_name_time, may_remind
 from engram.compat import const
 from engram.errors import EngramError
 from engram.lazy import lazy
 from engram.memory.recall import snippet, stored_notice
 
-_OPENING = const(1600)  # characters in which an intent stands
 _HEAD = const(200)  # characters in which a statement begins, after "please", "hey" and the like
 _WORDS = const(12)
 _STARTS = const(" remember note keep bear make save store write don dont do never i my call ")
 
 
-class PostTurn(namedtuple("PostTurn", "config records journal notes reminders jobs flush")):
+class PostTurn(namedtuple("PostTurn", "config records journal notes reminders find_timers jobs flush")):
     """Runs after the turns of an agent with a model: rules, then the background's jobs."""
 
     def turn_over(self, turn, content: str, is_answered: bool) -> str:
@@ -29,14 +29,14 @@ class PostTurn(namedtuple("PostTurn", "config records journal notes reminders jo
         """Keep what the person asked to be kept, where the model has not."""
         if not self.config.get("rules.on"):
             return ""
-        told = "" if turn.has_reminder else self._add_reminder(turn.caller, content)
+        told = "" if turn.has_reminder else self._add_reminder(turn.caller, content) or self._add_timer(turn, content)
         if told or turn.has_changed:
             return told
         return self._store_fact(turn, content)
 
     def _add_reminder(self, caller, content: str) -> str:
         # Seldom: what the rule needs is loaded only for what may be one.
-        if "remind" not in content[:_OPENING].lower() and "提醒" not in content[:_OPENING]:
+        if not may_remind(content):
             return ""
         with lazy("reminders", "text.phrases"):
             from engram.reminders import tool
@@ -45,6 +45,18 @@ class PostTurn(namedtuple("PostTurn", "config records journal notes reminders jo
                 return tool.add_reminder_by_rule(self.reminders, content, caller)
             except EngramError as error:
                 return "no reminder: " + str(error)
+
+    def _add_timer(self, turn, content: str) -> str:
+        if not may_name_time(content):
+            return ""
+        with lazy("timers.rules", "timers.rules_wide", "timers.when", "timers.tool", "text.phrases"):
+            from engram.timers import tool
+
+            since = (self.journal.turn(turn.seq) or {}).get("at", 0)
+            try:
+                return tool.add_by_rule(self.find_timers, content, turn.caller, since)
+            except EngramError as error:
+                return "no timer: " + str(error)
 
     def _store_fact(self, turn, content: str) -> str:
         if not may_state(content):

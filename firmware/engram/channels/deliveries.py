@@ -26,9 +26,10 @@ _LOOK_MS = const(50)
 _MINUTE = const(60)
 _HOUR = const(3600)
 _DAY = const(86400)
+_MOST_PUSHED = const(8)  # answers in the outbox with which the board says nothing more by itself: it has room for 13
 
 _READS = ("help", "memory", "recall", "export", "stats", "json")
-_READS_ALONE = ("telegram", "session", "intents", "mode", "companion", "workspace", "people")
+_READS_ALONE = ("telegram", "session", "intents", "timers", "mode", "companion", "workspace", "people")
 """Those that read, and those that do so without an argument or with "list"."""
 
 _NOT_AGAIN = const("this came before and is not carried out again; it may have been: look with /memory or /stats.")
@@ -285,15 +286,33 @@ class Deliveries:
         if not self._is_let_in(name, caller):
             diag.warning("outbox", _NOT_LET_IN % ("a reminder", caller.room))
             return None
+        return self.send(self.keep(caller, content), caller)
+
+    def may_push(self, caller):
+        """Whether push() would take something for a caller; None if not now: their channel is away, or much waits."""
+        name = channel_of(caller.room)
+        if name not in self._inbox.channels or len(self._outbox.entries) >= _MOST_PUSHED:
+            return None
+        return self._is_let_in(name, caller)
+
+    def keep(self, caller, content: str, cut: bool = False, answers: int = 0) -> int:
+        """Put what the board says to a caller by itself on flash, as the reply to the turn with the seq `answers` if there is
+        one; its seq.
+        """
         # In this order: an entry whose line is not there is removed, but nothing would find the line.
         seq = self._journal.next_turn(caller)
         self._outbox.note(seq)
+        if seq in self._unsure:
+            self._unsure.remove(seq)  # the power failed before its line was there
         try:
-            self._journal.add(caller, "assistant", "engram", content, to=caller.room)
+            return self._journal.add(caller, "assistant", "engram", content, cut, answers=answers, to=caller.room)
         except (EngramError, MemoryError):
             self._outbox.remove(seq)  # the next line has this seq
             raise
-        open_sink, _ = self._inbox.channels[name]
+
+    def send(self, seq: int, caller):
+        """Deliver what was kept for a caller: the task."""
+        open_sink, _ = self._inbox.channels[channel_of(caller.room)]
         sink, _ = open_sink(caller.room)
         self._busy.append(seq)
         return asyncio.create_task(interruptible(self._push(self._journal.entries.line(seq), sink)))

@@ -11,20 +11,21 @@ _CALLERS = const(8)  # for whom a call waits at once
 _LONGEST = const(80)  # characters: a longer message says more than yes
 
 _YES = const(" yes yeah yep yup sure confirm confirmed agreed absolutely definitely certainly ")
-_YES_OF_TWO = const((" do it ", " go ahead ", " please do ", " of course ", " go on ", " sounds good ", " yes please "))
-_WEAK = const(" ok okay fine alright right good great ")
+_YES_OF_TWO = const((" do it ", " go ahead ", " please do ", " of course ", " sounds good "))
+_WEAK = const(" ok okay fine alright ")
 """A yes only if nothing but courtesy follows: "ok so where were we" is none."""
 _COURTESY = const(" please thanks thank you do it go ahead that now then yes sure ok okay by all means ")
 _DOUBT = const(
     " not no nope never dont wait stop cancel later but except unless only if instead without maybe perhaps "
-    "hold what why how when which who where first before rather "
+    "hold what why how when which who where first before rather in at after until till once soon tomorrow tonight next "
+    "minute minutes hour hours tell explain show ask yourself "
 )
 _WIDE_YES = const((
     "好", "可以", "是的", "是", "行", "嗯", "确认", "確認", "同意", "没问题", "沒問題", "对", "對", "请做", "做吧",
     "当然", "當然"
 ))  # fmt: skip
-_WIDE_TAIL = const("的吧啊呀了啦哦呢好行是对對嗯请請")
-_WIDE_DOUBT = const("吗嗎？?不没沒别別但先等如果或除非取消停")
+_WIDE_TAIL = const("的吧啊呀啦哦好行是对對嗯请請")
+_WIDE_DOUBT = const("吗嗎呢？?不没沒别別但先等如果或除非取消停后後点點分时時晚明再算够夠说說")
 _ENDS = const(",.!;:，。！；：、\n")
 
 

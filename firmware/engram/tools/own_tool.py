@@ -139,18 +139,23 @@ def _check_rule(name: str, rule) -> None:
     """ArgumentError if a rule is none that a call's arguments are checked by (see agent/schema_check.py)."""
     if not isinstance(rule, dict):
         raise ArgumentError(name, _SHORT_FORM)
-    for key in rule:
-        if " %s " % key not in _RULES:
-            raise ArgumentError(
-                name, "has the rule %s, which is not checked here; there are%s" % (key, _RULES.rstrip())
-            )
-    if "anyOf" in rule:
+    for key, value in rule.items():
+        _check_key(name, key, value)
+    if isinstance(rule.get("anyOf"), list):
         for other in rule["anyOf"]:
             _check_rule(name, other)
         return
     if " %s " % rule.get("type") not in _KINDS:
         raise ArgumentError(name, _SHORT_FORM)
-    if not all(isinstance(value, str) for value in rule.get("enum", ())):
-        raise ArgumentError(name, "may have only texts in enum.")
+    enum = rule.get("enum", [])
+    if not isinstance(enum, list) or not all(isinstance(value, str) for value in enum):
+        raise ArgumentError(name, "may have only a list of texts in enum.")
     if rule["type"] == "array":
         _check_rule(name, rule.get("items"))
+
+
+def _check_key(name: str, key: str, value) -> None:
+    if " %s " % key not in _RULES:
+        raise ArgumentError(name, "has the rule %s, which is not checked here; there are%s" % (key, _RULES.rstrip()))
+    if key[:3] in ("min", "max") and (not isinstance(value, (int, float)) or isinstance(value, bool)):
+        raise ArgumentError(name, key + " must be a number.")

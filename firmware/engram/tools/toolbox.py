@@ -17,6 +17,7 @@ _MOST = const(24)  # tools
 _A_TOOL = const(25)  # tokens that an API puts around a tool's description and schema
 _RESULT_LONGEST = const(2000)  # characters: it stays in the heap until the turn is over
 _PROBLEM_LONGEST = const(200)  # characters of what a tool that failed says
+_SHOWN_LONGEST = const(300)  # characters of the arguments that a person says yes to
 _CUT = const(" … [cut]")
 _ASKED = const(
     '{"needs":"a yes of the person in their next message","next":"Ask them plainly whether you shall do exactly this. '
@@ -38,9 +39,9 @@ class Toolbox:
         self._tools = []
         self._confirmations = Confirmations()
 
-    def add(self, tool) -> None:
-        """Add an OwnTool; ArgumentError if its name is taken or there is no room for it."""
-        if tool.name in self._reserved or self._find(tool.name):
+    def add(self, tool, is_own: bool = True) -> None:
+        """Add an OwnTool; ArgumentError if its name is taken or there is no room for it. One that `is_own` is a person's."""
+        if (is_own and tool.name in self._reserved) or self._find(tool.name):
             raise ArgumentError("name", "there is a tool %s already: give another name." % tool.name)
         if len(self._tools) >= _MOST:
             raise ArgumentError("name", "at most %d tools of your own fit." % _MOST)
@@ -78,14 +79,21 @@ class Toolbox:
         except ArgumentError as error:
             return text.dumps({"error": {"problem": str(error), "argument": error.argument}}), ""
         if tool.confirm and not self._confirmations.is_confirmed(turn, tool.name, arguments):
-            problem = self._confirmations.ask(turn, tool.name, arguments)
-            # The person reads what is to be done from the board itself, whatever the model asks.
-            notice = "%s waits for your yes: %s" % (tool.name, text.dumps(arguments))
-            return (_error(problem), "") if problem else (_ASKED, notice)
+            return self._ask(tool, arguments, turn)
         work = await self._run(tool, arguments, turn.caller)
         if work.problem:
             return _error(work.problem), ""
         return '{"result":%s}' % work.result, tool.notice(arguments, work.value)
+
+    def _ask(self, tool, arguments: dict, turn) -> tuple:
+        """Let a call wait for a yes: the person reads from the board itself what is to be done, whatever the model asks."""
+        shown = text.dumps(arguments)
+        if len(shown) > _SHOWN_LONGEST:
+            return _error("the arguments are too long to be shown to the person: shorten them."), ""
+        problem = self._confirmations.ask(turn, tool.name, arguments)
+        if problem:
+            return _error(problem), ""
+        return _ASKED, "%s waits for your yes: %s" % (tool.name, shown)
 
     def check(self, name: str, arguments: dict, caller, is_confirmed: bool = False):
         """(tool, arguments) of a call that no model makes; ArgumentError if this caller may not make it."""
@@ -123,7 +131,7 @@ class Toolbox:
         """The finished _Work of a call."""
         work = _Work(tool, arguments, caller)
         if tool.task and not tool.task.done():
-            work.problem = tool.name + " is still busy with an earlier call, which did not end in its time."
+            work.problem = tool.name + " is still busy with another call: try again later."
             return work
         task = tool.task = asyncio.create_task(interruptible(work.run()))
         try:

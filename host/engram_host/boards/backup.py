@@ -1,4 +1,4 @@
-"""Saves a board's memory, journal, profile and settings in one file, and restores them.
+"""Saves a board's memory, journal, profile, settings and own.py in one file, and restores them.
 
 The file is a tar, packed with gzip. Its first member, backup.json, says what there is: {"format": 1, "board", "version",
 "made", "files": {path: sha256}}. What the firmware rebuilds by itself is left out: indexes, reserves, drafts, code.
@@ -28,7 +28,7 @@ from engram_host.boards.errors import (
     command_name,
     option_name,
 )
-from engram_host.boards.file_set import CODE_JSON, Files, short_hash
+from engram_host.boards.file_set import CODE_JSON, OWN_CODE, Files, short_hash
 from engram_host.boards.progress import Meter, Progress, Tally
 from engram_host.boards.session import BoardFile, BoardSession, open_session
 from engram_host.wording import counted, kilobytes
@@ -55,7 +55,7 @@ class SavedBoard:
 
 
 def backup(named_port: str, out: Path, progress: Progress, *, with_secrets: bool = False) -> None:
-    """Save memory, journal, profile and settings of a board to a file, and its secrets if they are asked for."""
+    """Save memory, journal, profile, settings and a person's own code of a board to a file, and its secrets if asked for."""
     if not out.parent.is_dir():
         raise NoFile(f"there is no folder {out.parent} to write {out.name} to.")
     progress.step("Stopping the board")
@@ -104,7 +104,7 @@ def _wanted(present: dict[str, BoardFile], with_secrets: bool) -> dict[str, Boar
 
 def _is_ours(path: str) -> bool:
     """Whether a file is saved: nothing outside of the folders, and nothing that the firmware rebuilds."""
-    if path in (SETTINGS, SECRETS, ROOTS):
+    if path in (SETTINGS, SECRETS, ROOTS, OWN_CODE):
         return True
     folder, _, rest = path.partition("/")
     return folder in FOLDERS and bool(rest) and ".." not in rest.split("/") and not _REBUILT.search(path)

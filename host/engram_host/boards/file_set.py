@@ -45,6 +45,8 @@ MPY_VERSION = (6, 3)
 """The format of the .mpy files that are made: what sys.implementation._mpy of the board must say, too."""
 
 CODE_JSON = "code.json"
+OWN_CODE = "own.py"
+"""A person's own code, which the board runs at its start: no deploy touches it."""
 PLAIN = ("boot.py", "main.py")
 PACKS_MODULE = "module_packs.mpy"
 WITHOUT_LINES = ("-O3",)
@@ -182,6 +184,8 @@ def find_user_data(sizes: Mapping[str, int], content: Callable[[str], bytes]) ->
         found.append("a profile that was written to")
     if "secrets.json" in sizes:
         found.append("networks or keys")
+    if OWN_CODE in sizes:
+        found.append("code of your own")
     return found
 
 

@@ -135,7 +135,7 @@ class SerialPort(Protocol):
     """What is used of pyserial's port."""
 
     def read(self, size: int = 1, /) -> bytes:
-        """Up to so many bytes, fewer when the time is over."""
+        """At most `size` bytes, fewer when the time is over."""
         ...
 
     def write(self, data: bytes, /) -> int | None:

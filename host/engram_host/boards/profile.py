@@ -13,7 +13,7 @@ CHIPS = {"esp32": 0x1000, "esp32s3": 0x0}
 """Chips that Engram knows: where in the flash MicroPython's image begins."""
 
 BLOCK = 4096
-"""The flash is erased in blocks of so many bytes, which are littlefs's blocks too."""
+"""Bytes of a block in which the flash is erased; littlefs's blocks have the same size."""
 
 
 @dataclass(frozen=True)

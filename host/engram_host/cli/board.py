@@ -196,7 +196,7 @@ def backup(
     file: File = None,
     secrets: Annotated[bool, typer.Option("--secrets", help="include Wi-Fi passwords and keys")] = False,
 ) -> None:
-    """Save a board's memory, journal, profile and settings.
+    """Save a board's memory, journal, profile, settings and own.py.
 
     Example: engram board backup kitchen.tar.gz --port /dev/ttyACM0
     """

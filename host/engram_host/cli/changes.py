@@ -4,27 +4,67 @@ from typing import Annotated
 
 import typer
 
+from engram.memory import ALL
 from engram_host.cli import output
-from engram_host.cli.console_session import answer_lines, open_board
-from engram_host.cli.exit_status import WrongUsage
+from engram_host.cli.console_session import (
+    BoardConsole,
+    answer_lines,
+    check_reports,
+    exported_memory,
+    import_object,
+    open_board,
+)
+from engram_host.cli.exit_status import CommandError, WrongUsage
 from engram_host.cli.options import DEVICE, HOME, JSON, PORT, SIM, URL, Context, takes
+from engram_host.transfer.report import import_command
 
 _KINDS = {"m": "memory", "t": "turn"}
 
 
 @takes(PORT, SIM, DEVICE, URL, HOME, JSON)
 def forget(
-    context: Context, entry: Annotated[str, typer.Argument(help="memory such as m12, or turn such as t34")]
+    context: Context,
+    entry: Annotated[str, typer.Argument(help="memory such as m12, or turn such as t34")],
+    turns: Annotated[
+        bool, typer.Option("--turns/--keep-turns", help="of a memory: also forget the turns that it came from")
+    ] = True,
 ) -> None:
     """Forget a memory or a turn on the board: on a serial port, simulated, or over the link of a companion.
 
-    `engram undo` brings it back.
+    `engram undo` brings a memory back.
 
     Example: engram forget m12 --device kitchen
 
+    Example: engram forget m12 --keep-turns --device kitchen
+
     Example: engram forget t34 --port /dev/ttyACM0
     """
-    _run(context, f"/forget {_checked(entry, 'mt')}")
+    _checked(entry, "mt")
+    if turns:
+        _run(context, f"/forget {entry}")
+        return
+    if entry[0] != "m":
+        raise WrongUsage(f"{entry} is a turn: --keep-turns is for memories.")
+    with open_board(context) as board:
+        command = drop_memory(board, entry)
+    lines = [f"{entry} is forgotten, and the turns that it came from stay."]
+    if context.json:
+        output.print_json({"command": command, "lines": lines})
+    else:
+        output.print_line(lines[0])
+
+
+def drop_memory(board: BoardConsole, entry: str) -> str:
+    """Forget a memory and none of the turns that it came from; the command that did. CommandError, BoardError."""
+    check_reports(board)
+    fields = exported_memory(board, entry)
+    line = {"origin": fields["origin"], "deleted": True, "scope": fields.get("scope", ALL)}
+    outcome, refused = import_object(board, line)
+    if refused:
+        raise CommandError(f"the board says: {refused[0]['why']}")
+    if not outcome["counts"].get("forgotten"):
+        raise CommandError(f"{entry} is history: another memory took its place, and only that one can be forgotten.")
+    return import_command(line)
 
 
 @takes(PORT, SIM, DEVICE, URL, HOME, JSON)

@@ -23,7 +23,7 @@ def chat(
 ) -> None:
     """Chat with a board through the companion; Ctrl-C cancels an answer, Ctrl-D ends. Needs a running companion.
 
-    What a board that is away is told is kept, and answered when it is back.
+    A message to a board that is away is kept, and answered when the board is back.
 
     Example: engram chat kitchen
 

@@ -16,6 +16,7 @@ from engram_host.cli.bridges import alert, bridge, people
 from engram_host.cli.doctor import command as doctor
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
 from engram_host.cli.options import asks_for_json
+from engram_host.cli.page import conversations, personal
 from engram_host.cli.page.boards import list_boards
 from engram_host.cli.page.changes import changes as list_changes
 from engram_host.cli.page.changes import merge
@@ -41,6 +42,8 @@ app.command("search")(search)
 app.command("show")(memory.show)
 app.command("list")(list_entries)
 app.command("journal")(journal)
+app.command("sessions")(conversations.sessions)
+app.command("messages")(conversations.messages)
 app.command("history")(memory.history)
 app.command("edit")(transfer.edit)
 app.command("forget")(changes.forget)
@@ -63,6 +66,9 @@ app.add_typer(device.app, name="device")
 app.add_typer(access.app, name="token")
 app.add_typer(board.app, name="board")
 app.add_typer(bridge.app, name="bridge")
+people.app.command("memories")(personal.memories)
+people.app.command("days")(personal.days)
+people.app.command("search")(personal.search)
 app.add_typer(people.app, name="people")
 app.add_typer(alert.app, name="alert")
 

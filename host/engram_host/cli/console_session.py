@@ -3,6 +3,7 @@ companion.
 """
 
 import contextlib
+import json
 import os
 import selectors
 import subprocess
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from engram.transfer.jsonl import TextParts
 from engram_host.boards import port as ports
 from engram_host.boards.errors import BoardError, NoPort, command_name
 from engram_host.boards.json_lines import JsonConsole, open_console
@@ -114,6 +116,19 @@ def import_object(board: BoardConsole, fields: dict[str, Any]) -> tuple[ImportOu
     return outcome, refused
 
 
+def exported_memory(board: BoardConsole, entry: str) -> dict[str, Any]:
+    """A memory as the board exports it. NotFound, CommandError, BoardError."""
+    parts = TextParts()
+    found: dict[str, Any] | None = None
+    for line in answer_lines(board, "/export"):
+        fields = json.loads(line)
+        if not parts.take(fields) and fields.get("id") == entry:
+            found = fields  # and the rest is read: the board answers one command after the other
+    if found is None:
+        raise NotFound(f"the board has no memory {entry}: `/memory list` on it shows what there is.")
+    return found
+
+
 class _Pipe:
     """The two ends of a process as the line to a board."""
 
@@ -131,7 +146,7 @@ class _Pipe:
         return len(self._waiting)
 
     def read(self, size: int = 1, /) -> bytes:
-        """Up to so many bytes, fewer when the time is over."""
+        """At most `size` bytes, fewer when the time is over."""
         if not self._waiting and self._selector.select(_WAIT_SECONDS):
             self._waiting = os.read(self._out, _PIECE)
             if not self._waiting:

@@ -9,6 +9,7 @@ import typer
 from engram_host.cli import output
 from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled, WrongUsage
 from engram_host.cli.options import DEVICE, HOME, JSON, URL, Context, takes
+from engram_host.cli.page.changes import follow_change, show_change
 from engram_host.wording import counted
 
 Shown = Annotated[
@@ -68,6 +69,9 @@ def history(
     ] = False,
     before: Annotated[int, typer.Option(min=0, help="with --aside: continue below this number (the first column)")] = 0,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="maximum number of events or lines")] = 100,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="undo the newest version of a memory, if the board itself made it")
+    ] = False,
 ) -> None:
     """Show the versions of a memory, oldest first, or the events of a board's copy, newest first. Needs a running companion.
 
@@ -76,11 +80,18 @@ def history(
     Example: engram history --device kitchen
 
     Example: engram history --aside --limit 20
+
+    Example: engram history m12 --undo --device kitchen
     """
     if (entry and aside) or (before and not aside):
         raise WrongUsage("--aside lists the lines of a whole board, and --before continues that list.")
+    if undo and not (entry[:1] == "m" and is_entry_id(entry)):
+        raise WrongUsage("--undo is for one memory: name it, such as m12.")
     if aside:
         _show_aside(context, before, limit)
+        return
+    if undo:
+        _undo_newest(context, entry)
         return
     if entry:
         found = _entry(context, entry)
@@ -113,8 +124,18 @@ def _is_citation(value: str) -> bool:
     return any(mark in value for mark in _MARKS)
 
 
+def _undo_newest(context: Context, entry: str) -> None:
+    """Ask the board to undo the version that is the newest one here."""
+    with context.open_companion() as companion:
+        name = companion.device(context.device)
+        path = f"/v1/boards/{name}/memories/{entry}"
+        was = companion.get(path)["line"]["seq"]
+        change = follow_change(companion, name, companion.post(path, {"do": "undo", "was": was}))
+    show_change(context, change)
+
+
 def _show_lines(context: Context, citation: str, count: int, principal: str) -> None:
-    """Print so many lines of a file, from the one that a citation names."""
+    """Print lines of a file, from the one that a citation names."""
     path, _, value = citation.partition("#")
     line = value or "1"
     if not (path and line.isascii() and line.isdigit()):

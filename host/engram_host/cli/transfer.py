@@ -15,12 +15,17 @@ from typing import Annotated, Any
 import typer
 
 from engram.transfer import jsonl
-from engram.transfer.jsonl import TextParts
 from engram_host.boards.errors import BoardFailed
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
-from engram_host.cli.console_session import BoardConsole, answer_lines, check_reports, import_object, open_board
-from engram_host.cli.exit_status import CommandError, NotFound, WrongUsage
+from engram_host.cli.console_session import (
+    BoardConsole,
+    check_reports,
+    exported_memory,
+    import_object,
+    open_board,
+)
+from engram_host.cli.exit_status import CommandError, WrongUsage
 from engram_host.cli.options import DEVICE, HOME, JSON, PORT, SIM, URL, BoardAddress, Context, takes
 from engram_host.cli.page.preview_import import preview_import
 from engram_host.transfer.formats import Fields
@@ -241,7 +246,7 @@ def change_memory(
     if entry[:1] != "m" or not (entry[1:].isascii() and entry[1:].isdigit()):
         raise WrongUsage(f"{entry[:20]!r} is no memory's id: it is such as m12, and a turn cannot be changed.")
     check_reports(board)
-    before = _memory(board, entry)
+    before = exported_memory(board, entry)
     if before.get("superseded"):
         raise CommandError(f"{entry} is history: another memory took its place, and only that one can be changed.")
     after = {name: value for name, value in before.items() if name not in _NOT_SENT}
@@ -255,16 +260,4 @@ def change_memory(
         raise CommandError(f"the board says: {refused[0]['why']}")
     if entry not in outcome["ids"]:
         raise CommandError(f"{entry} says that already.")
-    return before, _memory(board, entry)
-
-
-def _memory(board: BoardConsole, entry: str) -> dict[str, Any]:
-    parts = TextParts()
-    found: dict[str, Any] | None = None
-    for line in answer_lines(board, "/export"):
-        fields = json.loads(line)
-        if not parts.take(fields) and fields.get("id") == entry:
-            found = fields  # and the rest is read: the board answers one command after the other
-    if found is None:
-        raise NotFound(f"the board has no memory {entry}: `/memory list` on it shows what there is.")
-    return found
+    return before, exported_memory(board, entry)

@@ -136,7 +136,9 @@ class CompanionApp:
         self.imports = ImportService(store, self.conversations, settings.home, supervisor)
         self.board_settings = BoardSettingsService(self.conversations)
         self.overviews = BoardOverviews(store, lambda: self.alerts.flash_percent)
-        self.memories = make_memory_services(store, self.search.indexes, self.conversations, supervisor)
+        self.memories = make_memory_services(
+            store, self.search.indexes, self.search.search, self.conversations, supervisor
+        )
         self.dispatcher = MessageDispatcher(self.replication, *answers, self.conversations.answer_board, metrics)
         secrets = SecretStore(settings.home)
         self.alerts = AlertService(store, settings.alerts, secrets, supervisor, Lease(settings.home / ALERTS_LOCK))
@@ -149,7 +151,7 @@ class CompanionApp:
         self.bridges = BridgeRunner(
             settings.home, settings.bridges, secrets, self.bridge_engine, supervisor, metrics.count_bridge
         )
-        self.personal = PersonalMemory(store, self.search, self.bridges)
+        self.personal = PersonalMemory(store, self.search, self.memories, self.bridges)
         self.broker: EmbeddedBroker | None = None
         self.mqtt_client: MqttClient | None = None
         self._reloading = asyncio.Lock()

@@ -10,7 +10,7 @@
       FileUnreadable     there is one, and it cannot be shown (name)
       UnknownConversation   nobody has said a message of that id to a board (id)
       MessageIdTaken     another message to a board has that id (id)
-      TooManyWaiting     so many messages wait for a board that it is given no more
+      TooManyWaiting     too many messages wait for a board to give it another one
       UnknownEntry       a board's copy has no memory or turn of that id (id)
       MemoryNotChangeable   a memory, or a change of it, is in a state in which it is not changed or undone (id)
       UnknownImport      no import of that id is kept (id)
@@ -28,6 +28,45 @@
 
 str(error) is one sentence for a person: what is wrong, and what to do.
 """
+
+from engram_host.sentences import SentenceTable, Value
+
+REFUSALS = SentenceTable(
+    "refusal",
+    {
+        "no_board": "no board named {name} has connected; `engram device list` and GET /v1/devices list the boards.",
+        "no_file": "no such file in the folders that you may see; `engram folders` and GET /v1/folders list them.",
+        "no_message": "there is no message {id} to this board, or it was answered so long ago that it has gone.",
+        "id_taken": "the id {id} is that of another message to this board: give each one an id of its own.",
+        "many_waiting": "{count} messages wait for {board} already: wait until it has answered some.",
+        "many_of_one": "{count} messages of {principal} wait for {board} already: wait until it has answered some.",
+        "many_merges": "{count} merges are under way: wait until some have ended.",
+        "no_id": "{entry} is not an id: a memory has one such as m12, a turn one such as t34.",
+        "not_copied": "{entry} is not in the copy of {board}, or was forgotten.",
+        "same_memory": "{entry} is the same memory: name another one.",
+        "changed": "{entry} was changed since you read it: look at it again.",
+        "superseded": "{entry} is superseded: only a memory that its board has, and that nothing replaced, can be changed.",
+        "expired": "{entry} is expired: only a memory that its board has, and that nothing replaced, can be changed.",
+        "archived": "{entry} is archived: only a memory that its board has, and that nothing replaced, can be changed.",
+        "live": "{entry} is live: only a memory that its board has, and that nothing replaced, can be changed.",
+        "is_changing": "{entry} is about to be changed: another change of it waits for the board; cancel that one first.",
+        "not_undoable": "{entry} has a later change, or the board has not made this one: the latest change that it has made "
+        "is undone first.",
+        "overtaken": "{entry} was changed on the board after this change: its history has that, and undoes it first.",
+        "newest_not_undoable": "{entry} has no change of the board's own to undo: another one waits or is undone by its name, "
+        "or an undo made its text.",
+        "no_import": "there is no import {id}: it was discarded, or is so old that it has gone.",
+        "import_long": "the file has more than {most} lines: split it, or use `engram import FILE --port PORT`.",
+        "import_large": "the file has {bytes} bytes, at most {most} are taken: split it, or use `engram import`.",
+        "import_empty": "the file has nothing to import: see docs/guides/moving.md for what is read.",
+        "import_unkept": "the file cannot be kept in the companion's folder: {problem}.",
+        "import_runs": "another import into {board} is running: wait for its end, or cancel it.",
+        "imports_run": "{count} imports are running: wait for the end of one.",
+        "store_down": "the companion cannot use its database now; its log says why.",
+        "store_full": "the disk of the companion's database is full.",
+    },
+)
+"""Why the companion does not do what a person asks for, where the page shows it."""
 
 IF_DAMAGED = (
     "Stop the companion; then `engram restore` puts a backup back, or `engram repair` saves what can be read. Keep it until "
@@ -79,9 +118,7 @@ class UnknownDevice(CompanionError):
     """No board of that name has ever been here."""
 
     def __init__(self, name: str):
-        super().__init__(
-            f"no board named {name} has connected; `engram device list` and GET /v1/devices list the boards."
-        )
+        super().__init__(REFUSALS.say("no_board", name=name))
         self.name = name
 
 
@@ -89,9 +126,7 @@ class NoSuchFile(CompanionError):
     """No file of that name is in a Markdown folder that the one who asks may see."""
 
     def __init__(self, name: str):
-        super().__init__(
-            "no such file in the folders that you may see; `engram folders` and GET /v1/folders list them."
-        )
+        super().__init__(REFUSALS.say("no_file"))
         self.name = name
 
 
@@ -107,9 +142,7 @@ class UnknownConversation(CompanionError):
     """Nobody has said a message of that id to a board, or it is kept no more."""
 
     def __init__(self, mid: str):
-        super().__init__(
-            f"there is no message {mid[:60]} to this board, or it was answered so long ago that it has gone."
-        )
+        super().__init__(REFUSALS.say("no_message", id=mid[:60]))
         self.id = mid
 
 
@@ -117,27 +150,29 @@ class MessageIdTaken(CompanionError):
     """Another message to a board has the id of this one."""
 
     def __init__(self, mid: str):
-        super().__init__(f"the id {mid[:60]} is that of another message to this board: give each one an id of its own.")
+        super().__init__(REFUSALS.say("id_taken", id=mid[:60]))
         self.id = mid
 
 
 class TooManyWaiting(CompanionError):
-    """So many messages wait for a board, of all people or of one, that no more are taken for it."""
+    """Too many messages wait for a board, of all people or of one, to take more for it."""
 
 
 class UnknownEntry(CompanionError):
     """A board's copy has no memory or turn of that id."""
 
-    def __init__(self, entry_id: str, problem: str):
-        super().__init__(f"{entry_id[:20]} {problem}")
+    def __init__(self, entry_id: str, kind: str, **values: Value):
+        """`kind` is one of REFUSALS, and `values` are its own."""
+        super().__init__(REFUSALS.say(kind, entry=entry_id[:20], **values))
         self.id = entry_id
 
 
 class MemoryNotChangeable(CompanionError):
     """A memory is in a state in which it is not changed, or a change of it is not undone."""
 
-    def __init__(self, entry: str, problem: str):
-        super().__init__(f"{entry} {problem}")
+    def __init__(self, entry: str, kind: str):
+        """`kind` is one of REFUSALS."""
+        super().__init__(REFUSALS.say(kind, entry=entry))
         self.id = entry
 
 
@@ -145,7 +180,7 @@ class UnknownImport(CompanionError):
     """There is no import of that id, or it was removed after some days."""
 
     def __init__(self, import_id: str):
-        super().__init__(f"there is no import {import_id[:20]}: it was discarded, or is so old that it has gone.")
+        super().__init__(REFUSALS.say("no_import", id=import_id[:20]))
         self.id = import_id
 
 
@@ -159,13 +194,13 @@ class StoreUnavailable(CompanionError):
     Its text may name the database's host or path, which are the operator's. `public` is for everybody else.
     """
 
-    public = "the companion cannot use its database now; its log says why."
+    public = REFUSALS.say("store_down")
 
 
 class StoreFull(StoreUnavailable):
     """The database's disk is full."""
 
-    public = "the disk of the companion's database is full."
+    public = REFUSALS.say("store_full")
 
 
 class StoreDamaged(StoreUnavailable):

@@ -106,7 +106,7 @@ class Metrics:
         self._failed_logins.labels(way).inc()
 
     def gateway_called(self, tokens: int) -> None:
-        """A call of the gateway is over, and used so many tokens."""
+        """Count a call of the gateway that is over, and its tokens."""
         self._gateway_calls.inc()
         self._gateway_tokens.inc(tokens)
 

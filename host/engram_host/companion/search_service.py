@@ -32,7 +32,7 @@ from engram_host.companion.replication.messages import FileHead, GetHead, Search
 from engram_host.companion.search.cache import BYTES_OF_A_LINE, IndexCache
 from engram_host.companion.search.engine import EmbedQuery, QueryVector, SearchEngine
 from engram_host.companion.search.expansion import QueryExpander
-from engram_host.companion.search.request import MOST_DEVICES, Hit, SearchRequest, SearchResult, Weights
+from engram_host.companion.search.request import MOST_DEVICES, REASONS, Hit, SearchRequest, SearchResult, Weights
 from engram_host.companion.search.reranker import Reranker
 from engram_host.companion.settings import SearchSettings
 from engram_host.companion.store import CompanionStore
@@ -160,9 +160,8 @@ class SearchService:
             names += await asyncio.to_thread(kept.searchable_folders, caller, chosen)
         settings = self._settings
         if not names:
-            missing = "no board has connected yet." if chosen is None else "these folders have not been read yet."
-            missing = "there are no notes." if boards else missing
-            empty = SearchResult((), why_empty=missing)
+            missing = "no_notes" if boards else "no_boards" if chosen is None else "folders_unread"
+            empty = SearchResult((), why_empty=REASONS.say(missing))
             return kept.with_citations(empty, "", caller, chosen) if kept else empty
         if weight is None and settings.weight >= 0:
             weight = settings.weight
@@ -201,7 +200,7 @@ class SearchService:
         notes = tuple(self._store.note_sources(boards, only_left))
         if log == "notes":
             for name in boards:
-                self._store.device(name)  # else nobody is told that there is no such board
+                self._store.device(name)  # else an unknown board is not reported
             return notes, options | {"log": None}
         return boards + notes, options
 
@@ -238,7 +237,7 @@ class SearchService:
             hits = await reranker.rerank(request.query, hits, max(0.0, seconds))
         except RerankerError as error:
             self._metrics.search_step_failed("rerank")
-            degraded = _join(degraded, f"the results stand in the search's own order, not reranked: {error}")
+            degraded = _join(degraded, REASONS.say("not_reranked", problem=str(error)))
         took = 1000 * (time.perf_counter() - began)
         return replace(result, hits=hits[: request.limit], degraded=degraded, rerank_ms=took)
 

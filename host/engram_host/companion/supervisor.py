@@ -19,8 +19,20 @@ from typing import Any, Literal
 
 from engram_host.companion.errors import CompanionError
 from engram_host.companion.logs import without_controls, without_secrets
+from engram_host.sentences import SentenceTable
 
 _log = logging.getLogger("engram.supervisor")
+
+FAILURES = SentenceTable(
+    "task_failure",
+    {
+        "ended": "the background task {task} failed ({error}) {failures} times in a row and is not started again: restart the "
+        "companion.",
+        "restarts": "the background task {task} failed ({error}) and starts again within {seconds} s; restarts so far: "
+        "{restarts}.",
+        "restarted": "the background task {task} failed ({error}) and started again {seconds} s ago.",
+    },
+)
 
 TASKS = (
     "alerts",
@@ -110,13 +122,13 @@ class BackgroundTask:
         """The failure that it has not recovered from yet, as a sentence; "" if there is none."""
         if not self._failures or self._state in ("finished", "stopped"):
             return ""
-        failed = f"the background task {self.name} failed ({self._error})"
+        known = {"task": self.name, "error": self._error}
         if self._state == "failed":
-            return f"{failed} {self._failures} times in a row and is not started again: restart the companion."
+            return FAILURES.say("ended", **known, failures=self._failures)
         if self._state == "restarting":
-            return f"{failed} and starts again within {self._pause():g} s; restarts so far: {self._restarts}."
+            return FAILURES.say("restarts", **known, seconds=f"{self._pause():g}", restarts=self._restarts)
         ran = time.monotonic() - self._began
-        return "" if ran > STEADY_SECONDS else f"{failed} and started again {ran:.0f} s ago."
+        return "" if ran > STEADY_SECONDS else FAILURES.say("restarted", **known, seconds=f"{ran:.0f}")
 
     def start(self) -> None:
         """Begin the work."""

@@ -292,14 +292,14 @@ class Bm25:
 
 
 def turn_terms(turn: Turn) -> Iterator[str]:
-    """The terms by which a turn is found."""
+    """The terms that find a turn."""
     day = datetime.fromtimestamp(turn.at, UTC)
     for part in (str(day.day), MONTHS[day.month - 1], str(day.year), turn.speaker, turn.text, turn.caption):
         yield from text.terms(part)
 
 
 def weighed(terms: Iterable[str]) -> Document:
-    """Terms counted as the index does: those behind the head an eighth, at most so many."""
+    """Terms counted as the index does: those behind the head an eighth, up to a limit."""
     found: Document = {}
     for at, term in enumerate(islice(terms, MOST_TERMS)):
         found[term] = found.get(term, 0) + (1 if at < HEAD else 1 / EIGHTHS)

@@ -141,7 +141,7 @@ def _fault(value: str | int | Mapping[str, object], where: str) -> Fault | None:
 
 
 class _Fields:
-    """The fields of a JSON object, all of which have to be known."""
+    """The fields of a JSON object; an unknown one is an error."""
 
     def __init__(self, value: object, where: str, known: tuple[str, ...]):
         if not isinstance(value, Mapping):

@@ -189,7 +189,7 @@ def _fence(lines: list[str], first: int, last: int) -> tuple[int, int]:
 
 
 def text_of(content: object) -> str:
-    """The text of a message's content: a string, or a list of parts of which the text ones count."""
+    """The text of a message's content: a string, or the text parts of a list."""
     if isinstance(content, str):
         return content
     parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []

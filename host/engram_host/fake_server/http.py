@@ -111,7 +111,7 @@ def _bounded(digits: str, base: int, most: int) -> int:
 
 
 class Outgoing:
-    """The way back for one answer. `byte_delay` makes it send byte by byte, so many seconds apart."""
+    """The way back for one answer. `byte_delay` makes it send byte by byte, with these seconds between."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: HttpRequest | None):
         self._reader = reader

@@ -19,7 +19,7 @@ class ApiError(Exception):
 
 
 def too_many_requests(seconds: int) -> ApiError:
-    """The answer to a client that sends too much: it may try again after so many seconds."""
+    """The answer to a client that sends too much: it may try again after some seconds."""
     return ApiError(429, f"Too Many Requests: retry after {seconds}", {"retry_after": seconds})
 
 

@@ -84,7 +84,7 @@ class Faults:
         self.add(Fault("cut_within", count, method))
 
     def delay(self, seconds: float, *, count: int = 1, method: str = "") -> None:
-        """Handle the call at once, and answer so many seconds of the server's clock later."""
+        """Handle the call at once, and answer after these seconds of the server's clock."""
         self.add(Fault("delay", count, method, seconds=seconds))
 
     def conflict(self, *, count: int = 1) -> None:

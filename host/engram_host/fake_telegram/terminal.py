@@ -251,7 +251,7 @@ class _Screen:
         self.close()
 
     def close(self) -> None:
-        """Something else stands below the last message: its edits are written anew."""
+        """Something else stands below the last message: its edits are written below it."""
         self._last = None
 
     @staticmethod

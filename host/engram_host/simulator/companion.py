@@ -41,7 +41,7 @@ class BoardsCompanion:
         return self.addresses.get("mqtt") or self.addresses["http"]
 
     def sentence(self) -> str:
-        """What a person is told of it."""
+        """Its sentence for a person."""
         http = self.addresses["http"]
         is_found = self.home == DEFAULT_HOME.expanduser()
         how = "" if is_found else f" Commands find it with --home {self.home}"

@@ -80,7 +80,7 @@ def _finish_memory(memory: Fields, origin: Fields, uses: int, used: int) -> Fiel
     if memory.get("updated") == memory.get("created"):
         memory.pop("updated", None)
     for tag in [tag for tag in memory["tags"] if tag.startswith("ws:") and len(tag) > 3]:
-        # A tag by which such programs keep the memories of a workspace apart.
+        # A tag that such programs keep the memories of a workspace apart with.
         memory["scope"] = tag
         if len(memory["tags"]) > 1:
             memory["tags"].remove(tag)

@@ -1,7 +1,8 @@
 """What became of the lines of a file that boards were sent, one by one: their own reports, added up."""
 
+import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
 from engram_host.transfer.reader import MemoryFile
@@ -12,18 +13,18 @@ _ORDER = (
 )
 _UNKNOWN = "left out, since a memory has no place for it: "
 MOST_TOLD = 100
-"""Problems that are told one by one; the others are counted."""
+"""Problems that are listed one by one; the others are counted."""
 
 
 IMPORT = "/import "
-"""How a command begins by which a board imports an object."""
+"""How the command begins that imports an object on a board."""
 
 ENDS_IMPORT = ("full", "flash")
 """Codes of refused lines after which a board takes no more: docs/reference/serial.md."""
 
 
 def import_command(fields: Mapping[str, Any]) -> str:
-    """The command by which a board imports an object."""
+    """The command that imports an object on a board."""
     return IMPORT + json.dumps(fields, ensure_ascii=False)
 
 
@@ -43,6 +44,10 @@ class ImportOutcome(TypedDict):
     files: list[str]
     unknown: list[str]
     notes: list[str]
+
+
+NOTHING_DONE = ImportOutcome(counts={}, ids=[], files=[], unknown=[], notes=[])
+"""The outcome of a line that was refused before a board had it."""
 
 
 class ImportReport:
@@ -115,8 +120,39 @@ class ImportReport:
             self._untold += 1
 
 
-def read_reports(reports: list[Mapping[str, Any]]) -> tuple[ImportOutcome | None, list[ImportRefusal]]:
-    """What a board's /import says for programs: of all lines, None if that is not among it, and of each that was refused."""
-    outcome: Any = next((each for each in reports if "counts" in each), None)
-    refused: Any = [each for each in reports if "why" in each and "counts" not in each]
-    return outcome, refused
+def parse_reports(texts: Iterable[str]) -> list[Mapping[str, Any]]:
+    """The reports among texts of JSON; one that was damaged on its way is left out."""
+    found: list[Mapping[str, Any]] = []
+    for text in texts:
+        with contextlib.suppress(ValueError):
+            report: Any = json.loads(text)
+            found += [report] if isinstance(report, dict) else []
+    return found
+
+
+def read_reports(reports: Sequence[Mapping[str, Any]]) -> tuple[ImportOutcome | None, list[ImportRefusal]]:
+    """What a board's /import says for programs: of all lines, None if that is not among it, and of each that was refused.
+
+    A report of another form is passed over; lists that it does not have are empty.
+    """
+    outcomes = [found for each in reports if "counts" in each and (found := _outcome(each))]
+    refused = [found for each in reports if "counts" not in each and (found := _refusal(each))]
+    return next(iter(outcomes), None), refused
+
+
+def _outcome(report: Mapping[str, Any]) -> ImportOutcome | None:
+    try:
+        counts = {str(word): int(count) for word, count in report["counts"].items()}
+        ids, files, unknown, notes = (
+            list(map(str, report.get(name, ()))) for name in ("ids", "files", "unknown", "notes")
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+    return ImportOutcome(counts=counts, ids=ids, files=files, unknown=unknown, notes=notes)
+
+
+def _refusal(report: Mapping[str, Any]) -> ImportRefusal | None:
+    try:
+        return ImportRefusal(line=int(report["line"]), code=str(report["code"]), why=str(report["why"]))
+    except (KeyError, TypeError, ValueError):
+        return None

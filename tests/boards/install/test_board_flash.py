@@ -135,6 +135,7 @@ def test_for_a_frozen_build_no_heap_is_reported(
         ({"memory/MEMORY.md": b""}, "notes"),
         ({"profile/user.md": b"# User\nAnn\n"}, "a profile that was written to"),
         ({"secrets.json": b"{}"}, "networks or keys"),
+        ({"own.py": b"def setup(app): pass\n"}, "code of your own"),
     ],
 )
 def test_what_the_board_holds_is_not_overwritten(plain: BoardProfile, official: Path, files: file_set.Files, what: str):

@@ -6,7 +6,7 @@ import pytest
 
 from cli_case import engram, fine
 from engram import log_line
-from engram_host.companion.overview.warnings import LONG_SECONDS, BoardWarning, find_warnings
+from engram_host.companion.overview.warnings import COPY_WARNINGS, LONG_SECONDS, find_warnings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.page.types import BoardQuery, BoardRow, BoardSort
 from engram_host.companion.types import ConversationLimits, Hello, LineBatch, LogState, Said, Sender, SeqRange
@@ -88,8 +88,8 @@ def test_warnings_say_what_to_do():
     kinds = [each.kind for each in find_warnings(quiet, 2, now)]
     assert kinds == ["damaged", "waiting", "uncopied"]
     early = BoardRow("kitchen", now + 1000, BoardZone(), 5, 5, 0, 0, 0)
-    assert [each.sentence for each in find_warnings(early, 0, now)] == [BoardWarning("clock").sentence]
-    assert BoardWarning("waiting", 1).sentence.startswith("1 message waits")
+    assert find_warnings(early, 0, now) == (COPY_WARNINGS.say("clock"),)
+    assert COPY_WARNINGS.say("waiting", n=1).startswith("1 message waits")
     assert find_warnings(BoardRow("kitchen", now, BoardZone(), 5, 5, 3, 1, now), 0, now) == ()
 
 

@@ -45,6 +45,13 @@ def test_each_default_is_a_value_that_may_be_set():
             check_value(info.name, written(info.default))
 
 
+def test_a_rule_of_a_time_zone_is_a_value_that_may_be_set():
+    for value in ("-03:30", "CET-1CEST,M3.5.0,M10.5.0/3", "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0"):
+        check_value("timezone", value)
+    with pytest.raises(EngramError, match=r"must be an offset such as \+01:00, or a rule such as CET-1CEST"):
+        check_value("timezone", "Europe/Berlin")
+
+
 @pytest.mark.parametrize(
     "name, value",
     [

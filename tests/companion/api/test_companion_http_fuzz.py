@@ -81,6 +81,11 @@ OPERATIONS = (
     ("DELETE", "/v1/boards/{device}/changes/{id}"),
     ("POST", "/v1/boards/{device}/changes/{id}/undo"),
     ("GET", "/v1/boards/{device}/sessions"),
+    ("GET", "/v1/boards/{device}/chat/{id}/memory"),
+    ("GET", "/v1/people/{who}/boards"),
+    ("GET", "/v1/people/{who}/boards/{device}/memories"),
+    ("GET", "/v1/people/{who}/boards/{device}/days"),
+    ("GET", "/v1/people/{who}/search"),
     ("GET", "/v1/boards/{device}/trash"),
     ("POST", "/v1/boards/{device}/trash"),
 )

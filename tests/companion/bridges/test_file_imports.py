@@ -44,6 +44,7 @@ class Memory:
     contents: list[str] = field(default_factory=list)
     may_go_on: asyncio.Event = field(default_factory=asyncio.Event)
     refusal: str = ""
+    is_damaged: bool = False
 
     async def take(self, mid: str, caller: Any, text: str, is_command: bool, sink: Any) -> None:
         await sink.taken("t1")
@@ -57,7 +58,8 @@ class Memory:
             if not is_known:
                 self.contents.append(fields["content"])
             await sink.line("a sentence for people")
-            await sink.report({"counts": counts, "ids": [], "files": [], "unknown": [], "notes": []})
+            whole = {"counts": counts, "ids": [], "files": [], "unknown": [], "notes": []}
+            await sink.report({"counts": 5} if self.is_damaged else whole)
         else:
             await sink.text(f"You said {text}.")
         await sink.end(SimpleNamespace(turn="t1", reply=""))
@@ -382,6 +384,18 @@ def test_a_board_that_does_not_take_the_owners_word_stops_the_import_and_says_wh
             await house.say("/import memory.jsonl", "1", "1")
             report = await house.wait_for("Stopped at line 1: ", "1")
             assert "does not let its companion speak for the owner" in report and "0 stored, 0 refused" in report
+
+    play(work)
+
+
+def test_a_damaged_report_stops_the_import_and_says_what_to_do(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
+            await settle(house, Memory(is_damaged=True))
+            await send(house, file_of(BIKE + CANOE))
+            await house.say("/import memory.jsonl", "1", "1")
+            report = await house.wait_for("Stopped at line 1: ", "1")
+            assert "was damaged on its way: send the file again" in report
 
     play(work)
 

@@ -13,6 +13,7 @@ from engram.memory.access import OWNER
 from engram_host.companion.errors import ImportRefused, UnknownDevice
 from engram_host.companion.imports import preview as preview_module
 from engram_host.companion.imports.preview import preview_import
+from engram_host.companion.imports.types import OUTCOMES
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Hello, LineBatch, LogState, Sender, SeqRange
 from engram_host.transfer.report import import_command
@@ -95,6 +96,20 @@ def test_a_preview_says_what_the_board_then_does(store: CompanionStore, seed: in
     for line in found.lines:
         done = done_by_board(board, line.fields) if line.fields is not None else "refused"
         assert line.outcome == done, (line, line.fields)
+
+
+def test_a_line_made_from_another_version_has_changed_meanwhile(store: CompanionStore):
+    board = fill(mover(), 3)
+    copy_board(store, board)
+    known = next(line for line in memories(board) if "content" in line)
+    stale = {"origin": known["origin"], "content": "of another version", "was": 1 << 20}
+    found = preview_import(store, "kitchen", "in.jsonl", json.dumps(stale).encode() + b"\n", NOW)
+    assert [each.outcome for each in found.lines] == ["changed meanwhile"] == [done_by_board(board, stale)]
+
+
+def test_each_outcome_that_a_board_counts_is_known():
+    *_, report = mover().commands.run(OWNER, import_command({"content": "the kettle is new", "tags": ["a"]}))
+    assert isinstance(report, dict) and set(report["counts"]) <= set(OUTCOMES)
 
 
 def test_lines_after_one_that_is_new_know_it(store: CompanionStore):

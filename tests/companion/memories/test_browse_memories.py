@@ -8,6 +8,8 @@ from typing import Any, get_args
 import pytest
 
 from engram import log_line
+from engram.memory import access
+from engram.memory.access import Caller
 from engram.memory.records.fields import SOURCES
 from engram_host.companion.entries.reader import LogCopy, ReadEntry
 from engram_host.companion.errors import UnknownDevice, UnknownEntry
@@ -65,7 +67,8 @@ def fits(query: MemoryQuery) -> Callable[[ReadEntry], bool]:
         line = entry.line
         keywords = [word.lower() for word in line.get("keywords", ())]
         return (
-            query.state in ("all", entry.state)
+            (query.state in ("all", entry.state) or (query.state == "current" and entry.state in ("live", "archived")))
+            and (query.caller is None or access.may_see_line(query.caller, line))
             and (not query.tag or query.tag in line["tags"])
             and (not query.type or query.type == line.get("type", "fact"))
             and (not query.scope or query.scope == line.get("scope", "all"))
@@ -95,6 +98,9 @@ QUERIES = [
     MemoryQuery("all", since=NOW - 3 * DAY, until=NOW - DAY),
     MemoryQuery(is_pinned=True),
     MemoryQuery("superseded", tag="cup", sort="created"),
+    MemoryQuery("current"),
+    MemoryQuery("all", caller=Caller("ann", "page", False, "")),
+    MemoryQuery("current", caller=Caller("nobody", "page", False, "")),
 ]
 
 _KEYS: dict[str, Callable[[ReadEntry], Any]] = {

@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
 
 import httpx
 import pytest
 
+from cli_case import engram, fine
 from peers import Companion
 from sending import Sent
 from waiting import wait_until
@@ -244,6 +246,55 @@ def merged(api: httpx.Client, **more: Any) -> dict[str, Any]:
     return asked(api, "m1", do="merge", other="m2", text="the tea is in the blue tin", **more)
 
 
+def changed_on_the_board(kitchen: Sent, was: int, **more: Any) -> int:
+    """The board itself gives m1 another text; the seq of that version."""
+    line = {"id": "m1", "content": "the tea is on the shelf", "tags": ["tea"], "created": 1795247157, "was": was}
+    seq = kitchen.write("records", **line, scope="user:owner", **more)
+    kitchen.sync()
+    return seq
+
+
+def test_the_newest_version_that_the_board_itself_made_is_undone(api: httpx.Client, kitchen: Sent):
+    seq = changed_on_the_board(kitchen, 1)
+    assert api.get("/memories/m1").json()["undoable"] is True
+    change = asked(api, "m1", do="undo", was=seq, key="0000000c")
+    assert asked(api, "m1", do="undo", was=seq, key="0000000c")["id"] == change["id"]
+    assert api.get("/memories/m1").json()["undoable"] is False
+    head = offered(kitchen)
+    assert (head["text"], head["principal"]) == ("/undo m1", "owner")
+    answer(kitchen, head, ["line", "m1 is again: the tea is in the tin"])
+    changed_on_the_board(kitchen, seq, undoes=seq)
+    assert state(api, change) == "done"
+    assert api.get("/memories/m1").json()["undoable"] is False
+
+
+@pytest.mark.parametrize("more", [{"undoes": 4}, {"restored": True}])
+def test_a_version_that_an_undo_or_the_trash_made_is_not_undone(api: httpx.Client, kitchen: Sent, more: dict[str, Any]):
+    seq = changed_on_the_board(kitchen, 1, **more)
+    assert "no change of the board's own" in asked(api, "m1", 422, do="undo", was=seq)["problem"]
+
+
+def test_a_version_that_is_not_the_newest_one_is_not_undone(api: httpx.Client, kitchen: Sent):
+    changed_on_the_board(kitchen, 1)
+    assert "was changed since you read it" in asked(api, "m1", 422, do="undo", was=1)["problem"]
+
+
+def test_the_newest_version_is_not_undone_while_a_change_of_the_memory_waits(api: httpx.Client, kitchen: Sent):
+    asked(api, "m1", do="pin")
+    assert "no change of the board's own" in asked(api, "m1", 422, do="undo", was=1)["problem"]
+
+
+def test_a_change_is_not_undone_after_the_board_has_changed_the_memory_itself(api: httpx.Client, kitchen: Sent):
+    change = asked(api, "m1", do="edit", was=1, text="the tea is in the box")
+    answer(kitchen, offered(kitchen), outcome(changed=1))
+    seq = changed_on_the_board(kitchen, 1)
+    assert "no change of the board's own" in asked(api, "m1", 422, do="undo", was=seq)["problem"]
+    seq = changed_on_the_board(kitchen, seq)
+    refused = api.post(f"/changes/{change['id']}/undo")
+    assert refused.status_code == 422 and "was changed on the board after this change" in refused.json()["problem"]
+    assert asked(api, "m1", do="undo", was=seq)["state"] == "waiting"
+
+
 def test_a_merge_forgets_the_other_memory_once_the_board_has_the_text(api: httpx.Client, kitchen: Sent):
     change = merged(api)
     head = offered(kitchen)
@@ -426,6 +477,31 @@ def test_what_the_board_says_of_its_trash_is_kept(api: httpx.Client, kitchen: Se
         ("m8", long),
         ("m7", "old news"),
     ]
+
+
+def test_the_command_lists_the_trash_that_the_board_names(companion: Companion, kitchen: Sent):
+    where = ("--device", kitchen.device, "--home", companion.home)
+    lines = [{"id": "m7", "content": "old news", "tags": ["news"]}, {"id": "m8", "content": "older news"}]
+
+    def answer_trash() -> None:
+        answer(kitchen, offered(kitchen), *(["line", json.dumps(line)] for line in lines))
+
+    with ThreadPoolExecutor(1) as pool:
+        answered = pool.submit(answer_trash)
+        listed = fine("list", "--state", "trash", "--limit", "1", "--json", *where).json
+        answered.result()
+    assert (listed["total"], [each["id"] for each in listed["entries"]]) == (2, ["m8"])
+
+
+def test_the_command_says_why_the_trash_is_not_known_yet(companion: Companion, kitchen: Sent):
+    path = f"/v1/boards/{kitchen.device}/trash"
+    ran = engram("list", "--state", "trash", "--device", kitchen.device, "--home", companion.home)
+    assert ran.status == 1 and "run this again then" in ran.err
+    # The board is asked once, however often somebody looks.
+    again = engram("list", "--state", "trash", "--device", kitchen.device, "--home", companion.home)
+    assert again.status == 1 and companion.client.get(path).json()["waiting"]
+    messages = companion.client.get(f"/v1/boards/{kitchen.device}/chat", params={"room": "memories"}).json()
+    assert len(messages) == 1
 
 
 def test_the_list_and_one_memory_are_served(api: httpx.Client):

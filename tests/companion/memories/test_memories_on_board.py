@@ -123,3 +123,24 @@ def test_two_memories_become_one_and_two_again(kitchen: Kitchen):
     kitchen.undo(change)
     kitchen.wait_for(kept, "the dog is called Rex")
     kitchen.wait_for(gone, "Rex was born in a stable")
+
+
+def test_a_change_that_the_board_itself_made_is_undone_from_its_history(kitchen: Kitchen):
+    entry = kitchen.keep("the ladder stands in the barn")
+    line = kitchen.get(f"/memories/{entry}")["line"]
+    origin = kitchen.get(f"/memories/{entry}")["origin"]
+    changed = {"origin": origin, "partial": True, "content": "the ladder stands in the shed", "was": line["seq"]}
+    kitchen.board.answered("/import " + json.dumps(changed | {"updated": line["created"] + 1}))
+    kitchen.wait_for(entry, "the ladder stands in the shed")
+    found = kitchen.get(f"/memories/{entry}")
+    assert found["undoable"] and found["line"]["was"] == line["seq"]
+    kitchen.ask(entry, do="undo", was=found["line"]["seq"])
+    kitchen.wait_for(entry, "the ladder stands in the barn")
+    assert not kitchen.get(f"/memories/{entry}")["undoable"]
+
+
+def test_an_edit_from_here_is_undone_by_its_own_name_alone(kitchen: Kitchen):
+    entry = kitchen.keep("the spade stands in the barn")
+    kitchen.ask(entry, do="edit", text="the spade stands in the shed")
+    kitchen.wait_for(entry, "the spade stands in the shed")
+    assert not kitchen.get(f"/memories/{entry}")["undoable"]

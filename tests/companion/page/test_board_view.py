@@ -97,7 +97,7 @@ def test_a_board_names_the_bridges_that_reach_it(tmp_path: Path):
 def test_a_board_that_reported_nothing_says_so(board: Callable[..., Sent], browser: PageClient):
     kitchen = board()
     kitchen.hello()
-    assert "It has not told how it is" in browser.open(f"/boards/{kitchen.device}").words
+    assert "It has not reported how it is" in browser.open(f"/boards/{kitchen.device}").words
 
 
 def test_the_list_shows_and_sorts_by_firmware_and_flash(
@@ -150,3 +150,18 @@ def test_a_bar_of_several_days_adds_or_takes_the_most():
     added, most = plot_days(spans, {0: 1, 1: 2, 9: 5}, day_name), plot_days(spans, {0: 1, 1: 2}, day_name, max)
     assert [bar.value for bar in added.bars] == [3, 0] and [bar.value for bar in most.bars] == [2, 0]
     assert added.bars[0].label == "1970-01-01 – 1970-01-02" and added.bars[1].label == "1970-01-03"
+
+
+def test_warnings_and_events_are_said_in_chinese_too_while_the_api_keeps_its_english(
+    companion: Companion, board: Callable[..., Sent], browser: PageClient
+):
+    kitchen = board()
+    kitchen.hello()
+    words = browser.open(f"/boards/{kitchen.device}?lang=zh").words
+    assert "它还没有报告自己的状态" in words and f"“{kitchen.device}”第一次连接此 companion" in words
+    events = companion.client.get(f"/v1/devices/{kitchen.device}/events").json()
+    assert events[0]["text"].startswith(f'"{kitchen.device}" is new to this companion')
+
+
+def test_a_refusal_of_the_companion_is_said_in_chinese_too(browser: PageClient):
+    assert "没有名为 nobody 的设备板连接过" in browser.open("/boards/nobody?lang=zh", status=404).words

@@ -141,7 +141,7 @@ def test_a_board_of_nothing_says_what_to_do_first(browser: PageClient):
 def test_a_day_has_its_sessions_its_note_and_what_that_gave(browser: PageClient):
     view = browser.open("/boards/kitchen/days/2026-11-20")
     assert [each["id"] for each in view.all("article")] == ["t1", "t3", "t2"]
-    assert view.words.index("Session s1") < view.words.index("Session s2")
+    assert view.words.index("good morning s1") < view.words.index("and in the shed s2")
     assert "- Ann was up early" in view.words and "lasting" not in view.words and "secret" not in view.words
     made = view.words.split("What the note gave")[1]
     assert "Ann likes mornings" in made.split("Remembered on this day")[0]

@@ -44,3 +44,12 @@ def test_the_doctor_finds_at_least_what_the_companion_finds_of_itself(tmp_path: 
     inside = {each.name for each in check_companion(read_settings(home, {}))}
     outside = {each["name"] for each in engram("doctor", "--home", home, "--json").json["checks"]}
     assert inside <= outside
+
+
+def test_what_checks_find_is_said_in_chinese_too_while_the_api_keeps_its_english(tmp_path: Path):
+    with Companion(tmp_path / "home") as companion, closing(PageClient(companion.url)) as browser:
+        (companion.home / "operator.token").chmod(0o644)
+        words = browser.open("/health?lang=zh").words
+        details = [each["detail"] for each in companion.client.get("/v1/checks").json()]
+    assert f"其他用户可以读取 {companion.home / 'operator.token'}" in words
+    assert not [each for each in details if " " in each and each in words and not each.startswith(("/", "20"))]

@@ -113,6 +113,17 @@ def test_a_memory_is_shown_with_the_turn_that_it_came_from_and_its_history(
     assert not [each for each in replaced.all("form") if each["action"].endswith("/edit")]
 
 
+def test_a_memory_that_the_board_has_just_forgotten_is_looked_at_again_until_it_has_left(
+    browser: PageClient, kitchen: Sent, memories: str
+):
+    change(browser, f"{memories}/m2", "forget")
+    answer(kitchen, outcome(forgotten=1))
+    assert any("data-behind" in each for each in browser.open(f"{memories}/m2").all("section"))
+    kitchen.write("records", op="forget", id="m2", at=1795247200, was=2)
+    kitchen.sync()
+    browser.open(f"{memories}/m2", status=404)
+
+
 def test_a_turn_that_is_not_copied_yet_is_not_said_to_be_forgotten(browser: PageClient, kitchen: Sent, memories: str):
     kitchen.say("a box came")
     kitchen.keep("the box is red", tags=["box"], turns=["t2"])
@@ -171,6 +182,19 @@ def test_undo_is_offered_for_the_latest_change_of_a_memory_alone(browser: PageCl
         assert len(undos) == 1 and view.field("id").startswith("memory:pin:m1:")
 
 
+def test_the_history_offers_to_undo_what_the_board_itself_changed_last(
+    browser: PageClient, kitchen: Sent, memories: str
+):
+    kitchen.write("records", id="m1", content="the tea is in the box", tags=["tea"], created=1795247157, was=1)
+    kitchen.sync()
+    view = browser.open(f"{memories}/m1")
+    assert "The board itself made the newest change" in view.words
+    fields = {name: view.field(name) for name in ("csrf", "key", "was")}
+    sent = browser.send(f"{memories}/m1/undo-newest", fields)
+    assert (sent.status_code, sent.headers["location"]) == (303, f"{memories}/m1#changes")
+    assert answer(kitchen, ["line", "m1 is again: the tea is in the tin"]) == "/undo m1"
+
+
 def test_a_conflict_is_shown_with_both_texts_and_mine_can_be_sent_again(
     browser: PageClient, kitchen: Sent, memories: str
 ):
@@ -214,6 +238,24 @@ def test_a_change_that_waits_is_cancelled(browser: PageClient, kitchen: Sent, me
     sent = browser.send(f"/boards/{kitchen.device}/changes/cancel", fields)
     assert sent.headers["location"] == f"{memories}/m2#changes"
     assert "cancelled" in browser.open(f"{memories}/m2").words
+
+
+def picks(view: Parsed) -> list[str]:
+    """The memories that a merge offers."""
+    return [each["value"] for each in view.all("input") if each.get("type") == "radio"]
+
+
+def test_a_merge_offers_memories_like_the_one_and_leads_to_both_beside_each_other(
+    browser: PageClient, kitchen: Sent, memories: str
+):
+    kitchen.keep("kettle", tags=["tea"], scope="user:owner")
+    kitchen.keep("the tea is in the tin of Mira", tags=["tea"], scope="user:mira")
+    kitchen.sync()
+    assert f"{memories}/m1/merge" in [each.get("href") for each in browser.open(f"{memories}/m1").all("a")]
+    assert picks(browser.open(f"{memories}/m1/merge")) == ["m2", "m5"]  # by its words, then by its tag
+    assert picks(browser.open(f"{memories}/m1/merge?find=kettle")) == ["m5"]
+    assert "No other memory" in browser.open(f"{memories}/m1/merge?find=harbour").words
+    assert "the tin is blue" in browser.open(f"{memories}/m1/merge?other=m2").words
 
 
 def test_two_memories_are_merged(browser: PageClient, kitchen: Sent, memories: str):

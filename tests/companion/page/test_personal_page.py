@@ -1,10 +1,12 @@
 """The page of a person: they see what boards would show them, and nothing else of the companion."""
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import closing
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -184,6 +186,64 @@ def test_a_view_shows_evil_text_as_text(house: Companion, path: str, language: s
     assert "onerror" in view.words or path == "/me"
     names = [name for name, _ in view.elements]
     assert names.count("h1") == names.count("main") == 1
+
+
+# --- the operator's view of the same
+
+
+def seen(house: Companion, path: str, status: int = 200, **query: str) -> dict[str, Any]:
+    answer = house.client.get(f"/v1/people/{path}", params=query or None)
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+@pytest.mark.parametrize("who", ["ann", "telegram:1"])
+def test_the_operator_sees_which_memories_a_person_sees(house: Companion, who: str):
+    assert seen(house, f"{who}/boards") == {"principal": "ann", "boards": ["kitchen"]}
+    found = seen(house, f"{who}/boards/kitchen/memories")
+    texts = ["tea memory of all on kitchen", "tea memory of user:ann on kitchen"]
+    assert (found["total"], [each["line"]["content"] for each in found["entries"]]) == (2, texts)
+    second = seen(house, f"{who}/boards/kitchen/memories", limit="1", offset="1")
+    assert (second["total"], [each["id"] for each in second["entries"]]) == (2, ["m1"])
+
+
+def test_the_operator_sees_what_was_said_with_a_person_by_day(house: Companion):
+    found = seen(house, "ann/boards/kitchen/days")
+    assert [each["line"]["text"] for each in found["turns"]] == [
+        "tea turn of user:ann on kitchen",
+        "tea turn of all on kitchen",
+    ]
+    assert found["days"] == [{"day": found["day"], "turns": 2}]
+    assert seen(house, "ann/boards/kitchen/days", day="2001-01-01")["turns"] == []
+
+
+def test_the_operator_sees_what_a_person_finds(house: Companion):
+    found = seen(house, "ann/search", query="tea")
+    assert {hit["device"] for hit in found["hits"]} == {"kitchen"}
+    assert not [hit for hit in found["hits"] if "user:bob" in hit["text"] or "ws:club" in hit["text"]]
+    assert [hit for hit in found["hits"] if "user:ann" in hit["text"]]
+
+
+@pytest.mark.parametrize(
+    "path", ["ann/boards/garden/memories", "ann/boards/garden/days", "nobody/boards", "dan/search?query=tea"]
+)
+def test_what_nobody_sees_is_not_found_by_the_operator_either(house: Companion, path: str):
+    seen(house, path, 404)
+
+
+def test_what_a_person_sees_is_printed(house: Companion):
+    where = ("--home", house.home)
+    on_kitchen = ("--device", "kitchen", *where)
+    for printed in (
+        fine("people", "memories", "ann", *on_kitchen).out,
+        fine("people", "memories", "ann", "--json", *on_kitchen).out,
+        fine("people", "search", "ann", "tea", *where).out,
+        fine("people", "search", "ann", "tea", "--json", *where).out,
+    ):
+        assert "tea memory of user:ann on kitchen" in printed and "user:bob" not in printed
+    printed = fine("people", "days", "ann", *on_kitchen).out
+    assert "tea turn of user:ann on kitchen" in printed and "user:bob" not in printed
+    assert json.loads(fine("people", "days", "ann", "2001-01-01", "--json", *on_kitchen).out)["turns"] == []
 
 
 # --- an intruder

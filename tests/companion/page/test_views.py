@@ -44,6 +44,8 @@ VIEWS = [
     "/boards/kitchen/memories?state=trash",
     "/boards/kitchen/memories/m1",
     "/boards/kitchen/memories/m2",
+    "/boards/kitchen/memories/m1/merge",
+    "/boards/kitchen/memories/m1/merge?find=alert",
     "/boards/kitchen/memories/m1/merge?other=m2",
     "/search",
     "/search?q=alert&history=true&words=true",

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from engram_host.companion.errors import BadSearch, EmbedderUnavailable, UnknownDevice
 from engram_host.companion.search import engine as engine_module
 from engram_host.companion.search import fusion
-from engram_host.companion.search.engine import NO_EMBEDDER, QueryVector, SearchEngine
-from engram_host.companion.search.request import Weights
+from engram_host.companion.search.engine import QueryVector, SearchEngine
+from engram_host.companion.search.request import REASONS, Weights
 from search_store import IDENTITY, NOW, SearchStore, asked, embed_all, engine_of, ids, line_of, record, turn
 
 DAY = 86_400
@@ -236,7 +236,7 @@ def test_a_board_that_nobody_knows_is_refused(store: SearchStore):
 
 
 def test_without_an_embedder_an_answer_says_so(store: SearchStore):
-    assert engine_of(store).search(asked("green")).degraded == NO_EMBEDDER
+    assert engine_of(store).search(asked("green")).degraded == REASONS.say("no_embedder")
 
 
 def test_an_embedder_that_fails_takes_only_its_own_side(store: SearchStore):
@@ -321,7 +321,7 @@ def test_an_empty_answer_of_the_meaning_side_alone_says_why(store: SearchStore):
 def test_an_empty_answer_does_not_repeat_why_the_meaning_side_is_off(store: SearchStore):
     result = engine_of(store).search(asked("zebra"))
     assert result.why_empty == "none of the words (zebra) stands in an entry that may be shown here."
-    assert result.degraded == NO_EMBEDDER
+    assert result.degraded == REASONS.say("no_embedder")
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def test_an_event_tells_of_the_damage_once(board: PlainBoard):
     lines(board)
     lines(board)
     told = [text for _, text in board.store.events(board.name) if "damaged" in text]
-    assert told == ["1 line of the journal were found damaged in the database, the first is line 6."]
+    assert told == ["1 line of the journal was found damaged in the database, the first is line 6."]
 
 
 def test_the_board_is_asked_for_a_damaged_line_and_sends_it_again(board: PlainBoard):

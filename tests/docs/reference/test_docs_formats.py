@@ -20,6 +20,7 @@ from engram.compat import finish
 from engram.llm.types import Call
 from engram.memory.access import OWNER, Caller
 from engram.reminders import reminder_file
+from engram.timers import timer_file
 from engram_host.fake_llm import serving
 from pages import PAGES, fences, in_backticks, plain, read, rows, section, tables
 from sharing import shared
@@ -291,6 +292,11 @@ def test_the_table_of_a_kind_has_the_fields_that_are_written(kind, written):
 def test_the_table_of_an_intent_has_the_fields_that_are_written():
     listed = [plain(row[0]) for row in rows(section(read(PAGE), "### intents.jsonl"))]
     assert listed == list(reminder_file.FIELDS)
+
+
+def test_the_table_of_a_timer_has_the_fields_that_are_written():
+    listed = [plain(row[0]) for row in rows(section(read(PAGE), "### timers.jsonl"))]
+    assert listed == list(timer_file.FIELDS)
 
 
 def test_every_file_is_documented(written):

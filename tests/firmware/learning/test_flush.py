@@ -4,6 +4,7 @@ from board import ROOM
 from engram.errors import ModelUnavailable
 from engram.llm.types import Call
 from engram.memory.access import OWNER
+from engram.tools.own_tool import OwnTool
 from learners import contents, learner, read, tell, told
 
 STORE = Call("1", "memory_store", '{"content":"The bike is green","tags":["bike"]}')
@@ -110,6 +111,15 @@ async def test_a_model_that_is_away_gets_them_later():
     assert "it waits: the link is down" in told(board)
     await talk(board, 1)
     assert "message number 0" in "".join(board.model.requests[4])
+
+
+async def test_a_look_sees_and_runs_no_tool_of_a_persons_own():
+    ran, offered = [], []
+    look = [lambda request: offered.extend([tool.name for tool in request.tools]), Call("1", "water", "{}")]
+    board = board_with("a", "b", look, "NO_REPLY")
+    board.find_toolbox().add(OwnTool("water", "Water the plants.", {}, lambda: ran.append(1)))
+    await talk(board, 2)
+    assert "memory_store" in offered and "water" not in offered and ran == []
 
 
 async def test_only_tools_that_keep_are_at_hand():

@@ -344,6 +344,11 @@ async def test_a_tool_with_confirm_runs_only_after_the_persons_own_yes():
     assert ran == ["back"]
 
 
+async def test_arguments_that_cannot_be_shown_whole_are_not_asked_for():
+    toolbox = _toolbox(lambda note: 1, {"note": "string"}, confirm=True)
+    assert "too long to be shown" in await _problem(toolbox, '{"note": "%s"}' % ("x" * 400))
+
+
 async def test_a_timer_calls_a_tool_with_confirm_only_if_it_was_confirmed():
     ran = []
     toolbox = _toolbox(lambda: ran.append(1), confirm=True)

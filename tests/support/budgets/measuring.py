@@ -17,6 +17,7 @@ sys.path.extend(
     for name in ("host", "firmware", "tools/setup", "tools/build", "tools/benchmarks")
 )
 
+import bench_senses
 import bench_store
 import firmware_build
 import heap
@@ -104,6 +105,17 @@ def mpy() -> Figures:
     return {f"{group}: bytes of .mpy": float(size) for group, size in sizes.items()}
 
 
+def senses(folder: Path) -> Figures:
+    """What one sense and 16 cost the flash for a reading, one a minute, and what 16 take of the heap at rest."""
+    one, many = bench_senses.cost(folder, 1, 10, 0), bench_senses.cost(folder, 16, 2, 30)
+    return {
+        "senses, one: erases for a reading": round(one["erases"] / one["readings"], 4),
+        "senses, one: bytes programmed for a reading": round(one["programmed_bytes"] / one["readings"], 1),
+        "senses, 16: erases for a reading": round(many["erases"] / many["readings"], 4),
+        "senses, 16: bytes of heap at rest": float(many["heap"]),
+    }
+
+
 def heaps(folder: Path, limits: Figures, is_less_tried: bool = True) -> Figures:
     """The smallest heaps in kilobytes with which the turns of each budget pass, looked for from the limits on.
 
@@ -156,6 +168,7 @@ def main() -> None:
         for kind in KINDS:
             (Path(name) / kind).mkdir()
             figures |= store(kind, Path(name) / kind)
+        figures |= senses(Path(name))
     sys.stdout.write(json.dumps(figures, indent=1) + "\n")
 
 

@@ -19,7 +19,7 @@ START = "$ make run"
 PROMPT = "> "
 
 _OURS = ("ENGRAM_", "LLM", "REPL")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d)?")
+_DATE = re.compile(r"(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day )?\d{4}-\d\d-\d\d(?: \d\d:\d\d)?")
 
 
 @dataclass

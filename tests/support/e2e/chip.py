@@ -30,8 +30,14 @@ import gc, {modules}
 gc.collect()
 print(gc.mem_alloc() // 1024 + 1)
 """
-_NOT_IN_USE = ("engram.repl", "engram.device", "engram.wifi_config", "engram.channels.console.json_lines")
-"""What is called with the app stopped, by boards only, or for programs."""
+_NOT_IN_USE = (
+    "engram.repl",
+    "engram.device",
+    "engram.wifi_config",
+    "engram.channels.console.json_lines",
+    "engram.zone",
+)
+"""What is called with the app stopped, by boards only, for programs, or for a rule of a time zone."""
 
 
 @functools.cache

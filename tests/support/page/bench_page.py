@@ -41,26 +41,34 @@ BOARDS = 1_000
 REQUESTS = 21
 
 MOST_MS = 300.0
+MOST_BESIDE_SEARCH_MS = 100.0
 MOST_VIEW_BYTES = 60 * 1024
 MOST_STATIC_BYTES = 250 * 1024
 MOST_GROWTH_MB = 25.0
-"""The bounds: of a view's time, also the first one, unless it searches; of its bytes, of all static files, of memory."""
+"""The bounds: of a view's time, also the first one; of the median of one that searches beyond the API's own search; of a view's
+bytes, of all static files, of memory.
+"""
 
 
 @dataclass(frozen=True)
 class ViewFigures:
-    """What a view costs: the first time, the median of many times, the companion's CPU for one of these, bytes of HTML."""
+    """What a view costs: the first time, the median of many times, the companion's CPU for one of these, bytes of HTML; of one
+    that searches also the median of the same search by the API, asked for in turn with the view.
+    """
 
     first_ms: float
     median_ms: float
     cpu_ms: float
     html_bytes: int
-    searches: bool
+    api_search_ms: float | None = None
 
     @property
     def is_within_bounds(self) -> bool:
         """Whether no bound is passed."""
-        is_fast = self.searches or max(self.first_ms, self.median_ms) <= MOST_MS
+        if self.api_search_ms is None:
+            is_fast = max(self.first_ms, self.median_ms) <= MOST_MS
+        else:
+            is_fast = self.median_ms <= self.api_search_ms + MOST_BESIDE_SEARCH_MS
         return is_fast and self.html_bytes <= MOST_VIEW_BYTES
 
 
@@ -88,18 +96,22 @@ class PageFigures:
 def measure_view(companion: CompanionProcess, browser: PageClient, view: PageView, path: str) -> ViewFigures:
     """Ask for a view many times."""
     took: list[float] = []
+    searches: list[float] = []
     size = 0
-    before = 0.0
+    cpu = 0.0
     for number in range(REQUESTS):
-        if number == 1:
-            before = cpu_ms(companion)
+        if view.searches:
+            searches.append(one_search_ms(companion, ["kitchen"] if "/boards/kitchen/" in path else []))
+        before = cpu_ms(companion)
         began = time.perf_counter()
         answer = browser.http.get(path, follow_redirects=True)
         took.append(1000 * (time.perf_counter() - began))
         assert answer.status_code == view.status, (path, answer.status_code)
         size = max(size, len(answer.content))
-    cpu = (cpu_ms(companion) - before) / (REQUESTS - 1)
-    return ViewFigures(round(took[0], 1), round(statistics.median(took[1:]), 1), round(cpu, 1), size, view.searches)
+        cpu += cpu_ms(companion) - before if number else 0
+    api_ms = round(statistics.median(searches[1:]), 1) if searches else None
+    median = round(statistics.median(took[1:]), 1)
+    return ViewFigures(round(took[0], 1), median, round(cpu / (REQUESTS - 1), 1), size, api_ms)
 
 
 def cpu_ms(companion: CompanionProcess) -> float:
@@ -113,14 +125,17 @@ def memory_mb(companion: CompanionProcess) -> float:
     return psutil.Process(companion.pid).memory_info().rss / 1e6
 
 
+def one_search_ms(companion: CompanionProcess, devices: Sequence[str] = ()) -> float:
+    """Milliseconds of a search by the API, of all boards or of some."""
+    asked = {"query": "tea"} | ({"devices": [*devices]} if devices else {})
+    began = time.perf_counter()
+    companion.client.post("/v1/search", json=asked).raise_for_status()
+    return 1000 * (time.perf_counter() - began)
+
+
 def search_ms(companion: CompanionProcess) -> float:
     """Milliseconds of a search of all boards by the API, the median of some."""
-    took: list[float] = []
-    for _ in range(REQUESTS):
-        began = time.perf_counter()
-        companion.client.post("/v1/search", json={"query": "tea"}).raise_for_status()
-        took.append(1000 * (time.perf_counter() - began))
-    return round(statistics.median(took), 1)
+    return round(statistics.median(one_search_ms(companion) for _ in range(REQUESTS)), 1)
 
 
 def measure(folder: Path, views: Sequence[PageView]) -> PageFigures:
@@ -166,9 +181,10 @@ def main(arguments: list[str]) -> int:
     static = sum(len(content) for content, _ in Assets().files.values())
     print(f"{'view':24}{'first ms':>10}{'median ms':>11}{'cpu ms':>8}{'bytes':>8}")
     for name, each in found.views.items():
-        name += " (searches)" if each.searches else ""
-        print(f"{name:24}{each.first_ms:>10}{each.median_ms:>11}{each.cpu_ms:>8}{each.html_bytes:>8}")
+        beside = "" if each.api_search_ms is None else f"  (the API's search: {each.api_search_ms} ms)"
+        print(f"{name:24}{each.first_ms:>10}{each.median_ms:>11}{each.cpu_ms:>8}{each.html_bytes:>8}{beside}")
     print(f"{'bounds':24}{MOST_MS:>10}{MOST_MS:>11}{MOST_VIEW_BYTES:>16}")
+    print(f"a view that searches: at most {MOST_BESIDE_SEARCH_MS:.0f} ms more than the API's search, as the median")
     print(f"all static files: {static} bytes of at most {MOST_STATIC_BYTES}")
     print(f"a search of all boards by the API: {found.api_search_ms} ms")
     print(f"memory by serving the page: {found.growth_mb} MB of at most {MOST_GROWTH_MB}")

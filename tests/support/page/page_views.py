@@ -22,7 +22,7 @@ class PageView:
     path: str
     status: int = 200
     searches: bool = False
-    """Whether it takes as long as a search of the API, which has figures of its own."""
+    """Whether it takes as long as a search of the API, with which it is compared."""
     is_personal: bool = False
     """Whether it is one of the page of a person who talks through bridges: PERSON, by a link."""
 
@@ -42,6 +42,7 @@ VIEWS = (
     PageView("memories", "/boards/kitchen/memories"),
     PageView("memories-trash", "/boards/kitchen/memories?state=trash"),
     PageView("memory", "/boards/kitchen/memories/m13"),
+    PageView("merge-pick", "/boards/kitchen/memories/m2/merge", searches=True),
     PageView("merge", "/boards/kitchen/memories/m2/merge?other=m20"),
     PageView("search", "/search"),
     PageView("search-found", "/search?q=tea", searches=True),

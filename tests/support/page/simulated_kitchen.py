@@ -13,7 +13,7 @@ from typing import Any
 from chromium import Tab
 from device_tokens import make_tokens
 from engram_host.companion.auth import tokens
-from engram_host.fake_llm import Serving, serving
+from engram_host.fake_llm import serving
 from peers import BoardProcess, Companion
 from waiting import wait_until
 
@@ -46,11 +46,10 @@ server = "irc.invalid:6697"
 
 @dataclass(frozen=True)
 class SimulatedKitchen:
-    """The companion, its board, and the board's LLM."""
+    """The companion and its board."""
 
     companion: Companion
     board: BoardProcess
-    llm: Serving
 
     @property
     def url(self) -> str:
@@ -140,4 +139,4 @@ def simulated_kitchen(folder: Path) -> Iterator[SimulatedKitchen]:
         }
         with BoardProcess(folder / "board", companion.mqtt_url, DEVICE, 0, HURRY, **settings) as board:
             wait_until("it is known", lambda: companion.client.get(f"/v1/devices/{DEVICE}").status_code == 200)
-            yield SimulatedKitchen(companion, board, llm)
+            yield SimulatedKitchen(companion, board)

@@ -23,6 +23,8 @@ _AT_ONCE = const(256)  # bytes taken between two looks at other tasks
 _AHEAD = const(1024)  # bytes typed while an answer comes that are kept: more wait in the serial line's own buffer
 _CTRL_C = const(0x03)
 
+_PROGRAM = const("line")  # how the rooms of the program at the console begin
+
 PROMPT = "> "
 STOPPED = "stopped; app.run() goes on, app.memory is at hand."
 
@@ -43,8 +45,10 @@ class Console(ChannelSink):
         self._line_end = "\r\n" if self._echo else "\n"
         self._column = 0
         self._is_after_notice = False
+        self._is_waiting = False  # for what is typed
         self._lines = iter(())
         self._json = None
+        self._redelivery = None
 
     async def run(self) -> None:
         """Answer lines until the input ends or Ctrl-C is typed; run() then goes on, after an error too."""
@@ -69,7 +73,9 @@ class Console(ChannelSink):
                 await self._handle(line)
                 if not self._json:
                     self._write(self._prompt)
+            self._is_waiting = True
             data = b"" if self._editor.ended else await self._input.read()
+            self._is_waiting = False
             if not len(data):
                 break
             self._lines = self._editor.feed(data)
@@ -118,12 +124,39 @@ class Console(ChannelSink):
 
         self._editor.echo_to(None)
         self._json = JsonLines(self.take, self._target.write, self._limit)
+        # What is kept for rooms of a program; the task is short, and held until the next one.
+        self._redelivery = asyncio.create_task(interruptible(self._inbox.redeliver(_PROGRAM)))
 
     def _be_plain(self) -> None:
         if self._json:
             self._json = None
             self._editor.echo_to(self._echo)
             release("channels.console.json_lines")
+
+    # --- what the board begins to say
+
+    def open_sink(self, room: str) -> tuple:
+        """See Inbox.add_channel()."""
+        from engram.channels.console.push import open_sink  # seldom needed
+
+        return open_sink(self, room)
+
+    @property
+    def is_for_programs(self) -> bool:
+        """Whether a program talks here."""
+        return self._json is not None
+
+    def show_push(self, content: str, turn: str, room: str) -> None:
+        """Show what the board says by itself; what was typed meanwhile stands behind it again."""
+        if self._json:
+            self._json.push(content, turn, room)
+            return
+        self._end_line()
+        for line in content.split("\n"):
+            self.show("· " + line)
+        self._is_after_notice = True
+        if self._is_waiting:
+            self._write(self._prompt + text.decode(self._editor.typed))
 
     # --- what the agent tells
 

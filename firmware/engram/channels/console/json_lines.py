@@ -154,6 +154,10 @@ class JsonLines(ChannelSink):
         """A line about the turn."""
         self._send(("notice", line))
 
+    def push(self, content: str, turn: str, room: str) -> None:
+        """What the board says by itself, in a room of the program's or to the owner."""
+        self._write_line((("push", content), ("turn", turn), ("room", room or None)))
+
     def _send(self, *fields) -> None:
         self._write_line((("id", self._id),) + fields)
 

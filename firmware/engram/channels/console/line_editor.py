@@ -77,6 +77,11 @@ class LineEditor:
             else:
                 self._add(byte)
 
+    @property
+    def typed(self) -> bytes:
+        """What stands in the line so far, where it is echoed."""
+        return bytes(self._line) if self._write else b""
+
     def rest(self):
         """The line that was left without a line end, which is then forgotten here; None if there is none."""
         return self._take() if self._length else None

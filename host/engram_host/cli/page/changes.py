@@ -33,8 +33,8 @@ def merge(
     with context.open_companion() as companion:
         name = companion.device(context.device)
         change = companion.post(f"/v1/boards/{name}/memories/{kept}", wanted)
-        change = _follow(companion, name, change)
-    _show(context, change)
+        change = follow_change(companion, name, change)
+    show_change(context, change)
 
 
 @takes(DEVICE, URL, HOME, JSON)
@@ -56,9 +56,9 @@ def changes(
         name = companion.device(context.device)
         path = f"/v1/boards/{name}/changes"
         if undo:
-            _show(context, _follow(companion, name, companion.post(f"{path}/{undo}/undo", {})))
+            show_change(context, follow_change(companion, name, companion.post(f"{path}/{undo}/undo", {})))
         elif cancel:
-            _show(context, companion.delete(f"{path}/{cancel}"))
+            show_change(context, companion.delete(f"{path}/{cancel}"))
         else:
             _show_all(context, name, companion.get(path, limit=limit))
 
@@ -71,7 +71,7 @@ def _show_all(context: Context, name: str, found: list[dict[str, Any]]) -> None:
     output.print_table(("at", "state", "id", "what"), rows, empty=f"{name} was asked for no change lately.")
 
 
-def _follow(companion: ApiClient, device: str, change: dict[str, Any]) -> dict[str, Any]:
+def follow_change(companion: ApiClient, device: str, change: dict[str, Any]) -> dict[str, Any]:
     """The change once the board has answered, or as soon as there is a reason to wait for that elsewhere."""
     while change["state"] == "waiting" and not change["told"]:
         time.sleep(_LOOK_SECONDS)
@@ -79,7 +79,8 @@ def _follow(companion: ApiClient, device: str, change: dict[str, Any]) -> dict[s
     return change
 
 
-def _show(context: Context, change: dict[str, Any]) -> None:
+def show_change(context: Context, change: dict[str, Any]) -> None:
+    """Print what became of a change. CommandError if the board did not make it."""
     if change["state"] in ("conflict", "refused"):
         raise CommandError(_sentence(change))
     if context.json:

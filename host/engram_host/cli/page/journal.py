@@ -31,7 +31,7 @@ def journal(
         path = f"/v1/boards/{name}/journal"
         if day:
             asked = {"principal": principal, "offset": offset, "limit": limit}
-            found = companion.get(f"{path}/{_checked(day)}", **asked)
+            found = companion.get(f"{path}/{checked_day(day)}", **asked)
         else:
             first = date.today() - timedelta(days=days - 1)
             found = companion.get(path, first=str(first), days=days + 1)  # it may be tomorrow where the board is
@@ -44,7 +44,8 @@ def journal(
         output.print_table(("day", "turns", "memories", "notes"), rows, empty="nothing was said in these days.")
 
 
-def _checked(day: str) -> str:
+def checked_day(day: str) -> str:
+    """A day that a person typed; WrongUsage."""
     try:
         return str(date.fromisoformat(day))
     except ValueError:

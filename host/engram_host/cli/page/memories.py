@@ -1,12 +1,13 @@
 """`engram list`: memories of a board by the filters of the page, or its turns."""
 
+import time
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
 from engram_host.cli import output
-from engram_host.cli.exit_status import WrongUsage
+from engram_host.cli.exit_status import CommandError, WrongUsage
 from engram_host.cli.memory import Since, Until, cut_text, to_seconds
 from engram_host.cli.options import DEVICE, HOME, JSON, URL, Context, takes
 from engram_host.wording import counted
@@ -20,7 +21,11 @@ class Sort(StrEnum):
     IMPORTANCE = "importance"
 
 
-_STATES = ("live", "superseded", "expired", "archived", "all")
+MEMORY_COLUMNS = ("id", "day", "state", "tags", "memory")
+TURN_COLUMNS = ("id", "at", "session", "who", "text")
+
+_STATES = ("live", "superseded", "expired", "archived", "all", "trash")
+_LOOK_SECONDS = 0.2
 
 
 @takes(DEVICE, URL, HOME, JSON)
@@ -31,7 +36,7 @@ def list_entries(
     type: Annotated[str, typer.Option(help="only memories of this type, such as fact")] = "",
     scope: Annotated[str, typer.Option(help="only memories of this scope: all, user:NAME or ws:ID")] = "",
     state: Annotated[
-        str, typer.Option(help="only memories in this state: live, superseded, expired, archived or all")
+        str, typer.Option(help="only memories in this state: live, superseded, expired, archived, all or trash")
     ] = "live",
     source: Annotated[str, typer.Option(help="only memories that came so, such as auto_llm or import")] = "",
     keyword: Annotated[str, typer.Option(help="only memories with this keyword: a person, place or thing")] = "",
@@ -56,6 +61,12 @@ def list_entries(
     """
     if state not in _STATES:
         raise WrongUsage(f"--state takes one of {', '.join(_STATES)}.")
+    if state == "trash":
+        filters = tag, type, scope, source, keyword, words, session, speaker, since, until
+        if turns or pinned or reverse or sort != Sort.CHANGED or any(filters):
+            raise WrongUsage("--state trash lists all that the board has there: leave the filters out.")
+        _list_trash(context, offset, limit)
+        return
     asked: dict[str, Any] = {"tag": tag, "type": type, "scope": scope, "state": state, "limit": limit}
     asked |= {"since": to_seconds("--since", since), "until": to_seconds("--until", until)}
     of_memories = {"source": source, "keyword": keyword, "words": words, "pinned": pinned or "", "offset": offset}
@@ -72,8 +83,8 @@ def list_entries(
     if context.json:
         output.print_json({"device": name, **found})
         return
-    rows = [_turn_row(each) if turns else _memory_row(each) for each in found["entries"]]
-    columns = ("id", "at", "session", "who", "text") if turns else ("id", "day", "state", "tags", "memory")
+    rows = [turn_row(each) if turns else memory_row(each) for each in found["entries"]]
+    columns = TURN_COLUMNS if turns else MEMORY_COLUMNS
     output.print_table(columns, rows, empty=f"no matching entry on {name}.")
     if offset + len(rows) < found["total"]:
         what = f"the newest {len(rows)}" if not offset and sort == Sort.CHANGED and not reverse else str(len(rows))
@@ -87,19 +98,48 @@ def list_entries(
         typer.echo(more, err=True)
 
 
-def _memory_row(entry: dict[str, Any]) -> tuple[str, ...]:
+def _list_trash(context: Context, offset: int, limit: int) -> None:
+    """Ask the board for its trash, unless it has a question about it already, and list what it answers."""
+    with context.open_companion() as companion:
+        name = companion.device(context.device)
+        path = f"/v1/boards/{name}/trash"
+        found = companion.get(path)
+        if not found["waiting"]:
+            found = companion.post(path, {})
+        while found["waiting"] and not found["told"]:
+            time.sleep(_LOOK_SECONDS)
+            found = companion.get(path)
+    if found["waiting"]:
+        raise CommandError(f"{found['told'].rstrip('.')}. It is asked once it is back: run this again then.")
+    if found["problem"]:
+        raise CommandError(f"the board says: {found['problem']}")
+    records = found["records"][offset : offset + limit]
+    entries = [{"id": str(line.get("id", "")), "state": "trash", "line": line} for line in records]
+    if context.json:
+        output.print_json({"device": name, "at": found["at"], "total": len(found["records"]), "entries": entries})
+        return
+    output.print_table(
+        MEMORY_COLUMNS, [memory_row(each) for each in entries], empty=f"{name} has nothing in its trash."
+    )
+    if offset + len(entries) < len(found["records"]):
+        typer.echo(f"{len(entries)} of {len(found['records'])}; --limit shows more.", err=True)
+
+
+def memory_row(entry: dict[str, Any]) -> tuple[str, ...]:
+    """A memory as a list has it, see MEMORY_COLUMNS."""
     line = entry["line"]
     state = entry["state"] + (", pinned" if line.get("pinned") else "")
     return (
         entry["id"],
         output.format_time(line.get("created"))[:10],
         state,
-        ", ".join(line["tags"]),
+        ", ".join(line.get("tags", ())),
         cut_text(line["content"]),
     )
 
 
-def _turn_row(entry: dict[str, Any]) -> tuple[str, ...]:
+def turn_row(entry: dict[str, Any]) -> tuple[str, ...]:
+    """A turn as a list has it, see TURN_COLUMNS."""
     line = entry["line"]
     return (
         entry["id"],

@@ -67,9 +67,7 @@ def search(
     if context.json:
         output.print_json(answer)
         return
-    columns = ("board", "id", "day", "score", "who", "text")
-    rows = [_hit_row(hit, query) for hit in answer["hits"]]
-    output.print_table(columns, rows, empty=f"nothing found: {answer['why_empty']}")
+    print_hits(answer, query)
     if explain:
         if answer["plan"]:
             output.print_line(_plan_line(answer["plan"]))
@@ -101,6 +99,13 @@ def _show_absence(context: Context, companion: "ApiClient", asked: dict[str, Any
 # --- showing
 
 _POINTS = ("expansion", "session", "meaning", "speaker", "reply", "importance", "dates")
+
+
+def print_hits(answer: dict[str, Any], query: str) -> None:
+    """Print what a search found, or why it found nothing."""
+    columns = ("board", "id", "day", "score", "who", "text")
+    rows = [_hit_row(hit, query) for hit in answer["hits"]]
+    output.print_table(columns, rows, empty=f"nothing found: {answer['why_empty']}")
 
 
 def _hit_row(hit: dict[str, Any], query: str) -> tuple[str, ...]:

@@ -1,35 +1,51 @@
-"""What a person should know of a board that it tells by itself: sentences that say what to do."""
+"""What a person should know of a board by its own report: sentences that say what to do."""
 
 from engram import __version__ as FIRMWARE
 from engram_host.companion.store.boards.status import BoardStatus
+from engram_host.sentences import Sentence, SentenceTable
 
 ROOM_AGAIN_PERCENT = 3
 """How far the use of the flash falls below the bound before it counts as better: else each message would be news."""
 
-_UPDATE = "update it with `engram board deploy`."
+BOARD_WARNINGS = SentenceTable(
+    "board_warning",
+    {
+        "no_report": "It has not reported how it is: if it has been connected for some minutes, update it with "
+        "`engram board deploy`.",
+        "flash": "Its flash is {percent} % full: forget what is not needed and type /compact, remove files, or lower "
+        "records.bytes and journal.bytes.",
+        "no_model": "It has no model, so it only answers plain commands: `engram board setup` sets one.",
+        "model_failed": "Its model gave no answer the last time: {problem}",
+        "telegram_stopped": "Telegram is stopped until somebody acts: {problem} Then restart the board.",
+        "telegram_away": "Telegram is not reached; the board tries again: {problem}",
+        "watchdog": "Its watchdog restarted it: type /stats on it, and look at its log if that happens again.",
+        "firmware": "Its firmware is {firmware}, and {newest} is here: update it with `engram board deploy`.",
+        "firmware_unknown": "Its firmware is unknown, and {newest} is here: update it with `engram board deploy`.",
+    },
+)
 
 
-def board_warnings(status: BoardStatus | None, flash_percent: int, newest: str = FIRMWARE) -> list[str]:
-    """What is wrong with a board by what it told last, None if it told nothing.
+def board_warnings(status: BoardStatus | None, flash_percent: int, newest: str = FIRMWARE) -> list[Sentence]:
+    """What is wrong with a board by its last report, None if there is none.
 
     From `flash_percent` on its flash is nearly full (0: never); `newest` is the firmware that this computer has.
     """
+    say = BOARD_WARNINGS.say
     if status is None:
-        return [f"It has not told how it is: if it has been connected for some minutes, {_UPDATE}"]
+        return [say("no_report")]
     found = [flash_warning(status.flash_percent)] if is_nearly_full(status.flash_percent, flash_percent) else []
     if not status.model:
-        found.append("It has no model, so it only answers plain commands: `engram board setup` sets one.")
+        found.append(say("no_model"))
     elif status.model_problem:
-        found.append(f"Its model gave no answer the last time: {_sentence(status.model_problem)}")
-    if status.telegram == "stopped":
-        why = _sentence(status.telegram_problem)
-        found.append(f"Telegram is stopped until somebody acts: {why} Then restart the board.")
-    elif status.telegram == "away":
-        found.append(f"Telegram is not reached, and tried again: {_sentence(status.telegram_problem)}")
+        found.append(say("model_failed", problem=_sentence(status.model_problem)))
+    if status.telegram in ("stopped", "away"):
+        found.append(say(f"telegram_{status.telegram}", problem=_sentence(status.telegram_problem)))
     if status.reset == "watchdog":
-        found.append("Its watchdog restarted it: type /stats on it, and look at its log if that happens again.")
-    if _release(status.firmware) < _release(newest):
-        found.append(f"Its firmware is {status.firmware or 'unknown'}, and {newest} is here: {_UPDATE}")
+        found.append(say("watchdog"))
+    if not status.firmware:
+        found.append(say("firmware_unknown", newest=newest))
+    elif _release(status.firmware) < _release(newest):
+        found.append(say("firmware", firmware=status.firmware, newest=newest))
     return found
 
 
@@ -38,12 +54,9 @@ def is_nearly_full(percent: int | None, bound: int) -> bool:
     return bool(bound) and percent is not None and percent >= bound
 
 
-def flash_warning(percent: int | None) -> str:
+def flash_warning(percent: int | None) -> Sentence:
     """The sentence on a flash that is nearly full."""
-    return (
-        f"Its flash is {percent} % full: forget what is not needed and type /compact, remove files, or lower records.bytes and "
-        "journal.bytes."
-    )
+    return BOARD_WARNINGS.say("flash", percent=percent or 0)
 
 
 def _sentence(problem: str) -> str:

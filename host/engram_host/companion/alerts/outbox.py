@@ -8,7 +8,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from engram_host.sentences import SentenceTable
+
 _log = logging.getLogger("engram.alerts")
+
+ALERT_PROBLEMS = SentenceTable(
+    "alert_problem",
+    {
+        "unreached": "alerts do not reach {address}: look at its address (`engram alert test`). Retrying.",
+        "none_sent": "no alert is sent: {problem}",
+    },
+)
 
 MOST_WAITING = 100
 """Alerts that wait for one address: beyond it the oldest goes, since the newest tell how it is now."""
@@ -26,7 +36,7 @@ MOST_REMEMBERED = 1000
 
 @dataclass(frozen=True)
 class Alert:
-    """Something to tell. Of one `key` nothing is sent twice within the cool-down; of one `subject` only so many."""
+    """Something to report. One `key` is sent once within the cool-down; one `subject` up to a limit."""
 
     key: str
     subject: str
@@ -108,9 +118,7 @@ class _Queue:
         self._pause = min(LONGEST_PAUSE, self._pause * 2 or FIRST_PAUSE)
         self._until = time.monotonic() + self._pause
         if not self.problem:
-            self.problem = (
-                f"alerts do not reach {self.address.name}: look at its address (`engram alert test`). Retrying."
-            )
+            self.problem = ALERT_PROBLEMS.say("unreached", address=self.address.name)
             _log.warning("%s", self.problem)
 
 

@@ -6,7 +6,7 @@ import time
 from typing import Protocol
 
 from engram_host.companion.alerts.apprise_address import URLS, read_addresses
-from engram_host.companion.alerts.outbox import AlertOutbox, CoolDown
+from engram_host.companion.alerts.outbox import ALERT_PROBLEMS, AlertOutbox, CoolDown
 from engram_host.companion.alerts.watch import AlertWatch, Watched
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.errors import SettingError, StoreUnavailable
@@ -108,7 +108,7 @@ class AlertService:
             self._urls = await asyncio.to_thread(self._find_urls)
             addresses = await asyncio.to_thread(read_addresses, self._urls)
         except SettingError as problem:
-            self._problem = f"no alert is sent: {problem}"
+            self._problem = ALERT_PROBLEMS.say("none_sent", problem=str(problem))
             _log.warning("%s", self._problem)
             return
         if not addresses:

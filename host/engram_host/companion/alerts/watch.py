@@ -17,7 +17,7 @@ from engram_host.companion.settings import AlertSettings
 from engram_host.companion.store.boards.status import percent
 
 NOTE = "alerts"
-"""The name of the note that says what was told."""
+"""The name of the note with the alerts that were sent."""
 
 PUSHES_AT_ONCE = 50
 PUSH_CHARACTERS = 500
@@ -76,7 +76,7 @@ class AlertWatch:
             self._is_kept = True
 
     def _load(self, now: int) -> dict[str, Any]:
-        """What was told; at first, boards that are away already and what was said already count as told."""
+        """The alerts that were sent; at first, boards that are away already and earlier messages count as sent."""
         kept = self._store.get(NOTE)
         if kept:
             return json.loads(kept)

@@ -8,6 +8,7 @@ from fastapi import APIRouter, FastAPI
 from engram_host import __version__
 from engram_host.companion.alerts.service import AlertService
 from engram_host.companion.api.access import make_audit_router
+from engram_host.companion.api.boards.conversations import make_conversation_router
 from engram_host.companion.api.boards.imports import make_import_router
 from engram_host.companion.api.boards.journal import make_journal_router
 from engram_host.companion.api.boards.memories import make_change_router, make_memory_router
@@ -23,7 +24,8 @@ from engram_host.companion.api.errors import REFUSALS, handle_errors, refuse
 from engram_host.companion.api.folders import make_folder_router
 from engram_host.companion.api.gateway import make_gateway_router
 from engram_host.companion.api.health import HealthSource, make_health_router
-from engram_host.companion.api.people import make_people_router
+from engram_host.companion.api.people.admission import make_people_router
+from engram_host.companion.api.people.personal import make_personal_router
 from engram_host.companion.api.search import make_search_router
 from engram_host.companion.auth.middleware import AuthMiddleware, MakeRefusal
 from engram_host.companion.board_settings.service import BoardSettingsService
@@ -35,6 +37,7 @@ from engram_host.companion.imports.service import ImportService
 from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.overview.absence import AbsenceFinder
 from engram_host.companion.overview.service import BoardOverviews
+from engram_host.companion.personal.service import PersonalMemory
 from engram_host.companion.replication.protocol import MessageDispatcher
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.store import CompanionStore
@@ -55,6 +58,7 @@ class ApiBackend(HealthSource, Protocol):
     absences: AbsenceFinder
     imports: ImportService
     people: PeopleService
+    personal: PersonalMemory
     board_settings: BoardSettingsService
 
     async def reload_bridges(self) -> None:
@@ -91,6 +95,7 @@ def make_app(
         make_overview_router(companion.overviews),
         make_memory_router(companion.memories),
         make_change_router(companion.memories),
+        make_conversation_router(companion.memories, companion.conversations),
         make_journal_router(companion.overviews.journal),
         make_import_router(companion.imports),
         make_chat_router(companion.conversations),
@@ -99,6 +104,7 @@ def make_app(
         make_gateway_router(companion.gateway),
         make_folder_router(companion.folders, companion.store),
         make_people_router(companion.people, companion.access.sessions),
+        make_personal_router(companion.people, companion.personal),
         make_bridge_router(companion.bridges, companion.reload_bridges),
         make_audit_router(companion.store),
     ):

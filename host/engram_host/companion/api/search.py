@@ -204,7 +204,7 @@ def make_search_router(searching: SearchService, absences: AbsenceFinder) -> API
             question.expand = False  # calls of a model are the operator's
         asking = caller_check.check_caller(Caller(question.principal, "http", question.group, question.workspace))
         options = question.model_dump(exclude={"principal", "group", "workspace"})
-        return _answer(await searching.search(asking, **options), question.limit)
+        return show_answer(await searching.search(asking, **options), question.limit)
 
     @router.post("/v1/search/absence", responses=NO_DEVICE, openapi_extra=requires(Role.OPERATOR, reads=True))
     async def absence(question: AbsenceQuery) -> AbsenceShown:
@@ -218,7 +218,8 @@ def make_search_router(searching: SearchService, absences: AbsenceFinder) -> API
     return router
 
 
-def _answer(result: SearchResult, limit: int) -> SearchAnswer:
+def show_answer(result: SearchResult, limit: int) -> SearchAnswer:
+    """The result of a search in which at most `limit` hits were asked for, as the API shows it."""
     found = []
     for hit in result.hits:
         points = ScoreParts(**asdict(hit.explanation)) if hit.explanation else None

@@ -47,7 +47,7 @@ def raise_descriptor_limit() -> int:
 
 
 def most_connections(wanted: int, descriptors: int) -> int:
-    """How many connections there may be where the system gives so many descriptors."""
+    """The most connections for the descriptors that the system gives."""
     return min(wanted, max(descriptors - RESERVED, descriptors // 2))
 
 
@@ -130,7 +130,7 @@ class Connections:
             del self._counts[connection.group]
 
     def make_room(self, count: int) -> None:
-        """Close up to so many unknown clients, those that have been connected longest."""
+        """Close unknown clients up to a number, those that have been connected longest first."""
         while count and self._evict(self._unknown):
             count -= 1
 

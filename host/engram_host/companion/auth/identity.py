@@ -13,7 +13,7 @@ SECONDS_KEPT = 2.0
 """How long what the database said of a token is taken for true: a token that was removed ends so much later."""
 
 MOST_KEPT = 4096
-"""Tokens of which that is kept: bounds the memory."""
+"""Tokens that are remembered: bounds the memory."""
 
 
 @dataclass(frozen=True)

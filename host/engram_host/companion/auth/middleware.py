@@ -323,7 +323,7 @@ def _token(headers: Headers) -> str:
 
 
 def check_framing(headers: Headers) -> None:
-    """Refuse a request that gives its length in two ways, of which a proxy in between may have believed the other one."""
+    """Refuse a request that gives its length in two ways: a proxy in between may have believed the other one."""
     if "content-length" in headers and "transfer-encoding" in headers:
         raise HTTPException(400, "a request has Content-Length or Transfer-Encoding, not both.", _CLOSE)
 

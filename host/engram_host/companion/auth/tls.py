@@ -15,7 +15,7 @@ def trust_certificate(name: str, certificate: Path) -> ssl.SSLContext:
     It is the first one of its file. Those behind it are of the authorities that signed it, and have signed others.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    # Nobody else has the certificate's key, so its names need not be those by which it is reached here.
+    # Nobody else has the certificate's key, so its names need not be the host's names here.
     context.check_hostname = False
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     try:

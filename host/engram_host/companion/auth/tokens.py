@@ -43,7 +43,7 @@ def stored_token(device: str, token: str) -> DeviceToken:
 
 
 def operator_token_entry(name: str, token: str, is_read_only: bool, seconds: int) -> OperatorToken:
-    """What the database keeps of an operator's new token, which ends after so many seconds, 0 for never."""
+    """What the database keeps of an operator's new token, which ends after some seconds, 0 for never."""
     now = int(time.time())
     return OperatorToken(name, token_digest(token), is_read_only, now, now + seconds if seconds else 0)
 

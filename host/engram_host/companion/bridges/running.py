@@ -20,8 +20,18 @@ from engram_host.companion.bridges.kinds import KINDS, load_network, make_networ
 from engram_host.companion.bridges.network import BridgeHost, Network
 from engram_host.companion.errors import SettingError
 from engram_host.companion.supervisor import describe_error
+from engram_host.sentences import SentenceTable
 
 _log = logging.getLogger("engram.bridges")
+
+BRIDGE_PROBLEMS = SentenceTable(
+    "bridge_problem",
+    {
+        "stopped": "the bridge {bridge} does not run: {reason} `engram bridge reload` starts it again.",
+        "away": "the bridge {bridge} is away, and tried again: {reason}",
+        "away_long": "the bridge {bridge} is away for {minutes} min, and tried again: {reason}",
+    },
+)
 
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
@@ -81,10 +91,12 @@ class BridgeStatus:
     def problem(self) -> str:
         """What does not work, as a sentence; "" if all does."""
         if self.state == "stopped":
-            return f"the bridge {self.name} does not run: {self.reason} `engram bridge reload` starts it again."
+            return BRIDGE_PROBLEMS.say("stopped", bridge=self.name, reason=self.reason)
         if self.state == "away":
             minutes = int(time.time() - self.since) // 60
-            return f"the bridge {self.name} is away{f' for {minutes} min' if minutes else ''}, and tried again: {self.reason}"
+            if minutes:
+                return BRIDGE_PROBLEMS.say("away_long", bridge=self.name, minutes=minutes, reason=self.reason)
+            return BRIDGE_PROBLEMS.say("away", bridge=self.name, reason=self.reason)
         return ""
 
 

@@ -6,11 +6,10 @@ between. How far it is stands in the file's row: after a stop it goes on there.
 
 import asyncio
 import contextlib
-import json
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import replace
 from typing import Any
 
 from engram.channels.people import shown
@@ -20,13 +19,14 @@ from engram.memory.access import OWNER, Caller
 from engram_host.companion.bridge_types import ChatFile, ChatPlace, Delivery
 from engram_host.companion.bridges.errors import FileNotFetched
 from engram_host.companion.bridges.network import Attachment, FileFetch, Incoming
+from engram_host.companion.conversations.answers import Answer
 from engram_host.companion.conversations.service import ConversationService, Progress
 from engram_host.companion.errors import CompanionError, StoreUnavailable, TooManyWaiting, UnknownConversation
 from engram_host.companion.store.bridges.files import ChatFileTable
 from engram_host.companion.supervisor import describe_error
 from engram_host.companion.types import Piece, Said
 from engram_host.transfer.reader import Line, MemoryFile
-from engram_host.transfer.report import ENDS_IMPORT, ImportReport, import_command, read_reports
+from engram_host.transfer.report import ENDS_IMPORT, ImportReport, import_command, parse_reports, read_reports
 from engram_host.wording import counted, listed
 
 _log = logging.getLogger("engram.bridges")
@@ -61,23 +61,6 @@ class _ImportCancelled(Exception):
 
 class _NotAllowed(CompanionError):
     """Who sent a file may not import it any more."""
-
-
-@dataclass(frozen=True)
-class _Answered:
-    """What a board said to a line."""
-
-    device: str
-    pieces: list[Piece]
-
-    @property
-    def reports(self) -> list[Mapping[str, Any]]:
-        return [json.loads(piece.text) for piece in self.pieces if piece.kind == "report"]
-
-    @property
-    def problem(self) -> str:
-        said = "".join(piece.text for piece in self.pieces if piece.kind in ("problem", "line", "more"))
-        return said or f"{self.device} did not say what it did."
 
 
 class FileImports:
@@ -232,7 +215,7 @@ class FileImports:
             return ""
         said = Said(mid, OWNER.principal, import_command(fields), file.room, is_command=True)
         try:
-            answered = await self._ask(file, said)
+            answer = await self._ask(file, said)
         except StoreUnavailable:
             raise
         except ArgumentError as problem:  # it is longer than a message
@@ -240,16 +223,16 @@ class FileImports:
             return ""
         except CompanionError as problem:  # it may not go on, the board was erased, or the message has gone
             return f"Stopped at line {number}: {problem}"
-        outcome, refused = read_reports(answered.reports)
+        outcome, refused = read_reports(parse_reports(answer.reports))
         if outcome is None:
-            return f"Stopped at line {number}: {answered.problem}"
+            return f"Stopped at line {number}: {_why_unknown(answer, file.device)}"
         report.add(number, outcome, refused)
         is_full = any(each["code"] in ENDS_IMPORT for each in refused)
         return (
             f"Stopped at line {number}: what stands before it is kept, the file can be sent again." if is_full else ""
         )
 
-    async def _ask(self, file: ChatFile, said: Said) -> _Answered:
+    async def _ask(self, file: ChatFile, said: Said) -> Answer:
         """The board's answer, whenever it comes. CompanionError, _CompanionStops, _ImportCancelled."""
         device = file.device
         while True:
@@ -267,15 +250,12 @@ class FileImports:
         except _ImportCancelled:  # while the line was being kept, so that /cancel did not find it
             await self._conversations.cancel(device, said.mid)
             raise
-        pieces: list[Piece] = []
+        answer = Answer()
         async for event in self._conversations.follow_patiently(device, said.mid):
             if isinstance(event, Piece):
-                if event.kind == "again":
-                    pieces.clear()
-                else:
-                    pieces.append(event)
+                answer.add([event])
             elif isinstance(event, Progress) and not event.conversation.is_open:
-                return _Answered(device, pieces)
+                return answer
         raise _CompanionStops
 
     async def _check_uncancelled(self, file: ChatFile) -> None:
@@ -314,6 +294,13 @@ def _refusals_beside(taken: Attachment, attachments: Sequence[Attachment]) -> li
 def _line_id(file: ChatFile, number: int) -> str:
     """The id of the message that gives the board a line: the same one after a stop."""
     return f"{file.mid}.{number}"
+
+
+def _why_unknown(answer: Answer, device: str) -> str:
+    """Why nothing is known of what a board did with a line."""
+    if answer.reports and not answer.problems:
+        return f"the report of {device} was damaged on its way: send the file again, nothing is stored twice."
+    return " ".join(answer.problems or answer.lines) or f"{device} did not say what it did."
 
 
 def _source(file: ChatFile) -> MemoryFile:

@@ -273,7 +273,7 @@ class PeopleService:
         return person is not None or policy == "open" or ref in self._rules.allow
 
     def _rated(self, ref: str, at: int, caller: Caller) -> Admission:
-        """Count a message; more than the rate are told once, then not at all."""
+        """Count a message; beyond the rate a notice is sent once, then nothing."""
         now, rate = int(self._now()), self._rules.rate
         minute, hour = (ref, _MINUTE, now // _MINUTE), (ref, _HOUR, now // _HOUR)
         counted = [minute]

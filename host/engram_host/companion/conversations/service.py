@@ -20,12 +20,13 @@ from engram_host.companion.settings import ChatSettings, conversation_limits
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import Conversation, Piece, Said, without_secret
+from engram_host.sentences import SentenceTable
 from engram_host.wording import counted
 
 _log = logging.getLogger("engram.conversations")
 
 AWAY_SECONDS = 10.0
-"""After which who waits for an answer is told that the board has not got the message yet."""
+"""Seconds before the answer's stream says that the board has not taken the message yet."""
 
 BUSY_SECONDS = 120
 """How long after the last sign of an earlier answer a board counts as busy with it."""
@@ -56,6 +57,19 @@ PUSH_IDS = "push:"
 
 BRIDGE_IDS = "bridge:"
 """How those begin of messages that came over a bridge."""
+
+WAITING = SentenceTable(
+    "waiting",
+    {
+        "behind": "{board} answers another message first; this one is kept until then.",
+        "away": "{board} is away: the message is kept, and answered when it is back.",
+        "unnamed": "{board} was given the message and has not said that it has got it: it is kept, and given again.",
+        "queued": "{board} has other messages to answer first; this one is kept until it is its turn.",
+        "not_taken": "{board} is connected and has not taken the message yet: it is kept. Does it take any? Its setting "
+        "companion.chat may be off, or its firmware older than that.",
+    },
+)
+"""Why a board has not taken a message yet."""
 
 ROOM = "companion"
 """The room of who names none."""
@@ -232,22 +246,15 @@ class ConversationService:
         """Why a board has not taken a message yet, and whether that is because it is away or takes none."""
         now = int(time.time())
         if await asyncio.to_thread(self._store.is_behind_another, found, now - BUSY_SECONDS):
-            return f"{found.device} answers another message first; this one is kept until then.", False
+            return WAITING.say("behind", board=found.device), False
         silence = now - (await asyncio.to_thread(self._store.device, found.device)).heard
         if silence > HEARD_SECONDS:
-            return f"{found.device} is away: the message is kept, and answered when it is back.", True
+            return WAITING.say("away", board=found.device), True
         if found.unnamed > 1:
-            return (
-                f"{found.device} was given the message and has not said that it has got it: it is kept, and given again.",
-                False,
-            )
+            return WAITING.say("unnamed", board=found.device), False
         if found.offers:
-            return f"{found.device} has other messages to answer first; this one is kept until it is its turn.", False
-        return (
-            f"{found.device} is connected and has not taken the message yet: it is kept. Does it take any? Its setting"
-            " companion.chat may be off, or its firmware older than that.",
-            True,
-        )
+            return WAITING.say("queued", board=found.device), False
+        return WAITING.say("not_taken", board=found.device), True
 
     # --- in the background
 

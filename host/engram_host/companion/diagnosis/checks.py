@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from engram_host.companion.diagnosis import computer, setup
-from engram_host.companion.diagnosis.findings import REFUSED, Finding, wrong
+from engram_host.companion.diagnosis.findings import CHECKS, REFUSED, Finding, wrong
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import Settings
 
@@ -23,5 +23,7 @@ def check_companion(settings: Settings) -> list[Finding]:
         except SettingError as problem:
             found.append(wrong(name, REFUSED, str(problem)))
         except OSError as error:  # such as a file that goes while it is looked at
-            found.append(wrong(name, "cannot be looked at", f"{error.strerror or error}: look again."))
+            found.append(
+                wrong(name, CHECKS.say("unreadable"), CHECKS.say("look_again", problem=str(error.strerror or error)))
+            )
     return found

@@ -4,7 +4,7 @@ import shutil
 import time
 from pathlib import Path
 
-from engram_host.companion.diagnosis.findings import Finding, watch, well, wrong
+from engram_host.companion.diagnosis.findings import CHECKS, Finding, watch, well, wrong
 from engram_host.wording import format_size
 
 LITTLE_ROOM = 1 << 30
@@ -23,25 +23,21 @@ def disk(home: Path) -> Finding:
     while not place.exists():
         place = place.parent
     free = shutil.disk_usage(place).free
-    detail = f"{format_size(free)} free for {home}"
+    detail = CHECKS.say("disk", size=format_size(free), folder=str(home))
     if free < NO_ROOM:
-        return wrong("disk", detail, "free space: the companion stops storing lines when the disk is full.")
+        return wrong("disk", detail, CHECKS.say("disk_full"))
     if free < LITTLE_ROOM:
-        return watch("disk", detail, "free space before it is full; boards keep what is not copied.")
+        return watch("disk", detail, CHECKS.say("disk_little"))
     return well("disk", detail)
 
 
 def clock(home: Path) -> Finding:
     """Whether the time may be true: it is older than what was written before, or than this program, if it is not."""
     now = time.time()
-    detail = time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(now))
+    shown = time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(now))
     newest = (
         max((path.stat().st_mtime for path in home.glob("*") if path.is_file()), default=0.0) if home.is_dir() else 0.0
     )
     if now < BEGINNING or newest > now + _SLACK_SECONDS:
-        return wrong(
-            "clock",
-            f"{detail} is too early",
-            "set the clock (NTP): the companion files what boards send under its time.",
-        )
-    return well("clock", detail)
+        return wrong("clock", CHECKS.say("clock_early", time=shown), CHECKS.say("set_clock"))
+    return well("clock", shown)

@@ -11,7 +11,7 @@ from engram_host.companion.auth.exposure import listener_tls
 from engram_host.companion.auth.secrets import FOLDER as SECRETS
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.auth.tokens import OPERATOR_FILE
-from engram_host.companion.diagnosis.findings import Finding, watch, well, wrong
+from engram_host.companion.diagnosis.findings import CHECKS, Finding, watch, well, wrong
 from engram_host.companion.errors import SettingError
 from engram_host.companion.gateway.api_key import FILE as KEY_FILE
 from engram_host.companion.gateway.api_key import VARIABLE, find_api_key
@@ -19,28 +19,26 @@ from engram_host.companion.gateway.quota import Prices
 from engram_host.companion.gateway.request import service_url
 from engram_host.companion.settings import Settings, secrets_in_file
 from engram_host.companion.settings_reader import FILE
-from engram_host.wording import counted, format_time
+from engram_host.wording import format_time
 
 RENEW_SECONDS = 30 * 24 * 3600
 """How long before a certificate ends a person may want to know."""
-
-RENEW = "renew it, with `engram tls` if that made it, and restart the companion."
 
 
 def files(settings: Settings) -> Iterator[Finding]:
     """Who may read the folder and what is secret in it."""
     home = settings.home
     if not home.is_dir():
-        yield well("folder", f"{home} will be created at the first start")
+        yield well("folder", CHECKS.say("folder_missing", folder=str(home)))
         return
     if stat.S_IMODE(home.stat().st_mode) & 0o077:
-        yield wrong("folder", f"other users can open {home}", f"chmod 700 {home}")
+        yield wrong("folder", CHECKS.say("folder_open", folder=str(home)), f"chmod 700 {home}")
     else:
         yield well("folder", str(home))
     keys = [home / Path(key).expanduser() for key in (settings.http.key, settings.mqtt.key) if key]
     for path in keys:
         if not path.exists():
-            yield wrong("files", f"{path} is not there", "put it there, or remove it from the settings.")
+            yield wrong("files", CHECKS.say("file_missing", file=str(path)), CHECKS.say("replace_file"))
     for path in [home / OPERATOR_FILE, home / KEY_FILE, *keys, *sorted(home.glob("companion.db*"))]:
         if path.exists():
             yield _mode_of(path)
@@ -48,33 +46,38 @@ def files(settings: Settings) -> Iterator[Finding]:
     for path in [secrets, *sorted(secrets.glob("*"))] if secrets.is_dir() else []:
         yield _mode_of(path)
     if names := secrets_in_file(home):
-        yield _mode_of(home / FILE, f", and {' and '.join(names)} in it")
+        yield _mode_of(home / FILE, " and ".join(names))
 
 
-def _mode_of(path: Path, what: str = "") -> Finding:
-    if stat.S_IMODE(path.stat().st_mode) & 0o077:
-        return wrong("files", f"other users can read {path}{what}", f"chmod 600 {path}")
-    return well("files", f"only its owner can read {path.name}")
+def _mode_of(path: Path, secrets: str = "") -> Finding:
+    """Who may read a file, `secrets` names what is secret in it."""
+    if not stat.S_IMODE(path.stat().st_mode) & 0o077:
+        return well("files", CHECKS.say("file_private", file=path.name))
+    detail = CHECKS.say("file_open", file=str(path))
+    if secrets:
+        detail = CHECKS.say("file_open_secrets", file=str(path), names=secrets)
+    return wrong("files", detail, f"chmod 600 {path}")
 
 
 def tls(settings: Settings) -> Iterator[Finding]:
     """Whether certificates are good for some time. SettingError."""
     http, mqtt = settings.http, settings.mqtt
     if listener_tls("http", http.certificate, http.key, settings.home):
-        yield _certificate("the HTTP API", settings.home / Path(http.certificate).expanduser())
+        yield _certificate("tls_http", settings.home / Path(http.certificate).expanduser())
     if mqtt.on and not mqtt.url and listener_tls("mqtt", mqtt.certificate, mqtt.key, settings.home):
-        yield _certificate("the built-in broker", settings.home / Path(mqtt.certificate).expanduser())
+        yield _certificate("tls_mqtt", settings.home / Path(mqtt.certificate).expanduser())
 
 
-def _certificate(what: str, path: Path) -> Finding:
+def _certificate(kind: str, path: Path) -> Finding:
     from engram_host.companion.auth.certificates import certificate_end  # takes long to load
 
     end = certificate_end(path)
-    detail = f"on for {what}; its certificate ends {format_time(end)[:10]}"
-    if end < time.time():
-        return wrong("tls", detail.replace("ends", "ended"), RENEW)
+    has_ended = end < time.time()
+    detail = CHECKS.say(f"{kind}_ended" if has_ended else kind, day=format_time(end)[:10])
+    if has_ended:
+        return wrong("tls", detail, CHECKS.say("renew"))
     if end < time.time() + RENEW_SECONDS:
-        return watch("tls", detail, RENEW)
+        return watch("tls", detail, CHECKS.say("renew"))
     return well("tls", detail)
 
 
@@ -84,9 +87,9 @@ def gateway(settings: Settings) -> Iterator[Finding]:
     if not service_url(settings.gateway):
         return
     if find_api_key(settings.home, os.environ):
-        yield well("gateway", "has its key")
+        yield well("gateway", CHECKS.say("gateway_key"))
     else:
-        yield watch("gateway", "has no key", f"set {VARIABLE} if the service asks for one.")
+        yield watch("gateway", CHECKS.say("gateway_no_key"), CHECKS.say("set_key", variable=VARIABLE))
 
 
 def alerts(settings: Settings) -> Iterator[Finding]:
@@ -97,6 +100,6 @@ def alerts(settings: Settings) -> Iterator[Finding]:
     try:
         addresses = read_addresses(secrets.find(URLS, in_keyring=in_keyring))
     except SettingError as problem:
-        yield wrong("alerts", "no alert is sent", str(problem))
+        yield wrong("alerts", CHECKS.say("no_alerts"), str(problem))
     else:
-        yield well("alerts", f"{counted(len(addresses), 'address', 'addresses')}; `engram alert test` sends to each")
+        yield well("alerts", CHECKS.say("alerts", n=len(addresses)))

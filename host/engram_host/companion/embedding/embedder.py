@@ -218,7 +218,7 @@ Made = tuple[str, int]
 """What an index was made with: model and dimensions."""
 
 TEXT_ERRORS = (400, 413, 422)
-"""Statuses by which a service refuses a text, not the one who asks: no reason to leave it alone."""
+"""Statuses of a service that refuses a text, not the caller: no reason to leave it alone."""
 
 
 @dataclass

@@ -248,7 +248,7 @@ class EmbeddingService:
         return f"{identity.model}, {left} of {progress.total} lines to look at" if left else identity.model
 
     async def vector_of(self, query: str, seconds: float) -> QueryVector:
-        """The vector of a query within so many seconds; EmbedderError."""
+        """The vector of a query within a time limit; EmbedderError."""
         try:
             return await self._vector_of(query, seconds)
         except EmbedderError:

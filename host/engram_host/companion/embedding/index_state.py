@@ -68,7 +68,7 @@ class IndexPosition:
             self.top = version
 
     def newest_gap(self, size: int) -> Gap:
-        """The newest versions that have not been looked at, at most so many; there has to be a gap."""
+        """The newest versions that have not been looked at, up to a limit; there has to be a gap."""
         start, end = self.gaps[-1]
         return max(start, end - size), end
 
@@ -120,7 +120,7 @@ def write_position(notes: NoteTable, device: str, position: IndexPosition) -> No
 
 
 def renew_lease(notes: NoteTable, who: str, now: int, seconds: int) -> bool:
-    """Whether `who` is the one that keeps the index, for so many seconds more; False while another one is.
+    """Whether `who` is the one that keeps the index, for some seconds more; False while another one is.
 
     Two that ask at the same moment may both hear yes: they do the same work twice, which harms nothing.
     """

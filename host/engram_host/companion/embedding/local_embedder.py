@@ -24,7 +24,7 @@ from engram_host.companion.vector_types import Vector
 _log = logging.getLogger("engram.embedding")
 
 MOST_CHARACTERS = 16384
-"""Characters that are cut into word pieces: bounds the work on a text of which the model reads the beginning anyway."""
+"""Characters that are cut into word pieces: bounds the work on a text whose beginning is all that the model reads."""
 
 _BATCH_TOKENS = 512
 """Tokens that go through the model at once: bounds what a batch takes, about 10 MB, and keeps it near the cache."""

@@ -16,7 +16,7 @@ _SPACE = "\u2581"
 """Stands for a space, as the first sign of each word."""
 
 _WORDS = 4096
-"""Words of which the cut is remembered."""
+"""Words whose pieces are cached."""
 
 _UNKNOWN_BELOW = 10.0
 """A sign that no piece has costs this much more than the worst piece."""
@@ -26,7 +26,7 @@ class Unigram:
     """Cuts texts into the numbers of pieces."""
 
     def __init__(self, pieces: list[bytes], scores: NDArray[np.float32], unknown: int):
-        """`pieces` in UTF-8, of which none has a space's sign but at its beginning; `unknown` is the number for the rest."""
+        """`pieces` in UTF-8, with a space's sign only at the beginning of one; `unknown` is the number for the rest."""
         self._longest = max(len(piece.decode()) for piece in pieces)
         # A byte more than the longest piece has: what is longer is cut there, and still equals no piece.
         self._kind = np.dtype(f"S{max(map(len, pieces)) + 1}")

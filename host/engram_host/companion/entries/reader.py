@@ -53,7 +53,7 @@ class EntryPage:
 def log_of_entry(entry_id: str) -> LogName:
     """The log of an id such as m12 or t34; UnknownEntry if it is none."""
     if not entry_id[1:].isascii() or not entry_id[1:].isdigit() or entry_id[0] not in _LOGS or len(entry_id) > 11:
-        raise UnknownEntry(entry_id, "is not an id: a memory has one such as m12, a turn one such as t34.")
+        raise UnknownEntry(entry_id, "no_id")
     return _LOGS[entry_id[0]]
 
 
@@ -117,7 +117,7 @@ class LogCopy:
     def _require_entry(self, number: int, entry_id: str) -> tuple[int, EntryState]:
         entry = self._entry_state(number)
         if entry is None or entry.state == FORGOTTEN:
-            raise UnknownEntry(entry_id, f"is not in the copy of {self.device.name}, or was forgotten.")
+            raise UnknownEntry(entry_id, "not_copied", board=self.device.name)
         return number, entry
 
     def _predecessor(self, line: dict[str, Any], seen: set[int]) -> tuple[int, EntryState] | None:
@@ -166,7 +166,7 @@ class LogCopy:
                 yield seq, fields
 
     def _archive(self) -> Iterator[tuple[int, bytes]]:
-        """The lines of what is archived, some of which the board's log may have still."""
+        """The lines of archived entries; the board's log may still have some of them."""
         if self._log == "records":
             yield from archived_lines(self._store, self.device.name)
 

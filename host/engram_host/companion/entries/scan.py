@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from engram import log_line
-from engram.memory import ALL, line_meaning
+from engram.memory import line_meaning
 from engram.store.types import ARCHIVED, FORGOTTEN, LIVE
 from engram_host.companion.entries.embedding_text import describe_line
 from engram_host.companion.entries.lifecycle import EntryStates
@@ -31,7 +31,7 @@ def day_of(at: int, zone: BoardZone) -> int:
 
 class ScannedEntry(NamedTuple):
     """What is known of an entry that was not forgotten: its latest line is the one with `seq`, `session` is the number of a
-    turn's session, `notes` are those that a memory was distilled from, `is_command` says so of a turn.
+    turn's session, `notes` are those that a memory was distilled from.
     """
 
     seq: int
@@ -40,13 +40,11 @@ class ScannedEntry(NamedTuple):
     session: int
     tags: Sequence[str]
     notes: Sequence[str]
-    scope: str
-    is_command: bool
 
 
-_Version = tuple[int, int, int, int, Sequence[str], Sequence[str], str, bool]
-"""Of a line: number, session, time, when it expires (0: never), tags, notes, scope, and whether it is a command. A named tuple
-takes three times as long to make, and a board has ten thousands of lines.
+_Version = tuple[int, int, int, int, Sequence[str], Sequence[str]]
+"""Of a line: number, session, time, when it expires (0: never), tags, notes. A named tuple takes three times as long to make,
+and a board has ten thousands of lines.
 """
 
 
@@ -64,7 +62,7 @@ def scan_entries(store: ReplicaReader, device: Device, log: LogName, now: int) -
         if version := version or _described_version(log, seq, fields, device.zone.standard, states):
             versions[seq] = version
     is_plain = states.is_plain
-    for seq, (number, session, at, expires, tags, notes, scope, is_command) in versions.items():
+    for seq, (number, session, at, expires, tags, notes) in versions.items():
         if is_plain(number, session):
             state, latest = LIVE, number
         else:
@@ -75,7 +73,7 @@ def scan_entries(store: ReplicaReader, device: Device, log: LogName, now: int) -
             state, latest = entry.state, entry.latest
         if latest == seq and state != FORGOTTEN:
             name = _state_name(state, expires, now, is_archived=seq in archived)
-            yield ScannedEntry(seq, name, at, session, tags, notes, scope, is_command)
+            yield ScannedEntry(seq, name, at, session, tags, notes)
 
 
 def _state_name(state: int, expires: int, now: int, *, is_archived: bool) -> str:
@@ -114,7 +112,7 @@ def _plain_turn(seq: int, fields: dict[str, Any]) -> _Version | None:
     if not (_is_usual_turn(fields) or line_meaning.is_known_turn(fields)):
         return None
     is_turn = sid[:1] == "s" and len(sid) <= _LONGEST_SID and sid[1:].isascii() and sid[1:].isdigit()
-    return (seq, int(sid[1:]), at, 0, (), (), fields.get("scope", ALL), "command" in fields) if is_turn else None
+    return (seq, int(sid[1:]), at, 0, (), ()) if is_turn else None
 
 
 def _is_usual_turn(fields: dict[str, Any]) -> bool:
@@ -141,12 +139,12 @@ def _described_version(
 
 
 def _version(log: LogName, number: int, session: int, fields: dict[str, Any], at: Any) -> _Version | None:
-    expires, scope = fields.get("expires", 0), fields.get("scope", ALL)
+    expires, scope = fields.get("expires", 0), fields.get("scope", "")
     tags, notes = (fields.get("tags", ()), fields.get("notes", ())) if log == "records" else ((), ())
     if not isinstance(at, int) or not isinstance(scope, str) or not _are_texts(tags):
         return None
     ends = expires if isinstance(expires, int) else 0
-    return number, session, at, ends, tags, notes if _are_texts(notes) else (), scope, "command" in fields
+    return number, session, at, ends, tags, notes if _are_texts(notes) else ()
 
 
 def _are_texts(found: Any) -> bool:

@@ -55,7 +55,7 @@ class _Piece:
 
 
 def split_passages(text: str, tokens: int = 400, overlap: int = 80) -> list[Passage]:
-    """The passages of a Markdown text: at most `tokens` each, of which at most `overlap` stand in the one before it too.
+    """The passages of a Markdown text: at most `tokens` each; at most `overlap` of them stand in the one before it too.
 
     Every line that is not empty is in one of them. `overlap` must be less than half of `tokens`.
     """

@@ -54,7 +54,7 @@ class FolderWatcher:
         return not task.done()
 
     async def wait(self, seconds: float) -> set[str]:
-        """The paths that have changed, once all was quiet for the debounce; empty if nothing did within so many seconds.
+        """The paths that have changed, once all was quiet for the debounce; empty if nothing did within the seconds given.
 
         WatchEnded, and what else ended the watch: what changed meanwhile is not known.
         """

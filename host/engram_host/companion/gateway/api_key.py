@@ -88,7 +88,7 @@ class KeyPattern:
 
 
 class _Event:
-    """An event that may be held back: for so many strings it is not known yet whether a key begins in them."""
+    """An event that may be held back: as long as a key may begin in one of its strings."""
 
     def __init__(self, value: Any):
         self.value = value

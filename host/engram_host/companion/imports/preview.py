@@ -10,7 +10,7 @@ from engram.memory.access import OWNER
 from engram.transfer.importer import Importer
 from engram_host.companion.conversations.service import MOST_CHARACTERS
 from engram_host.companion.entries.reader import LogCopy
-from engram_host.companion.errors import ImportRefused
+from engram_host.companion.errors import REFUSALS, ImportRefused
 from engram_host.companion.imports.copied_board import CopiedClock, CopiedRecords, CopiedTexts
 from engram_host.companion.imports.types import ImportLine, Outcome
 from engram_host.companion.store import CompanionStore
@@ -22,9 +22,16 @@ from engram_host.wording import counted
 MOST_LINES = 5_000
 """Lines of one file: each is a message to the board."""
 
-"""How the message with a line begins."""
+_COUNTED: tuple[Outcome, ...] = (
+    "stored",
+    "changed",
+    "there already",
+    "older than here",
+    "changed meanwhile",
+    "forgotten",
+)
+"""The counts of a board's report; a line that is in none of them is a text."""
 
-_COUNTED: tuple[Outcome, ...] = ("stored", "changed", "there already", "older than here", "forgotten")
 _SHOWN = 200
 
 
@@ -50,8 +57,7 @@ def preview_import(store: CompanionStore, device: str, name: str, data: bytes, n
     lines: list[ImportLine] = []
     for number, found in source.lines():
         if len(lines) == MOST_LINES:
-            problem = f"the file has more than {MOST_LINES} lines: split it, or use `engram import FILE --port PORT`."
-            raise ImportRefused(problem)
+            raise ImportRefused(REFUSALS.say("import_long", most=MOST_LINES))
         lines.append(
             ImportLine(number, "refused", found, "") if isinstance(found, str) else board.import_line(number, found)
         )

@@ -7,18 +7,19 @@ line, so a line that was sent before a restart is the same message after it.
 
 import asyncio
 import contextlib
-import json
 import secrets
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from engram.errors import ArgumentError
 from engram.memory.access import OWNER
+from engram_host.companion.conversations.answers import Answer
 from engram_host.companion.conversations.service import ConversationService, Progress
 from engram_host.companion.errors import (
+    REFUSALS,
     CompanionError,
     ImportRefused,
     StoreUnavailable,
@@ -32,8 +33,17 @@ from engram_host.companion.imports.types import ImportLine, ImportStatus
 from engram_host.companion.lockfile import Lease
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
-from engram_host.companion.types import Piece, Said
-from engram_host.transfer.report import ENDS_IMPORT, import_command
+from engram_host.companion.types import ConversationState, Piece, Said
+from engram_host.sentences import SentenceTable
+from engram_host.transfer.report import (
+    ENDS_IMPORT,
+    NOTHING_DONE,
+    ImportOutcome,
+    ImportRefusal,
+    import_command,
+    parse_reports,
+    read_reports,
+)
 
 MOST_BYTES = 1_000_000
 """Of a file: what one request takes, with what stands around it."""
@@ -64,36 +74,26 @@ _AGAIN_SECONDS = 5.0
 _UNFINISHED = ("", "waiting", "taken", "answering")
 """States of a message that is not answered yet; "" before its first one is known."""
 
-_LOST = "the board's report was damaged on its way: start the import again, nothing is stored twice."
+STOPS = SentenceTable(
+    "import_stop",
+    {
+        "lost": "the board's report was damaged on its way: start the import again, nothing is stored twice.",
+        "cancelled": "the message was cancelled.",
+        "undeliverable": "the message was undeliverable.",
+        "folder": "the companion's folder cannot be written to: {problem}.",
+    },
+)
+"""Why an import has stopped, where the companion knows it."""
 
 
-@dataclass
-class _Answer:
-    """What a board said to one line."""
+@dataclass(frozen=True)
+class _LineAnswer:
+    """What a board did with one line: without an outcome it did not say so, or its report was damaged."""
 
-    counts: dict[str, int] | None = None
-    refused: list[dict[str, Any]] = field(default_factory=list)
+    outcome: ImportOutcome | None = None
+    refused: Sequence[ImportRefusal] = ()
     problem: str = ""
-    notes: list[str] = field(default_factory=list)
-    files: int = 0
-    unknown: list[str] = field(default_factory=list)
-    state: str = ""
-
-    def take(self, piece: Piece) -> None:
-        """Take a piece of it."""
-        if piece.kind == "problem":
-            self.problem = piece.text
-        elif piece.kind == "report":
-            with contextlib.suppress(ValueError, TypeError, KeyError):
-                self._take_report(json.loads(piece.text))
-
-    def _take_report(self, report: dict[str, Any]) -> None:
-        if "counts" in report:
-            self.notes, self.unknown = list(map(str, report["notes"])), list(map(str, report["unknown"]))
-            self.files = len(report["files"])
-            self.counts = {str(word): int(count) for word, count in report["counts"].items()}
-        else:
-            self.refused.append({"code": str(report["code"]), "why": str(report["why"])})
+    state: ConversationState | Literal[""] = ""
 
 
 class ImportService:
@@ -135,9 +135,7 @@ class ImportService:
         StoreUnavailable.
         """
         if len(data) > MOST_BYTES:
-            raise ImportRefused(
-                f"the file has {len(data)} bytes, at most {MOST_BYTES} are taken: split it, or use `engram import`."
-            )
+            raise ImportRefused(REFUSALS.say("import_large", bytes=len(data), most=MOST_BYTES))
         return await asyncio.to_thread(self._preview, device, name, data)
 
     async def find(self, device: str, import_id: str) -> ImportStatus:
@@ -176,14 +174,14 @@ class ImportService:
         now = int(self._clock())
         found = preview_import(self._store, device, name, data, now)
         if not found.lines:
-            raise ImportRefused("the file has nothing to import: see docs/guides/moving.md for what is read.")
+            raise ImportRefused(REFUSALS.say("import_empty"))
         status = ImportStatus(secrets.token_hex(8), device, name[:200], now, changed=now)
         status.total = len(found.lines)
         status.expected, status.notes, status.unknown = found.counts, found.notes, found.unknown
         try:
             self._files.add(status, found.lines)
         except OSError as error:
-            raise ImportRefused(f"the file cannot be kept in the companion's folder: {error.strerror}.") from None
+            raise ImportRefused(REFUSALS.say("import_unkept", problem=str(error.strerror))) from None
         self._remove_old(now)
         return status
 
@@ -206,9 +204,9 @@ class ImportService:
             return status
         running = [each for each in self._files.list_imports() if each.state == "running"]
         if any(each.device == device for each in running):
-            raise ImportRefused(f"another import into {device} is running: wait for its end, or cancel it.")
+            raise ImportRefused(REFUSALS.say("import_runs", board=device))
         if len(running) >= MOST_RUNNING:
-            raise ImportRefused(f"{MOST_RUNNING} imports are running: wait for the end of one.")
+            raise ImportRefused(REFUSALS.say("imports_run", count=MOST_RUNNING))
         self._files.drop_cancel(import_id)
         status.state, status.told, status.attempt = "running", "", status.attempt + 1
         self._save(status)
@@ -268,7 +266,7 @@ class ImportService:
         except UnknownImport as problem:
             status.state, status.told = "failed", str(problem)
         except OSError as error:
-            status.state, status.told = "failed", f"the companion's folder cannot be written to: {error.strerror}."
+            status.state, status.told = "failed", STOPS.say("folder", problem=str(error.strerror))
         await self._kept(status)
 
     async def _is_cancelled(self, status: ImportStatus, line: ImportLine) -> bool:
@@ -300,7 +298,7 @@ class ImportService:
         await self._kept(status)
         return status.state == "running"
 
-    async def _answer(self, status: ImportStatus, line: ImportLine) -> _Answer | None:
+    async def _answer(self, status: ImportStatus, line: ImportLine) -> _LineAnswer | None:
         """What the board says to a line; None if somebody cancels the import before it does."""
         asking = asyncio.create_task(self._ask(status, line))
         try:
@@ -315,7 +313,7 @@ class ImportService:
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
 
-    async def _ask(self, status: ImportStatus, line: ImportLine) -> _Answer:
+    async def _ask(self, status: ImportStatus, line: ImportLine) -> _LineAnswer:
         said = Said(
             _message_id(status, line), OWNER.principal, import_command(line.fields or {}), ROOM, is_command=True
         )
@@ -331,22 +329,23 @@ class ImportService:
                 await self._told(status, str(problem))
                 await asyncio.sleep(_AGAIN_SECONDS)
             except ArgumentError as problem:
-                return _Answer(counts={}, refused=[{"code": problem.argument, "why": str(problem)}])
+                refusal = ImportRefusal(line=line.number, code=problem.argument, why=str(problem))
+                return _LineAnswer(NOTHING_DONE, [refusal])
             except CompanionError as problem:
-                return _Answer(problem=str(problem))
+                return _LineAnswer(problem=str(problem))
 
-    async def _follow(self, status: ImportStatus, mid: str) -> _Answer:
-        answer = _Answer()
+    async def _follow(self, status: ImportStatus, mid: str) -> _LineAnswer:
+        answer = Answer()
+        state: ConversationState | Literal[""] = ""
         async for event in self._conversations.follow_patiently(status.device, mid):
-            if isinstance(event, Piece) and event.kind == "again":
-                answer = _Answer()
-            elif isinstance(event, Piece):
-                answer.take(event)
+            if isinstance(event, Piece):
+                answer.add([event])
             elif isinstance(event, Progress):
-                answer.state = event.conversation.state
+                state = event.conversation.state
                 if event.told:
                     await self._told(status, event.told)
-        return answer
+        outcome, refused = read_reports(parse_reports(answer.reports))
+        return _LineAnswer(outcome, refused, " ".join(answer.problems), state)
 
     async def _told(self, status: ImportStatus, told: str) -> None:
         if told != status.told:
@@ -362,23 +361,25 @@ def _message_id(status: ImportStatus, line: ImportLine) -> str:
     return f"import:{status.id}:{line.number}:{status.attempt}"
 
 
-def _take_answer(status: ImportStatus, line: ImportLine, answer: _Answer) -> None:
+def _take_answer(status: ImportStatus, line: ImportLine, answer: _LineAnswer) -> None:
     """Count what a board did with a line, or let the import fail if it would do the same with all others."""
     ends = next((each["why"] for each in answer.refused if each["code"] in ENDS_IMPORT), "")
-    if ends or (answer.problem and answer.counts is None):
+    outcome = answer.outcome
+    if ends or (answer.problem and outcome is None):
         status.state, status.told = "failed", ends or answer.problem
-    elif answer.counts is None:
-        status.state, status.told = "failed", _LOST if answer.state == "done" else f"the message was {answer.state}."
+    elif outcome is None:
+        status.state = "failed"
+        status.told = STOPS.say("lost" if answer.state == "done" else answer.state)
     else:
-        for word, count in answer.counts.items():
+        for word, count in outcome["counts"].items():
             if word != "refused":
                 status.count(word, count)
-        status.count("text", answer.files)
+        status.count("text", len(outcome["files"]))
         for each in answer.refused:
             status.refuse(line.number, each["why"])
         known = set(status.notes)
-        status.notes += [note for note in answer.notes if note not in known][:_MOST_NOTES]
-        status.unknown = list(dict.fromkeys([*status.unknown, *answer.unknown]))[:_MOST_UNKNOWN]
+        status.notes += [note for note in outcome["notes"] if note not in known][:_MOST_NOTES]
+        status.unknown = list(dict.fromkeys([*status.unknown, *outcome["unknown"]]))[:_MOST_UNKNOWN]
 
 
 _MOST_NOTES, _MOST_UNKNOWN = 20, 50

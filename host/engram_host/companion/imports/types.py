@@ -7,9 +7,19 @@ from engram_host.transfer.formats import Fields
 
 ImportState = Literal["preview", "running", "done", "cancelled", "failed"]
 
-Outcome = Literal["stored", "changed", "there already", "older than here", "forgotten", "text", "text there", "refused"]
-"""What becomes of a line, in the words of a board's /import; `text` of a note or of the profile, which is put in its place if
-none stands there.
+Outcome = Literal[
+    "stored",
+    "changed",
+    "there already",
+    "older than here",
+    "changed meanwhile",
+    "forgotten",
+    "text",
+    "text there",
+    "refused",
+]
+"""What becomes of a line, in the words of a board's /import; `changed meanwhile`: it was made from another version than the
+board has; `text` of a note or of the profile, which is put in its place if none stands there.
 """
 
 OUTCOMES: tuple[Outcome, ...] = (
@@ -19,6 +29,7 @@ OUTCOMES: tuple[Outcome, ...] = (
     "text",
     "there already",
     "older than here",
+    "changed meanwhile",
     "text there",
     "refused",
 )

@@ -20,6 +20,7 @@ from engram_host.companion.memories.types import MOST_VERSIONS, MemoryDetail, Me
 from engram_host.companion.search import columns
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.columns import NONE
+from engram_host.companion.search.filters import rows_seen_by
 from engram_host.companion.search.index import DeviceIndex, turns_of
 from engram_host.companion.search.tokenizer import query_terms
 from engram_host.companion.store import CompanionStore
@@ -99,11 +100,11 @@ class MemoryBrowser:
             state = index.entry_state("records", number)
             successors = index.successors(number)
         if state is None or state.state == FORGOTTEN:
-            raise UnknownEntry(entry_id, f"is not in the copy of {name}, or was forgotten.")
+            raise UnknownEntry(entry_id, "not_copied", board=name)
         versions, has_more = self._versions(index, device, state)
         latest = versions[0] if versions else {}
         if not latest:
-            raise UnknownEntry(entry_id, f"is not in the copy of {name}, or was forgotten.")
+            raise UnknownEntry(entry_id, "not_copied", board=name)
         entry = ReadEntry(entry_id, _state_name(state, latest, archived, int(self._clock())), latest)
         replaced = tuple(f"m{other}" for other in successors) if entry.state == "superseded" else ()
         turns = self._source_turns(index, device, latest)
@@ -189,6 +190,10 @@ def _state_name(state: EntryState, line: dict[str, Any], archived: NDArray[np.in
     return "archived" if state.state == ARCHIVED or bool(np.any(archived == state.latest)) else "live"
 
 
+_WANTED = {"all": ("live", "superseded", "expired", "archived"), "current": ("live", "archived")}
+"""States that have no mask of their own."""
+
+
 class _Selection:
     """The rows of an index that fit a query; its lock is held while this is used."""
 
@@ -207,7 +212,7 @@ class _Selection:
             "live": current & ~expired & ~away,
         }
         fitting = self._fitting()
-        wanted = np.logical_or.reduce([mask for name, mask in self._masks.items() if query.state in ("all", name)])
+        wanted = np.logical_or.reduce([self._masks[name] for name in _WANTED.get(query.state, (query.state,))])
         self._found = np.flatnonzero(fitting & wanted)
         self.total = len(self._found)
         self.archived = int(np.count_nonzero(fitting & away)) if query.state == "live" else 0
@@ -237,6 +242,8 @@ class _Selection:
         if query.scope:
             scope = self._index.scopes.find("@" + query.scope)
             fitting &= (rows.column("scope") == scope) & (scope != NONE)
+        if query.caller:
+            fitting &= rows_seen_by(self._index, query.caller)
         for label in self._labels():
             fitting &= self._having(label)
         if query.source == _MANUAL:

@@ -5,6 +5,7 @@ Its first message says all that the second one needs, so a companion that was re
 """
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,13 +14,24 @@ from engram.errors import ArgumentError
 from engram_host.companion.conversations.answers import Exchange
 from engram_host.companion.conversations.service import LOOK_SECONDS, ConversationService
 from engram_host.companion.conversations.wakers import wait_for_event
-from engram_host.companion.errors import MemoryNotChangeable, TooManyWaiting, UnknownConversation, UnknownEntry
+from engram_host.companion.errors import (
+    REFUSALS,
+    MemoryNotChangeable,
+    TooManyWaiting,
+    UnknownConversation,
+    UnknownEntry,
+)
 from engram_host.companion.memories import commands
 from engram_host.companion.memories.browse import MemoryBrowser
 from engram_host.companion.memories.commands import MemoryEdit
 from engram_host.companion.memories.outcome import ChangeId, MemoryChange, describe_change, parse_id
 from engram_host.companion.memories.types import MemoryDetail
-from engram_host.companion.memories.undo_order import entries_to_undo, standing_changes
+from engram_host.companion.memories.undo_order import (
+    entries_to_undo,
+    is_newest_undoable,
+    is_overtaken,
+    standing_changes,
+)
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import Conversation, Said
 
@@ -33,11 +45,6 @@ KEY_PATTERN = r"^[0-9a-f]{8}$"
 """How the key of a change looks: the same change sent again has the same one."""
 
 _UNDOING = ("waiting", "done")
-_NOT_CHANGEABLE = "only a memory that its board has, and that nothing replaced, can be changed."
-_IS_CHANGING = "is about to be changed: another change of it waits for the board; cancel that one first."
-_NOT_UNDOABLE = (
-    "has a later change, or the board has not made this one: the latest change that it has made is undone first."
-)
 _RECENT_SECONDS = 60
 _AWAY_LOOK_SECONDS = 10.0
 _RESUMED_SECONDS = 7 * 86400
@@ -93,7 +100,7 @@ class MemoryChanges:
         if with_turns or found.entry.state == "archived":
             id = ChangeId("forget", entry, key)
             if was != found.entry.line["seq"] and not await self._known(device, str(id)):
-                raise MemoryNotChangeable(entry, "was changed since you read it: look at it again.")
+                raise MemoryNotChangeable(entry, "changed")
             return await self._say(device, id, commands.forget_command(entry), found)
         command = commands.drop_command(found.origin, found.entry.line, was)
         return await self._say_alone(device, ChangeId("drop", entry, key), command, found)
@@ -113,8 +120,9 @@ class MemoryChanges:
             changes = await self._changes_of(device, {id.entry, id.other})
             wanted = next((each for each in changes if each.id == change), None)
             entries = entries_to_undo(changes, wanted) if wanted else []
-            if not entries:
-                raise MemoryNotChangeable(id.entry, _NOT_UNDOABLE)
+            if not wanted or not entries:
+                raise MemoryNotChangeable(id.entry, "not_undoable")
+            await self._check_is_newest(device, wanted)
             made = [await self._undo_once(device, entry, id.key, key, said) for entry in entries]
         return made[-1]
 
@@ -128,6 +136,27 @@ class MemoryChanges:
         said = commands.speak("", "", found.entry.line)
         return await self._say_undo(device, entry, key, said.principal, said.workspace)
 
+    async def undo_newest(self, device: str, entry: str, was: int, key: str) -> MemoryChange:
+        """Undo the newest version `was` of a memory, which was made on the board itself. MemoryNotChangeable.
+
+        Compared with the copy here: if the board has changed the memory since the copy was made, it undoes that.
+        """
+        async with self._lock:
+            if known := await self._known(device, str(ChangeId("undo", entry, key))):
+                return known
+            found = await self._browser.detail(device, entry)
+            if was != found.entry.line["seq"]:
+                raise MemoryNotChangeable(entry, "changed")
+            if not is_newest_undoable(found, await self.newest(device, MOST_LISTED, entry)):
+                raise MemoryNotChangeable(entry, "newest_not_undoable")
+            return await self.undo_entry(device, entry, key)
+
+    async def _check_is_newest(self, device: str, change: MemoryChange) -> None:
+        """Refuse to undo a change after which the board has changed the memory itself, as far as its copy says."""
+        with contextlib.suppress(UnknownEntry):  # a forgotten memory comes back
+            if is_overtaken(change, (await self._browser.detail(device, change.entry)).entry.line):
+                raise MemoryNotChangeable(change.entry, "overtaken")
+
     async def merge(
         self, device: str, entry: str, was: int, other: str, other_was: int, edit: MemoryEdit, key: str
     ) -> MemoryChange:
@@ -135,7 +164,7 @@ class MemoryChanges:
         if entry == other:
             raise ArgumentError("other", "is the same memory: name another one.")
         if len(self._merges) >= MOST_MERGES:
-            raise TooManyWaiting(f"{MOST_MERGES} merges are under way: wait until some have ended.")
+            raise TooManyWaiting(REFUSALS.say("many_merges", count=MOST_MERGES))
         found = await self._changeable(device, entry)
         await self._changeable(device, other)
         command = commands.edit_command(found.origin, found.entry.line, was, edit)
@@ -192,7 +221,7 @@ class MemoryChanges:
     async def _changeable(self, device: str, entry: str) -> MemoryDetail:
         found = await self._browser.detail(device, entry)
         if not found.is_changeable:
-            raise MemoryNotChangeable(entry, f"is {found.entry.state}: {_NOT_CHANGEABLE}")
+            raise MemoryNotChangeable(entry, found.entry.state)
         return found
 
     async def _say(self, device: str, id: ChangeId, command: str, found: MemoryDetail) -> MemoryChange:
@@ -212,7 +241,7 @@ class MemoryChanges:
                 continue
             for entry in (id.entry, id.other):
                 if entry and entry in (other.entry, other.other):
-                    raise MemoryNotChangeable(entry, _IS_CHANGING)
+                    raise MemoryNotChangeable(entry, "is_changing")
 
     async def _say_undo(self, device: str, entry: str, key: str, principal: str, workspace: str) -> MemoryChange:
         mid, command = str(ChangeId("undo", entry, key)), commands.undo_command(entry)

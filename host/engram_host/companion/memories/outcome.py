@@ -1,17 +1,21 @@
 """What became of a change that a board was asked for."""
 
-import json
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from engram_host.companion.conversations.answers import Exchange
 from engram_host.companion.memories.commands import PREFIX, edited
+from engram_host.sentences import SentenceTable
+from engram_host.transfer.report import parse_reports, read_reports
 
 ChangeKind = Literal["edit", "pin", "unpin", "forget", "drop", "merge", "undo"]
 KINDS: tuple[ChangeKind, ...] = ("edit", "pin", "unpin", "forget", "drop", "merge", "undo")
 """`forget` takes the turns with it that the memory came from, `drop` does not; `merge` is the edit that a `drop` follows."""
 
 ChangeState = Literal["waiting", "done", "unchanged", "conflict", "refused", "cancelled"]
+
+DAMAGED = SentenceTable("change_answer", {"report": "the board's report was damaged: look at the memory."})
+"""What the companion says of an answer in the board's place."""
 
 _ENDED: dict[str, ChangeState] = {
     "changed": "done",
@@ -93,22 +97,14 @@ def _outcome(exchange: Exchange, kind: ChangeKind) -> tuple[ChangeState, str]:
         return "cancelled", ""
     if answer.problems or message.state == "undeliverable":
         return "refused", " ".join(answer.problems)
-    reports = [fields for each in answer.reports if isinstance(fields := _read(each), dict)]
-    refused = [str(each["why"]) for each in reports if "why" in each]
+    outcome, refused = read_reports(parse_reports(answer.reports))
     if refused:
-        return "refused", refused[0]
-    counts = next((each["counts"] for each in reports if isinstance(each.get("counts"), dict)), None)
-    if counts is None and kind not in _IMPORTS:
+        return "refused", refused[0]["why"]
+    if outcome is None and kind not in _IMPORTS:
         return "done", " ".join(answer.lines)
+    counts = outcome["counts"] if outcome else {}
     for name, state in _ENDED.items():
-        if counts and counts.get(name):
+        if counts.get(name):
             return state, ""
     # Nothing is known of what the board did: a merge must not forget the other memory on such an answer.
-    return "refused", "the board's report was damaged: look at the memory."
-
-
-def _read(report: str) -> Any:
-    try:
-        return json.loads(report)
-    except ValueError:
-        return None
+    return "refused", DAMAGED.say("report")

@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.memories.browse import MemoryBrowser
 from engram_host.companion.memories.changes import MemoryChanges
+from engram_host.companion.memories.exchanges import ExchangeMemories
 from engram_host.companion.memories.sessions import SessionBrowser
+from engram_host.companion.memories.similar import Search, SimilarMemories
 from engram_host.companion.memories.trash import TrashReader
+from engram_host.companion.memories.turns import TurnBrowser
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import Supervisor
@@ -20,12 +23,28 @@ class MemoryServices:
     changes: MemoryChanges
     trash: TrashReader
     sessions: SessionBrowser
+    turns: TurnBrowser
+    exchanges: ExchangeMemories
+    similar: SimilarMemories
 
 
 def make_memory_services(
-    store: CompanionStore, indexes: IndexCache, conversations: ConversationService, supervisor: Supervisor
+    store: CompanionStore,
+    indexes: IndexCache,
+    search: Search,
+    conversations: ConversationService,
+    supervisor: Supervisor,
 ) -> MemoryServices:
     """Make all of them; `changes` is to be started and stopped."""
     browser = MemoryBrowser(store, indexes)
     changes = MemoryChanges(conversations, browser, supervisor)
-    return MemoryServices(browser, changes, TrashReader(conversations), SessionBrowser(store, indexes))
+    sessions = SessionBrowser(store, indexes)
+    return MemoryServices(
+        browser,
+        changes,
+        TrashReader(conversations),
+        sessions,
+        TurnBrowser(store, indexes),
+        ExchangeMemories(browser, sessions, changes),
+        SimilarMemories(browser, search),
+    )

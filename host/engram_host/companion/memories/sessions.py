@@ -17,6 +17,8 @@ from engram_host.companion.types import Device
 TITLE_CHARACTERS = 60
 """Of a session that has no title of its own, and is called by its first turn."""
 
+_MOST_DIGITS = 12
+
 
 @dataclass(frozen=True)
 class SessionShown:
@@ -43,20 +45,29 @@ class SessionBrowser:
         """The session of each of some turns that are known."""
         return await asyncio.to_thread(self._of_turns, device, [*turns])
 
+    async def titles(self, device: str, sessions: Iterable[str]) -> dict[str, str]:
+        """What some sessions are called; those without a turn that was not forgotten are left out."""
+        return await asyncio.to_thread(self._titles_of, device, set(sessions))
+
+    def _titles_of(self, name: str, sessions: set[str]) -> dict[str, str]:
+        index, device = self._indexes.get(name, None)
+        with index.lock:
+            firsts = {sid: first for sid in sessions if (first := _first_turn(index, sid)) is not None}
+        return self._titles(device, firsts)
+
     def _newest(self, name: str, scope: str, limit: int) -> list[SessionShown]:
         index, device = self._indexes.get(name, None)
         with index.lock:
             found = _count_turns(index, scope, limit)
-        titles = self._titles(device, found)
+        titles = self._titles(device, {sid: first for sid, _, _, first in found})
         return [SessionShown(sid, titles.get(sid, ""), turns, at) for sid, turns, at, _ in found]
 
-    def _titles(self, device: Device, found: list[tuple[str, int, int, int]]) -> dict[str, str]:
-        """What each session is called: by its own line, which has its number, or by its first turn."""
-        firsts = {sid: first for sid, _, _, first in found}
-        lines = read_lines(self._store, device, "journal", [*(int(sid[1:]) for sid in firsts), *firsts.values()])
+    def _titles(self, device: Device, firsts: dict[str, int]) -> dict[str, str]:
+        """What each session is called: by its own line, which has its number, or by its first turn, whose seq is given."""
+        lines = read_lines(self._store, device, "journal", [*map(_own_line, firsts), *firsts.values()])
         titles: dict[str, str] = {}
         for sid, first in firsts.items():
-            given = lines.get(int(sid[1:]), {}).get("title", "")
+            given = lines.get(_own_line(sid), {}).get("title", "")
             said = lines.get(first, {}).get("text", "")
             title = given if isinstance(given, str) and given else said if isinstance(said, str) else ""
             titles[sid] = " ".join(title.split())[:TITLE_CHARACTERS]
@@ -72,6 +83,23 @@ class SessionBrowser:
                 if row != NONE and threads[row] != NONE:
                     found[turn] = index.threads.texts[threads[row]]
         return found
+
+
+def _own_line(session: str) -> int:
+    """The seq of the line of a session such as s12; 0, which no line has, of one that no board names so."""
+    number = session[1:]
+    return int(number) if number.isascii() and number.isdecimal() and len(number) < _MOST_DIGITS else 0
+
+
+def _first_turn(index: DeviceIndex, session: str) -> int | None:
+    """The seq of the first turn of a session that was not forgotten."""
+    rows, thread = index.rows, index.threads.find(session)
+    if thread == NONE:
+        return None
+    found = np.flatnonzero(
+        (rows.column("thread") == thread) & rows.column("turn") & (rows.column("state") == columns.LIVE)
+    )
+    return int(rows.column("seq")[found].min()) if len(found) else None
 
 
 def _count_turns(index: DeviceIndex, scope: str, limit: int) -> list[tuple[str, int, int, int]]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from engram.memory.access import Caller
 from engram_host.companion.entries.reader import ReadEntry
 
 MemoryState = Literal["live", "superseded", "expired", "archived", "all"]
@@ -19,10 +20,11 @@ class MemoryQuery:
 
     `since` and `until` are Unix seconds of when they were made, 0 leaves it open; `words` have to stand in its text,
     tags or keywords, all of them;
-    `keyword` is one of its keywords: the people, things and places that it is about.
+    `keyword` is one of its keywords: the people, things and places that it is about; with a `caller` only those that one may
+    see are found. The state "current" is that of all that searches find: live or archived.
     """
 
-    state: MemoryState = "live"
+    state: MemoryState | Literal["current"] = "live"
     tag: str = ""
     type: str = ""
     scope: str = ""
@@ -35,6 +37,7 @@ class MemoryQuery:
     sort: MemorySort = "-changed"
     limit: int = 25
     offset: int = 0
+    caller: Caller | None = None
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ class SourceTurn:
 @dataclass(frozen=True)
 class MemoryDetail:
     """One memory: its versions with those of the memories in whose place it came, newest first, at most MOST_VERSIONS; the
-    turns that it came from, the memories that took its place, and the origin by which an import knows it.
+    turns that it came from, the memories that took its place, and its origin, which an import knows it by.
     """
 
     entry: ReadEntry

@@ -1,8 +1,10 @@
 """Which change can be undone: a board undoes its latest change of a memory, so an earlier one has to wait for its turn."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from engram_host.companion.memories.outcome import MemoryChange
+from engram_host.companion.memories.types import MemoryDetail
 
 _MADE = ("waiting", "done")
 
@@ -36,6 +38,31 @@ def entries_to_undo(changes: Sequence[MemoryChange], change: MemoryChange) -> li
         parts.insert(0, drop)
     are_latest = all(standing_changes(changes, part.entry)[:1] == [part] for part in parts)
     return [part.entry for part in parts] if are_latest else []
+
+
+def is_overtaken(change: MemoryChange, line: dict[str, Any]) -> bool:
+    """Whether the newest version of a memory is one that came after a change: by its line, which names the version before.
+
+    Of a pin nothing is known, since its command names no version.
+    """
+    is_later = change.kind in ("edit", "merge") and line["seq"] > change.was > 0
+    return is_later and line.get("was") != change.was
+
+
+def is_newest_undoable(found: MemoryDetail, changes: Sequence[MemoryChange]) -> bool:
+    """Whether a board may be asked to undo the newest version of a memory, which was made on the board itself.
+
+    Not if a change of it waits, or has made that version and can be undone by its own name, or if an undo or the archive made
+    it: the board's command would go further back then.
+    """
+    line, entry = found.entry.line, found.entry.id
+    of_entry = [change for change in changes if entry in (change.entry, change.other)]
+    is_free = not any(change.state == "waiting" for change in of_entry)
+    is_own = not any(change.is_undoable and not is_overtaken(change, line) for change in of_entry)
+    return found.is_changeable and is_free and is_own and not _NOT_UNDONE & line.keys()
+
+
+_NOT_UNDONE = frozenset({"undoes", "restored"})
 
 
 def _is_drop_of(drop: MemoryChange, merge: MemoryChange) -> bool:

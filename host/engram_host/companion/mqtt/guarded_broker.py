@@ -56,7 +56,7 @@ MOST_AT_WORKER = 1024
 """Messages that wait for the companion itself; until it has taken some, boards are not read from."""
 
 MOST_HALF_SENT = 256
-"""Messages of quality 2 of which a client may owe the second half; with more it is cut off."""
+"""Messages of quality 2 whose second half a client may owe; with more it is disconnected."""
 
 _TOPIC_UP = re.compile(f"engram/v1/({DEVICE_NAME})/up")
 _TOPIC_CHAT = re.compile(rf"engram/v1/(?:{DEVICE_NAME}|\+)/chat/(in|out)")

@@ -13,8 +13,30 @@ from engram_host.companion.errors import UnknownEntry
 from engram_host.companion.search.request import MOST_HITS, Hit, SearchResult
 from engram_host.companion.search.tokenizer import query_terms, query_words
 from engram_host.companion.store.replica import ReplicaReader
+from engram_host.sentences import SentenceTable
 
 AbsenceReason = Literal["shown", "below", "unknown", "superseded", "expired", "filtered", "no match"]
+
+ABSENCES = SentenceTable(
+    "absence",
+    {
+        "unknown": "{entry} is not in the copy of {board}, was forgotten, or is not for who asks.",
+        "superseded": "{entry} is history: something newer took its place. Include the history to find it.",
+        "expired": "{entry} has expired: it was to be remembered until a time that is over.",
+        "textless": "{entry} is a command, or its text is gone: a search does not find it.",
+        "filtered": "{entry} does not pass the filters: {filters}.",
+        "shown": "{entry} is there: it is hit {rank}.",
+        "below": "{entry} is hit {rank}, with a score of {score}; the last of the first {limit} has {last}. Ask for more.",
+        "others_fit": "{entry} has {words}, and {most} others fit better: use rarer words, or filters.",
+        "no_word": "none of the words ({words}) stands in {entry}",
+        "only_common": "the query has no word to search for, only very common ones",
+        "too_common": "{entry} has {words}, which are too common, or too few of the query's words",
+        "no_meaning": "{why}, and meaning was not searched.",
+        "some_meaning": "{why}; meaning was not fully searched: {problem}",
+        "far": "{why}; it is not close in meaning.",
+    },
+)
+"""Why a search does not show an entry."""
 
 _MOST_TERMS = 64
 _SHOWN_WORDS = 8
@@ -53,8 +75,7 @@ class AbsenceFinder:
         """
         found = await asyncio.to_thread(self._read, caller, device, entry)
         if found is None:
-            sentence = f"{entry} is not in the copy of {device}, was forgotten, or is not for who asks."
-            return Absence(entry, "unknown", sentence)
+            return Absence(entry, "unknown", ABSENCES.say("unknown", entry=entry, board=device))
         if absence := _by_state(found, has_history=bool(options.get("history"))):
             return absence
         result = await self._search(caller, devices=(device,), **options | {"limit": MOST_HITS, "folders": False})
@@ -62,7 +83,7 @@ class AbsenceFinder:
             if hit.id == entry:
                 return _ranked(entry, rank, result.hits, limit)
         if refused := _by_filters(found, options):
-            return Absence(entry, "filtered", f"{entry} does not pass the filters: {refused}.")
+            return Absence(entry, "filtered", ABSENCES.say("filtered", entry=entry, filters=refused))
         return _unmatched(found, result, str(options["query"]), uses_meaning=options.get("meaning") is not False)
 
     def _read(self, caller: Caller, device: str, entry: str) -> ReadEntry | None:
@@ -77,25 +98,19 @@ class AbsenceFinder:
 
 def _by_state(found: ReadEntry, *, has_history: bool) -> Absence | None:
     if found.state == "superseded" and not has_history:
-        sentence = f"{found.id} is history: something newer took its place. Include the history to find it."
-        return Absence(found.id, "superseded", sentence)
+        return Absence(found.id, "superseded", ABSENCES.say("superseded", entry=found.id))
     if found.state == "expired":
-        return Absence(
-            found.id, "expired", f"{found.id} has expired: it was to be remembered until a time that is over."
-        )
+        return Absence(found.id, "expired", ABSENCES.say("expired", entry=found.id))
     if "command" in found.line or "gone" in found.line:
-        return Absence(
-            found.id, "no match", f"{found.id} is a command, or its text is gone: a search does not find it."
-        )
+        return Absence(found.id, "no match", ABSENCES.say("textless", entry=found.id))
     return None
 
 
 def _ranked(entry: str, rank: int, hits: Sequence[Hit], limit: int) -> Absence:
     if rank <= limit:
-        return Absence(entry, "shown", f"{entry} is there: it is hit {rank}.", rank)
-    score, last = hits[rank - 1].score, hits[limit - 1].score
-    scores = f"with a score of {score:.2f}; the last of the first {limit} has {last:.2f}"
-    sentence = f"{entry} is hit {rank}, {scores}. Ask for more."
+        return Absence(entry, "shown", ABSENCES.say("shown", entry=entry, rank=rank), rank)
+    score, last = f"{hits[rank - 1].score:.2f}", f"{hits[limit - 1].score:.2f}"
+    sentence = ABSENCES.say("below", entry=entry, rank=rank, score=score, limit=limit, last=last)
     return Absence(entry, "below", sentence, rank)
 
 
@@ -123,19 +138,19 @@ def _unmatched(found: ReadEntry, result: SearchResult, query: str, *, uses_meani
     words = list(dict.fromkeys(named.get(term, term) for term in terms))[:_SHOWN_WORDS]
     common = [named.get(term, term) for term in terms if term in having][:_SHOWN_WORDS]
     if common and len(result.hits) >= MOST_HITS:
-        sentence = (
-            f"{found.id} has {', '.join(common)}, and {MOST_HITS} others fit better: use rarer words, or filters."
-        )
+        sentence = ABSENCES.say("others_fit", entry=found.id, words=", ".join(common), most=MOST_HITS)
         return Absence(found.id, "below", sentence)
-    why = f"none of the words ({', '.join(words)}) stands in {found.id}"
+    why = ABSENCES.say("no_word", entry=found.id, words=", ".join(words))
     if not words:
-        why = "the query has no word to search for, only very common ones"
+        why = ABSENCES.say("only_common")
     elif common:
-        why = f"{found.id} has {', '.join(common)}, which are too common, or too few of the query's words"
+        why = ABSENCES.say("too_common", entry=found.id, words=", ".join(common))
+    sentence = ABSENCES.say("far", why=why)
     if not uses_meaning:
-        return Absence(found.id, "no match", f"{why}, and meaning was not searched.")
-    meaning = f"meaning was not fully searched: {result.degraded}" if result.degraded else "it is not close in meaning."
-    return Absence(found.id, "no match", f"{why}; {meaning}")
+        sentence = ABSENCES.say("no_meaning", why=why)
+    elif result.degraded:
+        sentence = ABSENCES.say("some_meaning", why=why, problem=result.degraded)
+    return Absence(found.id, "no match", sentence)
 
 
 def _words_of(line: dict[str, Any]) -> str:

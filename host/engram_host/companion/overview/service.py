@@ -12,12 +12,13 @@ from engram_host.companion.entries.scan import day_of
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.overview.figures import BoardFigures, CopyCounts, count_copy
 from engram_host.companion.overview.journal import BoardJournal
-from engram_host.companion.overview.warnings import BoardWarning, find_warnings, status_warnings
+from engram_host.companion.overview.warnings import find_warnings, status_warnings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.boards.status import BoardDay, ToldStatus
 from engram_host.companion.store.line_quota import DAY_SECONDS
 from engram_host.companion.store.page.types import BoardQuery, BoardRow
 from engram_host.companion.types import Device
+from engram_host.sentences import Sentence
 
 BoardState = Literal["connected", "away"]
 
@@ -37,7 +38,7 @@ class BoardSummary:
 
     row: BoardRow
     state: BoardState
-    warnings: tuple[BoardWarning, ...]
+    warnings: tuple[Sentence, ...]
     told: ToldStatus | None = None
     """What it reported last of itself, None if it has reported nothing."""
 

@@ -5,6 +5,9 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
+from engram_host.companion.page.said import TABLES
+from engram_host.sentences import PLURAL, recognize
+
 DEFAULT = "en"
 NAMES = {"en": "English", "zh": "中文"}
 """The languages, by what they call themselves."""
@@ -31,6 +34,15 @@ class Texts:
         """A number with its thousands apart."""
         return f"{number:,}"
 
+    def say(self, text: str) -> str:
+        """A sentence of the companion in this language; any other text as it is."""
+        if self.language == DEFAULT or (sentence := recognize(TABLES, text)) is None:
+            return text
+        values = {name: self.say(each) if isinstance(each, str) else each for name, each in sentence.values.items()}
+        if sentence.key in self._texts:
+            return self(sentence.key, **values)
+        return self(f"{sentence.key}.{'one' if values[PLURAL] == 1 else 'other'}", **values)
+
     def keys(self) -> Sequence[str]:
         """The keys of all texts."""
         return sorted(self._texts)
@@ -44,7 +56,10 @@ def load_catalogs() -> dict[str, Texts]:
     """The texts of all languages."""
     folder = resources.files("engram_host.companion.page") / "texts"
     found = {name: tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf-8")) for name in NAMES}
-    return {name: Texts(name, dict(_flat(table, ""))) for name, table in found.items()}
+    texts = {name: dict(_flat(table, "")) for name, table in found.items()}
+    for table in TABLES:  # whose English stands in the code that says it
+        texts[DEFAULT] |= table.catalog()
+    return {name: Texts(name, each) for name, each in texts.items()}
 
 
 def _flat(table: Mapping[str, Any], before: str) -> list[tuple[str, str]]:

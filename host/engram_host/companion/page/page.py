@@ -219,7 +219,7 @@ class Page:
         if isinstance(problem, RequestValidationError):
             fields = ", ".join(sorted({str(error["loc"][-1]) for error in problem.errors()}))
             return self.refuse(request, status, self.visit(request).texts("problem.fields", fields=fields[:200]))
-        return self.refuse(request, status, str(problem))
+        return self.refuse(request, status, self.visit(request).texts.say(str(problem)))
 
 
 def _sets_session(answer: Response) -> bool:

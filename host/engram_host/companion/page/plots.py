@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-WIDTH, HEIGHT = 640, 140
-_LEFT, _TOP, _BOTTOM = 4, 18, 18
+WIDTH, HEIGHT = 640, 164
+_LEFT, _TOP, _BOTTOM = 4, 30, 30
 """Room beside the bars; above them stands how many the highest one is of."""
 
 

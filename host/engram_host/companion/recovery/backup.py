@@ -49,7 +49,7 @@ class NotOverwritten(CompanionError):
 
 
 def kept_files(out: Path, keep: int) -> list[Path]:
-    """The files of so many backups, the newest first: FILE, FILE.1 and so on."""
+    """The files of some backups, the newest first: FILE, FILE.1 and so on."""
     return [out, *(out.with_name(f"{out.name}.{number}") for number in range(1, keep))]
 
 

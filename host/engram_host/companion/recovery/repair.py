@@ -54,7 +54,7 @@ class BoardRepair:
     lost: int = 0
     """Damaged or missing ones that only a backup may have."""
     set_aside: int = 0
-    """Those of them of which something is left: it is set aside as it is."""
+    """Those with anything left: it is set aside as it is."""
 
 
 @dataclass
@@ -64,11 +64,11 @@ class Repair:
     kept: Path
     boards: dict[str, BoardRepair] = field(default_factory=dict)
     tables: list[str] = field(default_factory=list)
-    """Tables of which not all rows could be read."""
+    """Tables with rows that could not be read."""
 
     @property
     def sentences(self) -> list[str]:
-        """What a person is told."""
+        """The report for a person."""
         found = [_board_sentence(name, board) for name, board in sorted(self.boards.items())]
         if "device_tokens" in self.tables:
             found.append(
@@ -154,7 +154,7 @@ def _salvage(path: Path, pages: SqlitePages, draft: Path, kept: Path, note: Audi
 
 
 class _Found:
-    """The rows of a damaged file: the lines among them, and those of which only the index still knows."""
+    """The rows of a damaged file: the lines among them, and those that only the index still has."""
 
     def __init__(self, pages: SqlitePages):
         self.lines: dict[_Key, dict[int, Sequence[Any]]] = defaultdict(dict)
@@ -364,7 +364,7 @@ def _with_marks(values: Sequence[Any]) -> Sequence[Any]:
 
 
 def _copies(rows: Rows, found: _Found) -> dict[_Key, LogRow]:
-    """The copies of all logs, those included of which only lines are left; each has to be compared with its board."""
+    """The copies of all logs, also those with only lines left; each has to be compared with its board."""
     names = [row.name for row in rows.devices()] + [key[0] for key in found.lines]
     copies = {copy.key: copy for name in set(names) for log in LOGS for copy in rows.copies(name, log)}
     present = {key[:2] for key, copy in copies.items() if copy.is_present}

@@ -166,7 +166,7 @@ class FileHead(CallerHead):
 
 
 class ListenHead(Head):
-    """Asks for a message of somebody, for so many seconds; `mid` is the one that the board has in work, "" for none, `turn` its
+    """Asks for a message of somebody, for some seconds; `mid` is the one that the board has in work, "" for none, `turn` its
     id of it once it is on flash.
     """
 
@@ -299,7 +299,7 @@ _MOST_NUMBER = (1 << 30) - 1
 """The highest epoch, and number of rewrites, that the other messages of a board may name."""
 
 DAMAGED_SECONDS = 5
-"""When a board tries again after a message of which something was damaged on the way."""
+"""When a board tries again after a message that was damaged on the way."""
 
 # Fields that firmware of before does not send, with the values that stand for them.
 _ADDED: dict[str, dict[str, Any]] = {"hello": {"relied": 0}, "search": {"folders": False}}

@@ -171,7 +171,7 @@ class WordScores:
 
 
 def walk_threads(board: BoardRows, rows: NDArray[np.intp], steps: tuple[str, int]) -> NDArray[np.int32]:
-    """The rows so many steps away in their threads; NONE where there is none."""
+    """The rows some steps away in their threads; NONE where there is none."""
     way, distance = steps
     column = board.column(way)
     found = column[rows]

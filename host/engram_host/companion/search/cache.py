@@ -84,7 +84,7 @@ class IndexCache:
 
     @property
     def board_names(self) -> list[str]:
-        """The boards of which an index is kept, the one used longest ago first."""
+        """The boards with an index, the one used longest ago first."""
         with self._lock:
             return list(self._indexes)
 

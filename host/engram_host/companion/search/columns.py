@@ -77,6 +77,7 @@ class Row(NamedTuple):
 
     turn: bool
     reply: bool
+    command: bool
     seq: int
     number: int
     thread: int
@@ -122,6 +123,7 @@ class RowTable:
         kinds: dict[str, Any] = {
             "turn": np.bool_,
             "reply": np.bool_,
+            "command": np.bool_,
             "seq": np.int32,
             "number": np.int32,
             "thread": np.int32,
@@ -141,7 +143,7 @@ class RowTable:
         self._of_seq: dict[LogName, dict[int, int]] = {"records": {}, "journal": {}}
         self._last_of_thread: dict[int, int] = {}
         self.wasted = 0
-        """Rows of lines that have gone, of which something is still kept."""
+        """Rows of lines that have gone, but are still partly kept."""
 
     def __len__(self) -> int:
         return len(self._columns["seq"])
@@ -219,7 +221,7 @@ RowNumbers = NDArray[np.int32]
 Counts = NDArray[np.uint8]
 
 LEAST_TAIL = 16384
-"""Terms that may stand in the tail however small the rest is: going through so many takes 20 microseconds."""
+"""Terms that may stand in the tail however small the rest is: going through these takes 20 microseconds."""
 
 _SHARE = 4  # the tail may have a fourth of what is folded
 _MOST_COUNT = 255

@@ -16,7 +16,7 @@ class Cooldown:
         """Why the last call failed; "" once one has worked again."""
 
     def is_resting(self, seconds: float) -> bool:
-        """Whether a call that may take so many seconds is not worth making now."""
+        """Whether a call that may take these seconds is not worth making now."""
         return bool(self.problem) and self._clock() < self._until and seconds <= self._longest_wait
 
     def note_failure(self, problem: str, late_after: float = float("inf")) -> None:

@@ -22,12 +22,12 @@ from engram_host.companion.search.columns import NONE
 from engram_host.companion.search.confidence import parts_shown, value_of, with_record
 from engram_host.companion.search.fusion import Candidate, days_named, fuse, mmr_order, vector_weight
 from engram_host.companion.search.index import DeviceIndex
-from engram_host.companion.search.request import Explanation, Hit, Part, SearchRequest, SearchResult
+from engram_host.companion.search.request import REASONS, Explanation, Hit, Part, SearchRequest, SearchResult
 from engram_host.companion.search.tokenizer import query_terms, query_words
 from engram_host.companion.search.vector_search import VectorScores
 from engram_host.companion.types import Device, LogName
 from engram_host.companion.vector_types import Identity, Vector
-from engram_host.wording import counted
+from engram_host.sentences import Sentence
 
 _SHOWN_WORDS = 8
 
@@ -91,34 +91,31 @@ def _neighbour_parts(row: int, board: BoardRows, words: WordScores) -> list[Part
 
 def why_empty(
     request: SearchRequest, words: WordScores | None, entries: int, boards: list[BoardRows], degraded: str
-) -> str:
-    """One sentence on why nothing was found; it mentions nothing that the caller may not see."""
+) -> Sentence:
+    """Why nothing was found, in one sentence that mentions nothing the caller may not see."""
     if not entries:
-        return "nothing is stored yet that may be shown here."
+        return REASONS.say("nothing_stored")
     wanted = sum(int(np.count_nonzero(board.seen.wanted)) for board in boards)
     if not wanted:
-        if entries == 1:
-            return "the one entry that may be shown here does not pass the filters."
-        return f"none of the {entries} entries that may be shown here passes the filters."
-    near = "is close to the query in meaning" if request.use_meaning and not degraded else ""
+        return REASONS.say("filtered", n=entries)
+    by_meaning = request.use_meaning and not degraded
     if not words:
-        return f"no entry that may be shown here {near or 'can be searched by meaning'}."
-    why = _why_no_word(request, words)
-    return f"{why}, and no entry {near}." if near else why + "."
+        return REASONS.say("none_near" if by_meaning else "no_vectors")
+    return _why_no_word(request, words, "_nor_near" if by_meaning else "")
 
 
-def _why_no_word(request: SearchRequest, words: WordScores) -> str:
-    """Why the words of a query find nothing."""
+def _why_no_word(request: SearchRequest, words: WordScores, more: str) -> Sentence:
+    """Why the words of a query find nothing; `more` is the end of the kind."""
     if not words.terms:
-        return "the query has no word to search for, only very common ones"
+        return REASONS.say("only_common" + more)
     named = query_words(request.query)
     distinct = dict.fromkeys(named.get(term, term) for term in words.terms)
     shown = ", ".join(list(distinct)[:_SHOWN_WORDS])
     if not any(words.having[term] for term in words.terms):
-        return f"none of the words ({shown}) stands in an entry that may be shown here"
+        return REASONS.say("no_word" + more, words=shown)
     if words.top and request.min_words:
-        return f"no entry has enough of the words ({shown})"
-    return f"the words ({shown}) stand in no entry that passes the filters"
+        return REASONS.say("too_few" + more, words=shown)
+    return REASONS.say("words_filtered" + more, words=shown)
 
 
 # --- searches
@@ -126,8 +123,6 @@ def _why_no_word(request: SearchRequest, words: WordScores) -> str:
 
 MOST_TERMS = 64
 """Words of a query that are looked for: bounds the time of a search."""
-
-NO_EMBEDDER = "there is no embedder, so only words are searched."
 
 
 @dataclass(frozen=True)
@@ -195,11 +190,11 @@ class SearchEngine:
         if not request.use_meaning:
             return None, ""
         if self._embed is None:
-            return None, NO_EMBEDDER
+            return None, REASONS.say("no_embedder")
         try:
             return self._embed(request.query), ""
         except EmbedderError as error:
-            return None, f"the query could not be embedded, so only words are searched: {error}"
+            return None, REASONS.say("query_unembedded", problem=str(error))
 
 
 class _Search:
@@ -243,7 +238,7 @@ class _Search:
                     hits.append(self._make_hit(candidate, line, side, words))
         empty = "" if hits else why_empty(request, words, side.entries, side.boards, self._degraded)
         left = len(candidates) - min(len(hits), request.limit)
-        left_out = (f"{counted(left, 'more candidate', 'more candidates')}, with lower scores",) if left > 0 else ()
+        left_out = (REASONS.say("lower", n=left),) if left > 0 else ()
         surest = max((hit.confidence for hit in hits), default=0.0)
         others = max((one.confidence for one in candidates), default=0.0) if hits else 0.0
         return SearchResult(
@@ -287,8 +282,7 @@ class _Search:
         near = vector_search.vector_scores(self._seen, self._query.vector, self._query.unrelated)
         lacking = vector_search.count_unembedded(self._seen)
         if lacking:
-            they = counted(lacking, "entry has no vector yet, so it is", "entries have no vector yet, so they are")
-            self._degraded = f"{they} found by words only."
+            self._degraded = REASONS.say("unembedded", n=lacking)
         return near if near.with_vector else None
 
     def _reordered(self, candidates: list[Candidate], texts: dict[Candidate, dict[str, Any] | None]) -> list[Candidate]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram.memory import access
+from engram.memory.access import Caller
 from engram_host.companion.search import columns
 from engram_host.companion.search.columns import NONE
 from engram_host.companion.search.index import DeviceIndex
@@ -40,14 +41,19 @@ def visible_rows(index: DeviceIndex, request: SearchRequest) -> VisibleRows:
 
 def _in_scope(index: DeviceIndex, request: SearchRequest) -> Mask:
     """Rows of a scope that the caller may see, and whose time is not over."""
-    may_see = set(access.labels(request.caller))
-    by_scope = np.array([text in may_see for text in index.scopes.texts] or [False], np.bool_)
     expires = index.rows.column("expires")
-    return by_scope[index.rows.column("scope")] & ((expires == 0) | (expires > request.now))
+    return rows_seen_by(index, request.caller) & ((expires == 0) | (expires > request.now))
+
+
+def rows_seen_by(index: DeviceIndex, caller: Caller) -> Mask:
+    """Rows of a scope that a caller may see, in whatever state they are."""
+    may_see = set(access.labels(caller))
+    by_scope = np.array([text in may_see for text in index.scopes.texts] or [False], np.bool_)
+    return by_scope[index.rows.column("scope")]
 
 
 def _earlier(index: DeviceIndex, allowed: Mask) -> Mask:
-    """Earlier versions of which the caller may see the latest one as well: its scope may have become narrower."""
+    """Earlier versions, where the caller may see the latest one as well: its scope may have become narrower."""
     earlier = np.flatnonzero(allowed & (index.rows.column("state") == columns.EARLIER))
     kept = np.zeros(len(allowed), np.bool_)
     kept[earlier] = allowed[index.latest(earlier)]

@@ -66,7 +66,7 @@ class RecordTurns:
         return [int(self._records.view[place]) for place in self._places.get(seq, ())]
 
     def visible_pairs(self, seen: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """(rows of records, rows of turns) of the pairs of which both rows are seen."""
+        """(rows of records, rows of turns) of the pairs with both rows seen."""
         records, turns = self._records.view, self._turns.view
         kept = (turns != NONE) & seen[records] & seen[turns]
         return records[kept], turns[kept]
@@ -232,6 +232,7 @@ class DeviceIndex:
         return Row(
             is_turn,
             entry.is_reply,
+            "command" in line,
             line["seq"],
             entry.number,
             self.threads.intern(f"s{entry.session}") if is_turn else NONE,
@@ -318,7 +319,7 @@ class DeviceIndex:
             self.rows.column("slot")[:] = NONE
 
     def apply_vectors(self, entries: Iterable[tuple[int, StoredVector]]) -> None:
-        """Take vectors with their versions; use_identity() has said of which identity they are."""
+        """Take vectors with their versions; use_identity() has named their identity."""
         for version, stored in entries:
             self._put_vector(stored)
             self.vector_version = max(self.vector_version, version)

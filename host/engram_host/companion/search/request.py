@@ -7,9 +7,46 @@ from engram.memory.access import Caller
 from engram.memory.plan import Plan
 from engram_host.companion.errors import BadSearch
 from engram_host.companion.types import LogName
+from engram_host.sentences import SentenceTable
 
 MOST_QUERY = 2000
 """Characters of a query."""
+
+REASONS = SentenceTable(
+    "search_reason",
+    {
+        "nothing_stored": "nothing is stored yet that may be shown here.",
+        "filtered": (
+            "the one entry that may be shown here does not pass the filters.",
+            "none of the {n} entries that may be shown here passes the filters.",
+        ),
+        "none_near": "no entry that may be shown here is close to the query in meaning.",
+        "no_vectors": "no entry that may be shown here can be searched by meaning.",
+        "only_common": "the query has no word to search for, only very common ones.",
+        "only_common_nor_near": "the query has no word to search for, only very common ones, and no entry is close to it in "
+        "meaning.",
+        "no_word": "none of the words ({words}) stands in an entry that may be shown here.",
+        "no_word_nor_near": "none of the words ({words}) stands in an entry that may be shown here, and no entry is close to "
+        "the query in meaning.",
+        "too_few": "no entry has enough of the words ({words}).",
+        "too_few_nor_near": "no entry has enough of the words ({words}), and no entry is close to the query in meaning.",
+        "words_filtered": "the words ({words}) stand in no entry that passes the filters.",
+        "words_filtered_nor_near": "the words ({words}) stand in no entry that passes the filters, and no entry is close to "
+        "the query in meaning.",
+        "no_embedder": "there is no embedder, so only words are searched.",
+        "query_unembedded": "the query could not be embedded, so only words are searched: {problem}",
+        "unembedded": (
+            "{n} entry has no vector yet, so it is found by words only.",
+            "{n} entries have no vector yet, so they are found by words only.",
+        ),
+        "not_reranked": "the results stand in the search's own order, not reranked: {problem}",
+        "lower": ("{n} more candidate, with lower scores", "{n} more candidates, with lower scores"),
+        "no_boards": "no board has connected yet.",
+        "folders_unread": "these folders have not been read yet.",
+        "no_notes": "there are no notes.",
+    },
+)
+"""Why a search found nothing, or did not look everywhere."""
 
 MOST_HITS = 100
 MOST_DEVICES = 1000

@@ -68,7 +68,7 @@ class Reranker:
         return problem and f"searches are not reranked: {problem}"
 
     async def rerank(self, query: str, hits: Sequence[Hit], seconds: float) -> tuple[Hit, ...]:
-        """The hits in the order of the service's scores, within so many seconds; RerankerError.
+        """The hits in the order of the service's scores, within a time limit; RerankerError.
 
         Only the first `candidates` are sent and may change places. What the service does not name keeps its order behind
         those that it names; hits of equal scores keep theirs.

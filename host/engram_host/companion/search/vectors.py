@@ -57,7 +57,7 @@ class Vectors:
         self._free.append(slot)
 
     def keep_early(self, log: LogName, seq: int, digest: bytes, vector: Vector) -> None:
-        """Keep a vector of which the line is not here yet, or is here with another text."""
+        """Keep a vector whose line is not here yet, or is here with another text."""
         self._early[log, seq] = (digest, vector)
         while len(self._early) > MOST_EARLY:
             self._early.popitem(last=False)
@@ -72,7 +72,7 @@ class Vectors:
         return bool(self._early)
 
     def nearness(self, query: Vector, rows: int) -> NDArray[np.float32]:
-        """The cosine of a query of length 1 with each of so many rows; -2 where there is no vector."""
+        """The cosine of a query of length 1 with each of some rows; -2 where there is no vector."""
         found = np.full(rows, -2, np.float32)
         for number, block in enumerate(self._blocks):
             of_slots = self._rows.view[number * BLOCK_ROWS : (number + 1) * BLOCK_ROWS]

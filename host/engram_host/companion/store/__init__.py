@@ -53,7 +53,7 @@ _TABLES = (
     "page_sessions",
     "page_codes",
 )
-"""Those of which a look reads a row."""
+"""Those that a look reads a row of."""
 _CHECKED_AT_ONCE = 2000
 """Lines that are looked at in one transaction."""
 

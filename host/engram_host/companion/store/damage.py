@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
+from engram_host.companion.store.boards.copy_events import EVENTS
 from engram_host.companion.store.queries import OF_COPY, Rows, placeholders
 from engram_host.companion.store.row_types import LogRow, is_intact, line_bytes
 from engram_host.companion.types import FOLDER, LogName
@@ -43,7 +44,7 @@ class DamagedLines:
 
     @property
     def sentence(self) -> str:
-        """What a person is told of them."""
+        """Their sentence for a person."""
         lines = counted(self.count, "line", "lines")
         start = f"{self.device}: {lines} of its {self.log} in the database {'is' if self.count == 1 else 'are'} damaged"
         if self.former:
@@ -58,7 +59,7 @@ class DamagedLines:
 
 
 def mark_damaged(rows: Rows, found: Iterable[Found], now: int) -> list[str]:
-    """Mark lines that were found damaged and still are; a sentence for each log of which any was marked."""
+    """Mark lines that were found damaged and still are; a sentence for each log with a line marked."""
     by_copy: dict[tuple[str, LogName, int], list[int]] = defaultdict(list)
     for device, log, epoch, seq in found:
         by_copy[device, log, epoch].append(seq)
@@ -70,10 +71,9 @@ def mark_damaged(rows: Rows, found: Iterable[Found], now: int) -> list[str]:
         if not marked:
             continue
         if device.startswith(FOLDER):
-            # Its files are read again, which writes the passages anew.
+            # Its files are read again, which writes the passages again.
             rows.run("UPDATE files SET stamp = '' WHERE folder = ?", (device,))
-        lines = counted(len(marked), "line", "lines")
-        sentence = f"{lines} of the {log} were found damaged in the database, the first is line {min(marked)}."
+        sentence = EVENTS.say("found_damaged", log=log, first=min(marked), n=len(marked))
         rows.add_event(device, now, sentence)
         sentences.append(f"{device}: {sentence}")
     return sentences
@@ -209,7 +209,7 @@ def is_sound(row: Sequence[Any]) -> bool:
 
 
 def damaged_rows(rows: Rows) -> list[str]:
-    """A sentence for each table of which rows are damaged."""
+    """A sentence for each table with damaged rows."""
     found: list[str] = []
     rows.read_by_index()
     for name, table in CHECKED.items():

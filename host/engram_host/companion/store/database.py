@@ -1,4 +1,4 @@
-"""A database as the store's tables use it: transactions, each of which gets the rows, and migrations of the schema."""
+"""A database as the store's tables use it: transactions, which get the rows, and migrations of the schema."""
 
 import functools
 import hashlib

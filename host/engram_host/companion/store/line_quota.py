@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from engram_host.companion.errors import Refused
+from engram_host.companion.store.boards.copy_events import EVENTS
 from engram_host.companion.store.queries import Rows, placeholders
 from engram_host.companion.types import LineQuota
-from engram_host.wording import counted
 
 DAY_SECONDS = 86400
 
@@ -43,10 +43,10 @@ class DayUse:
         """Why a board may add no more lines today, None if it may: what it adds last may go beyond its quota."""
         lines, size, _ = self._used.get(device, (0, 0, 0))
         if quota.lines and lines >= quota.lines:
-            return self._refusal(f"{device} has sent {lines} new lines", f"{quota.lines} lines", "store.device_lines")
+            return Refused(EVENTS.say("quota_lines", board=device, sent=lines, quota=quota.lines), self._again)
         if quota.bytes and size >= quota.bytes:
-            have, limit = f"{size / (1 << 20):.1f} MB", f"{quota.bytes >> 20} MB"
-            return self._refusal(f"{device} has sent {have} of new lines", limit, "store.device_megabytes")
+            sent, most = f"{size / (1 << 20):.1f}", quota.bytes >> 20
+            return Refused(EVENTS.say("quota_bytes", board=device, sent=sent, quota=most), self._again)
         return None
 
     def epoch_refusal(self, device: str, new: int) -> Refused | None:
@@ -54,9 +54,7 @@ class DayUse:
         epochs = self._used.get(device, (0, 0, 0))[2]
         if epochs + new <= MOST_EPOCHS:
             return None
-        resets = counted(epochs, "time", "times")
-        why = f"the logs of {device} were reset {resets} today, and {MOST_EPOCHS} are taken: look what resets them. "
-        return Refused(f"{why}The board keeps its lines; {self._next_day}.", self._again)
+        return Refused(EVENTS.say("quota_resets", board=device, n=epochs, most=MOST_EPOCHS), self._again)
 
     def save(self) -> None:
         """Write the counts that changed."""
@@ -66,12 +64,6 @@ class DayUse:
             "lines = excluded.lines, bytes = excluded.bytes, epochs = excluded.epochs",
             [(self._day, name, *self._used[name]) for name in sorted(self._changed)],
         )
-
-    def _refusal(self, sent: str, quota: str, name: str) -> Refused:
-        why = f"{sent} today, and its quota is {quota} a day ({name})."
-        return Refused(f"{why} The board keeps its lines; {self._next_day}.", self._again)
-
-    _next_day = "the companion takes them after midnight UTC"
 
     @property
     def _again(self) -> int:

@@ -116,7 +116,7 @@ def put_file(rows: Rows, device: DeviceRow, copy: LogRow, file: NewFile, now: in
     before = _read_kept_file(rows, device.name, file.path)
     old = _lines(rows, copy, [seq for seq, _, _ in before.places] if before else [])
     if before:
-        # Damaged passages; what they said is written anew if the file says it still.
+        # Damaged passages; what they said is written again if the file still says it.
         rows.remove_lines(device, copy, [seq for seq, _, _ in before.places if seq not in old], now)
     same, new = _matched(old, file.passages)
     free = sorted(old.keys() - {seq for seq, _ in same})

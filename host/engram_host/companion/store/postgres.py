@@ -27,7 +27,7 @@ except ImportError as error:
     ) from error
 
 CONNECTIONS = 8
-"""At most so many a process: a server takes 100 unless it is set up otherwise."""
+"""The most of one process: a server takes 100 unless it is set up otherwise."""
 
 WAIT_SECONDS = 10
 """How long a call waits for a connection or a lock, and half of it for the server to accept a connection."""
@@ -54,7 +54,7 @@ _SERVER_LOG = "PostgreSQL's write-ahead log, its archive and its replicas, until
 _TRY_AGAIN = (errors.SerializationFailure, errors.DeadlockDetected)
 _DAMAGED = (errors.DataCorrupted, errors.IndexCorrupted)
 _SAYS_DAMAGED = ("could not open file", "could not read block", "invalid memory alloc", "chunk")
-"""Parts of other errors by which the server reports damage: those of lengths and of long values have no code of their own."""
+"""Parts of other errors in which the server reports damage: those of lengths and of long values have no code of their own."""
 
 _SETTINGS = (
     errors.InsufficientPrivilege,
@@ -164,7 +164,7 @@ class PostgresDatabase(Database):
         return self._transaction(_READ, work)
 
     def scrub(self) -> list[str]:
-        """Rewrite the tables' files, and make the planner's statistics of them anew, which have values of columns.
+        """Rewrite the tables' files, and the planner's statistics of them, which have values of columns.
 
         Gives a sentence on the server's log, which keeps bytes until it is recycled.
         """

@@ -300,7 +300,7 @@ class Rows(ABC):
         return bool(self.run(sql, (*copy.key, mark)))
 
     def present_seqs(self, copy: LogRow) -> set[int]:
-        """The seqs of which a copy has a line."""
+        """The seqs that a copy has lines of."""
         self.flush()
         return {seq for (seq,) in self.run(f"SELECT seq FROM lines WHERE {OF_COPY} AND line IS NOT NULL", copy.key)}
 

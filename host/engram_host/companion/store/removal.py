@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from engram_host.companion.errors import UnknownDevice
+from engram_host.companion.store.boards.copy_events import EVENTS
 from engram_host.companion.store.boards.status_table import drop_old_days
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.line_quota import DAY_SECONDS
@@ -13,10 +14,9 @@ from engram_host.companion.store.markdown_files import drop_folder_rows
 from engram_host.companion.store.queries import OF_COPY, Rows
 from engram_host.companion.store.row_types import LogRow
 from engram_host.companion.types import LEFT_NOTES, NOTES, LogName, RetentionLimits
-from engram_host.wording import counted
 
 USE_DAYS_KEPT = 400
-"""Days of which it is kept what boards added."""
+"""Days that the counts of what boards added are kept."""
 
 _AT_ONCE = 2000
 """Lines that are removed in one transaction: boards wait for it some ms."""
@@ -93,8 +93,7 @@ class ExpiryTable(DatabaseTable):
             return 0  # the board came back to it meanwhile
         if copy.replaced != _LEAVING[why]:
             ((count,),) = rows.run(f"SELECT count(*) FROM lines WHERE {OF_COPY} AND line IS NOT NULL", key)
-            lines = counted(count, "line", "lines")
-            rows.add_event(device, now, f"a former copy of the board's {log}, {lines}, is removed ({why}).")
+            rows.add_event(device, now, EVENTS.say("former_removed", log=log, n=count, why=why))
         found = rows.run(f"SELECT seq FROM lines WHERE {OF_COPY} ORDER BY seq DESC LIMIT ?", (*key, _AT_ONCE))
         first = found[-1][0] if found else 0
         for table in ("vectors", "lines"):

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from engram.link import messages
 from engram_host.companion.errors import Refused, Stale, UnknownDevice
-from engram_host.companion.store import replication_rules, retention
+from engram_host.companion.store import retention
 from engram_host.companion.store.board_notes import NoteFileTable, note_state
+from engram_host.companion.store.boards.copy_events import EVENTS
 from engram_host.companion.store.boards.status_table import BoardStatusTable
 from engram_host.companion.store.damage import DamagedLines, count_damaged
 from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
@@ -76,7 +77,7 @@ class ReplicaReader(DatabaseTable):
 
     @reads
     def devices_after(self, rows: Rows, name: str, limit: int) -> list[Device]:
-        """Boards with names after one, by name, at most so many."""
+        """Boards with names after one, by name, up to a limit."""
         return _with_copies(rows, rows.devices_after(name, limit))
 
     @reads
@@ -91,7 +92,7 @@ class ReplicaReader(DatabaseTable):
     def changes(self, rows: Rows, device: str, after: int, limit: int = 2000) -> list[Change]:
         """What has changed in the copies of the present epochs since a version, oldest first, at most `limit`.
 
-        A line of which there are several versions comes once, as it is now; one that is damaged comes as one that has gone.
+        A line with several versions comes once, as it is now; one that is damaged comes as one that has gone.
         """
         # Nobody finds what was promised and not archived once the board has dropped it.
         line = "CASE WHEN lines.beyond AND lines.archive < 0 THEN NULL ELSE lines.line END"
@@ -269,14 +270,14 @@ class ReplicaWriter(NoteFileTable, BoardStatusTable):
 
     @writes
     def is_same(self, rows: Rows, sender: Sender, span: SeqRange, count: int, crc: str) -> bool:
-        """Whether the copy of a span has so many lines with that digest (see engram.link.messages). Refused, Stale."""
+        """Whether the copy of a span has that number of lines with that digest (see engram.link.messages). Refused, Stale."""
         copy = admitted(rows, sender, span.device, span.log, span.epoch)
         crcs = rows.crcs_between(copy, span.after, span.to)
         return len(crcs) == count and (not count or _digest(crcs) == crc)
 
     @writes
     def mark_agreed(self, rows: Rows, sender: Sender, device: str, log: LogName, epoch: int, rewrites: int) -> None:
-        """Note that the copy of a log is like the board's after so many rewrites. Refused, Stale.
+        """Note that the copy of a log is like the board's after a number of rewrites. Refused, Stale.
 
         What was forgotten after it had left the board goes now, as far as the copy says so.
         """
@@ -319,7 +320,7 @@ class ReplicaWriter(NoteFileTable, BoardStatusTable):
             rows.flush()
             rows.save_devices([row])
             if count:
-                rows.add_event(device, now, replication_rules.archived_again(count))
+                rows.add_event(device, now, EVENTS.say("archived_again", n=count))
         return rows.count_archived(copy)
 
     @writes
@@ -347,9 +348,8 @@ def _unwelcome(device: DeviceRow, sender: Sender, now: int) -> Refused | Stale |
     silence = now - device.heard if now >= device.heard else SILENCE_SECONDS
     if device.board != sender.board:
         if silence < SILENCE_SECONDS:
-            return Refused(
-                replication_rules.two_boards(device.name, device.board, sender.board), SILENCE_SECONDS - silence
-            )
+            sentence = EVENTS.say("two_boards", board=device.name, known=device.board, other=sender.board)
+            return Refused(sentence, SILENCE_SECONDS - silence)
         return None
     # After a silence it is no late message but a board whose flash is an older one.
     return Stale("the hello came late.") if device.is_ahead_of(sender) and silence < SILENCE_SECONDS else None
@@ -357,11 +357,11 @@ def _unwelcome(device: DeviceRow, sender: Sender, now: int) -> Refused | Stale |
 
 def _who_came(device: DeviceRow, sender: Sender) -> list[str]:
     if not device.board:
-        return [replication_rules.first_time(device.name)]
+        return [EVENTS.say("first_time", board=device.name)]
     if device.board != sender.board:
-        return [replication_rules.another_board(device.name, device.board, sender.board)]
+        return [EVENTS.say("another_board", board=device.name, known=device.board, other=sender.board)]
     if device.is_ahead_of(sender):
-        return [replication_rules.older_flash(device.link, sender.link)]
+        return [EVENTS.say("older_flash", known=device.link, link=sender.link)]
     return []
 
 

@@ -1,4 +1,4 @@
-"""The rules by which the copy of a board's logs follows the board, and the sentences for what happens to a copy.
+"""The rules of how the copy of a board's logs follows the board.
 
 Each function that gets `rows` runs inside one transaction.
 """
@@ -8,91 +8,14 @@ from dataclasses import dataclass
 
 from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.store import retention
+from engram_host.companion.store.boards.copy_events import EVENTS
 from engram_host.companion.store.damage import damaged_seqs, has_damaged
 from engram_host.companion.store.line_quota import DayUse
 from engram_host.companion.store.queries import OF_COPY, Rows
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
 from engram_host.companion.types import HeldLog, Hello, LineBatch, LineQuota, LogName, LogState, Sender
-from engram_host.wording import counted
-
-# --- events, as a board and its person read them
-
 
 HELLO_FIRST = "say hello first."
-
-
-def two_boards(device: str, known: str, other: str) -> str:
-    """Two boards have one name."""
-    return (
-        f'two boards are called "{device}": {known}, which was here a moment ago, and {other}. '
-        "Give one of them another companion.device."
-    )
-
-
-def first_time(device: str) -> str:
-    """Nothing is known of a board."""
-    return f'"{device}" is new to this companion: it takes a copy of all that the board has.'
-
-
-def another_board(device: str, known: str, other: str) -> str:
-    """A board has taken the name of one that is silent."""
-    return f'"{device}" is another board now: {other} in place of {known}.'
-
-
-def older_flash(known: int, link: int) -> str:
-    """A board counts its connections from the start."""
-    return f"the board's flash is an older or an empty one: it counts connection {link}, and {known} was here before."
-
-
-def new_epoch(log: LogName, have: int) -> str:
-    """A log was reset."""
-    return f"the board's {log} was reset. Its former copy, up to line {have}, is kept, and no search finds it."
-
-
-def epoch_again(log: LogName, have: int) -> str:
-    """A former log is back."""
-    return f"the board's {log} is one that was here before: its copy, up to line {have}, is in use again."
-
-
-def went_back(log: LogName, last: int, lines: int) -> str:
-    """A board has less than the copy."""
-    later = counted(lines, "later line of the copy was", "later lines of the copy were")
-    return f"the board's {log} went back to line {last}: {later} set aside."
-
-
-def older_database(have: int, relied: int) -> str:
-    """The database has less than it once confirmed to the board."""
-    return (
-        f"this database has the board's records up to line {have}, and the board knows of one that had line {relied}: it is an "
-        "older one, so what the board has no more is kept until the board has said what its archive has."
-    )
-
-
-def archived_again(count: int) -> str:
-    """Memories are in the archive again."""
-    return (
-        f"{counted(count, 'memory is', 'memories are')} archived again that the board's archive has and this database did "
-        "not know of. What was forgotten since the backup was made may be among them: forget it again."
-    )
-
-
-def lost_before(log: LogName, oldest: int, lines: int) -> str:
-    """A board's flash has lost its oldest lines."""
-    return (
-        f"the board's flash has lost its {log} before line {oldest}: "
-        f"{counted(lines, 'line of the copy was', 'lines of the copy were')} set aside."
-    )
-
-
-def left_before(log: LogName, first: int, last: int) -> str:
-    """Lines that nobody has any more."""
-    return f"the board's {log} had dropped lines {first} to {last} before they were copied: there is no copy of them."
-
-
-def damaged_and_gone(log: LogName, seqs: Sequence[int]) -> str:
-    """Damaged lines that the board has no more."""
-    lines = counted(len(seqs), "damaged line", "damaged lines")
-    return f"the board has no more what {lines} of its {log} said, from line {seqs[0]} on: the copy has let go of it."
 
 
 # --- reasons why lines are set aside
@@ -118,7 +41,7 @@ def sync_copies(
         if is_other:
             copy.agreed = _UNSURE
         if log == "records" and 0 < copy.have < hello.relied:
-            events.append(older_database(copy.have, hello.relied))
+            events.append(EVENTS.say("older_database", have=copy.have, relied=hello.relied))
             retention.mark_doubted(rows, copy)
         held[log] = _sync_copy(rows, device, copy, state, events, now)
     return held
@@ -128,12 +51,12 @@ def _sync_copy(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, eve
     """Bring a copy to what a board says of its log; what happened is added to `events`."""
     if lines := _lost_before(rows, copy, state):
         count = _set_lost_aside(rows, device, copy, lines, now)
-        events.append(lost_before(copy.log, state.oldest, count))
+        events.append(EVENTS.say("lost_before", log=copy.log, oldest=state.oldest, n=count))
     copy.oldest, copy.next, copy.rewrites = state.oldest, state.next, state.rewrites
     if state.next <= copy.have:
         events.append(_roll_back_copy(rows, device, copy, now))
     if copy.have < state.oldest - 1:
-        events.append(left_before(copy.log, copy.have + 1, state.oldest - 1))
+        events.append(EVENTS.say("left_before", log=copy.log, first=copy.have + 1, last=state.oldest - 1))
         copy.have = state.oldest - 1
     if copy.have < state.oldest:
         # Of what is here the board has nothing any more: there is nothing to compare.
@@ -157,11 +80,11 @@ def _present_copy(rows: Rows, device: DeviceRow, log: LogName, epoch: int, event
     if copy is None:
         copy = LogRow(device.name, log, epoch)
         if former is not None:
-            events.append(new_epoch(log, former.have))
+            events.append(EVENTS.say("new_epoch", log=log, have=former.have))
     else:
         # Lines of it may have been forgotten meanwhile, here or there.
         copy.is_present, copy.agreed, copy.replaced = True, _UNSURE, 0
-        events.append(epoch_again(log, copy.have))
+        events.append(EVENTS.say("epoch_again", log=log, have=copy.have))
     if former is not None:
         former.is_present, former.replaced = False, now
         device.version += _show_copy(rows, copy, former, device.version, now)
@@ -212,7 +135,7 @@ def _roll_back_copy(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> st
     rows.set_aside(copy, later, WENT_BACK, now)
     rows.remove_lines(device, copy, [seq for seq, _ in later], now)
     copy.have, copy.agreed = copy.next - 1, _UNSURE
-    return went_back(copy.log, copy.have, len(later))
+    return EVENTS.say("went_back", log=copy.log, last=copy.have, n=len(later))
 
 
 # --- lines
@@ -372,7 +295,7 @@ def _drop_damaged(rows: Rows, device: DeviceRow, copy: LogRow, seqs: Sequence[in
     rows.remove_lines(device, copy, [seq for seq, _ in lost], now)
     if lost:
         rows.let_go = True
-        rows.add_event(device.name, now, damaged_and_gone(copy.log, [seq for seq, _ in lost]))
+        rows.add_event(device.name, now, EVENTS.say("damaged_and_gone", log=copy.log, first=lost[0][0], n=len(lost)))
 
 
 def _set_lost_aside(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence[tuple[int, bytes]], now: int) -> int:

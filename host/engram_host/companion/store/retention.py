@@ -135,7 +135,7 @@ def _inherit_archive(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence
 
 
 def _free_seqs(copy: LogRow, taken: set[int]) -> list[int]:
-    """The seqs, rising, that a board's log has used up and of which no line is here."""
+    """The seqs, rising, that a board's log has used up and that have no line here."""
     return [seq for seq in range(1, copy.next) if seq not in taken]
 
 

@@ -18,7 +18,7 @@ from engram_host.companion.store.queries import Rows
 from engram_host.companion.vector_types import Vector
 
 DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-"""Errors by which SQLite says that a file is damaged."""
+"""Errors of SQLite for a damaged file."""
 
 BUSY_SECONDS = 10
 """How long a call waits for another process that writes."""

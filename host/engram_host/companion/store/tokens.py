@@ -12,7 +12,7 @@ from engram_host.companion.store.queries import Rows
 from engram_host.companion.types import AuditEntry, DeviceToken, GatewayUse, OperatorToken
 
 DAYS_KEPT = 400
-"""Days of which the gateway's counts are kept."""
+"""Days that the gateway's counts are kept."""
 
 ENTRIES_KEPT = 10000
 """Entries of the audit log: protects the database from whoever has a token and asks without end."""
@@ -64,7 +64,7 @@ class TokenTable(DatabaseTable):
 
     @reads
     def damaged_rows(self, rows: Rows) -> list[str]:
-        """A sentence for each table of tokens and for the audit log of which rows are damaged: such a token is not taken."""
+        """A sentence for each table of tokens, and for the audit log, with damaged rows: such a token is not taken."""
         return damaged_rows(rows)
 
     @reads

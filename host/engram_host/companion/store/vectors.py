@@ -11,7 +11,7 @@ from engram_host.companion.store.row_types import LogRow
 from engram_host.companion.vector_types import Identity, StoredVector, Vector
 
 _DIGESTS_AT_ONCE = 500
-"""Values in one statement: SQLite takes 32766, of which older builds took 999."""
+"""Values in one statement: SQLite takes 32766; older builds took 999."""
 
 
 class VectorTable(DatabaseTable):
@@ -91,7 +91,7 @@ class NoteTable(DatabaseTable):
 
 
 def _versions(rows: Rows, copy: LogRow, seqs: Sequence[int]) -> dict[int, int]:
-    """Those of some seqs of which there is a line, each with its version."""
+    """Those of some seqs that have a line, each with its version."""
     if not seqs:
         return {}
     sql = f"SELECT seq, version FROM lines WHERE {OF_COPY} AND seq IN ({placeholders(seqs)}) AND line IS NOT NULL"

@@ -20,6 +20,7 @@ session [new [TITLE] | list | switch ID | delete ID] -- conversation threads; al
 profile [FILE [add TEXT | write TEXT | replace OLD => NEW]] -- show or edit user.md, soul.md, identity.md
 senses [NAME [DAY] | limit NAME below|above VALUE | unlimit ID | forget NAME] -- show what the board perceives
 intents [list | remove ID] -- list or remove reminders
+timers [list | add TIME TEXT | remove ID] -- list, set or remove what is said or done at a time
 mode [full | lightweight] -- show or set the memory that the agent uses; the other is kept
 setting [NAME [VALUE]] -- list what is set, or set something: docs/reference/settings.md
 note TEXT -- add a line to today's note

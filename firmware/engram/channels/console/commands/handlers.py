@@ -38,6 +38,7 @@ def handlers(board) -> dict:
         "profile": ("sessions", (board.profile,)),
         "intents": ("care", (board.reminders, clock)),
         "senses": ("board", (board.sense_view,)),
+        "timers": ("timers", (board.timers, board.find_timers, board.check_tool)),
         "mode": ("board", (config,)),
         "setting": ("board", (config,)),
         "compact": ("board", (records, journal)),

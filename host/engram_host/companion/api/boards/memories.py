@@ -20,6 +20,7 @@ from engram_host.companion.memories.outcome import ChangeKind, ChangeState, Memo
 from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.memories.trash import TrashReader
 from engram_host.companion.memories.types import MemoryQuery, MemorySort, MemoryState
+from engram_host.companion.memories.undo_order import is_newest_undoable
 
 MOST_AT_ONCE = 2
 """Lists that are read at the same time."""
@@ -97,6 +98,7 @@ class MemoryHistory(MemoryShown):
     turns: list[TurnShown]
     successors: list[str] = Field(description="the memories that took its place")
     changes: list[ChangeShown] = Field(description="that the board was asked for lately, newest first")
+    undoable: bool = Field(description="whether the newest version can be undone as a change of the board's own")
 
 
 class TrashShown(BaseModel):
@@ -109,21 +111,15 @@ class TrashShown(BaseModel):
     records: list[dict[str, Any]] = Field(description="as an export has them, the newest first")
 
 
-class SessionShown(BaseModel):
-    """A session of conversations."""
-
-    id: str
-    title: str = Field(description="or how its first turn begins")
-    turns: int
-    at: int = Field(description="when it was used last, in Unix seconds")
-
-
 class NewChange(BaseModel):
     """A change of a memory."""
 
     do: Literal["edit", "pin", "unpin", "forget", "merge", "undo"]
     was: int = Field(
-        0, ge=0, description="edit, forget, merge: the seq of the version that was read; 0: the newest one here"
+        0,
+        ge=0,
+        description="edit, forget, merge: the seq of the version that was read; 0: the newest one here. undo: the version to "
+        "undo, which has to be the newest one here and made on the board itself; 0: whatever the board changed last",
     )
     text: str | None = Field(None, max_length=_MOST_TEXT, description="edit, merge: the new text")
     tags: list[str] | None = Field(None, max_length=10, description="edit, merge: all its tags from now on")
@@ -171,6 +167,7 @@ def make_memory_router(services: MemoryServices) -> APIRouter:
     async def memory(device: DeviceName, entry: MemoryId) -> MemoryHistory:
         """One memory, with its history and where it came from."""
         found = await browser.detail(device, entry)
+        asked_for = await changes.newest(device, _MOST_CHANGES, entry)
         return MemoryHistory(
             **_shown(found.entry).model_dump(),
             origin=found.origin,
@@ -178,19 +175,20 @@ def make_memory_router(services: MemoryServices) -> APIRouter:
             more=found.has_more,
             turns=[TurnShown(id=turn.id, line=turn.line, coming=turn.is_coming) for turn in found.turns],
             successors=list(found.successors),
-            changes=[_change(each) for each in await changes.newest(device, _MOST_CHANGES, entry)],
+            changes=[show_change(each) for each in asked_for],
+            undoable=is_newest_undoable(found, asked_for),
         )
 
     @router.post("/memories/{entry}", **_CHANGING)
     async def change(device: DeviceName, entry: MemoryId, wanted: NewChange) -> ChangeShown:
         """Ask a board for a change of a memory. It is kept until the board has answered, see GET .../changes."""
-        return _change(await _ask(browser, changes, device, entry, wanted))
+        return show_change(await _ask(browser, changes, device, entry, wanted))
 
     return router
 
 
 def make_change_router(services: MemoryServices) -> APIRouter:
-    """Make the routes about what a board was asked for, its trash, and its sessions."""
+    """Make the routes about what a board was asked for, and its trash."""
     changes, trash = services.changes, services.trash
     router = APIRouter(prefix="/v1/boards/{device}", responses=REFUSALS)
 
@@ -199,35 +197,25 @@ def make_change_router(services: MemoryServices) -> APIRouter:
         device: DeviceName, limit: Annotated[int, Query(ge=1, le=_MOST_CHANGES)] = 20
     ) -> list[ChangeShown]:
         """The newest changes that a board was asked for, as far as they are kept."""
-        return [_change(each) for each in await changes.newest(device, limit)]
+        return [show_change(each) for each in await changes.newest(device, limit)]
 
     @router.get("/changes/{id}", **_CHANGING)
     async def one_change(device: DeviceName, id: ChangePath) -> ChangeShown:
         """How far a change is."""
-        return _change(await changes.find(device, id))
+        return show_change(await changes.find(device, id))
 
     @router.post("/changes/{id}/undo", **_CHANGING)
     async def undo_change(device: DeviceName, id: ChangePath) -> ChangeShown:
         """Undo a change, both parts of a merge. Refused if a later change of the memory is known, and by the board if the
         change was not its latest one.
         """
-        return _change(await changes.undo(device, id, secrets.token_hex(4)))
+        return show_change(await changes.undo(device, id, secrets.token_hex(4)))
 
     @router.delete("/changes/{id}", **_CHANGING)
     async def cancel_change(device: DeviceName, id: ChangePath) -> ChangeShown:
         """Ask the board for a change no more."""
         await changes.cancel(device, id)
-        return _change(await changes.find(device, id))
-
-    @router.get("/sessions", **_RULES)
-    async def sessions(
-        device: DeviceName,
-        scope: Annotated[str, Query(max_length=200, description="those of the owner, user:NAME or all")] = "user:owner",
-        limit: Annotated[int, Query(ge=1, le=_MOST_LISTED)] = 20,
-    ) -> list[SessionShown]:
-        """The sessions of a scope, the one used last first."""
-        found = await services.sessions.newest(device, scope, limit)
-        return [SessionShown.model_validate(each, from_attributes=True) for each in found]
+        return show_change(await changes.find(device, id))
 
     @router.get("/trash", **_RULES)
     async def read_trash(device: DeviceName) -> TrashShown:
@@ -258,6 +246,8 @@ async def _ask(
     if wanted.do in ("pin", "unpin"):
         return await changes.pin(device, entry, key, is_pinned=wanted.do == "pin")
     if wanted.do == "undo":
+        if wanted.was:
+            return await changes.undo_newest(device, entry, wanted.was, key)
         return await changes.undo_entry(device, entry, key)
     was = wanted.was or await _newest(browser, device, entry)
     if wanted.do == "forget":
@@ -285,5 +275,6 @@ def _shown(entry: ReadEntry) -> MemoryShown:
     return MemoryShown.model_validate({"id": entry.id, "state": entry.state, "line": entry.line})
 
 
-def _change(change: MemoryChange) -> ChangeShown:
+def show_change(change: MemoryChange) -> ChangeShown:
+    """A change as the API shows it."""
     return ChangeShown.model_validate(change, from_attributes=True)

@@ -10,6 +10,7 @@ from engram_host.companion.api.errors import NO_DEVICE, REFUSALS
 from engram_host.companion.auth.middleware import Role, requires
 from engram_host.companion.overview.service import DAYS, MOST_DAYS, BoardOverviews, BoardSummary
 from engram_host.companion.store.page.types import BoardQuery, BoardSort
+from engram_host.sentences import PLURAL, Sentence
 
 _MOST_LISTED = 500
 _MOST_OFFSET = 1000000
@@ -18,7 +19,7 @@ _MOST_OFFSET = 1000000
 class WarningShown(BaseModel):
     """Something that is not as it should be."""
 
-    kind: str
+    kind: str = Field(description="such as waiting, flash or no_model")
     count: int = Field(description="of how many things; 0 where it is of none")
     sentence: str = Field(description="it, with what to do")
 
@@ -122,5 +123,10 @@ def _fields(found: BoardSummary) -> dict[str, Any]:
         "waiting": row.waiting,
         "firmware": status.firmware if status else "",
         "flash_percent": status.flash_percent if status else None,
-        "warnings": [WarningShown(kind=each.kind, count=each.count, sentence=each.sentence) for each in found.warnings],
+        "warnings": [_shown_warning(each) for each in found.warnings],
     }
+
+
+def _shown_warning(warning: Sentence) -> WarningShown:
+    count = warning.values.get(PLURAL, 0)
+    return WarningShown(kind=warning.kind, count=int(count), sentence=warning)

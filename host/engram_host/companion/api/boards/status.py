@@ -107,7 +107,7 @@ def _shown(store: CompanionStore, device: str, flash_percent: int) -> BoardStatu
     figures = None
     if status:
         figures = BoardFigures.model_validate(asdict(status) | {"flash_percent": status.flash_percent})
-    warnings = board_warnings(status, flash_percent)
+    warnings: list[str] = [*board_warnings(status, flash_percent)]
     return BoardStatusShown(
         name=known.name, heard=known.heard, told=told.at if told else 0, figures=figures, warnings=warnings
     )

@@ -1,7 +1,7 @@
 """Discord, over its gateway and REST API: private chats, channels of guilds, their threads, and slash commands.
 
 The gateway is resumed after a short break. After a longer one, the messages since the mark are fetched, up to a
-number in each channel. The mark is the newest message taken, and the private chats, of which Discord gives a bot no list.
+number in each channel. The mark is the newest message taken, and the private chats: Discord gives a bot no list of them.
 """
 
 import asyncio

@@ -76,7 +76,7 @@ def room_for(nickname: str, target: str) -> int:
 
 
 def lines_of(text: str, most_bytes: int) -> list[str]:
-    """A text as lines of at most so many bytes of UTF-8, parted between words where there are any."""
+    """A text as lines of a most number of bytes of UTF-8, split between words where it can be."""
     lines = []
     for line in _NEVER_SENT.sub("", text).split("\n"):
         rest = line.rstrip()

@@ -77,7 +77,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Mark:
-    """What a bridge keeps: of which account, its device, the sync token, and the rooms where it said that it cannot read."""
+    """What a bridge keeps: its account, its device, the sync token, and the rooms where it said that it cannot read."""
 
     account: str = ""
     device: str = ""

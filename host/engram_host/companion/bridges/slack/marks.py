@@ -28,7 +28,7 @@ def escaped_length(text: str) -> int:
 
 
 def escaped(text: str) -> str:
-    """A text of which nothing is a link or a name that calls somebody."""
+    """A text without links and without names that notify somebody."""
     for sign, entity in _ESCAPES:
         text = text.replace(sign, entity)
     return text

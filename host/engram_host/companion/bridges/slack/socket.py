@@ -1,4 +1,4 @@
-"""The socket of Socket Mode, which is made anew when Slack asks for it; and Slack's errors as ours."""
+"""The socket of Socket Mode, which is opened again when Slack asks for it; and Slack's errors as ours."""
 
 import asyncio
 import contextlib

@@ -117,7 +117,7 @@ class Telegram:
         bot = self._connected()
         with send_errors(self._token, is_plain):
             number = str((await self._follow(bot.send_message, chat, fields)).message_id)
-        # A supergroup counts its messages anew: those that are sent to where a group went to have it in their id.
+        # A supergroup counts its messages from 1: those that are sent to where a group went to have it in their id.
         return f"{self._moved[chat.id]}:{number}" if chat.id in self._moved else number
 
     async def edit(self, chat: Chat, message: str, text: str, is_plain: bool = False) -> None:

@@ -212,7 +212,7 @@ def _private_id(message: ElementTree.Element, account: str) -> str:
 
 
 def _room_id(message: ElementTree.Element, room: str) -> str:
-    """The id of a message in a room: the room's own, or the sender's, of which two senders may have the same."""
+    """The id of a message in a room: the room's own, or the sender's, which two senders may both use."""
     own = message.get("id", "")
     return _bounded(_stanza_id(message, room) or (f"{message.get('from')} {own}" if own else _unknown_id()))
 

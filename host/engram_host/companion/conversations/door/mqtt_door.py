@@ -1,7 +1,7 @@
 """Conversations for programs at the broker: they write engram/v1/NAME/chat/in and read engram/v1/NAME/chat/out, in JSON.
 
 docs/guides/conversations.md has the form. A message that comes again with its id is not said again: its answer is. After a
-start of the companion the answers to what is open are published, and those of which the end may not have gone out.
+start of the companion the answers to what is open are published, and those whose end may not have gone out.
 
 A program that names a `principal` vouches for them, as who holds an operator's token may over HTTP, too. One that passes on
 what others say names a `sender`, an id of their network: the rules of people are those of bridges then.

@@ -20,10 +20,11 @@ from engram_host.companion.api.chat import ID_PATTERN
 from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.conversations.answers import Answer, Exchange
 from engram_host.companion.conversations.service import MOST_CHARACTERS, ConversationService
+from engram_host.companion.memories.exchanges import NOTHING, ExchangeMemory
 from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.page import Page, is_part, view
-from engram_host.companion.page.views.chat_memory import NOTHING, ChatMemory, ExchangeMemory
+from engram_host.companion.page.views.chat_memory import ShownExchangeMemory, shown_memory_of
 from engram_host.companion.store.page.types import BoardQuery
 from engram_host.companion.types import Said
 
@@ -58,7 +59,7 @@ class ShownExchange:
     exchange: Exchange
     told: str
     is_cut: bool
-    memory: ExchangeMemory
+    memory: ShownExchangeMemory
 
     @property
     def is_settling(self) -> bool:
@@ -82,7 +83,7 @@ class ChatView:
     ):
         self.page = page
         self._sessions = memories.sessions
-        self._memory = ChatMemory(memories)
+        self._memory = memories.exchanges
         self._overviews = overviews
         self._conversations = conversations
 
@@ -170,7 +171,7 @@ class ChatView:
         lines = list(_cut_lines(answer.lines, most))
         is_cut = len(answer.text) > most or len(lines) < len(answer.lines)
         cut = Answer(answer.text[:most], answer.notices[:20], lines, answer.problems[:20], last=answer.last)
-        of_memory = memory.get(exchange.message.said.mid, NOTHING)
+        of_memory = shown_memory_of(memory.get(exchange.message.said.mid, NOTHING))
         return ShownExchange(replace(exchange, answer=cut), told, is_cut, of_memory)
 
 

@@ -1,96 +1,28 @@
-"""What a conversation has to do with memories: what the model was shown for an answer, and what was remembered of it."""
+"""What a conversation has to do with memories, as short as a view of it has room for."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from engram_host.companion.conversations.answers import Exchange
-from engram_host.companion.entries.reader import ReadEntry
-from engram_host.companion.memories.outcome import MemoryChange
-from engram_host.companion.memories.recalled import Recalled, common_words, recalled_for, text_of
-from engram_host.companion.memories.service import MemoryServices
+from engram_host.companion.memories.exchanges import ExchangeMemory, RecalledItem, RememberedItem
 from engram_host.companion.page.views.memories import cut_html, new_key
 
-MOST_REMEMBERED = 8
-
 _TEXT_BYTES = 240
-_CHANGES = 20
 
 
 @dataclass(frozen=True)
-class RecalledItem:
-    """A memory, a turn or a line of a note that the model was shown: how sure the board was, in per cent, and the words of the
-    message that stand in it. Without a text it has gone since.
-    """
+class ShownExchangeMemory:
+    """What is shown beside an exchange; `key` is for a form that undoes something of it."""
 
-    id: str
-    text: str
-    percent: int
-    words: tuple[str, ...]
-
-    @property
-    def is_memory(self) -> bool:
-        """Whether it has a view of its own."""
-        return self.id[:1] == "m" and bool(self.text)
+    recalled: tuple[RecalledItem, ...]
+    remembered: tuple[RememberedItem, ...]
+    session: str
+    key: str
 
 
-@dataclass(frozen=True)
-class RememberedItem:
-    """A memory that came from a message, and what its board was asked to do with it last."""
-
-    id: str
-    text: str
-    state: str
-    change: MemoryChange | None
-
-
-@dataclass(frozen=True)
-class ExchangeMemory:
-    """What an exchange has to do with memories, and its session; `key` is for a form that undoes something of it."""
-
-    recalled: tuple[RecalledItem, ...] = ()
-    remembered: tuple[RememberedItem, ...] = ()
-    session: str = ""
-    key: str = ""
-
-
-NOTHING = ExchangeMemory()
-
-
-class ChatMemory:
-    """Looks up what some exchanges have to do with memories."""
-
-    def __init__(self, memories: MemoryServices):
-        self._memories = memories
-
-    async def of_exchanges(self, device: str, exchanges: Sequence[Exchange]) -> dict[str, ExchangeMemory]:
-        """What each of some exchanges has to do with memories, by the id of its message."""
-        shown = {each.message.said.mid: recalled_for(each.answer) for each in exchanges}
-        turns = [each.message.turn for each in exchanges if each.message.turn]
-        if not turns and not any(shown.values()):
-            return {}
-        remembered = await self._memories.browser.of_turns(device, turns)
-        sessions = await self._memories.sessions.of_turns(device, turns)
-        entries = await self._memories.browser.entries(device, {item.id for items in shown.values() for item in items})
-        changes = await self._memories.changes.newest(device, _CHANGES) if any(remembered.values()) else []
-        newest = {change.entry: change for change in reversed(changes)}
-        return {
-            each.message.said.mid: ExchangeMemory(
-                tuple(
-                    _item(item, entries.get(item.id), each.message.said.text) for item in shown[each.message.said.mid]
-                ),
-                tuple(
-                    RememberedItem(entry.id, cut_html(text_of(entry), _TEXT_BYTES), entry.state, newest.get(entry.id))
-                    for entry in remembered.get(each.message.turn, ())[:MOST_REMEMBERED]
-                ),
-                sessions.get(each.message.turn, ""),
-                new_key(),
-            )
-            for each in exchanges
-        }
-
-
-def _item(recalled: Recalled, entry: ReadEntry | None, message: str) -> RecalledItem:
-    if entry is None:
-        return RecalledItem(recalled.id, "", recalled.percent, ())
-    words = common_words(message, entry)
-    return RecalledItem(recalled.id, cut_html(text_of(entry), _TEXT_BYTES), recalled.percent, words)
+def shown_memory_of(found: ExchangeMemory) -> ShownExchangeMemory:
+    """What a view shows of it: texts are cut."""
+    return ShownExchangeMemory(
+        tuple(replace(each, text=cut_html(each.text, _TEXT_BYTES)) for each in found.recalled),
+        tuple(replace(each, text=cut_html(each.text, _TEXT_BYTES)) for each in found.remembered),
+        found.session,
+        new_key(),
+    )

@@ -3,7 +3,7 @@
 import calendar
 import itertools
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import urlencode
@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from engram.clock import civil, day_name, day_number, days_from_civil
 from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.entries.scan import day_of
+from engram_host.companion.memories.sessions import SessionBrowser
 from engram_host.companion.overview.journal import (
     TURNS_AT_ONCE,
     BoardJournal,
@@ -56,9 +57,10 @@ class CalendarDay:
 
 @dataclass(frozen=True)
 class Session:
-    """Turns of a session, one after the other."""
+    """Turns of a session, one after the other; `title` is what it is called, "" if that is not known."""
 
     name: str
+    title: str
     turns: tuple[tuple[int, Turn, str], ...]
     """(place among the day's turns, turn, its text as far as it is shown) of each."""
 
@@ -66,9 +68,10 @@ class Session:
 class DaysView:
     """Shows the days of boards."""
 
-    def __init__(self, page: Page, journal: BoardJournal):
+    def __init__(self, page: Page, journal: BoardJournal, sessions: SessionBrowser):
         self._page = page
         self._journal = journal
+        self._sessions = sessions
 
     async def month(self, request: Request, device: str, month: str) -> Response:
         """The calendar of a month; of the last one that has something, if none is named."""
@@ -104,7 +107,8 @@ class DaysView:
         """One day; with `is_one` one turn of it with all of its text that fits."""
         limit = 1 if is_one else TURNS_AT_ONCE
         found = await self._journal.day(device, _parse_day(name), principal, offset, limit, line)
-        sessions, shown = _sessions(found.turns, offset, _WHOLE_BYTES // 5 if is_one else _CUT_TURN)
+        titles = await self._sessions.titles(device, {turn.session for turn in found.turns})
+        sessions, shown = _sessions(found.turns, titles, offset, _WHOLE_BYTES // 5 if is_one else _CUT_TURN)
         note = take_fitting(
             (cut_text(each, _CUT_LINE) for each in found.note.lines), _NOTE_BYTES, lambda each: html_bytes(each) + 20
         )
@@ -154,14 +158,14 @@ def _parse_day(name: str) -> int:
         raise HTTPException(422, f"there is no day {name}") from None
 
 
-def _sessions(turns: Iterable[Turn], offset: int, most: int) -> tuple[list[Session], int]:
+def _sessions(turns: Iterable[Turn], titles: Mapping[str, str], offset: int, most: int) -> tuple[list[Session], int]:
     """Turns by session, as many as fit, and how many these are."""
     placed = [(offset + at, turn, cut_text(turn.text, most)) for at, turn in enumerate(turns)]
     fitting = take_fitting(
         placed, _TURNS_BYTES, lambda each: html_bytes(each[2]) + html_bytes(each[1].who) + _ROW_BYTES
     )
     grouped = itertools.groupby(fitting, key=lambda each: each[1].session)
-    return [Session(name, tuple(group)) for name, group in grouped], len(fitting)
+    return [Session(name, titles.get(name, ""), tuple(group)) for name, group in grouped], len(fitting)
 
 
 def _fitting_memories(memories: Iterable[DayMemory]) -> list[DayMemory]:
@@ -185,10 +189,10 @@ def _month_of(day: int) -> str:
     return day_name(day)[:7]
 
 
-def make_router(page: Page, journal: BoardJournal) -> APIRouter:
+def make_router(page: Page, journal: BoardJournal, sessions: SessionBrowser) -> APIRouter:
     """Make the routes."""
     router = page.router()
-    shown = DaysView(page, journal)
+    shown = DaysView(page, journal, sessions)
 
     @router.get("/boards/{device}/days", openapi_extra=view())
     async def days(request: Request, device: DeviceName, month: Month = "", turn: TurnId = "") -> Response:

@@ -1,23 +1,25 @@
 """One memory: its text, where it came from, its history, and forms that ask the board to change it."""
 
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import APIRouter, Form, Path, Query, Request, Response
+from fastapi import APIRouter, Form, Path, Request, Response
 from fastapi.responses import RedirectResponse
 
 from engram.memory.records.fields import SOURCES, TYPES
 from engram_host.companion.api.chat import ID_PATTERN
 from engram_host.companion.api.devices import DeviceName
-from engram_host.companion.errors import UnknownEntry
+from engram_host.companion.memories.changes import MemoryChanges
 from engram_host.companion.memories.commands import MemoryEdit
 from engram_host.companion.memories.differences import Span, differences
 from engram_host.companion.memories.outcome import MemoryChange
 from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.memories.types import MemoryDetail, SourceTurn
+from engram_host.companion.memories.undo_order import is_newest_undoable, is_overtaken
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.fitting import take_fitting
 from engram_host.companion.page.page import Page, view
@@ -30,14 +32,16 @@ HISTORY_BYTES = 20000
 _TURN_BYTES = 1000
 _TURNS = 8
 _CHANGES = 8
-_MOST_TEXT = 8000
+MOST_TEXT = 8000
 _SEE_OTHER = 303
+_BASE = "/boards/{device}/memories/{entry}"
+_LEAVING_SECONDS = 60
+"""How long after it was asked for a forgotten memory is expected to leave the copy."""
 
 EntryId = Annotated[str, Path(pattern=r"^m[0-9]{1,9}$")]
-OtherId = Annotated[str, Query(pattern=r"^ ?m[0-9]{1,9} ?$")]
 Was = Annotated[int, Form(ge=1, le=1 << 40)]
 Words = Annotated[str, Form(max_length=1000)]
-Text = Annotated[str, Form(max_length=_MOST_TEXT)]
+Text = Annotated[str, Form(max_length=MOST_TEXT)]
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,9 @@ class MemoryView:
         board = await self._overviews.summary(device)
         found = await self._browser.detail(device, entry)
         changes = await self._changes.newest(device, _CHANGES, entry)
+        changes = [
+            replace(each, is_undoable=each.is_undoable and not is_overtaken(each, found.entry.line)) for each in changes
+        ]
         conflict = _conflict(changes, entry)
         line = shown_memory(found.entry.line)
         versions, is_cut = self._versions(request, found, board.row.zone)
@@ -85,37 +92,12 @@ class MemoryView:
             conflict=conflict,
             difference=differences(line.content, conflict.text) if conflict else [],
             draft=conflict.text if conflict else line.content,
-            is_behind=any(_is_behind(change, line) for change in changes),
+            is_undoable=is_newest_undoable(found, changes),
+            is_behind=any(_is_behind(change, line) for change in changes) or _is_leaving(changes, entry),
             types=TYPES,
             sources=SOURCES,
             key=new_key(),
-            most=_MOST_TEXT,
-        )
-
-    async def show_merge(self, request: Request, device: str, entry: str, other: str) -> Response:
-        """Two memories beside each other, and a form for the text of both."""
-        if entry == other:
-            raise UnknownEntry(other, "is the same memory: name another one.")
-        board = await self._overviews.summary(device)
-        kept, gone = await self._browser.detail(device, entry), await self._browser.detail(device, other)
-        lines = [shown_memory(each.entry.line) for each in (kept, gone)]
-        texts = [line.content for line in lines]
-        draft = texts[0] if texts[1] in texts[0] else texts[1] if texts[0] in texts[1] else "\n".join(texts)
-        tags = dict.fromkeys(lines[0].tags + lines[1].tags)
-        return self._page.render(
-            request,
-            "memory_merge.html",
-            page_key="boards",
-            board=board,
-            device=device,
-            kept=kept,
-            gone=gone,
-            kept_line=lines[0],
-            gone_line=lines[1],
-            draft=draft,
-            tags=list(tags)[:3],
-            key=new_key(),
-            most=_MOST_TEXT,
+            most=MOST_TEXT,
         )
 
     def _versions(self, request: Request, found: MemoryDetail, zone: BoardZone) -> tuple[Sequence[str], bool]:
@@ -143,9 +125,9 @@ class MemoryView:
             return edit
         shown = shown_memory(line)
         return MemoryEdit(
-            None if edit.text == _plain(shown.content) else edit.text,
-            None if edit.tags == _listed(", ".join(shown.tags)) else edit.tags,
-            None if edit.keywords == _listed(", ".join(shown.keywords)) else edit.keywords,
+            None if edit.text == plain_text(shown.content) else edit.text,
+            None if edit.tags == listed_words(", ".join(shown.tags)) else edit.tags,
+            None if edit.keywords == listed_words(", ".join(shown.keywords)) else edit.keywords,
             None if edit.type == shown.type else edit.type,
             None if edit.importance == shown.importance else edit.importance,
         )
@@ -165,6 +147,15 @@ def _conflict(changes: list[MemoryChange], entry: str) -> MemoryChange | None:
 def _is_behind(change: MemoryChange, line: ShownMemory) -> bool:
     """Whether the board has made a change that its copy here has not yet."""
     return change.state == "done" and change.kind in ("edit", "merge") and change.was == line.seq
+
+
+def _is_leaving(changes: list[MemoryChange], entry: str) -> bool:
+    """Whether the board has just forgotten a memory that its copy here still has."""
+    newest = next((change for change in changes if change.entry == entry), None)
+    if newest is None or newest.state != "done" or newest.kind not in ("forget", "drop"):
+        return False
+    # Later the board may have brought it back itself, which no change here says.
+    return time.time() - newest.at < _LEAVING_SECONDS
 
 
 def _spans(older: ShownMemory | None, line: ShownMemory) -> list[Span]:
@@ -196,11 +187,13 @@ def _shown_turn(turn: SourceTurn) -> ShownTurn:
     return ShownTurn(turn.id, str(line.get("who", "")), at if isinstance(at, int) else 0, text, is_coming=False)
 
 
-def _listed(words: str) -> tuple[str, ...]:
+def listed_words(words: str) -> tuple[str, ...]:
+    """The words of a field of a form that has commas between them."""
     return tuple(word.strip() for word in words.split(",") if word.strip())
 
 
-def _plain(text: str) -> str:
+def plain_text(text: str) -> str:
+    """The text of a field of a form, as a memory has it."""
     return text.replace("\r\n", "\n").strip()
 
 
@@ -209,17 +202,12 @@ def make_router(page: Page, overviews: BoardOverviews, services: MemoryServices)
     changes = services.changes
     router = page.router()
     memories = MemoryView(page, overviews, services)
-    base = "/boards/{device}/memories/{entry}"
 
-    @router.get(base, openapi_extra=view())
+    @router.get(_BASE, openapi_extra=view())
     async def memory(request: Request, device: DeviceName, entry: EntryId) -> Response:
         return await memories.show(request, device, entry)
 
-    @router.get(base + "/merge", openapi_extra=view())
-    async def ask_merge(request: Request, device: DeviceName, entry: EntryId, other: OtherId) -> Response:
-        return await memories.show_merge(request, device, entry, other.strip())
-
-    @router.post(base + "/edit", openapi_extra=view(form=True))
+    @router.post(_BASE + "/edit", openapi_extra=view(form=True))
     async def edit(
         device: DeviceName,
         entry: EntryId,
@@ -231,40 +219,38 @@ def make_router(page: Page, overviews: BoardOverviews, services: MemoryServices)
         type: Annotated[str, Form(max_length=40)] = "",
         importance: Annotated[float | None, Form(ge=0, le=1)] = None,
     ) -> Response:
-        wanted = MemoryEdit(_plain(text), _listed(tags) or None, _listed(keywords), type or None, importance)
+        wanted = MemoryEdit(
+            plain_text(text), listed_words(tags) or None, listed_words(keywords), type or None, importance
+        )
         await changes.edit(device, entry, was, await memories.without_unchanged(device, entry, was, wanted), key)
         return memories.after(device, entry)
 
-    @router.post(base + "/pin", openapi_extra=view(form=True))
+    @router.post(_BASE + "/pin", openapi_extra=view(form=True))
     async def pin(
         device: DeviceName, entry: EntryId, key: Key, pinned: Annotated[str, Form(max_length=10)] = ""
     ) -> Response:
         await changes.pin(device, entry, key, is_pinned=bool(pinned))
         return memories.after(device, entry)
 
-    @router.post(base + "/forget", openapi_extra=view(form=True))
+    @router.post(_BASE + "/forget", openapi_extra=view(form=True))
     async def forget(
         device: DeviceName, entry: EntryId, key: Key, was: Was, turns: Annotated[str, Form(max_length=10)] = ""
     ) -> Response:
         await changes.forget(device, entry, was, key, with_turns=bool(turns))
         return RedirectResponse(f"/boards/{device}/memories#changes", _SEE_OTHER)
 
-    @router.post(base + "/merge", openapi_extra=view(form=True))
-    async def merge(
-        device: DeviceName,
-        entry: EntryId,
-        key: Key,
-        was: Was,
-        other: Annotated[str, Form(pattern=r"^m[0-9]{1,9}$")],
-        other_was: Was,
-        text: Text = "",
-        tags: Words = "",
-    ) -> Response:
-        wanted = MemoryEdit(_plain(text), _listed(tags) or None)
-        await changes.merge(device, entry, was, other, other_was, wanted, key)
+    _add_undoing(router, memories, changes)
+    return router
+
+
+def _add_undoing(router: APIRouter, memories: MemoryView, changes: MemoryChanges) -> None:
+    @router.post(_BASE + "/undo-newest", openapi_extra=view(form=True))
+    async def undo_newest(device: DeviceName, entry: EntryId, key: Key, was: Was) -> Response:
+        """Undo the newest version, which was made on the board itself."""
+        await changes.undo_newest(device, entry, was, key)
         return memories.after(device, entry)
 
-    @router.post(base + "/undo", openapi_extra=view(form=True))
+    @router.post(_BASE + "/undo", openapi_extra=view(form=True))
     async def undo_entry(
         device: DeviceName, entry: EntryId, key: Key, message: Annotated[str, Form(pattern=ID_PATTERN)]
     ) -> Response:
@@ -285,5 +271,3 @@ def make_router(page: Page, overviews: BoardOverviews, services: MemoryServices)
         else:
             await changes.cancel(device, id)
         return RedirectResponse(f"/boards/{device}/memories{'/' if back else ''}{quote(back)}#changes", _SEE_OTHER)
-
-    return router

@@ -17,7 +17,7 @@ from engram_host.companion.store.replication_rules import admit_sender
 from engram_host.companion.types import Sender
 
 STATUS_DAYS_KEPT = 400
-"""Days of which figures are kept."""
+"""Days that figures are kept."""
 
 MOST = (1 << 53) - 1
 """The most of a day's count: a hostile board does not get beyond what a database can keep."""

@@ -18,7 +18,7 @@ from engram_host.companion.store.queries import Rows, placeholders
 from engram_host.companion.types import FOLDER, ConversationLimits, Said
 
 MOST_OPEN_CHAT = 50
-"""What one chat is owed: if there is more, the oldest goes, and the chat is told."""
+"""What one chat is owed: if there is more, the oldest goes, and the chat gets a notice."""
 
 MOST_OPEN = 2000
 """What all chats are owed: bounds the memory of a companion whose networks are away."""
@@ -154,7 +154,7 @@ class DeliveryTable(DatabaseTable):
 
     @reads
     def dropped_answers(self, rows: Rows, place: ChatPlace) -> int:
-        """How many answers a chat will not get, of which it was not told yet."""
+        """How many answers a chat will not get, without a notice so far."""
         found = rows.run(f"SELECT dropped FROM bridge_chats WHERE {PLACE}", place_key(place))
         return found[0][0] if found else 0
 

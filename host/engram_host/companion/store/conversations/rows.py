@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from engram_host.companion.errors import Refused, TooManyWaiting, UnknownConversation
+from engram_host.companion.errors import REFUSALS, Refused, TooManyWaiting, UnknownConversation
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.replication_rules import HELLO_FIRST
 from engram_host.companion.types import (
@@ -20,7 +20,7 @@ COLUMNS = (
     "number, device, mid, principal, text, room, is_group, workspace, is_command, state, turn, at, changed, offers, "
     "begun, unnamed, is_cancelled, is_push"
 )
-"""Those of which as_conversation() makes a Conversation."""
+"""Those that as_conversation() reads."""
 
 ONE = "device = ? AND mid = ?"
 OPEN = "state IN ('waiting', 'taken', 'answering')"
@@ -57,12 +57,10 @@ def check_room(rows: Rows, device: str, said: Said, limits: ConversationLimits) 
     waiting = rows.run(sql, (device,))
     own = sum(principal == said.principal for principal, _ in waiting)
     if own >= limits.person_messages:
-        raise TooManyWaiting(
-            f"{own} messages of {said.principal} wait for {device} already: wait until it has answered some."
-        )
+        raise TooManyWaiting(REFUSALS.say("many_of_one", count=own, principal=said.principal, board=device))
     size = sum(length for _, length in waiting) + len(said.text)
     if len(waiting) >= limits.board_messages or size > limits.board_bytes:
-        raise TooManyWaiting(f"{len(waiting)} messages wait for {device} already: wait until it has answered some.")
+        raise TooManyWaiting(REFUSALS.say("many_waiting", count=len(waiting), board=device))
 
 
 def insert_conversation(
@@ -137,7 +135,7 @@ def as_conversation(row: Sequence[Any]) -> Conversation:
 
 
 def begin_answer(rows: Rows, found: Conversation, offer: int) -> None:
-    """Begin the answer to an offer, in place of the one of which there are some pieces already."""
+    """Begin the answer to an offer, in place of one with some pieces already."""
     key = (found.device, found.said.mid)
     rows.run(f"UPDATE conversations SET attempt = ? WHERE {ONE}", (offer, *key))
     if last := _last_piece(rows, found):

@@ -171,7 +171,7 @@ class ConversationTable(DatabaseTable):
 
     @reads
     def is_behind_another(self, rows: Rows, found: Conversation, since: int) -> bool:
-        """Whether the board has an earlier message in work, of which something was heard since a time."""
+        """Whether the board has an earlier message in work, and has been heard about it since a time."""
         sql = f"SELECT 1 FROM conversations WHERE device = ? AND {OPEN} AND number < ? AND offers > 0 AND changed >= ? LIMIT 1"
         return bool(rows.run(sql, (found.device, found.number, since)))
 

@@ -1,0 +1,1 @@
+"""Timers: something is said, called or asked at a moment, every day, or every few minutes."""

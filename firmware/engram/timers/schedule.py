@@ -1,0 +1,114 @@
+"""When a timer is due, by the fields of its line, and how people read it.
+
+    {"due": ..}                            once
+    {"due": .., "minute": 480, "days": 31} at a minute of the local day, on days of the week; bit 0 is Monday
+    {"due": .., "every": 30}               every so many minutes, counted from `due`
+
+Local times follow the zone's rule: a day has each of its minutes once (see Clock.moment), whatever daylight saving does.
+"""
+
+from engram.compat import const
+
+EVERY_DAY = const(127)
+WEEKDAYS = const(31)
+WEEKEND = const(96)
+
+_DAY = const(86400)
+_WEEK = const(7)
+_SLACK = const(7200)  # by which a period may be longer, since clocks are set
+_NAMES = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
+
+
+def repeats(fields: dict) -> bool:
+    """Whether a timer is due more than once."""
+    return "minute" in fields or "every" in fields
+
+
+def next_after(fields: dict, clock, at: int) -> int:
+    """The first moment after `at` at which a timer that repeats is due; 0 for one that does not."""
+    if "every" in fields:
+        step = fields["every"] * 60
+        due = fields["due"]
+        return due + ((at - due) // step + 1) * step if at >= due else due - (due - at - 1) // step * step
+    if "minute" in fields:
+        day = clock.day_number(at) - 1  # where a gap moves a moment to the next day
+        while True:
+            due = clock.moment(day, fields["minute"])
+            if due > at and fields["days"] >> weekday(day) & 1:
+                return due
+            day += 1
+    return 0
+
+
+def newest(fields: dict, clock, due: int, now: int) -> int:
+    """The latest moment up to `now` at which a timer was due that is due since `due`."""
+    if "every" in fields and fields["due"] <= now:
+        step = fields["every"] * 60
+        return max(due, fields["due"] + (now - fields["due"]) // step * step)
+    if "minute" in fields:
+        day = clock.day_number(now)
+        for back in range(-1, _WEEK + 1):
+            found = clock.moment(day - back, fields["minute"])
+            if found <= now and fields["days"] >> weekday(day - back) & 1:
+                return max(due, found)
+    return due
+
+
+def is_misplaced(fields: dict, clock, now: int) -> bool:
+    """Whether the next moment of a timer that repeats cannot be right: the clock was wrong, or the zone has changed."""
+    due = fields["due"]
+    if due <= now:
+        return False
+    if "every" in fields:
+        return due > now + fields["every"] * 60 + _SLACK
+    if "minute" in fields:
+        day, minute = clock.day_number(due), fields["minute"]
+        return due > now + (_WEEK + 1) * _DAY or due not in (clock.moment(day, minute), clock.moment(day - 1, minute))
+    return False
+
+
+def weekday(day: int) -> int:
+    """The day of the week of a day since 1970-01-01, Monday being 0."""
+    return (day + 3) % _WEEK
+
+
+def describe(fields: dict, clock) -> str:
+    """When a timer is due, with day and time in full."""
+    due = fields["due"]
+    if "every" in fields:
+        often = "every " + duration(fields["every"] * 60)
+        return often if "guess" in fields else often + ", next " + moment_name(clock, due)
+    if "minute" in fields:
+        minute = fields["minute"]
+        often = "%s at %02d:%02d" % (_days_name(fields["days"]), minute // 60, minute % 60)
+        return often if "guess" in fields else often + ", next " + moment_name(clock, due)
+    if "guess" in fields:
+        return "in " + duration(max(60, due - clock.now()))
+    return "on " + moment_name(clock, due)
+
+
+def moment_name(clock, at: int) -> str:
+    """A moment with its day of the week, as "Friday 2026-11-27 08:00"."""
+    return _NAMES.split(" ")[weekday(clock.day_number(at))] + " " + clock.minute(at)
+
+
+def duration(seconds: int) -> str:
+    """Some seconds in words."""
+    minutes = (seconds + 30) // 60
+    hours, rest = minutes // 60, minutes % 60
+    if not hours:
+        return "%d min" % minutes
+    if hours >= 48:
+        return "%d days" % (hours // 24)
+    return "%d h %d min" % (hours, rest) if rest else "%d h" % hours
+
+
+def _days_name(days: int) -> str:
+    if days == EVERY_DAY:
+        return "every day"
+    if days == WEEKDAYS:
+        return "on weekdays"
+    if days == WEEKEND:
+        return "on weekends"
+    names = _NAMES.split(" ")
+    return "every " + ", ".join([names[at] for at in range(_WEEK) if days >> at & 1])

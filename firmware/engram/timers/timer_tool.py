@@ -1,0 +1,60 @@
+"""The tool `timer`, as the Toolbox has those of a person's own; what it does is loaded when it is called."""
+
+from engram.compat import const
+from engram.lazy import lazy
+
+NAME = "timer"
+DESCRIPTION = const(
+    "Timers of this chat. add: text is said at its time; with kind ask you answer text then. One of: at, a local day and "
+    "time; time with days, which repeats; in_minutes; every_minutes. list, remove by id."
+)
+SCHEMA = const(
+    '{"type":"object","properties":{"action":{"type":"string","enum":["add","list","remove"]},"kind":{"type":"string",'
+    '"enum":["say","ask","tool"]},"text":{"type":"string"},"at":{"type":"string","description":"such as 2026-01-31 08:00"},'
+    '"time":{"type":"string","description":"such as 07:30"},"days":{"type":"string","description":"daily, weekdays, weekends, '
+    'or names such as monday friday"},"in_minutes":{"type":"integer","minimum":1},"every_minutes":{"type":"integer",'
+    '"minimum":5},'
+    '"tool":{"type":"string"},"arguments":{"type":"string","description":"of the tool, as JSON"},"id":{"type":"string"}},'
+    '"required":["action"],"additionalProperties":false}'
+)
+
+
+class TimerTool:
+    """The tool of one board's timers, which find_timers() gives.
+
+    check_tool(name, arguments, caller, is_confirmed) refuses a tool that a timer may not call.
+    """
+
+    name = NAME
+    description = DESCRIPTION
+    schema = SCHEMA
+    confirm = False
+    timeout_ms = 10_000
+    wants_caller = True
+    task = None
+
+    def __init__(self, find_timers, check_tool):
+        self._find_timers = find_timers
+        self._check_tool = check_tool
+
+    def for_caller(self, _caller):
+        """What the model is offered: all may set timers, and see their own."""
+        return self
+
+    def run(self, caller, **arguments) -> dict:
+        """The result of a call."""
+        with lazy("timers.tool", "timers.rules", "timers.when", "text.phrases"):
+            from engram.timers import tool
+
+            return tool.run(self._find_timers, self._check_tool, caller, arguments)
+
+    def notice(self, _arguments: dict, value: dict) -> str:
+        """The line for the person after a call, "" for none."""
+        if "removed" in value:
+            return "no more timer " + value["removed"]
+        if "id" not in value:
+            return ""
+        with lazy("timers.tool", "timers.rules", "timers.when", "text.phrases"):
+            from engram.timers import tool
+
+            return tool.described(value["id"], value["kind"], value["when"], value["text"])

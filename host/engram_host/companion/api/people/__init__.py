@@ -1,0 +1,1 @@
+"""Routes on people: who may talk to boards, and what each of them sees."""

@@ -1,0 +1,50 @@
+"""A board's reports of an import are read however they were damaged on their way: what is left has the right form."""
+
+import json
+import random
+
+import pytest
+
+from engram_host.transfer.report import parse_reports, read_reports
+
+OUTCOME = {
+    "counts": {"stored": 1, "refused": 1},
+    "ids": ["m5"],
+    "files": [],
+    "unknown": ["colour"],
+    "notes": ["a note"],
+}
+REFUSAL = {"line": 2, "code": "tags", "why": "tags: too many."}
+OTHERS = [None, 5, "text", [], {}, [5], {"stored": "many"}]
+
+
+def test_the_outcome_and_each_refused_line_are_read():
+    texts = [json.dumps(each) for each in ({"recalled": []}, REFUSAL, OUTCOME)]
+    assert read_reports(parse_reports(texts)) == (OUTCOME, [REFUSAL])
+
+
+def test_a_report_of_counts_alone_is_read():
+    outcome, _ = read_reports([{"counts": {"changed": 1}}])
+    assert outcome == {"counts": {"changed": 1}, "ids": [], "files": [], "unknown": [], "notes": []}
+
+
+@pytest.mark.parametrize("text", ["", "{broken", "[]", "5", '{"counts":', "null"])
+def test_what_is_no_report_is_left_out(text: str):
+    assert parse_reports([text, json.dumps(OUTCOME)]) == [OUTCOME]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_report_with_a_field_of_another_form_is_passed_over_or_has_the_right_one(seed: int):
+    chance = random.Random(seed)
+    outcome, refusal = dict(OUTCOME), dict(REFUSAL)
+    for report in (outcome, refusal):
+        name = chance.choice([*report])
+        report[name] = chance.choice(OTHERS)
+        if chance.random() < 0.3:
+            del report[name]
+    found, refused = read_reports([refusal, outcome])
+    if found is not None:
+        assert all(type(count) is int for count in found["counts"].values())
+        lists = found["ids"], found["files"], found["unknown"], found["notes"]
+        assert all(type(each) is str for values in lists for each in values)
+    assert all([type(part) for part in each.values()] == [int, str, str] for each in refused)

@@ -1,0 +1,77 @@
+"""The companion's own sentences: each is translated for the page, and is recognized again where only its text was kept."""
+
+import ast
+import copy
+import string
+from pathlib import Path
+
+import pytest
+
+import engram_host.companion
+from engram_host.companion.errors import CompanionError, UnknownEntry
+from engram_host.companion.page.catalog import load_catalogs
+from engram_host.companion.page.said import TABLES
+from engram_host.sentences import PLURAL, Sentence, SentenceTable, recognize
+
+SENTENCES = [(table, kind) for table in TABLES for kind in table.kinds]
+CATALOGS = load_catalogs()
+COMPANION = Path(engram_host.companion.__file__).parent
+
+
+def said(table: SentenceTable, kind: str, number: int = 2) -> Sentence:
+    """A sentence of a kind, with a value of its own for each placeholder."""
+    texts = "".join(text for key, text in table.catalog().items() if key.split(".")[1] == kind)
+    names = {name for _, name, _, _ in string.Formatter().parse(texts) if name}
+    return table.say(kind, **{name: number if name == PLURAL else f"the {name} of it" for name in names})
+
+
+@pytest.mark.parametrize("table, kind", SENTENCES, ids=[f"{table.topic}.{kind}" for table, kind in SENTENCES])
+def test_each_kind_is_in_both_catalogs(table: SentenceTable, kind: str):
+    sentence = said(table, kind)
+    assert CATALOGS["en"].say(sentence) == str(sentence)
+    chinese = CATALOGS["zh"].say(sentence)
+    assert chinese != str(sentence)
+    assert all(str(value) in chinese for value in sentence.values.values()), chinese
+
+
+@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize("table, kind", SENTENCES, ids=[f"{table.topic}.{kind}" for table, kind in SENTENCES])
+def test_a_sentence_is_recognized_by_its_text_alone(table: SentenceTable, kind: str, number: int):
+    sentence = said(table, kind, number)
+    found = recognize(TABLES, f"{sentence}")
+    assert found is not None and (found.key, dict(found.values)) == (sentence.key, dict(sentence.values))
+
+
+def test_text_that_is_none_of_the_companions_sentences_stays_as_it_is():
+    for text in ("", "the tea is in the blue tin.", "m1 is not in the copy", "x" * 100_000):
+        assert CATALOGS["zh"].say(text) == text
+
+
+def test_a_value_that_is_a_sentence_is_translated_with_the_sentence_around_it():
+    table = SentenceTable("check_result", {"look_again": "{problem}: look again."})
+    inner = said(TABLES[0], "no_model")
+    assert CATALOGS["zh"].say(inner) in CATALOGS["zh"].say(table.say("look_again", problem=inner))
+
+
+def test_an_error_says_a_sentence_that_is_recognized():
+    problem: CompanionError = UnknownEntry("m12", "not_copied", board="kitchen")
+    assert str(problem) == "m12 is not in the copy of kitchen, or was forgotten."
+    assert "m12" in CATALOGS["zh"].say(str(problem)) and "kitchen" in CATALOGS["zh"].say(str(problem))
+
+
+def test_a_copied_sentence_keeps_its_kind_and_values():
+    sentence = said(TABLES[0], "flash")
+    made = copy.deepcopy(sentence)
+    assert (made, made.key, made.values) == (sentence, sentence.key, sentence.values)
+
+
+def test_what_says_sentences_does_not_know_the_page():
+    """The page translates: what lies below it must not import it."""
+    for path in COMPANION.rglob("*.py"):
+        layer = path.relative_to(COMPANION).parts[0]
+        if layer in ("page", "api", "app.py"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            assert not any(name.startswith("engram_host.companion.page") for name in names), path

@@ -1,0 +1,282 @@
+"""Timers by rule: what is plainly asked for, when it is due, in whose words; and what is no such request."""
+
+from engram.agent.offline import commands
+from engram.agent.openings import may_name_time
+from engram.clock import Clock
+from engram.errors import ArgumentError
+from engram.reminders import rules as intent_rules
+from engram.timers import schedule, when
+from engram.timers.rules import match, match_time
+from support import raises, rounds
+
+NOW = 1790000000  # Monday 2026-09-21 14:13
+CLOCK = Clock(0, lambda: NOW)
+
+TUESDAY = "on Tuesday 2026-09-22 "
+TODAY = "on Monday 2026-09-21 "
+
+# A message, what is said, and when.
+ASKED = (
+    ("remind me to water the plants tomorrow at 8", "water the plants", TUESDAY + "08:00"),
+    ("Remind me tomorrow at 8 to water the plants.", "water the plants", TUESDAY + "08:00"),
+    ("tomorrow at 8 remind me to water the plants", "water the plants", TUESDAY + "08:00"),
+    ("Hey Engram, could you please remind me to call Eve at 8pm?", "call Eve", TODAY + "20:00"),
+    ("remind me to call Eve at 8", "call Eve", TUESDAY + "08:00"),
+    ("remind me at five to call Bob", "call Bob", TUESDAY + "05:00"),
+    ("remind me at 17:30 to call Bob", "call Bob", TODAY + "17:30"),
+    ("remind me to call Bob at half past 7 in the evening", "call Bob", TODAY + "19:30"),
+    ("remind me to call Bob at quarter to 8", "call Bob", TUESDAY + "07:45"),
+    ("remind me to eat at noon", "eat", TUESDAY + "12:00"),
+    ("remind me to sleep at midnight", "sleep", TUESDAY + "00:00"),
+    ("remind me tonight at 8 to lock the door", "lock the door", TODAY + "20:00"),
+    ("remind me this evening to lock the door", "lock the door", TODAY + "19:00"),
+    ("remind me tomorrow to call Bob", "call Bob", TUESDAY + "09:00"),
+    ("remind me tomorrow morning to call Bob", "call Bob", TUESDAY + "08:00"),
+    ("remind me tomorrow to call Bob at 8", "call Bob", TUESDAY + "08:00"),
+    ("remind me the day after tomorrow at 3pm to pay", "pay", "on Wednesday 2026-09-23 15:00"),
+    ("remind me in 20 minutes to check the oven", "check the oven", 20 * 60),
+    ("remind me to check the oven in half an hour", "check the oven", 30 * 60),
+    ("in an hour and a half remind us to leave", "leave", 90 * 60),
+    ("in 2 hours and 15 minutes remind me to leave", "leave", 135 * 60),
+    ("remind me in 3 days to pay the bill", "pay the bill", "on Thursday 2026-09-24 09:00"),
+    ("remind me on Monday at 9 about the meeting", "the meeting", "on Monday 2026-09-28 09:00"),
+    ("remind me of the dentist on Friday at 9:15", "the dentist", "on Friday 2026-09-25 09:15"),
+    ("remind me on March 5th at 9 that the lease ends", "the lease ends", "on Friday 2027-03-05 09:00"),
+    ("remind me on 24 December 2026 at 18:00 to call home", "call home", "on Thursday 2026-12-24 18:00"),
+    ("remind me on 2026-12-24 at 6pm to call home", "call home", "on Thursday 2026-12-24 18:00"),
+    (
+        "remind me every day at 7 to take the pills",
+        "take the pills",
+        "every day at 07:00, next Tuesday 2026-09-22 07:00",
+    ),
+    (
+        "every morning at 7 remind me to take 2 pills",
+        "take 2 pills",
+        "every day at 07:00, next Tuesday 2026-09-22 07:00",
+    ),
+    ("remind me daily at 21:30 to lock up", "lock up", "every day at 21:30, next Monday 2026-09-21 21:30"),
+    (
+        "remind me on weekdays at 7:30 to pack lunch",
+        "pack lunch",
+        "on weekdays at 07:30, next Tuesday 2026-09-22 07:30",
+    ),
+    (
+        "remind me to take out the bins every Monday and Thursday at 9",
+        "take out the bins",
+        "every Monday, Thursday at 09:00, next Thursday 2026-09-24 09:00",
+    ),
+    ("remind me on Fridays at 5pm to back up", "back up", "every Friday at 17:00, next Friday 2026-09-25 17:00"),
+    ("every weekend at 10 remind me to rest", "rest", "on weekends at 10:00, next Saturday 2026-09-26 10:00"),
+    ("remind me every 30 minutes to stretch", "stretch", "every 30 min, next Monday 2026-09-21 14:43"),
+    ("remind me every hour to drink", "drink", "every 1 h, next Monday 2026-09-21 15:13"),
+    ("please remind me to buy 5 apples at 6pm, ok?", "buy 5 apples", TODAY + "18:00"),
+    ("wake me up at 6:45", "wake me up", TUESDAY + "06:45"),
+    ("set a timer for 20 minutes", "a timer for 20 minutes", 20 * 60),
+    ("set a 5 minute timer", "5 minute timer", 5 * 60),
+    ("set an alarm for 7am tomorrow", "an alarm for 7am tomorrow", TUESDAY + "07:00"),
+    ("明天八点提醒我浇花", "浇花", TUESDAY + "08:00"),
+    ("提醒我明天早上8点半浇花。", "浇花", TUESDAY + "08:30"),
+    ("请在下午三点提醒我开会", "开会", TODAY + "15:00"),
+    ("晚上九点一刻提醒我锁门", "锁门", TODAY + "21:15"),
+    ("明晚8点提醒我们吃药", "吃药", TUESDAY + "20:00"),
+    ("20:30提醒我锁门", "锁门", TODAY + "20:30"),
+    ("二十分钟后提醒我关火", "关火", 20 * 60),
+    ("半小时后提醒我关火", "关火", 30 * 60),
+    ("一个半小时后提醒我收衣服", "收衣服", 90 * 60),
+    ("过15分钟提醒我看锅", "看锅", 15 * 60),
+    ("三天后提醒我交房租", "交房租", "on Thursday 2026-09-24 09:00"),
+    ("後天上午十點提醒我去銀行", "去銀行", "on Wednesday 2026-09-23 10:00"),
+    ("周五下午三点提醒我交报告", "交报告", "on Friday 2026-09-25 15:00"),
+    ("下周一九点提醒我开会", "开会", "on Monday 2026-09-28 09:00"),
+    ("12月24日晚上6点提醒我打电话", "打电话", "on Thursday 2026-12-24 18:00"),
+    ("每天早上七点提醒我吃药", "吃药", "every day at 07:00, next Tuesday 2026-09-22 07:00"),
+    ("每个工作日九点提醒我打卡", "打卡", "on weekdays at 09:00, next Tuesday 2026-09-22 09:00"),
+    ("每周一和周四下午三点提醒我倒垃圾", "倒垃圾", "every Monday, Thursday at 15:00, next Monday 2026-09-21 15:00"),
+    ("每周一到五七点半提醒我出门", "出门", "on weekdays at 07:30, next Tuesday 2026-09-22 07:30"),
+    ("每隔30分钟提醒我喝水", "喝水", "every 30 min, next Monday 2026-09-21 14:43"),
+    ("每小时提醒我站起来", "站起来", "every 1 h, next Monday 2026-09-21 15:13"),
+    ("明天早上七点叫我起床", "叫我起床", TUESDAY + "07:00"),
+    ("设一个20分钟的定时器", "20分钟的定时器", 20 * 60),
+    ("凌晨三点提醒我看流星", "看流星", TUESDAY + "03:00"),
+)
+
+# The same of what the agent is to answer.
+ANSWERED = (
+    ("at 7, tell me what is on today", "tell me what is on today", TUESDAY + "07:00"),
+    (
+        "every day at 7 tell me what is on today",
+        "tell me what is on today",
+        "every day at 07:00, next Tuesday 2026-09-22 07:00",
+    ),
+    (
+        "tell me every weekday at 8 what is on today",
+        "what is on today",
+        "on weekdays at 08:00, next Tuesday 2026-09-22 08:00",
+    ),
+    ("in 20 minutes tell me how warm it is", "tell me how warm it is", 20 * 60),
+    ("每天早上七点告诉我今天有什么安排", "告诉我今天有什么安排", "every day at 07:00, next Tuesday 2026-09-22 07:00"),
+    ("明天八点告诉我天气", "告诉我天气", TUESDAY + "08:00"),
+)
+
+NOT_ASKED = (
+    "remind me to buy milk",
+    "remind me",
+    "remind me at 8",
+    "remind me tomorrow at 8 of it",
+    "remind me what we did at 8",
+    "remind me that the meeting is at 9",
+    "remind me how old I was at 8",
+    "remind me when I get home to water the plants",
+    "remind me to read chapter 8",
+    "you reminded me at 8 to water the plants",
+    "yesterday at 8 you reminded me to water the plants",
+    "did you remind me at 8 to water the plants?",
+    "do you remind me to water the plants tomorrow at 8?",
+    "don't remind me to water the plants at 8",
+    "never remind me at 8 to water the plants",
+    "he said: remind me at 8 to call Bob",
+    '"remind me at 8 to call Bob"',
+    "“remind me at 8 to call Bob”",
+    "my mother always says remind me at 8 to call Bob",
+    "I think you can remind me at 8 to call Bob",
+    "songs remind me of school every day at 8",
+    "at 8 he told me to go",
+    "at 8 I remind myself to drink",
+    "tell me what happened at 7",
+    "tell me what is on tomorrow at 7",
+    "tell me a joke",
+    "tomorrow tell me a joke",
+    "tell me about the day at 8",
+    "in 2 hours I will go",
+    "every day at 7 I run",
+    "I woke up at 7",
+    "wake me when it is over",
+    "wake me up",
+    "set a timer",
+    "set the table for 8",
+    "the alarm for 7 did not ring",
+    "remind me at 25:00 to go",
+    "remind me at 8:75 to go",
+    "this reminds me of Spain at 8",
+    "",
+    "提醒我",
+    "提醒我买油漆",
+    "你昨天八点提醒我浇花",
+    "八点提醒我了",
+    "提醒我的是八点的会",
+    "他说明天八点提醒我浇花",
+    "“明天八点提醒我浇花”",
+    "明天八点你提醒我浇花了吗？",
+    "不要明天八点提醒我浇花",
+    "明天八点我要开会",
+    "明天八点提醒我",
+    "每天早上七点我跑步",
+    "告诉我今天有什么安排",
+    "告诉我明天八点的天气怎么样？",
+    "有时间提醒我浇花",
+    "提到油漆时提醒我买刷子",
+    "谁明天八点提醒我？",
+)
+
+
+def _when(time):
+    """When a time that was read is due, as people read it; the seconds until then if it was said so."""
+    found = when.resolve("say", "x", time, CLOCK)
+    if found.after:
+        return found.after
+    fields: dict = {"due": found.at}
+    if found.every:
+        fields = {"due": NOW + 60 * found.every, "every": found.every}
+    elif found.days:
+        fields = {"minute": found.minute, "days": found.days}
+        fields["due"] = schedule.next_after(fields, CLOCK, NOW)
+    return schedule.describe(fields, CLOCK)
+
+
+def test_what_is_plainly_asked_for_is_found_in_the_words_of_the_person():
+    for kind, sentences in (("say", ASKED), ("ask", ANSWERED)):
+        for said, what, time in sentences:
+            found = match(said)
+            assert found, said
+            assert (found.kind, found.what, _when(found.time)) == (kind, what, time), (said, found, _when(found.time))
+            assert may_name_time(said), said
+            assert [kind for kind, _ in commands(said)] == ["time"], said
+
+
+def test_what_is_no_clear_request_is_none():
+    for said in NOT_ASKED:
+        assert match(said) is None, (said, match(said))
+
+
+def test_a_subject_makes_a_reminder_and_a_time_makes_a_timer():
+    for said, kind in (
+        ("when the paint shop comes up, remind me to buy brushes", "intend"),
+        ("remind me of the brushes when paint comes up", "intend"),
+        ("当提到油漆时提醒我买刷子", "intend"),
+        ("remind me of the brushes at 8", "time"),
+        ("八点提醒我买刷子", "time"),
+    ):
+        assert [kind for kind, _ in commands(said)] == [kind], said
+        assert (intent_rules.match(said) is not None) == (kind == "intend"), said
+
+
+def test_what_follows_is_the_rest_of_the_message():
+    found = match("remind me to call Bob at 8pm. How far is the moon?")
+    assert found and (found.what, found.rest) == ("call Bob", "How far is the moon?")
+    found = match("明天八点提醒我浇花。你知道月亮有多远吗？")
+    assert found and (found.what, found.rest) == ("浇花", "你知道月亮有多远吗？")
+
+
+def test_a_day_that_has_passed_is_refused():
+    for said in (
+        "remind me today at 8 to go",
+        "remind me on 2026-01-31 at 8 to go",
+        "remind me on February 30 at 8 to go",
+    ):
+        found = match(said)
+        assert found, said
+        try:
+            at = when.resolve("say", found.what, found.time, CLOCK).at
+        except ArgumentError:
+            continue
+        assert at <= NOW, said
+
+
+def test_until_the_clock_is_set_only_what_needs_none_is_found():
+    unset = Clock(0, lambda: 1000)
+    for said in ("remind me tomorrow at 8 to go", "remind me at 8 to go", "remind me on Monday at 8 to go"):
+        found = match(said)
+        with raises(ArgumentError):
+            when.resolve("say", "go", found.time, unset)
+    for said in ("remind me in 20 minutes to go", "remind me every day at 8 to go", "remind me every 30 minutes to go"):
+        when.resolve("say", "go", match(said).time, unset)
+
+
+def test_a_time_may_stand_before_or_behind_what_is_typed():
+    for typed, what in (
+        ("tomorrow at 8 water the plants", "water the plants"),
+        ("water the plants tomorrow at 8", "water the plants"),
+        ("every day at 7 ask what is on today", "ask what is on today"),
+        ("22:00 pin lamp off", "pin lamp off"),
+        ("明天八点浇花", "浇花"),
+        ("每天早上七点 吃药", "吃药"),
+    ):
+        found = match_time(typed)
+        assert found and found[1] == what, (typed, found)
+    assert match_time("water the plants") is None
+
+
+def test_whatever_somebody_says_the_rules_end():
+    import random
+
+    pieces = (
+        [said for said, _, _ in ASKED]
+        + list(NOT_ASKED)
+        + ["每周", "每", "十", "十十", "at", "in a", "every", "set a timer for"]
+    )
+    chosen = random.Random(1) if hasattr(random, "Random") else random
+    for _ in range(rounds(3000, 100)):
+        first, second = chosen.choice(pieces), chosen.choice(pieces)
+        cut = chosen.getrandbits(5)
+        match((first[:cut] + " " + second[cut:])[:200])
+        match_time(first[cut:] + second)

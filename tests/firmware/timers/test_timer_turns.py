@@ -1,0 +1,302 @@
+"""Timers that ask the agent or call a tool: once each, within their budget of model calls, and never for others."""
+
+from engram.errors import ArgumentError, ModelUnavailable
+from engram.llm.types import Call
+from engram.memory.access import OWNER
+from support import raises, wait_until
+from timed import ANN, CHAT, DAY, EIGHT, GROUP, HOUR, MINUTE, Timed, script
+from turns import say
+
+
+class Toolbox:
+    """Stands for the toolbox, and takes only what that takes."""
+
+    def __init__(self):
+        self.called = []
+        self.answer = True, '"ok"'
+        self.waits_for = None
+
+    def check(self, name, arguments, caller, is_confirmed=False):
+        if name not in ("lamp", "pump") or not isinstance(arguments, dict):
+            raise ArgumentError("tool", "there is no tool %s." % name)
+        if caller.principal != "owner" or caller.group:
+            raise ArgumentError("tool", "%s may not be used here." % name)
+        if name == "pump" and not is_confirmed:
+            raise ArgumentError(name, "runs only after a yes of the person.")
+
+    async def call(self, name, arguments, caller, is_confirmed=False):
+        try:
+            self.check(name, arguments, caller, is_confirmed)
+        except ArgumentError as error:
+            return False, str(error)
+        self.called.append((name, arguments, caller.principal))
+        if self.waits_for:
+            await self.waits_for.wait()
+        return self.answer
+
+
+def _asking(*steps, budget=24, **settings):
+    return Timed(script(*steps), timers_calls_a_day=budget, **settings)
+
+
+def _is_busy(timed):
+    return timed.timers._telling is not None and timed.timers._telling.is_busy
+
+
+async def _told(timed, seconds, step=MINUTE):
+    """What was told while time went on, once no turn is under way."""
+    told = []
+    while seconds > 0:
+        told += await timed.pass_time(min(seconds, step), step)
+        if _is_busy(timed):
+            await wait_until("the turn is over", lambda: not _is_busy(timed))
+            await timed.look()
+            told += timed.told()
+        seconds -= step
+    return told
+
+
+async def test_the_agent_is_asked_as_who_set_it_and_its_answer_is_told_and_kept_once():
+    timed = _asking("Nothing is on today.")
+    timed.add(ANN, "ask", "what is on today?", at=EIGHT)
+    assert await _told(timed, EIGHT - timed.board.now + 2 * MINUTE) == [("net 2", "Nothing is on today.")]
+    assert "what is on today?" in timed.board.model.requests[0][-1]
+    journal = timed.board.journal
+    turns = [journal.turn(seq) for seq in journal.window(journal.current(ANN), 10)]
+    assert [(turn["role"], turn["who"], turn["text"]) for turn in turns] == [
+        ("user", "ann", "what is on today?"),
+        ("assistant", "engram", "Nothing is on today."),
+    ]
+    assert turns[0]["mid"] == "timer:w1:%d" % EIGHT and turns[1]["to"] == "net 2"
+    assert await _told(timed, DAY, HOUR) == [] and timed.board.model.asked == 1
+
+
+async def test_without_a_model_it_says_why():
+    timed = Timed()
+    timed.add(CHAT, "ask", "what is on today?", at=EIGHT)
+    (told,) = await _told(timed, EIGHT - timed.board.now + 2 * MINUTE)
+    assert told[1] == "could not ask: what is on today?; no model is set up (w1)"
+
+
+async def test_a_model_that_fails_is_told_once():
+    timed = _asking(ModelUnavailable("the model is away."), "too late")
+    timed.add(CHAT, "ask", "think of something", at=EIGHT)
+    told = await _told(timed, EIGHT - timed.board.now + HOUR)
+    assert told == [("net 1", "could not answer: think of something; the model is away. (w1)")]
+    assert timed.board.model.asked == 1
+
+
+async def test_a_late_answer_says_when_it_was_due():
+    timed = _asking("Nothing.")
+    timed.add(CHAT, "ask", "what is on today?", at=EIGHT)
+    timed.board.now = EIGHT + 3 * HOUR
+    timed.restart()
+    assert await _told(timed, 2 * MINUTE) == [("net 1", "(was due Tuesday 2026-09-22 08:00, 3 h 1 min ago) Nothing.")]
+
+
+async def test_a_day_never_has_more_calls_than_its_budget():
+    timed = _asking(*["ok"] * 100, budget=5)
+    timed.add(CHAT, "ask", "how is it?", every=60)
+    for restarts in (False, True):
+        asked = timed.board.model.asked
+        day = timed.board.now // DAY
+        while timed.board.now // DAY == day:
+            await _told(timed, 10 * MINUTE, 10 * MINUTE)
+            if restarts:
+                timed.restart()
+        assert timed.board.model.asked - asked <= 5
+    assert timed.board.model.asked >= 5
+
+
+async def test_rounds_with_tools_count_as_calls():
+    list_all = Call("c", "memory_list", "{}")
+    timed = _asking(*[[list_all]] * 20, budget=4, llm_tool_rounds=10)
+    timed.add(CHAT, "ask", "how is it?", at=EIGHT)
+    told = await _told(timed, EIGHT - timed.board.now + 2 * MINUTE)
+    assert timed.board.model.asked == 4
+    assert len(told) == 1
+
+
+async def test_what_a_restart_cut_off_counts_as_spent():
+    timed = _asking("never heard", budget=3, llm_tool_rounds=2)
+    timed.add(CHAT, "ask", "how is it?", at=EIGHT)
+    timed.board.now = EIGHT
+    timed.restart()
+    await timed.timers.tell_due()
+    telling = timed.timers._telling
+    assert telling.is_busy
+    # The turn is marked, and its message is in the journal: the power fails before the answer.
+    await wait_until("it is asked", lambda: timed.board.journal.newest >= 3)
+    telling.stop()
+    timed.restart()
+    told = await _told(timed, 2 * MINUTE)
+    assert len(told) == 1 and timed.board.model.asked <= 3
+
+
+async def test_an_answer_that_the_power_cut_off_is_made_again_for_the_same_turn():
+    timed = _asking(*["Again."] * 24)
+    timed.add(CHAT, "ask", "how is it?", at=EIGHT)
+    keep = timed.board.inbox.deliveries().keep
+
+    def fail(*arguments):
+        raise ModelUnavailable("the power is gone.")
+
+    timed.board.inbox.deliveries().keep = fail
+    assert await _told(timed, EIGHT - timed.board.now + MINUTE) == []
+    timed.board.inbox.deliveries().keep = keep
+    timed.restart()
+    told = await _told(timed, 2 * MINUTE)
+    assert [text.rpartition(") ")[2] for _, text in told] == ["Again."]
+    journal = timed.board.journal
+    turns = [journal.turn(seq) for seq in journal.window(journal.current(CHAT), 10)]
+    assert [turn["role"] for turn in turns] == ["user", "assistant"]
+
+
+async def test_a_timers_turn_sets_no_timers():
+    call = Call("c", "timer", '{"action":"add","text":"more","every_minutes":5}')
+    timed = _asking([call], "No.")
+    timed.add(CHAT, "ask", "do it again", at=EIGHT)
+    from engram.timers.timer_tool import TimerTool
+
+    tool = TimerTool(lambda: timed.timers, None)
+    refused = []
+
+    def during(_request):
+        with raises(ArgumentError) as caught:
+            tool.run(CHAT, action="add", text="more", every_minutes=5)
+        refused.append(str(caught.error))
+
+    timed.board.model.steps = [[during, "No."]]
+    await _told(timed, EIGHT - timed.board.now + 2 * MINUTE)
+    assert refused and "sets no timers" in refused[0]
+    assert tool.run(CHAT, action="add", text="more", every_minutes=5)["id"] == "w2"
+
+
+async def test_an_error_of_the_code_in_a_turn_comes_out_where_it_is_reported():
+    timed = _asking("never heard")
+    timed.add(CHAT, "ask", "think of something", at=EIGHT)
+    timed.board.make_answerer = None
+    with raises(TypeError):
+        await _told(timed, EIGHT - timed.board.now + HOUR)
+    del timed.board.make_answerer
+    assert [text for _, text in await _told(timed, HOUR)] != []
+
+
+async def test_a_reminder_that_waits_for_its_words_is_not_used_up_by_a_timer():
+    timed = _asking("ok")
+    timed.board.reminders.add(CHAT, "paint shop", "buy brushes")
+    timed.add(CHAT, "ask", "is the paint shop open?", at=EIGHT)
+    await _told(timed, EIGHT - timed.board.now + 2 * MINUTE)
+    _, ear = await say(timed.board, "the paint shop", CHAT)
+    assert ear.notices == ["reminder: buy brushes (i1)"]
+
+
+async def test_a_slow_model_delays_no_reminder():
+    import asyncio
+
+    timed = _asking()
+    gate = asyncio.Event()
+
+    class Slow:
+        name = "slow"
+
+        async def stream(self, request, on_text, on_retry=None):
+            await gate.wait()
+            raise ModelUnavailable("too slow.")
+
+    timed.board.model = Slow()
+    timed.add(CHAT, "ask", "how is it?", at=EIGHT)
+    timed.add(CHAT, what="water the plants", at=EIGHT + MINUTE)
+    told = await timed.pass_time(EIGHT - timed.board.now + 3 * MINUTE, MINUTE)
+    assert told == [("net 1", "reminder: water the plants (w2)")]
+    gate.set()
+    telling = timed.timers._telling
+    await wait_until("the turn is over", lambda: not telling.is_busy)
+
+
+# --- tools
+
+
+def _calling(**settings):
+    timed = Timed(None, **settings)
+    timed.toolbox = timed.board.toolbox = Toolbox()
+    return timed
+
+
+def _add_call(timed, caller=CHAT, tool="lamp", arguments='{"value":1}', yes=False, **when):
+    from engram.timers.wanted import Wanted, wanted
+
+    found = wanted("tool", "%s %s" % (tool, arguments), **when)
+    return timed.timers.add(caller, Wanted("tool", found.what, tool, arguments, yes, *found[5:]))
+
+
+async def test_a_tool_is_called_once_and_nothing_is_said_of_it():
+    timed = _calling()
+    _add_call(timed, minute=480, days=127)
+    assert await _told(timed, EIGHT - timed.board.now + HOUR) == []
+    assert timed.toolbox.called == [("lamp", {"value": 1}, "owner")]
+    assert await _told(timed, DAY) == [] and len(timed.toolbox.called) == 2
+
+
+async def test_a_call_that_fails_is_told():
+    timed = _calling()
+    timed.toolbox.answer = False, "the lamp is broken."
+    _add_call(timed, at=EIGHT)
+    told = await _told(timed, EIGHT - timed.board.now + HOUR)
+    assert told == [("net 1", 'lamp {"value":1} failed: the lamp is broken. (w1)')]
+    assert len(timed.toolbox.called) == 1 and timed.timers.owned_by(CHAT) == []
+
+
+async def test_a_call_under_way_when_the_power_failed_is_not_made_again_and_told():
+    import asyncio
+
+    timed = _calling()
+    timed.toolbox.waits_for = asyncio.Event()
+    _add_call(timed, at=EIGHT)
+    await timed.pass_time(EIGHT - timed.board.now + MINUTE, MINUTE)
+    assert len(timed.toolbox.called) == 1
+    timed.timers._telling.stop()
+    timed.restart()
+    timed.board.toolbox = timed.toolbox
+    told = await _told(timed, 2 * MINUTE)
+    wanted = 'lamp {"value":1} was under way when the power failed: look whether it was carried out (w1)'
+    assert told == [("net 1", wanted)] and len(timed.toolbox.called) == 1
+
+
+async def test_a_call_that_is_late_is_not_made_and_told():
+    timed = _calling()
+    _add_call(timed, at=EIGHT)
+    timed.board.now = EIGHT + 3 * HOUR
+    timed.restart()
+    timed.board.toolbox = timed.toolbox
+    told = await _told(timed, 2 * MINUTE)
+    wanted = 'lamp {"value":1} was due Tuesday 2026-09-22 08:00, 3 h 1 min ago, and was not carried out (w1)'
+    assert told == [("net 1", wanted)] and timed.toolbox.called == []
+
+
+async def test_who_may_use_a_tool_is_asked_when_it_is_due_too():
+    timed = _calling()
+    _add_call(timed, ANN, at=EIGHT)
+    _add_call(timed, GROUP, at=EIGHT)
+    _add_call(timed, CHAT, "pump", "{}", at=EIGHT)
+    _add_call(timed, CHAT, "pump", '{"value":2}', True, at=EIGHT)
+    told = await _told(timed, EIGHT - timed.board.now + 10 * MINUTE)
+    assert [text for _, text in told if "may not be used here" in text or "after a yes" in text] and len(told) == 3
+    assert timed.toolbox.called == [("pump", {"value": 2}, "owner")]
+
+
+def test_what_may_not_be_called_is_refused_when_it_is_set():
+    timed = _calling()
+    board = timed.board
+    for name, arguments, caller, is_confirmed in (
+        ("door", "{}", CHAT, True),
+        ("lamp", "[1]", CHAT, True),
+        ("lamp", "{", CHAT, True),
+        ("lamp", "{}", ANN, True),
+        ("lamp", "{}", GROUP, True),
+        ("pump", "{}", CHAT, False),
+        ("timer", "{}", CHAT, True),
+    ):
+        with raises(ArgumentError):
+            board.check_tool(name, arguments, caller, is_confirmed)
+    board.check_tool("pump", "{}", OWNER, True)

@@ -1,0 +1,300 @@
+"""Timers: each due one is told once, in the chat where it was set, whatever the clock does."""
+
+from engram import files
+from engram.errors import ArgumentError, NotFound, StoreError
+from engram.memory.access import OWNER, Caller
+from support import raises
+from timed import ANN, CHAT, DAY, EIGHT, GROUP, HOUR, MINUTE, OTHER_GROUP, Timed
+
+PLANTS = "reminder: water the plants (w1)"
+
+
+async def test_one_that_is_due_once_is_told_once_in_its_chat_and_is_over():
+    timed = Timed()
+    timed.add(at=EIGHT)
+    assert await timed.pass_time(EIGHT - timed.board.now - MINUTE, 600) == []
+    assert await timed.pass_time(2 * MINUTE) == [("net 1", PLANTS)]
+    assert await timed.pass_time(3 * DAY, HOUR) == []
+    assert timed.timers.owned_by(CHAT) == [] and timed.timers.due == 0
+
+
+async def test_after_some_minutes_it_is_told_once():
+    timed = Timed()
+    timed.add(after=20 * MINUTE)
+    assert await timed.pass_time(19 * MINUTE) == []
+    assert await timed.pass_time(2 * MINUTE) == [("net 1", PLANTS)]
+    assert await timed.pass_time(DAY, HOUR) == []
+
+
+async def test_each_day_at_its_minute():
+    timed = Timed()
+    timed.add(minute=480, days=127)
+    told = await timed.pass_time(5 * DAY, 100)
+    assert told == 5 * [("net 1", PLANTS)]
+
+
+async def test_on_weekdays_not_on_the_weekend():
+    timed = Timed()
+    timed.add(minute=480, days=31)
+    assert len(await timed.pass_time(14 * DAY, 600)) == 10
+
+
+async def test_every_some_minutes():
+    timed = Timed()
+    timed.add(every=30)
+    assert len(await timed.pass_time(6 * HOUR, MINUTE)) == 12
+
+
+async def test_those_of_a_missed_while_are_told_once_with_their_age():
+    timed = Timed()
+    timed.add(at=EIGHT)
+    timed.add(what="feed the cat", minute=480, days=127)
+    timed.add(what="stretch", every=30)
+    timed.board.now = EIGHT + 3 * HOUR
+    timed.restart()
+    await timed.look()
+    told = timed.told()
+    assert ("net 1", "reminder: water the plants, was due Tuesday 2026-09-22 08:00, 3 h ago (w1)") in told
+    assert ("net 1", "reminder: feed the cat, was due Tuesday 2026-09-22 08:00, 3 h ago (w2)") in told
+    assert len(told) == 3 and "stretch, was due Tuesday 2026-09-22 10:43, 17 min ago" in str(told)
+    assert await timed.pass_time(10 * MINUTE) == []
+
+
+async def test_of_several_missed_days_the_newest_is_told():
+    timed = Timed()
+    timed.add(minute=480, days=127)
+    timed.board.now = EIGHT + 5 * DAY + HOUR
+    timed.restart()
+    await timed.look()
+    assert timed.told() == [("net 1", "reminder: water the plants, was due Sunday 2026-09-27 08:00, 1 h ago (w1)")]
+
+
+async def test_what_was_told_before_a_restart_is_not_told_again():
+    timed = Timed()
+    timed.add(at=EIGHT)
+    timed.add(what="feed the cat", minute=480, days=127)
+    assert len(await timed.pass_time(EIGHT - timed.board.now + MINUTE, 600)) == 2
+    timed.restart()
+    await timed.look()
+    assert timed.told() == []
+    assert [fields["id"] for fields in timed.timers.owned_by(CHAT)] == ["w2"]
+
+
+async def test_what_could_not_be_delivered_is_delivered_after_a_restart_and_not_said_anew():
+    timed = Timed()
+    timed.add(at=EIGHT)
+    timed.network.is_up = False
+    assert await timed.pass_time(EIGHT - timed.board.now + MINUTE, 600) == []
+    timed.restart()
+    await timed.look()
+    await timed.board.inbox.redeliver("net")
+    assert [text for _, text in timed.told()] == ["(perhaps for the second time) " + PLANTS]
+
+
+async def test_while_the_outbox_is_full_the_rest_waits_and_none_is_lost():
+    timed = Timed()
+    for number in range(20):
+        timed.add(what="thing %d" % number, at=EIGHT)
+    timed.network.is_up = False
+    assert await timed.pass_time(EIGHT - timed.board.now + MINUTE, 600) == []
+    timed.network.is_up = True
+    sent = []
+    for _ in range(5):
+        await timed.board.inbox.redeliver("net")
+        sent += [text for _, text in timed.told()]
+        sent += [text for _, text in await timed.pass_time(MINUTE)]
+    assert sorted({text.partition("thing ")[2].partition(" ")[0].strip(",") for text in sent}, key=int) == [
+        str(number) for number in range(20)
+    ]
+    assert len(sent) == 20
+
+
+async def test_a_chat_whose_channel_is_not_there_gets_it_when_it_is():
+    timed = Timed()
+    timed.add(at=EIGHT)
+    channels = timed.board.inbox.channels
+    away = channels.pop("net")
+    assert await timed.pass_time(EIGHT - timed.board.now + HOUR, 600) == []
+    channels["net"] = away
+    (told,) = await timed.pass_time(MINUTE)
+    assert told[1].startswith("reminder: water the plants, was due")
+
+
+async def test_for_who_is_not_let_in_any_more_nothing_is_said():
+    timed = Timed()
+    timed.add(minute=480, days=127)
+    open_sink, _ = timed.board.inbox.channels["net"]
+    timed.board.inbox.channels["net"] = open_sink, lambda caller: False
+    assert await timed.pass_time(3 * DAY, HOUR) == []
+
+
+async def test_a_flash_that_refuses_delays_it_and_doubles_nothing():
+    timed = Timed()
+    timed.add(at=EIGHT)
+    add = timed.board.journal.add
+    failures = []
+
+    def fail(*arguments, **more):
+        failures.append(1)
+        raise StoreError("there is no room.")
+
+    timed.board.journal.add = fail
+    assert await timed.pass_time(EIGHT - timed.board.now + MINUTE, 600) == []
+    assert failures
+    timed.board.journal.add = add
+    assert await timed.pass_time(MINUTE) == [("net 1", PLANTS)]
+    assert await timed.pass_time(DAY, HOUR) == []
+
+
+async def test_until_the_clock_is_set_nothing_of_a_time_of_day_is_told():
+    timed = Timed()
+    timed.add(at=EIGHT)
+    timed.add(what="feed the cat", minute=480, days=127)
+    timed.board.now = 1000
+    timed.restart()
+    assert await timed.pass_time(2 * HOUR, MINUTE) == []
+    timed.board.now = EIGHT + 10
+    assert sorted(text for _, text in await timed.pass_time(MINUTE)) == ["reminder: feed the cat (w2)", PLANTS]
+
+
+async def test_while_the_clock_is_not_set_minutes_are_counted_by_ticks_and_go_on_when_it_is():
+    timed = Timed()
+    timed.board.now = 1000
+    timed.restart()
+    timed.add(after=20 * MINUTE)
+    timed.add(what="stretch", every=30)
+    with raises(ArgumentError):
+        timed.add(at=EIGHT)
+    timed.board.now = EIGHT
+    told = await timed.pass_time(19 * MINUTE)
+    assert told == []
+    told = await timed.pass_time(2 * MINUTE)
+    assert told == [("net 1", PLANTS)]
+    assert [text for _, text in await timed.pass_time(10 * MINUTE)] == ["reminder: stretch (w2)"]
+
+
+async def test_each_day_set_before_the_clock_is_known_begins_when_it_is():
+    timed = Timed()
+    timed.board.now = 1000
+    timed.restart()
+    timed.add(minute=480, days=127)
+    assert await timed.pass_time(HOUR, MINUTE) == []
+    timed.board.now = EIGHT - HOUR
+    assert await timed.pass_time(2 * HOUR, MINUTE) == [("net 1", PLANTS)]
+
+
+async def test_a_clock_that_jumps_far_ahead_for_a_while_makes_nothing_due():
+    timed = Timed()
+    timed.add(at=EIGHT)
+    timed.add(what="feed the cat", minute=480, days=127)
+    await timed.pass_time(HOUR, MINUTE)
+    timed.board.now += 3650 * DAY
+    assert await timed.pass_time(20 * MINUTE) == []
+    timed.board.now -= 3650 * DAY
+    assert len(await timed.pass_time(EIGHT - timed.board.now + MINUTE, 600)) == 2
+
+
+async def test_a_clock_that_was_wrong_for_long_silences_nothing_for_ever():
+    timed = Timed()
+    timed.add(minute=480, days=127)
+    await timed.pass_time(HOUR, MINUTE)
+    timed.board.now += 365 * DAY
+    assert len(await timed.pass_time(2 * HOUR, MINUTE)) == 1
+    timed.board.now -= 365 * DAY
+    await timed.pass_time(HOUR, MINUTE)
+    assert len(await timed.pass_time(3 * DAY, 600)) == 3
+
+
+async def test_a_clock_that_goes_back_for_a_while_tells_nothing_twice():
+    timed = Timed()
+    timed.add(minute=480, days=127)
+    assert len(await timed.pass_time(EIGHT - timed.board.now + HOUR, 600)) == 1
+    for back in (MINUTE, 30 * MINUTE, 2 * HOUR, 2 * DAY):
+        timed.board.now -= back
+        assert await timed.pass_time(10 * MINUTE) == [], back
+        timed.board.now += back
+        assert await timed.pass_time(10 * MINUTE) == [], back
+
+
+async def test_what_is_confirmed_is_on_flash():
+    timed = Timed()
+    timed.add(at=EIGHT)
+    write = files.write_parts
+
+    def refuse(path, parts):
+        raise StoreError("there is no room.")
+
+    files.write_parts = refuse
+    try:
+        with raises(StoreError):
+            timed.add(what="feed the cat", at=EIGHT)
+        with raises(StoreError):
+            timed.timers.remove(CHAT, "w1")
+    finally:
+        files.write_parts = write
+    assert [fields["what"] for fields in timed.timers.owned_by(CHAT)] == ["water the plants"]
+    timed.restart()
+    assert [fields["what"] for fields in timed.timers.owned_by(CHAT)] == ["water the plants"]
+
+
+def test_timers_are_seen_and_removed_by_whom_they_belong_to():
+    timed = Timed()
+    for caller in (OWNER, CHAT, ANN, GROUP, OTHER_GROUP):
+        timed.add(caller, at=EIGHT, what="of %s in %s" % (caller.principal, caller.room))
+    seen = {
+        caller: [fields["id"] for fields in timed.timers.owned_by(caller)]
+        for caller in (OWNER, CHAT, ANN, GROUP, OTHER_GROUP)
+    }
+    assert seen == {OWNER: ["w1", "w2"], CHAT: ["w1", "w2"], ANN: ["w3"], GROUP: ["w4"], OTHER_GROUP: ["w5"]}
+    for caller, own in list(seen.items()):
+        for number in range(1, 6):
+            if "w%d" % number not in own:
+                with raises(NotFound):
+                    timed.timers.remove(caller, "w%d" % number)
+    # A group's timers are of all who are in it.
+    assert timed.timers.remove(Caller("bo", "net 3", True, ""), "w4")["id"] == "w4"
+
+
+def test_no_more_than_fit_and_no_number_comes_twice():
+    timed = Timed(timers_most=3)
+    for number in range(3):
+        timed.add(at=EIGHT + number)
+    with raises(ArgumentError) as caught:
+        timed.add(at=EIGHT + 4)
+    assert "timers.most" in str(caught.error)
+    timed.timers.remove(CHAT, "w3")
+    timed.restart()
+    assert timed.add(at=EIGHT + 4)["id"] == "w4"
+
+
+def test_what_cannot_be_is_refused_with_the_reason():
+    timed = Timed()
+    for words, why in (
+        ({"at": timed.board.now - 1}, "has passed"),
+        ({"at": timed.board.now + 4000 * DAY}, "ten years"),
+        ({"after": 4000 * DAY}, "after"),
+        ({"every": 4}, "5 to"),
+        ({"minute": 1440, "days": 1}, "time of the day"),
+        ({"what": " ", "at": EIGHT}, "not empty"),
+        ({"what": "x" * 301, "at": EIGHT}, "at most 300"),
+    ):
+        with raises(ArgumentError) as caught:
+            timed.add(**words)
+        assert why in str(caught.error), caught.error
+    timed.add(at=EIGHT)
+    with raises(ArgumentError) as caught:
+        timed.add(at=EIGHT)
+    assert "there already as w1" in str(caught.error)
+
+
+def test_damage_is_set_aside_and_the_rest_stays():
+    timed = Timed()
+    timed.add(at=EIGHT)
+    timed.add(what="feed the cat", at=EIGHT)
+    path = timed.board.place + "/memory/timers.jsonl"
+    data = files.read(path, 8192)
+    files.write(path, data.replace(b"water", b"wafer"))
+    timed.restart()
+    assert timed.timers.damaged == 1
+    assert [fields["what"] for fields in timed.timers.owned_by(CHAT)] == ["feed the cat"]
+    assert timed.add(at=EIGHT)["id"] == "w3"

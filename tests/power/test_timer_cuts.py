@@ -1,0 +1,95 @@
+"""The power fails while timers are set, due and told: each due one is told once, and what is confirmed is on flash.
+
+The invariant, of each due moment of a timer: the file has it still to come; or the file names it as being told, with the line
+of the journal that tells it. It is told if and only if the journal has that line, and the outbox has had its seq before. A
+moment is begun only when the one before it is in the journal. So a cut at any write leaves it to be told, or told.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from board_program import BoardProgram, Told
+
+SHORT = 40
+PERHAPS = "(perhaps for the second time) "
+START, HOUR, DAY = 1790000000, 3600, 86400
+
+
+def _named(told: Told, name: str) -> list:
+    return [line[1:] for line in told if line[0] == name]
+
+
+def _plain(text: str) -> str:
+    """A text without its marks: that it may be the second copy, and how long it waited."""
+    while text.startswith("("):
+        text = text.partition(") ")[2]
+    return text
+
+
+def _is_whole(told: Told) -> None:
+    assert _named(told, "left") == [[0]]
+    lines = [line for (line,) in _named(told, "line")]
+    pushed = [line for line in lines if "to" in line]
+    sent = [text for _, text in _named(told, "sent")]
+    texts = [_plain(line["text"]).partition(", was due")[0] for line in pushed]
+
+    def count(what: str) -> int:
+        return sum(text.startswith(what) for text in texts)
+
+    hours = (_named(told, "ended")[0][0] - START) // HOUR
+    assert hours > 49
+    assert count("reminder: once") == 1
+    assert count("reminder: daily") == 2
+    assert count("reminder: often") == (hours - 1) // 6
+    assert count("reminder: gone") == 0, texts
+    assert count("this answers what is on?") == 1
+    assert count("this answers how is it?") == 1
+    _are_calls_told(_named(told, "called"), texts)
+    # What was confirmed is there or was told, what was removed is not.
+    left = [what for what, _ in _named(told, "timers")[0][0]]
+    assert sorted(left) == ["daily", "how is it?", "often"]
+    _are_delivered_once(pushed, sent)
+    _are_turns_once(lines)
+
+
+def _are_calls_told(called: list, texts: list[str]) -> None:
+    for name, fails in (("lamp", False), ("pump", True)):
+        calls = called.count([name])
+        unsure = sum(text.startswith(f"{name} on was under way when the power failed") for text in texts)
+        failed = sum(text.startswith(f"{name} on failed: it is dry.") for text in texts)
+        assert calls <= 1, called
+        assert unsure + (failed if fails else calls) >= 1, (name, called, texts)
+        assert unsure <= 1 and failed <= 1 and (unsure + failed <= 1 or not fails), texts
+
+
+def _are_delivered_once(pushed: list[dict], sent: list[str]) -> None:
+    for line in pushed:
+        copies = [text for text in sent if _plain(text) == _plain(line["text"])]
+        same = [other for other in pushed if _plain(other["text"]) == _plain(line["text"])]
+        assert len(copies) >= len(same), (line, sent)
+        assert len([text for text in copies if PERHAPS.strip("() ") not in text]) <= len(same), (line, sent)
+
+
+def _are_turns_once(lines: list[dict]) -> None:
+    mids = [line["mid"] for line in lines if "mid" in line]
+    assert len(mids) == len(set(mids)) == 2, mids
+
+
+PROGRAM = BoardProgram("timer_board.py", "1m", _is_whole)
+
+
+@pytest.fixture(scope="module")
+def changes(tmp_path_factory: pytest.TempPathFactory) -> range:
+    """The changes of the flash from where the board is open: test_power_cuts.py tries those before."""
+    opened = PROGRAM.figure("opened", tmp_path_factory.mktemp("timers-opened"))
+    return range(opened + 1, PROGRAM.changes(tmp_path_factory.mktemp("timers")))
+
+
+def test_after_some_cuts_each_due_timer_is_told_once(changes: range, tmp_path: Path):
+    PROGRAM.try_cuts(changes[:: max(1, len(changes) // SHORT)], tmp_path)
+
+
+@pytest.mark.soak
+def test_after_any_cut_each_due_timer_is_told_once(changes: range, tmp_path: Path):
+    PROGRAM.try_cuts(changes, tmp_path)

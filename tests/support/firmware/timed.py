@@ -1,0 +1,95 @@
+"""A board with timers, whose time a test moves; and the network where they are told."""
+
+from board import Board, Script
+from channel import Network
+from engram.memory.access import Caller
+from engram.timers.wanted import wanted
+from support import let_others_run
+
+CHAT = Caller("owner", "net 1", False, "")
+ANN = Caller("ann", "net 2", False, "")
+GROUP = Caller("ann", "net 3", True, "")
+OTHER_GROUP = Caller("ann", "net 4", True, "")
+MINUTE = 60
+HOUR = 3600
+DAY = 86400
+EIGHT = 1790064000  # 2026-09-22 08:00 in Greenwich, a Tuesday; it is 2026-09-21 14:13
+
+
+class Ticks:
+    """The counter of milliseconds."""
+
+    def __init__(self):
+        self.ms = 0
+
+    def __call__(self):
+        return self.ms % (1 << 30)
+
+
+class Timed:
+    """A Board with timers and a Network, whose clock and counter of ticks go on together."""
+
+    def __init__(self, model=None, **settings):
+        self.settings = settings
+        self.model = model
+        self.board = Board()
+        self.ticks = Ticks()
+        self.sent = []
+        self._serve()
+
+    def _serve(self):
+        board = self.board
+        board.timers = None
+        board.serve(self.model, **self.settings)
+        self.network = Network(board.inbox)
+        self.timers = board.find_timers()
+        self.timers.steady._ticks_ms = self.ticks
+        self.timers.steady._ticks = self.ticks()
+
+    def restart(self):
+        """As after a power cut."""
+        self.collect()
+        self.board.restart()
+        self._serve()
+
+    def add(self, caller=CHAT, kind="say", what="water the plants", **when):
+        """Add a timer; its fields."""
+        return self.timers.add(caller, wanted(kind, what, **when))
+
+    async def pass_time(self, seconds, step=30):
+        """Let time go on, a step at a time; what was told meanwhile, as (room, text)."""
+        self.collect()
+        self.sent.clear()
+        while seconds > 0:
+            self.board.now += min(step, seconds)
+            self.ticks.ms += 1000 * min(step, seconds)
+            seconds -= step
+            await self.look()
+        return self.told()
+
+    async def look(self):
+        """Let what is due be told."""
+        await self.timers.tell_due()
+        await let_others_run()
+        self.collect()
+
+    def collect(self):
+        """Take what the network was told."""
+        left = []
+        for address, chat in self.network.chats:
+            if "end" not in chat.told:
+                left.append((address, chat))
+            elif self.network.is_up:
+                self.sent.append((address, "".join(chat.told[1:-1])))
+        self.network.chats[:] = left
+
+    def told(self):
+        """(room, text) of what was told since the last time that passed."""
+        self.collect()
+        sent, self.sent = self.sent, []
+        return sent
+
+
+def script(*steps):
+    """A model that plays these steps."""
+    return Script(*steps)

@@ -1,0 +1,230 @@
+"""Runs on the board: two days of timers, told over a strict network that loses and doubles, and a cut.
+
+    timer_board.py FLASH CUT     CUT is the number of a change of the flash at which the power fails, 0 for none
+
+It goes on from where the flash and the world are: the file FLASH.net, which no cut touches, has the time, what the people were
+sent, what was confirmed to them, and which tools were called. Prints all that, what stands in the journal, which timers are
+left, and how many changes there were until the board was open and in all.
+"""
+
+import asyncio
+import json
+import random
+import sys
+
+import vfs  # type: ignore
+
+import faulty_flash
+import flash
+from engram.app import App
+from engram.channels.inbox import ChannelSink
+from engram.clock import Clock
+from engram.compat import sleep_ms
+from engram.errors import EngramError
+from engram.llm.types import Reply
+from engram.memory.access import Caller
+from engram.timers.wanted import Wanted, wanted
+
+SETTINGS = {"extract.on": False, "flush.on": False, "rules.on": False, "log.level": "error", "journal.bytes": 65536}
+START = 1790000000  # 2026-09-21 14:13
+STEP = 1200
+STEPS = 150
+TRIES = 50
+FAULTY = 130  # steps in which the network loses
+CALLER = Caller("owner", "net 5", False, "")
+ADDED = {
+    1: wanted("say", "once", after=3 * 3600),
+    2: wanted("say", "daily", minute=480, days=127),
+    3: wanted("say", "often", every=360),
+    4: wanted("ask", "what is on?", after=5 * 3600),
+    6: Wanted("tool", "lamp on", "lamp", "{}", True, 0, 7 * 3600, 0, 0, 0),
+    8: Wanted("tool", "pump on", "pump", "{}", True, 0, 8 * 3600, 0, 0, 0),
+    10: wanted("say", "gone", after=9 * 3600),
+    30: wanted("ask", "how is it?", minute=1200, days=127),
+}
+"""What is asked for at which step."""
+REMOVED = {12: "gone"}
+
+
+class Model:
+    """Answers what was said last; counts what it is asked."""
+
+    name = "scripted"
+
+    def __init__(self, world):
+        self._world = world
+
+    async def stream(self, request, on_text, on_retry=None):
+        said = list(request.messages())[-1].text.split("\n")[-1]
+        self._world.note("asked", said)
+        await on_text("this answers " + said)
+        return Reply("", (), "end", (-1, -1, -1))
+
+    def tidy(self):
+        pass
+
+
+class Toolbox:
+    """Stands for the toolbox; the pump fails."""
+
+    def __init__(self, world):
+        self._world = world
+
+    async def call(self, name, arguments, caller, is_confirmed=False):
+        self._world.note("called", name)
+        return name != "pump", '"ok"' if name != "pump" else "it is dry."
+
+    def listed(self, caller):
+        return ()
+
+    def begin_turn(self, turn):
+        pass
+
+    def add(self, tool, is_own=True):
+        pass
+
+    def restart(self):
+        pass
+
+
+class World:
+    """What no cut touches: the time, and what people have."""
+
+    def __init__(self, path):
+        self._path = path + ".net"
+        self.events = []
+        self.is_faulty = True
+        try:
+            with open(self._path) as file:
+                self.events = [json.loads(line) for line in file]
+        except OSError:
+            pass
+
+    def note(self, *event):
+        """Something has happened."""
+        self.events.append(list(event))
+        with open(self._path, "a") as file:
+            file.write(json.dumps(event) + "\n")
+
+    def of(self, name):
+        """What has happened under a name."""
+        return [event[1:] for event in self.events if event[0] == name]
+
+    def send(self, address, said):
+        """Take a text for people; OSError if the link breaks, before or after that."""
+        fault = random.getrandbits(3) if self.is_faulty else 7
+        if fault == 0:
+            raise OSError(104)
+        self.note("sent", address, said)
+        if fault == 1:
+            raise OSError(110)
+
+
+class Chat(ChannelSink):
+    """What is said there: sent as a whole when it is over."""
+
+    is_confirming = True
+
+    def __init__(self, world, address):
+        self.world = world
+        self.address = address
+        self.pieces = []
+
+    async def text(self, piece):
+        self.pieces.append(piece)
+
+    async def end(self, outcome) -> "bool | None":
+        try:
+            if self.pieces:
+                self.world.send(self.address, "".join(self.pieces))
+            return True
+        except OSError as error:
+            # Before the network took it, or nobody knows.
+            return False if error.errno == 104 else None
+
+
+def tell(*words):
+    """Print one line."""
+    print("> " + json.dumps(words))
+
+
+def change(timers, step, world):
+    """What is asked for at a step, unless it was confirmed already."""
+    done = [what for (what,) in world.of("confirmed")]
+    if step in ADDED and ADDED[step].what not in done:
+        try:
+            timers.add(CALLER, ADDED[step])
+        except EngramError as error:
+            # It is there from before the cut: that is said, too.
+            if "there already" not in str(error):
+                raise
+        world.note("confirmed", ADDED[step].what)
+    for fields in timers.owned_by(CALLER):
+        if REMOVED.get(step) == fields["what"]:
+            timers.remove(CALLER, fields["id"])
+    if step in REMOVED:
+        world.note("removed", REMOVED[step])
+
+
+async def live(board, world, clock):
+    """Let the steps pass."""
+    inbox = board.inbox
+    inbox.add_channel("net", lambda address: (Chat(world, address), "net 5"))
+    timers = board.find_timers()
+    ticks = [0]
+    timers.steady._ticks_ms = lambda: ticks[0]
+    timers.steady._ticks = 0
+    left = 1
+    for step in range(len(world.of("step")), STEPS):
+        world.is_faulty = step < FAULTY
+        change(timers, step, world)
+        left = await inbox.redeliver("net")
+        for _ in range(TRIES):
+            is_done = await timers.tell_due()
+            telling = timers._telling
+            while telling and telling.is_busy:
+                await sleep_ms(1)
+            if is_done:
+                break
+            left = await inbox.redeliver("net")
+        else:
+            raise RuntimeError("something due is never told: " + timers.problem)
+        for _ in range(20):
+            await sleep_ms(0)
+        world.note("step", step)
+        clock[0] += STEP
+        ticks[0] = (ticks[0] + STEP * 1000) % (1 << 30)
+    for _ in range(8):
+        left = await inbox.redeliver("net")
+    return timers, left
+
+
+def main(path, cut):
+    """Do what is to be done."""
+    random.seed(3)
+    flash.mount(path, 1 << 20, "/made")
+    vfs.umount("/made")
+    device = faulty_flash.FaultyFlash(path, 0, "", ("half", cut))
+    vfs.mount(vfs.VfsLfs2(device, **flash.OPTIONS), "/flash")
+    world = World(path)
+    clock = [START + STEP * len(world.of("step"))]
+    app = App("/flash", SETTINGS, clock=Clock(0, lambda: clock[0]), model=Model(world))
+    board = app.board
+    board.toolbox = Toolbox(world)
+    tell("opened", device.changes)
+    timers, left = asyncio.run(live(board, world, clock))
+    tell("left", left)
+    tell("timers", [(fields["what"], fields["due"]) for fields in timers.owned_by(CALLER)])
+    for event in world.events:
+        tell(*event)
+    for line in board.journal.entries.lines_backwards():
+        if "role" in line:
+            tell(
+                "line",
+                {name: line[name] for name in ("seq", "mid", "role", "re", "prev", "to", "text") if name in line},
+            )
+    tell("ended", clock[0])
+    tell("changes", device.changes)
+
+
+main(sys.argv[1], int(sys.argv[2]))

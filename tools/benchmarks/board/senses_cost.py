@@ -1,0 +1,58 @@
+"""Runs on the board: senses with a reading each minute for some days on a littlefs, and what that costs.
+
+    senses_cost.py FLASH SENSES DAYS RAW
+
+Prints {"readings", "erases", "programmed_bytes", "heap"}: counts of the flash, and the bytes of heap at rest, code included.
+"""
+
+import gc
+import json
+import sys
+
+import flash
+from engram import diag, errors, files, lazy, text  # noqa: F401  what every board has loaded
+from engram.clock import Clock
+
+FLASH_BYTES = 1 << 20
+START = 1790000400
+
+
+def used():
+    """Bytes of heap in use."""
+    gc.collect()
+    gc.collect()
+    return gc.mem_alloc()  # pyright: ignore[reportAttributeAccessIssue]  # MicroPython has it
+
+
+def value_of(number, minute):
+    """A temperature in tenths: a day's cycle and noise."""
+    return 200 + 3 * number + abs(minute % 1440 - 720) // 15 + (minute % 10007 * 7919 + number * 1047) % 10007 % 3
+
+
+def main(path, count, days, raw):
+    """Let the days pass."""
+    gc.threshold(8000)  # pyright: ignore[reportAttributeAccessIssue]  # as collect_often() does it
+    device = flash.mount(path, FLASH_BYTES, "/flash")
+    now = [START]
+    clock = Clock(0, lambda: now[0])
+    before = used()
+    from engram.senses.senses import Senses
+
+    senses = Senses("/flash", clock, 16, 524288, 60, raw, {})
+    senses.open()
+    names = ["room number %d" % number for number in range(count)]
+    for number, name in enumerate(names):
+        senses.observe(name, value_of(number, now[0] // 60) / 10, "°C")
+    device.erases = device.programmed_bytes = 0
+    for _ in range(days * 1440):
+        now[0] += 60
+        for number, name in enumerate(names):
+            senses.observe(name, value_of(number, now[0] // 60) / 10)
+        while senses.tick():
+            pass
+    figures = {"readings": count * days * 1440, "erases": device.erases, "programmed_bytes": device.programmed_bytes}
+    figures["heap"] = used() - before
+    print(json.dumps(figures))
+
+
+main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
