@@ -6,6 +6,9 @@ from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
 from engram.senses import registry
 
+MOST = const(16)
+"""Senses of a board: the highest value of senses.most."""
+
 _EVERY = const(60)  # seconds between two readings
 _SHORTEST = const(1)
 _LONGEST = const(86400)
