@@ -65,7 +65,7 @@ def toolbox(board):
     from engram.tools.toolbox import Toolbox  # absent from boards without tools of their own
 
     names = [tool.name for mode in ("full", "lightweight") for tool in schemas.tools(mode)]
-    names.append("timer")
+    names += ["timer", "sense_recall", "sense_limit"]
     return Toolbox(tuple(names), board.check_arguments, board.config.get("llm.context_tokens") // _TOOLS_SHARE)
 
 
@@ -220,11 +220,16 @@ def sense_watch(board):
 
     memory = board.records, board.journal, board.notes, push
     watch = make_watch(board.config, board.folder + "/memory/senses", board.clock, board.senses, *memory)
-    try:
-        board.find_toolbox().add(_limit_tool(board, watch.tool))
-    except ArgumentError as error:
-        diag.warning("senses", "limits cannot be set by the model: %s" % error)
+    _add_tool(board, _limit_tool(board, watch.tool))
     return watch
+
+
+def _add_tool(board, tool) -> None:
+    """Add a tool of the board's own, if there is room."""
+    try:
+        board.find_toolbox().add(tool, is_own=False)
+    except ArgumentError as error:
+        diag.warning("senses", "the model has no tool %s: %s" % (tool.name, error))
 
 
 def _limit_tool(board, tool):
@@ -251,7 +256,7 @@ def sense_view(board):
     settings = config.table("senses"), config.get("senses.share"), config.get("senses.tokens")
     view = SenseView(board.senses, board.sense_watch, board.clock, *settings, sampling.failing if sampling else tuple)
     if board.model:
-        board.find_toolbox().add(view.tool())
+        _add_tool(board, view.tool())
     return view
 
 

@@ -131,7 +131,8 @@ class Offline(
         return self.senses.answer(caller, question)
 
     async def _find(self, caller, query: str, turn: str) -> str:
-        ranked = self.recall.rank(make_query(query, caller, skip=(ids.number("id", turn, "t"),)))
+        wanted = self.senses.memory_query(caller, query) if self.senses else query
+        ranked = self.recall.rank(make_query(wanted, caller, skip=(ids.number("id", turn, "t"),)))
         if self.remote_search:
             ranked = self.recall.with_remote(ranked, await self.remote_search.found(ranked, _FOUND))
         found = self.recall.find(ranked, _FOUND)
@@ -143,7 +144,7 @@ class Offline(
         if self.senses:
             lines += ["- " + line for line in self.senses.beside(caller, query, found)]
         if not found:
-            lines.append("Nothing found: " + self.recall.why_empty(query, caller))
+            lines.append("Nothing found: " + self.recall.why_empty(wanted, caller))
         if ranked.note:
             lines.append(ranked.note)
         if found and self.recall.partial:

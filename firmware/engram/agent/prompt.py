@@ -96,6 +96,8 @@ class PromptBuilder(_Parts):
         """The board's hits for a message, without those that the prompt shows anyway; None if it has no room for memories."""
         if not window.for_memories:
             return None
+        if self.senses:
+            content = self.senses.memory_query(caller, content)
         skip = set(window.turns)
         skip.add(seq)
         return self.recall.rank(make_query(content, caller, skip=skip))

@@ -166,6 +166,12 @@ def _counted(view, say, sense, span) -> str:
 # --- readings beside what was remembered
 
 
+def memory_query(view, caller, said: str) -> str:
+    """What the memory is asked for a text: without the words of senses and times, if it has others besides."""
+    about = _about(view, caller, said)
+    return about.memory + "?" if about and about.memory else said
+
+
 def beside(view, caller, said: str, items) -> list:
     """Lines with the readings at the times of what was found, best first, for a text that asks for some; [] for others."""
     if not view.clock.known or not items:

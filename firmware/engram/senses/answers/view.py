@@ -9,6 +9,7 @@ from engram.lazy import lazy
 from engram.memory import access
 
 _PACKAGE = const("senses.answers")
+_LIMITS = const("senses.events.limit_rules")
 _COUNTS = (("pin", "changes"), ("pin", "count"))
 
 
@@ -80,18 +81,38 @@ class SenseView:
     # --- what is asked of it
 
     def may_ask(self, caller, said: str) -> bool:
-        """Whether a text asks for readings of senses that the caller may see, and for nothing else."""
-        with lazy(_PACKAGE):
+        """Whether a text asks for readings of senses that the caller may see, or for a limit of one, and for nothing else."""
+        with lazy(_PACKAGE, _LIMITS):
             from engram.senses.answers import questions
 
-            return questions.find(self, caller, said) is not None
+            return questions.find(self, caller, said) is not None or self._asks_limit(caller, said)
+
+    def _asks_limit(self, caller, said: str) -> bool:
+        from engram.senses.events import limit_rules
+
+        asked = limit_rules.match(said) if limit_rules.may_be(said) else None
+        tool = self.watch.tool
+        return (
+            asked is not None
+            and (tool.find(asked.sense, caller) if asked.sense else tool.only_sense(caller)) is not None
+        )
 
     def answer(self, caller, said: str) -> str:
-        """The answer to a question, "" if it is none for the senses."""
+        """The answer to a question or to a request for a limit, "" if it is none for the senses."""
+        with lazy(_PACKAGE, _LIMITS):
+            from engram.senses.answers import questions
+            from engram.senses.events.limit_rules import add_limit_by_rule
+
+            if self._asks_limit(caller, said):
+                return add_limit_by_rule(self.watch.tool, said, caller)
+            return questions.answer(self, caller, said)
+
+    def memory_query(self, caller, said: str) -> str:
+        """What the memory is asked for a text: of "was it cold when Anna called?" that is "Anna called"."""
         with lazy(_PACKAGE):
             from engram.senses.answers import questions
 
-            return questions.answer(self, caller, said)
+            return questions.memory_query(self, caller, said)
 
     def beside(self, caller, said: str, items) -> list:
         """Lines with the readings at the times of what was found for a text, if it asks for some."""

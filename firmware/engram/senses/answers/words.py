@@ -9,9 +9,9 @@ from collections import namedtuple
 from engram import text
 from engram.compat import const
 
-About = namedtuple("About", "senses state rest is_chinese")
+About = namedtuple("About", "senses state rest is_chinese memory")
 """The senses that a text asks for, best first; 1 or 0 if it asks when something was open or closed, None otherwise; the words
-that are left over; and whether it is Chinese."""
+that are left over; whether it is Chinese; and these words as a query of the memory."""
 
 # Units, and the words of what is measured in them.
 _QUANTITIES = (
@@ -155,7 +155,8 @@ class _Reader:
                 best, found = score, []
             if score and score == best:
                 found.append(sense)
-        return About(found, self._state, self._rest(found), bool(self._wide))
+        rest = self._rest(found)
+        return About(found, self._state, rest, bool(self._wide), self._memory_words(rest))
 
     def _score(self, sense) -> int:
         """How well a sense fits: 0 if it is not asked for."""
@@ -193,6 +194,12 @@ class _Reader:
         if _is_ascii(term):
             return any(term in terms for terms in self._measures)
         return any(term in row[2].split("|") for row in _QUANTITIES)
+
+    def _memory_words(self, rest: list) -> str:
+        """The words of the text that are left over, as they stand in it; in Chinese the parts between those of the senses."""
+        if self._wide:
+            return " ".join(rest)
+        return " ".join([word for word in self.words if any(term in rest for term in text.terms(word))])
 
     def _rest(self, senses: list) -> list:
         """The words that neither name the senses nor what is measured or when."""
