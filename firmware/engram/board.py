@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from engram.memory.undo import Undo
     from engram.reminders.reminders import Reminders
     from engram.senses.answers.view import SenseView
+    from engram.senses.events.limit_tool import LimitTool
     from engram.senses.events.watch import Watch
     from engram.senses.sampling import Sampling
     from engram.senses.senses import Senses
@@ -86,6 +87,8 @@ class Board:
     """What watches that, None without senses."""
     sense_view: "SenseView | None" = None
     """What shows the readings to people and to the model, None without senses."""
+    sense_limits: "LimitTool | None" = None
+    """What sets limits of that, likewise."""
     pins: "Pins | None" = None
     telegram: "Telegram | None" = None
     timers: "Timers | None" = None

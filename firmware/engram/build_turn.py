@@ -2,7 +2,7 @@
 
 from engram import diag, files, text
 from engram.compat import const
-from engram.errors import ArgumentError, ConfigError
+from engram.errors import ArgumentError, ConfigError, EngramError
 from engram.lazy import lazy
 
 _TOOLS_SHARE = const(8)  # of the model's window, the part that a person's own tools may take
@@ -87,7 +87,7 @@ def offline(board):
 
     memory = board.records, board.make_recall(), board.forgetting
     mode = board.config.get("mode")
-    parts = board.reminders, board.find_timers, board.remote_search(), board.seen_help, board.notes
+    parts = board.reminders, board.find_timers, _limit_rule(board), board.remote_search(), board.seen_help, board.notes
     return Offline(*memory, *parts, mode, board.sense_view)
 
 
@@ -106,7 +106,7 @@ def post_turn(board):
     from engram.agent.post_turn import PostTurn  # absent from boards without a model
 
     memory = board.config, board.records, board.journal, board.notes, board.reminders
-    return PostTurn(*memory, board.find_timers, board.jobs, board.flush)
+    return PostTurn(*memory, board.find_timers, _limit_rule(board), board.jobs, board.flush)
 
 
 def deliveries(board, inbox):
@@ -219,8 +219,9 @@ def sense_watch(board):
         return board.inbox.push(caller, content)
 
     memory = board.records, board.journal, board.notes, push
-    watch = make_watch(board.config, board.folder + "/memory/senses", board.clock, board.senses, *memory)
-    _add_tool(board, _limit_tool(board, watch.tool))
+    watch, limits = make_watch(board.config, board.folder + "/memory/senses", board.clock, board.senses, *memory)
+    board.sense_limits = limits
+    _add_tool(board, _limit_tool(board, limits))
     return watch
 
 
@@ -230,6 +231,24 @@ def _add_tool(board, tool) -> None:
         board.find_toolbox().add(tool, is_own=False)
     except ArgumentError as error:
         diag.warning("senses", "the model has no tool %s: %s" % (tool.name, error))
+
+
+def _limit_rule(board):
+    """What keeps a limit of a sense that a message plainly asks for, None without senses."""
+    if not board.sense_limits:
+        return None
+
+    def keep_limit(said: str, caller, is_new: bool = False) -> str:
+        """A sentence on it, "" for none; with `is_new` only of a limit that there was not."""
+        with lazy("senses.events.limit_rules", "text.phrases"):
+            from engram.senses.events import limit_rules  # seldom needed
+
+            try:
+                return limit_rules.add_limit_by_rule(board.sense_limits, said, caller, is_new)
+            except EngramError as error:
+                return "no limit: " + str(error)
+
+    return keep_limit
 
 
 def _limit_tool(board, tool):
@@ -254,7 +273,14 @@ def sense_view(board):
 
     config, sampling = board.config, board.sampling
     settings = config.table("senses"), config.get("senses.share"), config.get("senses.tokens")
-    view = SenseView(board.senses, board.sense_watch, board.clock, *settings, sampling.failing if sampling else tuple)
+    view = SenseView(
+        board.senses,
+        board.sense_watch,
+        board.sense_limits,
+        board.clock,
+        *settings,
+        sampling.failing if sampling else tuple,
+    )
     if board.model:
         _add_tool(board, view.tool())
     return view

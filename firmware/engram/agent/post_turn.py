@@ -13,7 +13,7 @@ _WORDS = const(12)
 _STARTS = const(" remember note keep bear make save store write don dont do never i my call ")
 
 
-class PostTurn(namedtuple("PostTurn", "config records journal notes reminders find_timers jobs flush")):
+class PostTurn(namedtuple("PostTurn", "config records journal notes reminders find_timers keep_limit jobs flush")):
     """Runs after the turns of an agent with a model: rules, then the background's jobs."""
 
     def turn_over(self, turn, content: str, is_answered: bool) -> str:
@@ -30,6 +30,8 @@ class PostTurn(namedtuple("PostTurn", "config records journal notes reminders fi
         if not self.config.get("rules.on"):
             return ""
         told = "" if turn.has_reminder else self._add_reminder(turn.caller, content) or self._add_timer(turn, content)
+        if not told and self.keep_limit:
+            told = self.keep_limit(content, turn.caller, True)
         if told or turn.has_changed:
             return told
         return self._store_fact(turn, content)

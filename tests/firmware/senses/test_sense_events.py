@@ -3,7 +3,7 @@
 import asyncio
 import os
 
-from board import ANN, DAY, Board
+from board import ANN, DAY, Board, Script
 from channel import Network
 from engram import files
 from engram.channels.outbox import Outbox
@@ -14,6 +14,7 @@ from engram.memory.records.records import Records
 from engram.senses.events import event_file
 from engram.senses.events.event_file import EventFile
 from support import folder, let_others_run
+from turns import say
 
 HOME = Caller("owner", "net 1", False, "")
 LOW = "cellar: 4.0 °C, below the limit of 5.0 °C (e1)"
@@ -26,15 +27,21 @@ class House:
         self.board = Board()
         self.board.now = 1790000040
         self.settings = {"senses_tell": HOME.room, "senses_day_notes": False}
+        model = settings.pop("model", None)
+        self.model = Script(*[model] * 4) if model else None
         self.settings.update(settings)
         self.start()
 
     def start(self):
         """Start the board; what is not on flash is lost."""
-        self.board.sense_watch = self.board.senses = None
-        self.board.serve(**self.settings)
+        self.board.senses = None
+        if self.model:
+            self.board.learn(self.model, **self.settings)
+        else:
+            self.board.serve(**self.settings)
         self.network = Network(self.board.inbox)
         self.senses = self.board.find_senses()
+        assert self.board.sense_watch
         self.watch = self.board.sense_watch
 
     def restart(self):
@@ -299,9 +306,27 @@ async def test_a_days_senses_become_one_line_of_its_note():
 async def test_the_model_is_offered_the_tool_where_a_sense_is_seen():
     house = House()
     listed = [tool.name for tool in house.board.toolbox.listed(OWNER)]
-    assert listed == ["sense_limit"]
-    assert house.board.toolbox.listed(ANN) == ()
+    assert "sense_limit" in listed
+    assert "sense_limit" not in [tool.name for tool in house.board.toolbox.listed(ANN)]
     await house.read(20)
     ok, said = await house.board.toolbox.call("sense_limit", {"action": "set", "sense": "cellar", "low": 5}, HOME)
     assert ok and '"low": "5.0 °C"' in said.replace('":"', '": "')
     assert await house.read(4) == [("net 1", LOW)]
+
+
+async def test_a_plain_request_sets_a_limit_without_a_model_and_another_person_sets_none():
+    house = House()
+    await house.read(20)
+    told = await house.board.make_offline().answer(HOME, "tell me if the cellar is below 5", "t1")
+    assert told == "will tell you here when cellar is below 5.0 °C (l1)"
+    told = await house.board.make_offline().answer(Caller("ann", "net 3", False, ""), "tell me if it is below 5", "t1")
+    assert "will tell" not in told and "cellar" not in told
+    assert await house.read(4) == [("net 1", LOW)]
+
+
+async def test_a_rule_keeps_the_limit_that_the_model_did_not():
+    house = House(model="I will.")
+    await house.read(20)
+    for said, notices in (("tell me if the cellar is below 5", 1), ("Tell me if the cellar is below 5.", 0)):
+        _, ear = await say(house.board, said, HOME)
+        assert len([notice for notice in ear.notices if "will tell you here" in notice]) == notices

@@ -89,7 +89,7 @@ def test_it_is_the_only_sense_that_there_is():
 
 def test_the_tool_sets_lists_and_removes():
     tool = _tool()
-    assert NAME == "sense_limit" and text.loads(SCHEMA)["required"] == ["action"]
+    assert NAME == "sense_limit" and text.loads(SCHEMA)["required"] == ["action"]  # pyright: ignore
     assert tool.run({"action": "set", "sense": "Cellar", "high": 30, "minutes": 5}, HOME) == {
         "id": "l1",
         "sense": "cellar",

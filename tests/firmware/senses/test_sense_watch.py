@@ -93,7 +93,7 @@ def test_limits_that_cannot_be_are_refused():
     cellar = Cellar()
     for wrong in ({}, {"low": 1, "high": 2}, {"low": "5"}, {"low": float("nan")}, {"low": 5, "minutes": -1}):
         with raises(ArgumentError):
-            cellar.limit(**wrong)
+            cellar.limit(OWNER, **wrong)
     for number in range(MOST):
         cellar.limit(Caller("p%d" % number, "net %d" % number, False, ""), low=5)
     with raises(ArgumentError):

@@ -98,7 +98,7 @@ async def live(app, world, clock):
     for step in range(world.steps(), STEPS):
         world.is_faulty = step < FAULTY
         app.observe("cellar", 4 if 5 <= step % EVERY < 8 else 20, "°C")
-        board.sense_watch.tool.set_named(CALLER, "cellar", low=5)
+        board.sense_limits.set_named(CALLER, "cellar", low=5)
         clock[0] += 60
         while board.senses.tick():
             pass
@@ -127,6 +127,7 @@ def main(path, cut):
     tell("left", asyncio.run(live(app, world, clock)))
     for event in world.events:
         tell(*event)
+    assert board.sense_watch
     for fields in board.sense_watch.events.newest_first(OWNER):
         tell("event", fields)
     for turn in board.journal.later(0):

@@ -124,7 +124,7 @@ def _limit(view, caller, rest: str):
         name, found, value = rest.partition(word)
         if found:
             sense = view.find(name.strip(), caller)
-            yield view.watch.tool.describe(view.watch.tool.set(caller, sense, **{side: _number(value.strip())}))
+            yield view.limit_tool.describe(view.limit_tool.set(caller, sense, **{side: _number(value.strip())}))
             return
     raise ArgumentError("/senses", _USAGE)
 

@@ -9,18 +9,18 @@ from engram.lazy import lazy
 from engram.memory import access
 
 _PACKAGE = const("senses.answers")
-_LIMITS = const("senses.events.limit_rules")
 _COUNTS = (("pin", "changes"), ("pin", "count"))
 
 
 class SenseView:
-    """Reads `senses`; `watch` knows their events and limits, `declared` are config.json's senses, failing() names those whose
+    """Reads `senses`; `watch` knows their events and limits, `limit_tool` sets limits, `declared` are config.json's senses, failing() names those whose
     sensor fails. `share` is the setting senses.share, `most_tokens` the room of the prompt's block.
     """
 
-    def __init__(self, senses, watch, clock, declared: dict, share: str, most_tokens: int, failing):
+    def __init__(self, senses, watch, limit_tool, clock, declared: dict, share: str, most_tokens: int, failing):
         self.senses = senses
         self.watch = watch
+        self.limit_tool = limit_tool
         self.clock = clock
         self.declared = declared
         self.failing = failing
@@ -81,30 +81,17 @@ class SenseView:
     # --- what is asked of it
 
     def may_ask(self, caller, said: str) -> bool:
-        """Whether a text asks for readings of senses that the caller may see, or for a limit of one, and for nothing else."""
-        with lazy(_PACKAGE, _LIMITS):
+        """Whether a text asks for readings of senses that the caller may see, and for nothing else."""
+        with lazy(_PACKAGE):
             from engram.senses.answers import questions
 
-            return questions.find(self, caller, said) is not None or self._asks_limit(caller, said)
-
-    def _asks_limit(self, caller, said: str) -> bool:
-        from engram.senses.events import limit_rules
-
-        asked = limit_rules.match(said) if limit_rules.may_be(said) else None
-        tool = self.watch.tool
-        return (
-            asked is not None
-            and (tool.find(asked.sense, caller) if asked.sense else tool.only_sense(caller)) is not None
-        )
+            return questions.find(self, caller, said) is not None
 
     def answer(self, caller, said: str) -> str:
-        """The answer to a question or to a request for a limit, "" if it is none for the senses."""
-        with lazy(_PACKAGE, _LIMITS):
+        """The answer to a question, "" if it is none for the senses."""
+        with lazy(_PACKAGE):
             from engram.senses.answers import questions
-            from engram.senses.events.limit_rules import add_limit_by_rule
 
-            if self._asks_limit(caller, said):
-                return add_limit_by_rule(self.watch.tool, said, caller)
             return questions.answer(self, caller, said)
 
     def memory_query(self, caller, said: str) -> str:

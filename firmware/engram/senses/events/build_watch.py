@@ -8,8 +8,8 @@ from engram.senses.events.limits import Limits
 from engram.senses.events.watch import Watch
 
 
-def make_watch(config, folder: str, clock, senses, records, journal, notes, push) -> Watch:
-    """What watches `senses`, whose files are in a folder; ConfigError when config.json says something wrong of one.
+def make_watch(config, folder: str, clock, senses, records, journal, notes, push) -> tuple:
+    """(what watches `senses`, whose files are in a folder; the LimitTool over its limits).
 
     push(caller, text) says something in a chat.
     """
@@ -32,5 +32,4 @@ def make_watch(config, folder: str, clock, senses, records, journal, notes, push
     events = Events(file, senses, *parts, add_day if config.get("senses.day_notes") else None)
     watch = Watch(senses, clock, limits, events, folder + "/baseline.bin", declared, config.get("senses.unusual"))
     watch.open()
-    watch.tool = LimitTool(senses, limits, scope_of)
-    return watch
+    return watch, LimitTool(senses, limits, scope_of)

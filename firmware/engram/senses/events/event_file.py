@@ -76,7 +76,7 @@ class EventFile:
         """Replace the file by the newest events, each with one line."""
         newest, room = {}, _KEPT_BYTES
         for at, line, fields in self._lines():
-            newest[number_of(fields)] = at, len(line)
+            newest[number_of(fields)] = at, len(line)  # pyright: ignore
         kept = set()
         for number in sorted(newest, reverse=True):
             at, size = newest[number]

@@ -200,13 +200,18 @@ def _without_fillers(plain: bytes, begin: int, end: int) -> int:
     return end
 
 
-def add_limit_by_rule(tool, said: str, caller) -> str:
-    """Keep the limit that a message plainly asks for; a sentence on it, "" if it asks for none of a sense that there is."""
-    asked = match(said)
+def add_limit_by_rule(tool, said: str, caller, is_new: bool = False) -> str:
+    """Keep the limit that a message plainly asks for; a sentence on it, "" if it asks for none of a sense that there is.
+
+    With `is_new` a limit that there is already is none.
+    """
+    asked = match(said) if may_be(said) else None
     if asked is None:
         return ""
     sense = tool.find(asked.sense, caller) if asked.sense else tool.only_sense(caller)
     if sense is None:
         return ""
+    before = tool.refs(caller)
     value = float(asked.digits) if "." in asked.digits else int(asked.digits)
-    return tool.describe(tool.set(caller, sense, minutes=asked.minutes, **{asked.side: value}))
+    fields = tool.set(caller, sense, minutes=asked.minutes, **{asked.side: value})
+    return "" if is_new and fields["id"] in before else tool.describe(fields)

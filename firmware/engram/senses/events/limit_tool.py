@@ -74,6 +74,10 @@ class LimitTool:
         senses = [self._senses.find(name) for name in self._senses.names()]
         return [sense for sense in senses if access.may_see(caller, self._scope_of(sense))]
 
+    def refs(self, caller) -> list:
+        """The ids of the limits that a caller set here."""
+        return [fields["id"] for fields in self._limits.of_caller(caller)]
+
     def only_sense(self, caller):
         """The sense that "it" means: the only one that a caller may see."""
         visible = self._visible(caller)

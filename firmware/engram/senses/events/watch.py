@@ -55,8 +55,6 @@ class Watch:
         self._watched = {}
         self._since = self._last_tick = 0
         self._day = -1
-        self.tool = None
-        """The LimitTool over its limits."""
 
     def open(self) -> None:
         """Go on with what is on flash."""
@@ -80,10 +78,15 @@ class Watch:
         if watched is None:
             watched = self._watched[number] = _Watched(Baseline())
             sense = self._senses.sense(number)
-            declared = self._declared.get(sense.name, {"kind": "code"}) if sense else {"kind": "code"}
-            every = declared.get("every", 0 if declared["kind"] == "code" else MINUTE)
-            watched.baseline.numbers[GAP] = every // MINUTE
+            watched.baseline.numbers[GAP] = self._declared_pace(sense) // MINUTE if sense else 0
         return watched
+
+    def _declared_pace(self, sense) -> int:
+        """How many seconds config.json lets pass between two readings of a sense, 0 if it does not say."""
+        declared = self._declared.get(sense.name)
+        if declared is None or declared["kind"] == "code":
+            return 0
+        return declared.get("every", MINUTE)
 
     # --- a minute of a sense
 
