@@ -12,10 +12,12 @@ from engram_host.cli.console_session import (
     check_reports,
     exported_memory,
     import_object,
+    is_behind_companion,
     open_board,
 )
-from engram_host.cli.exit_status import CommandError, WrongUsage
+from engram_host.cli.exit_status import CommandError, NotFound, WrongUsage
 from engram_host.cli.options import DEVICE, HOME, JSON, PORT, SIM, URL, Context, takes
+from engram_host.cli.page.change_result import follow_change, show_change
 from engram_host.transfer.report import import_command
 
 _KINDS = {"m": "memory", "t": "turn"}
@@ -31,7 +33,8 @@ def forget(
 ) -> None:
     """Forget a memory or a turn on the board: on a serial port, simulated, or over the link of a companion.
 
-    `engram undo` brings a memory back.
+    `engram undo` brings a memory back. With --keep-turns a board of a companion that is away forgets it once it is back;
+    `engram changes` shows that, and cancels it.
 
     Example: engram forget m12 --device kitchen
 
@@ -45,13 +48,28 @@ def forget(
         return
     if entry[0] != "m":
         raise WrongUsage(f"{entry} is a turn: --keep-turns is for memories.")
+    lines = [f"{entry} is forgotten, and the turns that it came from stay."]
+    if is_behind_companion(context) and _drop_over_companion(context, entry, lines[0]):
+        return
     with open_board(context) as board:
         command = drop_memory(board, entry)
-    lines = [f"{entry} is forgotten, and the turns that it came from stay."]
     if context.json:
         output.print_json({"command": command, "lines": lines})
     else:
         output.print_line(lines[0])
+
+
+def _drop_over_companion(context: Context, entry: str, done: str) -> bool:
+    """Ask a board as its page does: while it is away, the change waits. False if the copy does not have the memory."""
+    with context.open_companion() as companion:
+        name = companion.device(context.device)
+        try:
+            change = companion.post(f"/v1/boards/{name}/memories/{entry}", {"do": "forget"})
+        except NotFound:
+            return False  # the board may have it since a moment ago
+        change = follow_change(companion, name, change)
+    show_change(context, change, done)
+    return True
 
 
 def drop_memory(board: BoardConsole, entry: str) -> str:

@@ -54,19 +54,25 @@ def open_board(context: Context) -> Iterator[BoardConsole]:
     is plugged in, or the only one of the companion. BoardError, CommandError.
     """
     address = context.board
+    if is_behind_companion(context):
+        with context.open_companion() as companion:
+            yield LinkConsole(BoardTalk(companion, companion.device(context.device), Speaker()))
+    elif address.sim:
+        with _simulated(address.sim) as board:
+            yield board
+    else:
+        with open_console(address.port) as board:
+            yield board
+
+
+def is_behind_companion(context: Context) -> bool:
+    """Whether the board that a command is for is asked through a companion. WrongUsage if two boards are named."""
+    address = context.board
     if address.port and address.sim:
         raise WrongUsage("--port and --sim name two boards: give one of them.")
     if context.device and address != BoardAddress():
         raise WrongUsage("--device names a board of the companion: leave --port and --sim out.")
-    if address.sim:
-        with _simulated(address.sim) as board:
-            yield board
-    elif context.device or (not address.port and _is_only_on_link(context)):
-        with context.open_companion() as companion:
-            yield LinkConsole(BoardTalk(companion, companion.device(context.device), Speaker()))
-    else:
-        with open_console(address.port) as board:
-            yield board
+    return bool(context.device) or (address == BoardAddress() and _is_only_on_link(context))
 
 
 def _is_only_on_link(context: Context) -> bool:

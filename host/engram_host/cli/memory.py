@@ -9,7 +9,7 @@ import typer
 from engram_host.cli import output
 from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled, WrongUsage
 from engram_host.cli.options import DEVICE, HOME, JSON, URL, Context, takes
-from engram_host.cli.page.changes import follow_change, show_change
+from engram_host.cli.page.change_result import follow_change, show_change
 from engram_host.wording import counted
 
 Shown = Annotated[

@@ -130,7 +130,6 @@ class CompanionApp:
         self.expander = make_expander(settings.search, self.gateway.complete)
         steps = self.reranker, self.expander
         self.search = SearchService(store, settings.search, embedding, self.folders, metrics, *steps)
-        self.absences = AbsenceFinder(store, self.search.search, time.time)
         answers = self.search.answer_board, self.search.answer_get, self.search.answer_file
         self.conversations = ConversationService(store, settings.chat, supervisor)
         self.imports = ImportService(store, self.conversations, settings.home, supervisor)
@@ -139,6 +138,7 @@ class CompanionApp:
         self.memories = make_memory_services(
             store, self.search.indexes, self.search.search, self.conversations, supervisor
         )
+        self.absences = AbsenceFinder(self.memories.browser, self.search.search)
         self.dispatcher = MessageDispatcher(self.replication, *answers, self.conversations.answer_board, metrics)
         secrets = SecretStore(settings.home)
         self.alerts = AlertService(store, settings.alerts, secrets, supervisor, Lease(settings.home / ALERTS_LOCK))

@@ -52,6 +52,7 @@ REFUSALS = SentenceTable(
         "is_changing": "{entry} is about to be changed: another change of it waits for the board; cancel that one first.",
         "not_undoable": "{entry} has a later change, or the board has not made this one: the latest change that it has made "
         "is undone first.",
+        "other_scope": "{entry} is for other people than the memory that stays: a merge would show its text to these.",
         "overtaken": "{entry} was changed on the board after this change: its history has that, and undoes it first.",
         "newest_not_undoable": "{entry} has no change of the board's own to undo: another one waits or is undone by its name, "
         "or an undo made its text.",

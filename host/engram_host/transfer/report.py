@@ -124,7 +124,7 @@ def parse_reports(texts: Iterable[str]) -> list[Mapping[str, Any]]:
     """The reports among texts of JSON; one that was damaged on its way is left out."""
     found: list[Mapping[str, Any]] = []
     for text in texts:
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, RecursionError):
             report: Any = json.loads(text)
             found += [report] if isinstance(report, dict) else []
     return found
@@ -146,7 +146,7 @@ def _outcome(report: Mapping[str, Any]) -> ImportOutcome | None:
         ids, files, unknown, notes = (
             list(map(str, report.get(name, ()))) for name in ("ids", "files", "unknown", "notes")
         )
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
         return None
     return ImportOutcome(counts=counts, ids=ids, files=files, unknown=unknown, notes=notes)
 
@@ -154,5 +154,5 @@ def _outcome(report: Mapping[str, Any]) -> ImportOutcome | None:
 def _refusal(report: Mapping[str, Any]) -> ImportRefusal | None:
     try:
         return ImportRefusal(line=int(report["line"]), code=str(report["code"]), why=str(report["why"]))
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None

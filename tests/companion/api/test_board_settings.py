@@ -36,6 +36,8 @@ def by_name(companion: Companion, board: Sent) -> dict[str, dict[str, object]]:
 def test_each_setting_of_the_firmware_stands_in_one_section():
     names = [line.partition(" ")[0] for line in SETTINGS.strip().split("\n")]
     assert list(all_settings()) == [*names, *SECRETS]
+    groups = {group for each in SECTIONS.values() for group in each}
+    assert {name.partition(".")[0] for name in names} == groups
     assert sum(len(settings_of(section)) for section in SECTIONS) == len(all_settings())
 
 

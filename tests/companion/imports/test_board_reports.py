@@ -28,9 +28,14 @@ def test_a_report_of_counts_alone_is_read():
     assert outcome == {"counts": {"changed": 1}, "ids": [], "files": [], "unknown": [], "notes": []}
 
 
-@pytest.mark.parametrize("text", ["", "{broken", "[]", "5", '{"counts":', "null"])
+@pytest.mark.parametrize("text", ["", "{broken", "[]", "5", '{"counts":', "null", "[" * 3000, "9" * 5000])
 def test_what_is_no_report_is_left_out(text: str):
     assert parse_reports([text, json.dumps(OUTCOME)]) == [OUTCOME]
+
+
+def test_numbers_beyond_all_bounds_are_no_report():
+    texts = ['{"counts": {"changed": 1e999}}', '{"line": 1e999, "code": "tags", "why": "x"}', json.dumps(OUTCOME)]
+    assert read_reports(parse_reports(texts)) == (OUTCOME, [])
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -189,6 +189,7 @@ def test_memories_are_found_by_the_turn_that_they_came_from(store: CompanionStor
     lines = [version("m1", "one", turns=["t4"]), version("m2", "two", turns=["t4", "t5"]), version("m3", "three")]
     gone = {"op": "forget", "id": "m1", "at": NOW, "was": 1}
     browser = filled(store, [*lines, version("m2", "again", turns=["t4", "t5"], was=2), gone])
-    found = asyncio.run(browser.of_turns("kitchen", ["t4", "t5", "t6", "x"]))
-    shown = {turn: [(entry.id, entry.line["content"]) for entry in entries] for turn, entries in found.items()}
-    assert shown == {"t4": [("m2", "again")], "t5": [("m2", "again")], "t6": [], "x": []}
+    found = asyncio.run(browser.ids_of_turns("kitchen", ["t4", "t5", "t6", "x"]))
+    assert found == {"t4": ["m2", "m1"], "t5": ["m2"], "t6": [], "x": []}
+    shown = asyncio.run(browser.entries("kitchen", ["m1", "m2"]))
+    assert {id: entry.line["content"] for id, entry in shown.items()} == {"m2": "again"}

@@ -295,6 +295,66 @@ def test_a_change_is_not_undone_after_the_board_has_changed_the_memory_itself(ap
     assert asked(api, "m1", do="undo", was=seq)["state"] == "waiting"
 
 
+def pinned_on_the_board(kitchen: Sent, was: int) -> int:
+    line = {"id": "m1", "content": "the tea is in the tin", "tags": ["tea"], "created": 1795247157, "was": was}
+    seq = kitchen.write("records", **line, scope="user:owner", pinned=True)
+    kitchen.sync()
+    return seq
+
+
+def test_a_pin_is_not_undone_after_the_board_has_changed_the_memory_itself(api: httpx.Client, kitchen: Sent):
+    pin = asked(api, "m1", do="pin")
+    answer(kitchen, offered(kitchen), ["line", "m1 is pinned"])
+    seq = changed_on_the_board(kitchen, pinned_on_the_board(kitchen, 1), pinned=True)
+    assert "was changed on the board after this change" in undo_refused(api, pin)
+    assert api.get("/memories/m1").json()["undoable"] is True
+    assert asked(api, "m1", do="undo", was=seq)["state"] == "waiting"
+
+
+@pytest.mark.parametrize("is_copied", [True, False])
+def test_a_pin_is_undone_while_nothing_came_after_it(api: httpx.Client, kitchen: Sent, is_copied: bool):
+    pin = asked(api, "m1", do="pin")
+    answer(kitchen, offered(kitchen), ["line", "m1 is pinned"])
+    if is_copied:
+        pinned_on_the_board(kitchen, 1)
+    assert api.post(f"/changes/{pin['id']}/undo").status_code == 200
+
+
+def test_the_command_says_what_an_undo_could_not_be_compared_with(
+    companion: Companion, api: httpx.Client, kitchen: Sent
+):
+    change = asked(api, "m1", do="edit", was=1, text="the tea is in the box")
+    answer(kitchen, offered(kitchen), outcome(changed=1))
+    assert api.get(f"/changes/{change['id']}").json()["behind"]
+    undo = ("changes", "--undo", change["id"], "--device", kitchen.device, "--home", companion.home)
+    with ThreadPoolExecutor(1) as pool:
+        answered = pool.submit(lambda: answer(kitchen, offered(kitchen), ["line", "m1 is again"]))
+        ran = fine(*undo)
+        answered.result()
+    assert "whether the board has changed m1 itself since could not be checked" in ran.err
+
+
+def test_of_a_change_that_the_copy_has_an_undo_leaves_nothing_unchecked(
+    companion: Companion, api: httpx.Client, kitchen: Sent
+):
+    change = asked(api, "m1", do="edit", was=1, text="the tea is in the box")
+    answer(kitchen, offered(kitchen), outcome(changed=1))
+    changed_on_the_board(kitchen, 1)
+    undo = ("changes", "--undo", change["id"], "--device", kitchen.device, "--home", companion.home)
+    with ThreadPoolExecutor(1) as pool:
+        answered = pool.submit(lambda: answer(kitchen, offered(kitchen), ["line", "m1 is again"]))
+        ran = fine(*undo)
+        answered.result()
+    assert "could not be checked" not in ran.err
+
+
+def test_forgetting_without_the_turns_waits_for_a_board_that_is_away(companion: Companion, kitchen: Sent):
+    forget = ("forget", "m1", "--keep-turns", "--device", kitchen.device, "--home", companion.home)
+    waiting = fine(*forget, "--json").json
+    assert (waiting["kind"], waiting["entry"], waiting["state"]) == ("drop", "m1", "waiting") and waiting["told"]
+    assert line_of(offered(kitchen))["deleted"] is True
+
+
 def test_a_merge_forgets_the_other_memory_once_the_board_has_the_text(api: httpx.Client, kitchen: Sent):
     change = merged(api)
     head = offered(kitchen)
@@ -360,6 +420,11 @@ def test_a_merge_whose_other_memory_was_kept_is_undone_in_one_part(api: httpx.Cl
     assert offered(kitchen)["text"] == "/undo m1"
 
 
+def test_memories_of_other_people_are_not_merged(api: httpx.Client):
+    refused = asked(api, "m1", 422, do="merge", other="m3", text="the tea is in the tin, Ann drinks coffee")
+    assert "for other people" in refused["problem"]
+
+
 def test_a_merge_goes_on_after_the_companion_was_restarted(companion: Companion, api: httpx.Client, kitchen: Sent):
     merged(api)
     head = offered(kitchen)
@@ -383,10 +448,10 @@ def test_a_merge_with_itself_or_with_nothing_is_refused(api: httpx.Client, other
 
 
 @pytest.mark.parametrize(
-    "second", [{"do": "edit", "text": "B"}, {"do": "forget"}, {"do": "merge", "other": "m3", "text": "B"}]
+    "second", [{"do": "edit", "text": "B"}, {"do": "forget"}, {"do": "merge", "other": "m2", "text": "B"}]
 )
 @pytest.mark.parametrize(
-    "first", [{"do": "edit", "text": "A"}, {"do": "forget"}, {"do": "pin"}, {"do": "merge", "other": "m3", "text": "A"}]
+    "first", [{"do": "edit", "text": "A"}, {"do": "forget"}, {"do": "pin"}, {"do": "merge", "other": "m2", "text": "A"}]
 )
 def test_a_memory_is_not_changed_while_another_change_of_it_waits(
     api: httpx.Client, kitchen: Sent, first: dict[str, Any], second: dict[str, Any]
@@ -502,6 +567,21 @@ def test_the_command_says_why_the_trash_is_not_known_yet(companion: Companion, k
     assert again.status == 1 and companion.client.get(path).json()["waiting"]
     messages = companion.client.get(f"/v1/boards/{kitchen.device}/chat", params={"room": "memories"}).json()
     assert len(messages) == 1
+
+
+def test_memories_to_merge_with_are_served_and_listed(companion: Companion, api: httpx.Client, kitchen: Sent):
+    def served(query: str = "") -> list[str]:
+        return [each["id"] for each in api.get(f"/memories/m1/similar{query}").raise_for_status().json()]
+
+    kitchen.keep("a kettle", scope="user:owner")
+    kitchen.sync()
+    assert served() == ["m2"] and served("?words=kettle") == ["m4"]
+    assert api.get("/memories/m99/similar").status_code == 404
+    where = ("--device", kitchen.device, "--home", companion.home)
+    assert "the tin is blue" in fine("merge", "m1", *where).out
+    listed = fine("merge", "m1", "--find", "kettle", "--json", *where).json
+    assert [each["id"] for each in listed["similar"]] == ["m4"]
+    assert engram("merge", "m1", "--text", "both", *where).status == 2
 
 
 def test_the_list_and_one_memory_are_served(api: httpx.Client):

@@ -40,7 +40,9 @@ class Kitchen:
 
     def undo(self, change: dict[str, Any]) -> dict[str, Any]:
         """Undo a change."""
-        return self.ended(self.companion.client.post(f"/v1/boards/kitchen/changes/{change['id']}/undo").json(), "done")
+        answer = self.companion.client.post(f"/v1/boards/kitchen/changes/{change['id']}/undo")
+        assert answer.status_code == 200, answer.text
+        return self.ended(answer.json(), "done")
 
     def ended(self, change: dict[str, Any], expected: str) -> dict[str, Any]:
         wait_until("the board has answered", lambda: self.get(f"/changes/{change['id']}")["state"] != "waiting")
@@ -120,6 +122,7 @@ def test_two_memories_become_one_and_two_again(kitchen: Kitchen):
     change = kitchen.ask(kept, do="merge", other=gone, text="the dog Rex was born in a stable")
     kitchen.wait_for(gone, None)
     kitchen.wait_for(kept, "the dog Rex was born in a stable")
+    wait_until("both parts are answered", lambda: all(each["state"] == "done" for each in kitchen.get("/changes")[:2]))
     kitchen.undo(change)
     kitchen.wait_for(kept, "the dog is called Rex")
     kitchen.wait_for(gone, "Rex was born in a stable")

@@ -7,6 +7,7 @@ from contextlib import closing
 
 import pytest
 
+from cli_case import engram, fine
 from page_client import PageClient
 from peers import Companion
 from sending import Sent
@@ -54,7 +55,9 @@ def test_what_was_recalled_is_shown_with_how_sure_the_board_was_and_the_words(br
     assert "m77 has gone since 5 of 100 sure" in words
 
 
-@pytest.mark.parametrize("report", ["{broken", "[]", '{"recalled": 5}', '{"recalled": [["m1"], [1, 2], null]}'])
+@pytest.mark.parametrize(
+    "report", ["{broken", "[]", "[" * 3000, '{"recalled": 5}', '{"recalled": [["m1"], [1, 2], null]}']
+)
 def test_a_report_of_another_form_is_passed_over(browser: PageClient, kitchen: Sent, report: str):
     said(browser, kitchen, "hello", ["report", report], ["text", "hi"])
     assert "recalled for this answer" not in chat(browser, kitchen)
@@ -65,7 +68,7 @@ def test_what_was_remembered_stands_beside_the_message_and_is_undone_there(brows
     path = f"/boards/{kitchen.device}/chat"
     assert "Remembered of it m1 the blue tin is in the attic" in chat(browser, kitchen)
     view = browser.open(path)
-    fields = {"csrf": view.field("csrf"), "key": view.field("key"), "message": view.field("message")}
+    fields = {name: view.field(name) for name in ("csrf", "key", "was", "message")}
     sent = browser.send(f"/boards/{kitchen.device}/memories/m1/undo", fields)
     assert sent.headers["location"] == f"{path}#page%3At1"
     assert "undo the change of m1: waits for the board" in chat(browser, kitchen)
@@ -73,6 +76,47 @@ def test_what_was_remembered_stands_beside_the_message_and_is_undone_there(brows
     assert (head["text"], head["principal"]) == ("/undo m1", "owner")
     kitchen.ask("reply", mid=head["mid"], offer=1, k=1, items=[["problem", "the latest change is of m2."], ["end", ""]])
     assert "refused the latest change is of m2." in chat(browser, kitchen).replace(": ", " ")
+
+
+def test_a_memory_that_was_undone_beside_its_message_is_said_to_be_undone_there(browser: PageClient, kitchen: Sent):
+    said(browser, kitchen, "the blue tin is in the attic", ["text", "Noted."])
+    view = browser.open(f"/boards/{kitchen.device}/chat")
+    fields = {name: view.field(name) for name in ("csrf", "key", "was", "message")}
+    browser.send(f"/boards/{kitchen.device}/memories/m1/undo", fields)
+    head = kitchen.ask("listen", wait=10, mid="", turn="")
+    kitchen.ask("reply", mid=head["mid"], offer=1, k=1, items=[["line", "undone"], ["end", ""]])
+    kitchen.write("records", op="forget", id="m1", at=1795247200, was=1)
+    kitchen.sync()
+    words = chat(browser, kitchen)
+    assert "Remembered of it m1 · undone: the board has forgotten it" in words
+    assert "the blue tin is in the attic" not in words.partition("Remembered of it")[2]
+
+
+def test_an_undo_beside_a_message_that_was_sent_in_two_tabs_is_asked_for_once(browser: PageClient, kitchen: Sent):
+    said(browser, kitchen, "the blue tin is in the attic", ["text", "Noted."])
+    tabs = [browser.open(f"/boards/{kitchen.device}/chat") for _ in range(2)]
+    fields = [{name: view.field(name) for name in ("csrf", "key", "was", "message")} for view in tabs]
+    path = f"/boards/{kitchen.device}/memories/m1/undo"
+    assert [browser.send(path, each).status_code for each in fields] == [303, 422]
+
+
+@pytest.mark.parametrize("turns, is_offered", [(["t1"], True), (["t1", "t3"], False)])
+def test_undo_stands_beside_a_message_only_while_what_it_made_is_the_newest_version(
+    browser: PageClient, kitchen: Sent, turns: list[str], is_offered: bool
+):
+    said(browser, kitchen, "the blue tin is in the attic", ["text", "Noted."])
+    line = {"id": "m1", "content": "the blue tin is in the shed", "tags": ["tin"], "scope": "user:owner"}
+    kitchen.write("records", **line, created=1795247157, was=1, turns=turns)
+    kitchen.sync()
+    forms = browser.open(f"/boards/{kitchen.device}/chat").all("form")
+    assert any(each["action"].endswith("/memories/m1/undo") for each in forms) is is_offered
+
+
+def test_a_memory_that_the_board_forgot_by_itself_is_not_named_beside_its_message(browser: PageClient, kitchen: Sent):
+    said(browser, kitchen, "the blue tin is in the attic", ["text", "Noted."])
+    kitchen.write("records", op="forget", id="m1", at=1795247200, was=1)
+    kitchen.sync()
+    assert "Remembered of it" not in chat(browser, kitchen)
 
 
 def settling(browser: PageClient, kitchen: Sent) -> bool:
@@ -97,7 +141,7 @@ def test_an_old_answer_is_asked_for_again_only_while_a_change_of_its_memory_wait
         database.execute("UPDATE conversations SET changed = changed - 3600 WHERE device = ?", (kitchen.device,))
     assert not settling(browser, kitchen)
     view = browser.open(f"/boards/{kitchen.device}/chat")
-    fields = {"csrf": view.field("csrf"), "key": view.field("key"), "message": view.field("message")}
+    fields = {name: view.field(name) for name in ("csrf", "key", "was", "message")}
     browser.send(f"/boards/{kitchen.device}/memories/m1/undo", fields)
     assert settling(browser, kitchen)
 
@@ -121,6 +165,25 @@ def test_sessions_are_listed_with_their_titles_and_nobody_elses(browser: PageCli
     words = chat(browser, kitchen)
     assert words.index("s2 Garden · 1 turn") < words.index("s1 where is the blue tin? · 1 turn")
     assert "s9" not in words and "Ann's own" not in words
+
+
+def test_the_turns_of_a_session_are_served_and_listed(companion: Companion, kitchen: Sent):
+    kitchen.say("and tulips?", sid="s2")
+    kitchen.say("/memory", sid="s2", command=True)
+    kitchen.write("journal", op="redact", turn=3, at=1795247300)
+    kitchen.sync()
+    path = f"/v1/boards/{kitchen.device}/sessions"
+    found = companion.client.get(f"{path}/s2", params={"limit": 1}).raise_for_status().json()
+    assert (found["total"], [each["id"] for each in found["turns"]]) == (2, ["t6"])
+    assert companion.client.get(f"{path}/s77").json() == {"total": 0, "turns": []}
+    where = ("--device", kitchen.device, "--home", companion.home)
+    listed = fine("sessions", "s2", "--json", *where).json
+    assert [(each["id"], each["line"]["text"]) for each in listed["turns"]] == [
+        ("t5", "and tulips?"),
+        ("t6", "/memory"),
+    ]
+    assert engram("sessions", "s77", *where).status == 4
+    assert engram("sessions", "roses", *where).status == 2
 
 
 def test_another_session_is_gone_to_or_begun(browser: PageClient, kitchen: Sent):

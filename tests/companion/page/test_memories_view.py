@@ -182,6 +182,18 @@ def test_undo_is_offered_for_the_latest_change_of_a_memory_alone(browser: PageCl
         assert len(undos) == 1 and view.field("id").startswith("memory:pin:m1:")
 
 
+def test_undo_is_not_offered_for_a_change_after_which_the_board_has_changed_the_memory_itself(
+    browser: PageClient, kitchen: Sent, memories: str
+):
+    change(browser, f"{memories}/m1", "edit", text="the tea is in the box", tags="tea")
+    answer(kitchen, outcome(changed=1))
+    for text, was in (("the tea is in the box", 1), ("the tea is in the bag", 5)):
+        kitchen.write("records", id="m1", content=text, tags=["tea"], created=1795247157, was=was)
+    kitchen.sync()
+    for path in (memories, f"{memories}/m1"):
+        assert not [each for each in browser.open(path).all("form") if each["action"].endswith("/changes/undo")], path
+
+
 def test_the_history_offers_to_undo_what_the_board_itself_changed_last(
     browser: PageClient, kitchen: Sent, memories: str
 ):

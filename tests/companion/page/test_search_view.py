@@ -56,6 +56,13 @@ def hits(view: Parsed) -> list[str]:
     return [each for each in links if "/memories/" in each or "/days?turn=" in each or "/search/file" in each]
 
 
+def count_searches(companion: Companion) -> float:
+    """How many searches people have made."""
+    name = 'engram_search_seconds_count{caller="person"} '
+    lines = companion.client.get("/metrics").raise_for_status().text.splitlines()
+    return next((float(line.removeprefix(name)) for line in lines if line.startswith(name)), 0.0)
+
+
 def test_a_search_of_all_boards_names_each_ones_hits_with_links(browser: PageClient):
     view = browser.open("/search?q=tea")
     assert set(hits(view)) == {"/boards/kitchen/days?turn=t1", "/boards/shed/memories/m1"}
@@ -157,6 +164,14 @@ def test_a_long_file_is_shown_in_parts_of_bounded_bytes(browser: PageClient):
 def test_the_search_says_why_something_is_not_there(browser: PageClient, entry: str, query: str, why: str):
     assert why in browser.open(f"/boards/kitchen/search?{query}&entry={entry}").words
     assert why in browser.open(f"/search?{query}&board=kitchen&entry={entry}").words
+
+
+def test_one_search_of_a_board_answers_what_was_found_and_why_something_is_not(
+    searched: Companion, browser: PageClient
+):
+    before = count_searches(searched)
+    browser.open("/boards/kitchen/search?q=parrot&entry=m2")
+    assert count_searches(searched) == before + 1
 
 
 def test_what_ranks_lower_is_named_with_its_rank(browser: PageClient):

@@ -1,32 +1,44 @@
 """`engram merge` and `engram changes`: changes of memories that wait for their board, through a companion, as on its page."""
 
-import time
 from typing import Annotated, Any
 
 import typer
 
 from engram_host.cli import output
-from engram_host.cli.api_client import ApiClient
-from engram_host.cli.exit_status import CommandError, WrongUsage
+from engram_host.cli.exit_status import WrongUsage
 from engram_host.cli.options import DEVICE, HOME, JSON, URL, Context, takes
-
-_LOOK_SECONDS = 0.2
+from engram_host.cli.page.change_result import describe_change, follow_change, show_change
+from engram_host.cli.page.memories import MEMORY_COLUMNS, memory_row
 
 
 @takes(DEVICE, URL, HOME, JSON)
 def merge(
     context: Context,
     kept: Annotated[str, typer.Argument(help="memory that stays, such as m12")],
-    other: Annotated[str, typer.Argument(help="memory that is forgotten then, such as m15")],
-    text: Annotated[str, typer.Option(help="text of both; required")] = "",
+    other: Annotated[
+        str, typer.Argument(help="memory that is forgotten then, such as m15; without it, a list of similar ones")
+    ] = "",
+    text: Annotated[str, typer.Option(help="text of both; required for a merge")] = "",
+    find: Annotated[str, typer.Option(help="list the memories that these words find instead of similar ones")] = "",
     tag: Annotated[list[str] | None, typer.Option(help="new tag, replaces all tags; repeatable")] = None,
 ) -> None:
     """Give one memory the text of two, and forget the other one once the board has it. Needs a running companion.
 
     `engram changes --undo ID` brings both back as they were.
 
+    Example: engram merge m12 --device kitchen
+
     Example: engram merge m12 m15 --text "Ann drinks green tea" --device kitchen
     """
+    if not other:
+        if text or tag:
+            raise WrongUsage(
+                "a merge needs two memories: name the other one. `engram merge` with one lists similar ones."
+            )
+        _show_similar(context, kept, find)
+        return
+    if find:
+        raise WrongUsage("--find lists memories to merge with: leave the other memory out.")
     if not text.strip():
         raise WrongUsage("a merge needs the text of both memories: give --text.")
     wanted = {"do": "merge", "other": other, "text": text, **({"tags": tag} if tag else {})}
@@ -56,41 +68,38 @@ def changes(
         name = companion.device(context.device)
         path = f"/v1/boards/{name}/changes"
         if undo:
+            before = companion.get(f"{path}/{undo}")
             show_change(context, follow_change(companion, name, companion.post(f"{path}/{undo}/undo", {})))
+            if before["behind"]:
+                typer.echo(_unchecked(name, before["entry"]), err=True)
         elif cancel:
             show_change(context, companion.delete(f"{path}/{cancel}"))
         else:
             _show_all(context, name, companion.get(path, limit=limit))
 
 
+def _show_similar(context: Context, kept: str, words: str) -> None:
+    with context.open_companion() as companion:
+        name = companion.device(context.device)
+        found = companion.get(f"/v1/boards/{name}/memories/{kept}/similar", words=words)
+    if context.json:
+        output.print_json({"device": name, "entry": kept, "similar": found})
+        return
+    rows = [memory_row(each) for each in found]
+    output.print_table(MEMORY_COLUMNS, rows, empty=f"{name} has no memory that {kept} can be merged with.")
+
+
 def _show_all(context: Context, name: str, found: list[dict[str, Any]]) -> None:
     if context.json:
         output.print_json({"device": name, "changes": found})
         return
-    rows = [(output.format_time(each["at"]), each["state"], each["id"], _sentence(each)) for each in found]
+    rows = [(output.format_time(each["at"]), each["state"], each["id"], describe_change(each)) for each in found]
     output.print_table(("at", "state", "id", "what"), rows, empty=f"{name} was asked for no change lately.")
 
 
-def follow_change(companion: ApiClient, device: str, change: dict[str, Any]) -> dict[str, Any]:
-    """The change once the board has answered, or as soon as there is a reason to wait for that elsewhere."""
-    while change["state"] == "waiting" and not change["told"]:
-        time.sleep(_LOOK_SECONDS)
-        change = companion.get(f"/v1/boards/{device}/changes/{change['id']}")
-    return change
-
-
-def show_change(context: Context, change: dict[str, Any]) -> None:
-    """Print what became of a change. CommandError if the board did not make it."""
-    if change["state"] in ("conflict", "refused"):
-        raise CommandError(_sentence(change))
-    if context.json:
-        output.print_json(change)
-    else:
-        output.print_line(f"{change['id']}: {change['state']}. {_sentence(change)}".rstrip())
-
-
-def _sentence(change: dict[str, Any]) -> str:
-    """What there is to say of a change."""
-    if change["state"] == "conflict":
-        return f"the board had changed or forgotten {change['entry']} before: nothing was changed."
-    return change["told"] or change["sentence"] or change["text"]
+def _unchecked(board: str, entry: str) -> str:
+    """What an undo could not be compared with."""
+    return (
+        f"the copy of {board} did not have that change yet: whether the board has changed {entry} itself since could not be "
+        f"checked. `engram history {entry}` shows what it has now."
+    )

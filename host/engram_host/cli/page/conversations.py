@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from engram_host.cli import output
-from engram_host.cli.exit_status import NotFound
+from engram_host.cli.exit_status import NotFound, WrongUsage
 from engram_host.cli.memory import cut_text
 from engram_host.cli.options import DEVICE, HOME, JSON, URL, Context, takes
 from engram_host.cli.page.memories import TURN_COLUMNS, turn_row
@@ -27,8 +27,8 @@ def sessions(
     with context.open_companion() as companion:
         name = companion.device(context.device)
         if session:
-            asked = {"log": "journal", "session": session, "limit": limit}
-            _show_turns(context, name, session, companion.get(f"/v1/devices/{name}/entries", **asked))
+            found = companion.get(f"/v1/boards/{name}/sessions/{_checked(session)}", limit=limit)
+            _show_turns(context, name, session, found)
         else:
             _show_sessions(context, name, companion.get(f"/v1/boards/{name}/sessions", scope=scope, limit=limit))
 
@@ -66,6 +66,13 @@ def messages(
         typer.echo(f"there may be more: --before {found[-1]['number']} continues.", err=True)
 
 
+def _checked(session: str) -> str:
+    """The id of a session; WrongUsage."""
+    if session[:1] != "s" or not (session[1:].isascii() and session[1:].isdigit()):
+        raise WrongUsage(f"{session[:20]!r} is no id of a session such as s12.")
+    return session
+
+
 def _show_sessions(context: Context, name: str, listed: list[dict[str, Any]]) -> None:
     if context.json:
         output.print_json({"device": name, "sessions": listed})
@@ -75,7 +82,7 @@ def _show_sessions(context: Context, name: str, listed: list[dict[str, Any]]) ->
 
 
 def _show_turns(context: Context, name: str, session: str, found: dict[str, Any]) -> None:
-    turns = list(reversed(found["entries"]))
+    turns = list(reversed(found["turns"]))
     if not turns:
         raise NotFound(f"{name} has no turn of a session {session}: `engram sessions` lists those that there are.")
     if context.json:

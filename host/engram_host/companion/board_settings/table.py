@@ -20,6 +20,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "learning": ("extract", "rules", "flush", "distill"),
     "memory": ("records", "decay", "journal", "notes", "principals"),
     "reminders": ("intents",),
+    "senses": ("senses",),
+    "timers": ("timers",),
     "companion": ("companion", "archive"),
     "people": ("people", "telegram"),
     "console": ("console",),
@@ -97,7 +99,7 @@ def _parse(line: str) -> SettingInfo:
     name, _, value = line.partition(" ")
     default, *bounds = json.loads(value)
     group = name.partition(".")[0]
-    section = next(key for key, groups in SECTIONS.items() if group in groups)
+    section = next((key for key, groups in SECTIONS.items() if group in groups), "general")
     if isinstance(default, bool):
         return SettingInfo(name, section, "flag", default, choices=("true", "false"))
     if isinstance(bounds[0], list):

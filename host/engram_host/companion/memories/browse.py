@@ -57,9 +57,9 @@ class MemoryBrowser:
         """One memory. UnknownEntry if it is not in the copy, or was forgotten."""
         return await asyncio.to_thread(self._detail, device, entry_id)
 
-    async def of_turns(self, device: str, turns: Iterable[str]) -> dict[str, list[ReadEntry]]:
-        """The memories that came from some turns and are not forgotten, by the turn's id, the newest first."""
-        return await asyncio.to_thread(self._of_turns, device, [*turns])
+    async def ids_of_turns(self, device: str, turns: Iterable[str]) -> dict[str, list[str]]:
+        """The memories that came from some turns, by the turn's id, the newest first; those forgotten since are among them."""
+        return await asyncio.to_thread(self._ids_of_turns, device, [*turns])
 
     async def entries(self, device: str, ids: Iterable[str]) -> dict[str, ReadEntry]:
         """Those of some memories and turns that are in the copy and not forgotten, by id."""
@@ -139,24 +139,27 @@ class MemoryBrowser:
 
     # --- by turn and by id
 
-    def _of_turns(self, name: str, turns: list[str]) -> dict[str, list[ReadEntry]]:
+    def _ids_of_turns(self, name: str, turns: list[str]) -> dict[str, list[str]]:
         index, _ = self._indexes.get(name, None)
-        wanted: dict[str, list[str]] = {}
+        found: dict[str, list[str]] = {}
         with index.lock:
             numbers = index.rows.column("number")
             for turn in turns:
                 rows = reversed(index.links.records_of(_number_of(turn, "t"))[-4 * MOST_OF_TURN :])
                 known = dict.fromkeys(int(numbers[row]) for row in rows if numbers[row] != NONE)
-                wanted[turn] = [f"m{number}" for number in known][:MOST_OF_TURN]
-        found = self._entries(name, [entry for entries in wanted.values() for entry in entries])
-        return {turn: [found[each] for each in entries if each in found] for turn, entries in wanted.items()}
+                found[turn] = [f"m{number}" for number in known][:MOST_OF_TURN]
+        return found
 
     def _entries(self, name: str, ids: list[str]) -> dict[str, ReadEntry]:
         index, device = self._indexes.get(name, None)
         archived, now = self._archived(device), int(self._clock())
         found: dict[str, ReadEntry] = {}
-        logs: tuple[tuple[str, LogName], ...] = (("m", "records"), ("t", "journal"))
-        for letter, log in logs:
+        # A board archives memories, never turns.
+        logs: tuple[tuple[str, LogName, NDArray[np.int64]], ...] = (
+            ("m", "records", archived),
+            ("t", "journal", archived[:0]),
+        )
+        for letter, log, away in logs:
             states: dict[str, EntryState] = {}
             with index.lock:
                 for each in ids:
@@ -167,7 +170,7 @@ class MemoryBrowser:
             lines = read_lines(self._store, device, log, [state.latest for state in states.values()])
             for each, state in states.items():
                 if line := lines.get(state.latest):
-                    found[each] = ReadEntry(each, _state_name(state, line, archived, now), line)
+                    found[each] = ReadEntry(each, _state_name(state, line, away, now), line)
         return found
 
 

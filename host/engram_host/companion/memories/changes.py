@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engram.errors import ArgumentError
+from engram.memory import ALL
 from engram_host.companion.conversations.answers import Exchange
 from engram_host.companion.conversations.service import LOOK_SECONDS, ConversationService
 from engram_host.companion.conversations.wakers import wait_for_event
@@ -27,9 +28,11 @@ from engram_host.companion.memories.commands import MemoryEdit
 from engram_host.companion.memories.outcome import ChangeId, MemoryChange, describe_change, parse_id
 from engram_host.companion.memories.types import MemoryDetail
 from engram_host.companion.memories.undo_order import (
+    compare_with_copy,
     entries_to_undo,
     is_newest_undoable,
     is_overtaken,
+    is_pin_overtaken,
     standing_changes,
 )
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
@@ -147,14 +150,16 @@ class MemoryChanges:
             found = await self._browser.detail(device, entry)
             if was != found.entry.line["seq"]:
                 raise MemoryNotChangeable(entry, "changed")
-            if not is_newest_undoable(found, await self.newest(device, MOST_LISTED, entry)):
+            if not is_newest_undoable(found.entry, await self.newest(device, MOST_LISTED, entry)):
                 raise MemoryNotChangeable(entry, "newest_not_undoable")
             return await self.undo_entry(device, entry, key)
 
     async def _check_is_newest(self, device: str, change: MemoryChange) -> None:
         """Refuse to undo a change after which the board has changed the memory itself, as far as its copy says."""
         with contextlib.suppress(UnknownEntry):  # a forgotten memory comes back
-            if is_overtaken(change, (await self._browser.detail(device, change.entry)).entry.line):
+            found = await self._browser.detail(device, change.entry)
+            is_pin = change.kind in ("pin", "unpin")
+            if is_pin_overtaken(change, found.versions) if is_pin else is_overtaken(change, found.entry.line):
                 raise MemoryNotChangeable(change.entry, "overtaken")
 
     async def merge(
@@ -166,7 +171,9 @@ class MemoryChanges:
         if len(self._merges) >= MOST_MERGES:
             raise TooManyWaiting(REFUSALS.say("many_merges", count=MOST_MERGES))
         found = await self._changeable(device, entry)
-        await self._changeable(device, other)
+        gone = await self._changeable(device, other)
+        if found.entry.line.get("scope", ALL) != gone.entry.line.get("scope", ALL):
+            raise MemoryNotChangeable(other, "other_scope")
         command = commands.edit_command(found.origin, found.entry.line, was, edit)
         made = await self._say_alone(device, ChangeId("merge", entry, key, other, other_was), command, found)
         self._merges.add((device, made.id))
@@ -183,11 +190,33 @@ class MemoryChanges:
         entries = {name for id in wanted for name in (id.entry, id.other)}
         changes = await self._described_of(found, entries)
         shown = {str(id) for id in wanted}
+        return await self._compared(
+            device,
+            [
+                replace(change, is_undoable=bool(entries_to_undo(changes, change)))
+                for change in changes
+                if change.id in shown
+            ],
+        )
+
+    async def _compared(self, device: str, changes: Sequence[MemoryChange]) -> list[MemoryChange]:
+        """The changes with what the copy of the board says of them."""
+        made = {change.entry for change in changes if change.state == "done"}
+        entries = await self._browser.entries(device, made) if made else {}
+        lines = {id: entry.line for id, entry in entries.items()}
+        compared = [compare_with_copy(change, lines.get(change.entry)) for change in changes]
         return [
-            replace(change, is_undoable=bool(entries_to_undo(changes, change)))
-            for change in changes
-            if change.id in shown
+            replace(change, is_undoable=False) if await self._is_pin_overtaken(device, change) else change
+            for change in compared
         ]
+
+    async def _is_pin_overtaken(self, device: str, change: MemoryChange) -> bool:
+        if not change.is_undoable or change.kind not in ("pin", "unpin"):
+            return False
+        try:
+            return is_pin_overtaken(change, (await self._browser.detail(device, change.entry)).versions)
+        except UnknownEntry:
+            return False
 
     async def _changes_of(self, device: str, entries: set[str]) -> list[MemoryChange]:
         """The newest changes of some memories, the newest first."""
@@ -201,6 +230,9 @@ class MemoryChanges:
 
     async def find(self, device: str, change: str) -> MemoryChange:
         """One change. UnknownConversation."""
+        return (await self._compared(device, [await self._found(device, change)]))[0]
+
+    async def _found(self, device: str, change: str) -> MemoryChange:
         found = await self._described(await self._conversations.find(device, change))
         if found is None:
             raise UnknownConversation(change)
@@ -304,6 +336,6 @@ class MemoryChanges:
 
     async def _known(self, device: str, mid: str) -> MemoryChange | None:
         try:
-            return await self.find(device, mid)
+            return await self._found(device, mid)
         except UnknownConversation:
             return None

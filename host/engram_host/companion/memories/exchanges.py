@@ -1,19 +1,22 @@
 """What a conversation has to do with memories: what the model was shown for an answer and why, what was remembered of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engram_host.companion.conversations.answers import Exchange
 from engram_host.companion.entries.reader import ReadEntry
 from engram_host.companion.memories.browse import MemoryBrowser
-from engram_host.companion.memories.changes import MemoryChanges
+from engram_host.companion.memories.changes import MOST_LISTED, MemoryChanges
 from engram_host.companion.memories.outcome import MemoryChange
 from engram_host.companion.memories.recalled import Recalled, common_words, recalled_for, text_of
 from engram_host.companion.memories.sessions import SessionBrowser
+from engram_host.companion.memories.undo_order import is_newest_undoable
 
 MOST_REMEMBERED = 8
 
-_CHANGES = 20
+FORGOTTEN = "forgotten"
+
+_FORGETTING = ("forget", "drop", "undo")
 
 
 @dataclass(frozen=True)
@@ -35,12 +38,17 @@ class RecalledItem:
 
 @dataclass(frozen=True)
 class RememberedItem:
-    """A memory that came from a message, and what its board was asked to do with it last."""
+    """A memory that came from a message, and what its board was asked to do with it last.
+
+    Of one that the board has forgotten because it was asked to here, the text has gone: its state is FORGOTTEN.
+    """
 
     id: str
     text: str
     state: str
     change: MemoryChange | None
+    was: int = 0
+    """The version that the message made, if it is the newest one and the board can undo it; else 0."""
 
 
 @dataclass(frozen=True)
@@ -69,24 +77,45 @@ class ExchangeMemories:
         turns = [each.message.turn for each in exchanges if each.message.turn]
         if not turns and not any(shown.values()):
             return {}
-        remembered = await self._browser.of_turns(device, turns)
+        ids = await self._browser.ids_of_turns(device, turns)
         sessions = await self._sessions.of_turns(device, turns)
-        entries = await self._browser.entries(device, {item.id for items in shown.values() for item in items})
-        changes = await self._changes.newest(device, _CHANGES) if any(remembered.values()) else []
-        newest = {change.entry: change for change in reversed(changes)}
+        wanted = {item.id for items in shown.values() for item in items} | {
+            id for found in ids.values() for id in found
+        }
+        entries = await self._browser.entries(device, wanted)
+        changes = await self._changes.newest(device, MOST_LISTED) if any(ids.values()) else []
         return {
             each.message.said.mid: ExchangeMemory(
                 tuple(
                     _item(item, entries.get(item.id), each.message.said.text) for item in shown[each.message.said.mid]
                 ),
-                tuple(
-                    RememberedItem(entry.id, text_of(entry), entry.state, newest.get(entry.id))
-                    for entry in remembered.get(each.message.turn, ())[:MOST_REMEMBERED]
-                ),
+                tuple(_remembered(each.message.turn, ids.get(each.message.turn, ()), entries, changes)),
                 sessions.get(each.message.turn, ""),
             )
             for each in exchanges
         }
+
+
+def _remembered(
+    turn: str, ids: Sequence[str], entries: Mapping[str, ReadEntry], changes: Sequence[MemoryChange]
+) -> list[RememberedItem]:
+    newest = {change.entry: change for change in reversed(changes)}
+    found: list[RememberedItem] = []
+    for id in ids:
+        entry, change = entries.get(id), newest.get(id)
+        if entry:
+            is_undoable = _was_made_by(turn, entry) and is_newest_undoable(entry, changes)
+            was = entry.line["seq"] if is_undoable else 0
+            found.append(RememberedItem(id, text_of(entry), entry.state, change, was))
+        elif change and change.kind in _FORGETTING and change.state == "done":
+            found.append(RememberedItem(id, "", FORGOTTEN, change))
+    return found[:MOST_REMEMBERED]
+
+
+def _was_made_by(turn: str, entry: ReadEntry) -> bool:
+    """Whether a message made the newest version of a memory: a later one names other turns after its own."""
+    turns = entry.line.get("turns")
+    return "was" not in entry.line or (isinstance(turns, list) and turns[-1:] == [turn])
 
 
 def _item(recalled: Recalled, entry: ReadEntry | None, message: str) -> RecalledItem:

@@ -36,7 +36,8 @@ class MemoryChange:
     """A change of a memory. It waits until the board has it on flash; on a `conflict` the board had another version by then,
     or none: nothing was changed. `text` is what an edit asks for, `sentence` what the board said of it, `told` why it waits;
     `was` is the version that it was made from, 0 for any; an undo
-    of it has its `key`. `is_undoable` is known of those of a list alone.
+    of it has its `key`. `is_undoable` is known of those of a list alone; `is_behind` says that the copy of the board does not
+    have what it made yet, so nobody here knows what the board has changed since.
     """
 
     id: str
@@ -51,6 +52,7 @@ class MemoryChange:
     was: int = 0
     key: str = ""
     is_undoable: bool = False
+    is_behind: bool = False
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ def recalled_for(answer: Answer) -> tuple[Recalled, ...]:
     for report in answer.reports:
         try:
             fields: Any = json.loads(report)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         items = fields.get("recalled") if isinstance(fields, dict) else None
         for item in items if isinstance(items, list) else ():

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from engram_host.companion.entries.reader import read_lines
+from engram_host.companion.entries.reader import ReadEntry, read_lines
 from engram_host.companion.search import columns
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.columns import NONE
@@ -30,6 +31,14 @@ class SessionShown:
     at: int
 
 
+@dataclass(frozen=True)
+class SessionTurns:
+    """The newest turns of a session, the newest first, and how many it has in all."""
+
+    total: int
+    turns: tuple[ReadEntry, ...]
+
+
 class SessionBrowser:
     """Looks at sessions. Each call may raise UnknownDevice and StoreUnavailable."""
 
@@ -45,9 +54,23 @@ class SessionBrowser:
         """The session of each of some turns that are known."""
         return await asyncio.to_thread(self._of_turns, device, [*turns])
 
+    async def turns(self, device: str, session: str, limit: int) -> SessionTurns:
+        """The turns of a session that were not forgotten, commands included."""
+        return await asyncio.to_thread(self._turns, device, session, limit)
+
     async def titles(self, device: str, sessions: Iterable[str]) -> dict[str, str]:
         """What some sessions are called; those without a turn that was not forgotten are left out."""
         return await asyncio.to_thread(self._titles_of, device, set(sessions))
+
+    def _turns(self, name: str, session: str, limit: int) -> SessionTurns:
+        index, device = self._indexes.get(name, None)
+        with index.lock:
+            seqs = np.sort(index.rows.column("seq")[_rows_of_session(index, session)]).tolist()
+        newest = list(reversed(seqs[-limit:]))
+        lines = read_lines(self._store, device, "journal", newest)
+        return SessionTurns(
+            len(seqs), tuple(ReadEntry(f"t{seq}", "live", lines[seq]) for seq in newest if seq in lines)
+        )
 
     def _titles_of(self, name: str, sessions: set[str]) -> dict[str, str]:
         index, device = self._indexes.get(name, None)
@@ -91,15 +114,20 @@ def _own_line(session: str) -> int:
     return int(number) if number.isascii() and number.isdecimal() and len(number) < _MOST_DIGITS else 0
 
 
-def _first_turn(index: DeviceIndex, session: str) -> int | None:
-    """The seq of the first turn of a session that was not forgotten."""
+def _rows_of_session(index: DeviceIndex, session: str) -> NDArray[np.intp]:
+    """The rows of the turns of a session that were not forgotten."""
     rows, thread = index.rows, index.threads.find(session)
     if thread == NONE:
-        return None
-    found = np.flatnonzero(
+        return np.zeros(0, np.intp)
+    return np.flatnonzero(
         (rows.column("thread") == thread) & rows.column("turn") & (rows.column("state") == columns.LIVE)
     )
-    return int(rows.column("seq")[found].min()) if len(found) else None
+
+
+def _first_turn(index: DeviceIndex, session: str) -> int | None:
+    """The seq of the first turn of a session that was not forgotten."""
+    found = _rows_of_session(index, session)
+    return int(index.rows.column("seq")[found].min()) if len(found) else None
 
 
 def _count_turns(index: DeviceIndex, scope: str, limit: int) -> list[tuple[str, int, int, int]]:

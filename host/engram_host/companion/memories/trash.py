@@ -60,6 +60,6 @@ def _records(lines: list[str]) -> list[dict[str, Any]]:
             fields = json.loads(line)
             if isinstance(fields, dict) and not parts.take(fields) and isinstance(fields.get("content"), str):
                 found.append(fields)
-        except (ValueError, ArgumentError):
+        except (ValueError, RecursionError, ArgumentError):
             continue
     return found

@@ -60,6 +60,11 @@ class SourceTurn:
     """Whether the copy has not come to it yet."""
 
 
+def is_changeable(entry: ReadEntry) -> bool:
+    """Whether a board may be asked to change a memory: nothing took its place, and the board has it."""
+    return entry.state in ("live", "expired")
+
+
 @dataclass(frozen=True)
 class MemoryDetail:
     """One memory: its versions with those of the memories in whose place it came, newest first, at most MOST_VERSIONS; the
@@ -76,4 +81,4 @@ class MemoryDetail:
     @property
     def is_changeable(self) -> bool:
         """Whether a board may be asked to change it: nothing took its place, and the board has it."""
-        return self.entry.state in ("live", "expired")
+        return is_changeable(self.entry)

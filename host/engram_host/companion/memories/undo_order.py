@@ -1,10 +1,12 @@
 """Which change can be undone: a board undoes its latest change of a memory, so an earlier one has to wait for its turn."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from engram_host.companion.entries.reader import ReadEntry
 from engram_host.companion.memories.outcome import MemoryChange
-from engram_host.companion.memories.types import MemoryDetail
+from engram_host.companion.memories.types import is_changeable
 
 _MADE = ("waiting", "done")
 
@@ -41,25 +43,44 @@ def entries_to_undo(changes: Sequence[MemoryChange], change: MemoryChange) -> li
 
 
 def is_overtaken(change: MemoryChange, line: dict[str, Any]) -> bool:
-    """Whether the newest version of a memory is one that came after a change: by its line, which names the version before.
-
-    Of a pin nothing is known, since its command names no version.
-    """
+    """Whether the newest version of a memory is one that came after an edit: by its line, which names the version before."""
     is_later = change.kind in ("edit", "merge") and line["seq"] > change.was > 0
     return is_later and line.get("was") != change.was
 
 
-def is_newest_undoable(found: MemoryDetail, changes: Sequence[MemoryChange]) -> bool:
+def is_pin_overtaken(change: MemoryChange, versions: Sequence[dict[str, Any]]) -> bool:
+    """Whether the newest version of a memory is none that a pin made: it differs from the one before it in more than that.
+
+    A pin's command names no version. A newest version that is not pinned as the change asks for was there before it.
+    """
+    newest, before = versions[0], versions[1] if len(versions) > 1 else {}
+    if (newest.get("pinned") is True) != (change.kind == "pin"):
+        return False
+    return any(newest.get(name) != before.get(name) for name in _CONTENT)
+
+
+_CONTENT = ("content", "tags", "keywords", "type", "importance", "scope", "expires", "turns", "notes")
+
+
+def compare_with_copy(change: MemoryChange, line: dict[str, Any] | None) -> MemoryChange:
+    """A change with what the copy of its memory says of it: `line` is the newest one, None if the copy has none."""
+    if line is None or change.state != "done":
+        return change
+    is_behind = change.kind in ("edit", "merge") and line["seq"] == change.was
+    is_undoable = change.is_undoable and not is_overtaken(change, line)
+    return replace(change, is_behind=is_behind, is_undoable=is_undoable)
+
+
+def is_newest_undoable(entry: ReadEntry, changes: Sequence[MemoryChange]) -> bool:
     """Whether a board may be asked to undo the newest version of a memory, which was made on the board itself.
 
     Not if a change of it waits, or has made that version and can be undone by its own name, or if an undo or the archive made
     it: the board's command would go further back then.
     """
-    line, entry = found.entry.line, found.entry.id
-    of_entry = [change for change in changes if entry in (change.entry, change.other)]
+    of_entry = [change for change in changes if entry.id in (change.entry, change.other)]
     is_free = not any(change.state == "waiting" for change in of_entry)
-    is_own = not any(change.is_undoable and not is_overtaken(change, line) for change in of_entry)
-    return found.is_changeable and is_free and is_own and not _NOT_UNDONE & line.keys()
+    is_own = not any(change.is_undoable for change in of_entry)
+    return is_changeable(entry) and is_free and is_own and not _NOT_UNDONE & entry.line.keys()
 
 
 _NOT_UNDONE = frozenset({"undoes", "restored"})

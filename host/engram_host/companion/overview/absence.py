@@ -1,18 +1,15 @@
 """Says why a search does not show a memory or a turn that a person knows of."""
 
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from engram import text
 from engram.memory import ALL, access
 from engram.memory.access import Caller
-from engram_host.companion.entries.reader import LogCopy, ReadEntry, log_of_entry
-from engram_host.companion.errors import UnknownEntry
+from engram_host.companion.entries.reader import ReadEntry, log_of_entry
 from engram_host.companion.search.request import MOST_HITS, Hit, SearchResult
 from engram_host.companion.search.tokenizer import query_terms, query_words
-from engram_host.companion.store.replica import ReplicaReader
 from engram_host.sentences import SentenceTable
 
 AbsenceReason = Literal["shown", "below", "unknown", "superseded", "expired", "filtered", "no match"]
@@ -60,40 +57,44 @@ class Search(Protocol):
         ...
 
 
+class EntryLookup(Protocol):
+    """Looks entries up by the index that searches use, as MemoryBrowser does."""
+
+    async def entries(self, device: str, ids: Iterable[str]) -> dict[str, ReadEntry]:
+        """Those of some memories and turns that are in the copy and not forgotten, by id. UnknownDevice."""
+        ...
+
+
 class AbsenceFinder:
     """Looks a search over again for one entry of a board."""
 
-    def __init__(self, store: ReplicaReader, search: Search, clock: Callable[[], float]):
-        self._store = store
+    def __init__(self, lookup: EntryLookup, search: Search):
+        self._lookup = lookup
         self._search = search
-        self._clock = clock
 
-    async def explain(self, caller: Caller, device: str, entry: str, limit: int, **options: Any) -> Absence:
+    async def explain(
+        self, caller: Caller, device: str, entry: str, limit: int, *, ranked: SearchResult | None = None, **options: Any
+    ) -> Absence:
         """Why `entry` of a board is not among the first `limit` hits of a search with these options of SearchService.
 
-        UnknownDevice, BadSearch, StoreUnavailable.
+        `ranked` is that search of the board with MOST_HITS hits, if it was made already. UnknownDevice, UnknownEntry,
+        BadSearch, StoreUnavailable.
         """
-        found = await asyncio.to_thread(self._read, caller, device, entry)
-        if found is None:
+        log_of_entry(entry)
+        found = (await self._lookup.entries(device, [entry])).get(entry)
+        if found is None or not access.may_see(caller, found.line.get("scope", ALL)):
             return Absence(entry, "unknown", ABSENCES.say("unknown", entry=entry, board=device))
         if absence := _by_state(found, has_history=bool(options.get("history"))):
             return absence
-        result = await self._search(caller, devices=(device,), **options | {"limit": MOST_HITS, "folders": False})
+        result = ranked or await self._search(
+            caller, devices=(device,), **options | {"limit": MOST_HITS, "folders": False}
+        )
         for rank, hit in enumerate(result.hits, 1):
             if hit.id == entry:
                 return _ranked(entry, rank, result.hits, limit)
         if refused := _by_filters(found, options):
             return Absence(entry, "filtered", ABSENCES.say("filtered", entry=entry, filters=refused))
         return _unmatched(found, result, str(options["query"]), uses_meaning=options.get("meaning") is not False)
-
-    def _read(self, caller: Caller, device: str, entry: str) -> ReadEntry | None:
-        """The entry as it is now, None if there is none that the caller may see."""
-        copy = LogCopy(self._store, self._store.device(device), log_of_entry(entry), int(self._clock()))
-        try:
-            found, _ = copy.versions(entry)
-        except UnknownEntry:
-            return None
-        return found if access.may_see(caller, found.line.get("scope", ALL)) else None
 
 
 def _by_state(found: ReadEntry, *, has_history: bool) -> Absence | None:

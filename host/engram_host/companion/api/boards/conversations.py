@@ -1,9 +1,9 @@
 """Conversations with a board over HTTP: its sessions, and what one message had to do with memories."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, ConfigDict, Field
 
 from engram_host.companion.api.boards.memories import ChangeShown, show_change
 from engram_host.companion.api.chat import MessageId
@@ -16,6 +16,7 @@ from engram_host.companion.memories.recalled import MOST_RECALLED
 from engram_host.companion.memories.service import MemoryServices
 
 _MOST_SESSIONS = 1000
+_MOST_TURNS = 1000
 
 _RULES: dict[str, Any] = {"responses": NO_DEVICE, "openapi_extra": requires(Role.OPERATOR)}
 _MESSAGE_RULES: dict[str, Any] = _RULES | {
@@ -32,6 +33,23 @@ class SessionShown(BaseModel):
     at: int = Field(description="when it was used last, in Unix seconds")
 
 
+class SessionTurn(BaseModel):
+    """A turn of a session."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    state: Literal["live"]
+    line: dict[str, Any] = Field(description="as the board wrote it, see docs/reference/formats.md")
+
+
+class SessionTurnsShown(BaseModel):
+    """Turns of a session."""
+
+    total: int = Field(description="how many it has that were not forgotten")
+    turns: list[SessionTurn] = Field(description="the newest first")
+
+
 class RecalledShown(BaseModel):
     """A memory, a turn or a line of a note that the model was shown for an answer."""
 
@@ -46,7 +64,7 @@ class RememberedShown(BaseModel):
 
     id: str
     text: str
-    state: str
+    state: str = Field(description="forgotten, without a text, if that was what the board was asked to do with it last")
     change: ChangeShown | None = Field(description="what the board was asked to do with it last")
 
 
@@ -77,6 +95,16 @@ def make_conversation_router(services: MemoryServices, conversations: Conversati
         """The sessions of a scope, the one used last first."""
         found = await services.sessions.newest(device, scope, limit)
         return [SessionShown.model_validate(each, from_attributes=True) for each in found]
+
+    @router.get("/sessions/{session}", **_RULES)
+    async def session_turns(
+        device: DeviceName,
+        session: Annotated[str, Path(pattern=r"^s[0-9]{1,10}$", description="a session's id, such as s12")],
+        limit: Annotated[int, Query(ge=1, le=_MOST_TURNS)] = 50,
+    ) -> SessionTurnsShown:
+        """The newest turns of a session."""
+        found = await services.sessions.turns(device, session, limit)
+        return SessionTurnsShown.model_validate(found, from_attributes=True)
 
     @router.get("/chat/{id}/memory", **_MESSAGE_RULES)
     async def memory(device: DeviceName, id: MessageId) -> MessageMemory:

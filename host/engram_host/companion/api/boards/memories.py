@@ -79,6 +79,9 @@ class ChangeShown(BaseModel):
     text: str = Field(description="the text that an edit asks for")
     sentence: str = Field(description="what the board said of it")
     told: str = Field(description="why it waits, in a sentence; empty for nothing unusual")
+    behind: bool = Field(
+        description="whether the copy of the board does not have what it made yet: what the board changed since is not known"
+    )
 
 
 class TurnShown(BaseModel):
@@ -176,8 +179,21 @@ def make_memory_router(services: MemoryServices) -> APIRouter:
             turns=[TurnShown(id=turn.id, line=turn.line, coming=turn.is_coming) for turn in found.turns],
             successors=list(found.successors),
             changes=[show_change(each) for each in asked_for],
-            undoable=is_newest_undoable(found, asked_for),
+            undoable=is_newest_undoable(found.entry, asked_for),
         )
+
+    @router.get("/memories/{entry}/similar", **_RULES)
+    async def similar(
+        device: DeviceName,
+        entry: MemoryId,
+        words: Annotated[str, Query(max_length=200, description="offer those that these words find instead")] = "",
+    ) -> list[MemoryShown]:
+        """Memories that one can be merged with, the most similar first; none if it cannot be changed itself."""
+        found = await browser.detail(device, entry)
+        if not found.is_changeable:
+            return []
+        async with room:
+            return [_shown(each) for each in await services.similar.find(device, found.entry, words.strip())]
 
     @router.post("/memories/{entry}", **_CHANGING)
     async def change(device: DeviceName, entry: MemoryId, wanted: NewChange) -> ChangeShown:
@@ -277,4 +293,4 @@ def _shown(entry: ReadEntry) -> MemoryShown:
 
 def show_change(change: MemoryChange) -> ChangeShown:
     """A change as the API shows it."""
-    return ChangeShown.model_validate(change, from_attributes=True)
+    return ChangeShown.model_validate(vars(change) | {"behind": change.is_behind})

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Annotated
 from urllib.parse import quote
@@ -19,7 +19,7 @@ from engram_host.companion.memories.differences import Span, differences
 from engram_host.companion.memories.outcome import MemoryChange
 from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.memories.types import MemoryDetail, SourceTurn
-from engram_host.companion.memories.undo_order import is_newest_undoable, is_overtaken
+from engram_host.companion.memories.undo_order import is_newest_undoable
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.fitting import take_fitting
 from engram_host.companion.page.page import Page, view
@@ -69,9 +69,6 @@ class MemoryView:
         board = await self._overviews.summary(device)
         found = await self._browser.detail(device, entry)
         changes = await self._changes.newest(device, _CHANGES, entry)
-        changes = [
-            replace(each, is_undoable=each.is_undoable and not is_overtaken(each, found.entry.line)) for each in changes
-        ]
         conflict = _conflict(changes, entry)
         line = shown_memory(found.entry.line)
         versions, is_cut = self._versions(request, found, board.row.zone)
@@ -92,8 +89,9 @@ class MemoryView:
             conflict=conflict,
             difference=differences(line.content, conflict.text) if conflict else [],
             draft=conflict.text if conflict else line.content,
-            is_undoable=is_newest_undoable(found, changes),
-            is_behind=any(_is_behind(change, line) for change in changes) or _is_leaving(changes, entry),
+            is_undoable=is_newest_undoable(found.entry, changes),
+            is_behind=any(change.is_behind and change.entry == entry for change in changes)
+            or _is_leaving(changes, entry),
             types=TYPES,
             sources=SOURCES,
             key=new_key(),
@@ -142,11 +140,6 @@ def _conflict(changes: list[MemoryChange], entry: str) -> MemoryChange | None:
     newest = next((change for change in changes if change.entry == entry), None)
     is_one = newest and newest.state == "conflict" and newest.kind in ("edit", "merge")
     return newest if is_one else None
-
-
-def _is_behind(change: MemoryChange, line: ShownMemory) -> bool:
-    """Whether the board has made a change that its copy here has not yet."""
-    return change.state == "done" and change.kind in ("edit", "merge") and change.was == line.seq
 
 
 def _is_leaving(changes: list[MemoryChange], entry: str) -> bool:
@@ -252,10 +245,10 @@ def _add_undoing(router: APIRouter, memories: MemoryView, changes: MemoryChanges
 
     @router.post(_BASE + "/undo", openapi_extra=view(form=True))
     async def undo_entry(
-        device: DeviceName, entry: EntryId, key: Key, message: Annotated[str, Form(pattern=ID_PATTERN)]
+        device: DeviceName, entry: EntryId, key: Key, was: Was, message: Annotated[str, Form(pattern=ID_PATTERN)]
     ) -> Response:
         """Take back what was remembered of a message, beside which that is asked for."""
-        await changes.undo_entry(device, entry, key)
+        await changes.undo_newest(device, entry, was, key)
         return RedirectResponse(f"/boards/{device}/chat#{quote(message)}", _SEE_OTHER)
 
     @router.post("/boards/{device}/changes/{do}", openapi_extra=view(form=True))

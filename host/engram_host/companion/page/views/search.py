@@ -77,6 +77,11 @@ class SearchForm(BaseModel):
         return self.q.strip()
 
     @property
+    def wanted_entry(self) -> str:
+        """The entry of which a person wants to know why it is not there; "" for none."""
+        return self.entry.strip() if self.query else ""
+
+    @property
     def has_filters(self) -> bool:
         """Whether anything but the words is asked for."""
         return bool(self.kind or self.tag or self.since or self.until or self.history or self.words)
@@ -126,7 +131,8 @@ class SearchView:
         """The form with what is found; for the script what is found alone."""
         zone = (await self._overviews.summary(device)).row.zone if device else BoardZone()
         options = _options(form, device, zone)
-        found = await self._found(request, form, options, device) if form.query else None
+        result = await self._search(request, form, options, device) if form.query else None
+        found = await self._found(request, form, result, device) if result else None
         results = self._page.part(request, "parts/search_results.html", form=form, found=found, device=device)
         if is_part(request):
             return HTMLResponse(results)
@@ -137,7 +143,7 @@ class SearchView:
             device=device,
             form=form,
             results=results,
-            absence=await self._absence(form, options, device),
+            absence=await self._absence(form, options, device, result),
             most=MOST_QUERY,
         )
 
@@ -158,16 +164,19 @@ class SearchView:
             before=max(1, first - MOST_LINES) if first > 1 else 0,
         )
 
-    async def _found(self, request: Request, form: SearchForm, options: dict[str, Any], device: str) -> dict[str, Any]:
-        """What the template of the results has, of the hits after some."""
+    async def _search(self, request: Request, form: SearchForm, options: dict[str, Any], device: str) -> SearchResult:
         # What is typed is not worth a model's call after each pause.
         typed = {"rerank": False, "expand": False} if is_part(request) else {}
-        limit = min(MOST_HITS, form.after + AT_ONCE)
+        # One search answers both what was found on a board, and why something else was not.
+        limit = MOST_HITS if device and form.wanted_entry else min(MOST_HITS, form.after + AT_ONCE)
         devices = (device,) if device else ()
-        result = await self._searching.search(OWNER, devices=devices, limit=limit, explain=True, **options | typed)
+        return await self._searching.search(OWNER, devices=devices, limit=limit, explain=True, **options | typed)
+
+    async def _found(self, request: Request, form: SearchForm, result: SearchResult, device: str) -> dict[str, Any]:
+        """What the template of the results has, of the hits after some."""
         parts: list[str] = []
         size = 0
-        for rank, hit in list(enumerate(result.hits, 1))[form.after :]:
+        for rank, hit in list(enumerate(result.hits, 1))[form.after : form.after + AT_ONCE]:
             shown = await self._shown(rank, hit)
             part = self._page.part(request, "parts/search_hit.html", shown=shown, device=device)
             size += len(part.encode())
@@ -202,14 +211,17 @@ class SearchView:
             return None
         return Context(first, tuple(cut_text(each, _MOST_LINE) for each in found.lines), int(line))
 
-    async def _absence(self, form: SearchForm, options: dict[str, Any], device: str) -> Absence | str | None:
+    async def _absence(
+        self, form: SearchForm, options: dict[str, Any], device: str, result: SearchResult | None
+    ) -> Absence | str | None:
         """Why what a person misses is not there, or in a sentence why that cannot be said; None if nothing was asked."""
-        entry, board = form.entry.strip(), device or form.board
-        if not entry or not form.query or not board:
+        entry, board = form.wanted_entry, device or form.board
+        if not entry or not board:
             return None
         wanted = {name: value for name, value in options.items() if name != "folders"}
+        ranked = result if device else None  # a search of all boards ranks others, too
         try:
-            return await self._absences.explain(OWNER, board, entry, AT_ONCE, **wanted)
+            return await self._absences.explain(OWNER, board, entry, AT_ONCE, ranked=ranked, **wanted)
         except (CompanionError, EngramError) as problem:
             return str(problem)
 
