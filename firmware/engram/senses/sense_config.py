@@ -60,7 +60,7 @@ def names_numbers(table: dict) -> bool:
 
 
 def parse_senses(table: dict, named_pins: dict, forbidden, most: int) -> list:
-    """The SenseConfigs of config.json by name; ConfigError if one is wrong.
+    """A SenseConfig for each sense of config.json, by name; ConfigError if one is wrong.
 
     A pin is a number, which may not be in `forbidden`, or a name of config.json's pins.
     """
