@@ -271,16 +271,9 @@ def sense_view(board):
     """What shows readings to those who may see them; a model gets a tool for it."""
     from engram.senses.answers.view import SenseView  # absent from boards without senses
 
-    config, sampling = board.config, board.sampling
+    config, failing = board.config, board.sampling.failing if board.sampling else tuple
     settings = config.table("senses"), config.get("senses.share"), config.get("senses.tokens")
-    view = SenseView(
-        board.senses,
-        board.sense_watch,
-        board.sense_limits,
-        board.clock,
-        *settings,
-        sampling.failing if sampling else tuple,
-    )
+    view = SenseView(board.senses, board.sense_watch, board.sense_limits, board.clock, *settings, failing)
     if board.model:
         _add_tool(board, view.tool())
     return view

@@ -206,13 +206,6 @@ def test_the_clocks_own_senses_are_meant_only_where_they_are_named():
     assert talk.ask("how warm is the chip?") == "chip: 48.5 °C, read just now."
 
 
-def test_a_limit_is_set_by_a_plain_request():
-    talk = _Talk()
-    assert talk.ask("tell me if the outside is below 5") == "will tell you here when outside is below 5.0 °C (l1)"
-    assert talk.board.sense_view.may_ask(OWNER, "tell me if the outside is below 5")
-    assert not talk.board.sense_view.may_ask(OWNER, "tell me if the cellar is below 5")
-
-
 def test_what_counts_is_added_up():
     board = Board().serve()
     board.config._tables["senses"] = {"rain": {"kind": "pin", "pin": 4, "what": "count"}}

@@ -13,8 +13,10 @@ _COUNTS = (("pin", "changes"), ("pin", "count"))
 
 
 class SenseView:
-    """Reads `senses`; `watch` knows their events and limits, `limit_tool` sets limits, `declared` are config.json's senses, failing() names those whose
-    sensor fails. `share` is the setting senses.share, `most_tokens` the room of the prompt's block.
+    """Reads `senses`; `watch` knows their events and limits, `limit_tool` sets limits.
+
+    `declared` are config.json's senses, failing() names those whose sensor fails. `share` is the setting senses.share,
+    `most_tokens` the room of the prompt's block.
     """
 
     def __init__(self, senses, watch, limit_tool, clock, declared: dict, share: str, most_tokens: int, failing):
