@@ -63,6 +63,7 @@ def test_the_model_sees_the_block_and_asks_as_the_page_says():
     call = Call("c", "sense_recall", json.dumps(arguments))
     board = house(call, printed)
     assert _heard(board, message) == printed
+    assert board.model
     first, second = board.model.requests
     assert fences(section(read(PAGE), "## With a model"), "text")[0].text.strip() in first[-1]
     lowest = json.loads(second[-1])["result"]["lowest"]

@@ -161,14 +161,16 @@ def test_where_only_days_are_kept_the_answer_says_so():
     senses.flush()
     while senses.tick():
         pass
-    sense = senses.find("cellar")
-    span = Span(MONDAY + HOUR * 3, MONDAY + HOUR * 5 + 1800, False)
+    talk = _Talk(board)
+    said = talk.ask("how warm was the cellar at 7:30 on 2026-09-21?")
+    assert said == "cellar, 2026-09-21 07:00 (the hour): 13.5 °C. Only whole hours are kept so far back.", said
     say = sentences.Sentences(board.clock, False)
+    span = Span(MONDAY + HOUR * 3, MONDAY + HOUR * 5 + 1800, False)
     assert say.coarse(span, DAY_LEVEL) == " Only whole days are kept so far back."
-    assert say.coarse(span, HOUR_LEVEL) == " Only whole hours are kept so far back."
     assert say.coarse(Span(MONDAY, MONDAY + DAY, False), DAY_LEVEL) == ""
-    found = summary.summarize(senses, board.clock, sense, MONDAY, MONDAY + DAY)
-    assert found.count == 24 and found.mean == found.low == found.high
+    assert say.coarse(Span(MONDAY, MONDAY + 2 * HOUR, False), HOUR_LEVEL) == ""
+    found = summary.summarize(senses, board.clock, senses.find("cellar"), MONDAY, MONDAY + DAY)
+    assert found.count == 24
 
 
 def test_while_the_clock_is_not_set_only_the_latest_is_known():

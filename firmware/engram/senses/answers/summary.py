@@ -12,6 +12,7 @@ _LOOK_BACK = (
     7200,
     172800,
 )  # seconds in which the state of a switch before a moment is looked for, first in the shorter time
+_LATEST_HOURS = (2, 26, 744)  # in which the latest reading before a start is looked for, first in the shorter time
 _NEAR = const(900)  # seconds around a moment in which its reading is looked for
 
 Summary = namedtuple("Summary", "count low low_at high high_at mean last last_at first_at level")
@@ -113,11 +114,11 @@ def hour_at(senses, clock, sense, moment: int):
 
 
 def latest(senses, clock, sense):
-    """(when, value) of the newest reading, of the last day if there is none since the start; None."""
+    """(when, value) of the newest reading; if there is none since the start, the minute's last one that is kept. None."""
     if sense.at:
         return sense.at, sense.last
     found, now = None, clock.now()
-    for hours in (2, 26):
+    for hours in _LATEST_HOURS:
         for at, aggregate in rows(senses, clock, sense, now - hours * HOUR, now + 1, MINUTE_LEVEL):
             found = at, aggregate[4]
         if found:
