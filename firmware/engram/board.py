@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from engram.memory.texts.retention import NoteRetention
     from engram.memory.undo import Undo
     from engram.reminders.reminders import Reminders
+    from engram.senses.answers.view import SenseView
     from engram.senses.events.limit_tool import LimitTool
     from engram.senses.events.watch import Watch
     from engram.senses.sampling import Sampling
@@ -94,6 +95,8 @@ class Board:
     """What reads the sensors of config.json, None if there are none."""
     sense_watch: "Watch | None" = None
     """What watches that, None without senses."""
+    sense_view: "SenseView | None" = None
+    """What shows the readings to people and to the model, None without senses."""
     sense_limits: "LimitTool | None" = None
     """What sets limits of that, likewise."""
     pins: "Pins | None" = None
@@ -192,6 +195,7 @@ class Board:
             senses = self.senses = _wired(self, "senses")
             self.sense_watch = _wired(self, "sense_watch")
             senses.listen(self.sense_watch.on_minute)
+            self.sense_view = _wired(self, "sense_view")
         return senses
 
     def find_timers(self) -> "Timers":

@@ -48,7 +48,7 @@ def prompts(board):
     from engram.agent.prompt import PromptBuilder  # likewise
 
     memory = board.records, board.journal, board.make_recall(), board.profile, board.notes
-    return PromptBuilder(board.config, board.clock, *memory, board.tag_snapshots, board.toolbox)
+    return PromptBuilder(board.config, board.clock, *memory, board.tag_snapshots, board.toolbox, board.sense_view)
 
 
 def tools(board):
@@ -66,7 +66,7 @@ def toolbox(board):
     from engram.tools.toolbox import Toolbox  # absent from boards without tools of their own
 
     names = [tool.name for mode in ("full", "lightweight") for tool in schemas.tools(mode)]
-    names.append("timer")
+    names += ["timer", "sense_recall", "sense_limit"]
     return Toolbox(tuple(names), board.check_arguments, board.config.get("llm.context_tokens") // _TOOLS_SHARE)
 
 
@@ -88,9 +88,8 @@ def offline(board):
 
     memory = board.records, board.make_recall(), board.forgetting
     mode = board.config.get("mode")
-    timers = board.find_timers
-    more = board.remote_search(), board.seen_help, board.notes, mode
-    return Offline(*memory, board.reminders, timers, _limit_rule(board), *more)
+    parts = board.reminders, board.find_timers, _limit_rule(board), board.remote_search(), board.seen_help, board.notes
+    return Offline(*memory, *parts, mode, board.sense_view)
 
 
 def _remote_recall(board, recall):
@@ -169,11 +168,16 @@ def sense_watch(board):
     memory = board.records, board.journal, board.notes, push
     watch, limits = make_watch(board.config, board.folder + "/memory/senses", board.clock, board.senses, *memory)
     board.sense_limits = limits
-    try:
-        board.find_toolbox().add(_limit_tool(board, limits))
-    except ArgumentError as error:
-        diag.warning("senses", "limits cannot be set by the model: %s" % error)
+    _add_tool(board, _limit_tool(board, limits))
     return watch
+
+
+def _add_tool(board, tool) -> None:
+    """Add a tool of the board's own, if there is room."""
+    try:
+        board.find_toolbox().add(tool, is_own=False)
+    except ArgumentError as error:
+        diag.warning("senses", "the model has no tool %s: %s" % (tool.name, error))
 
 
 def _limit_rule(board):
@@ -202,9 +206,24 @@ def _limit_tool(board, tool):
     def run(caller, **arguments):
         return tool.run(arguments, caller)
 
-    is_shared = any(entry.get("shared") for entry in board.config.table("senses").values())
+    config = board.config
+    is_shared = config.get("senses.share") == "all" or any(
+        entry.get("shared") for entry in config.table("senses").values()
+    )
     described = limit_tool.NAME, limit_tool.DESCRIPTION, limit_tool.SCHEMA
     return OwnTool(*described, run, "all" if is_shared else "owner", is_shared, wants_caller=True)
+
+
+def sense_view(board):
+    """What shows readings to those who may see them; a model gets a tool for it."""
+    from engram.senses.answers.view import SenseView  # absent from boards without senses
+
+    config, failing = board.config, board.sampling.failing if board.sampling else tuple
+    settings = config.table("senses"), config.get("senses.share"), config.get("senses.tokens")
+    view = SenseView(board.senses, board.sense_watch, board.sense_limits, board.clock, *settings, failing)
+    if board.model:
+        _add_tool(board, view.tool())
+    return view
 
 
 def model(board, tls, addresses):
