@@ -51,6 +51,15 @@ class Events:
             if access.may_see(caller, fields.get("scope", access.ALL)):
                 yield fields
 
+    @property
+    def version(self) -> int:
+        """Another number when an event has begun or ended."""
+        return self._file.version
+
+    def after(self, number: int, most: int):
+        """Yield the fields of the first events after a number, at most so many, oldest first."""
+        return self._file.after(number, most)
+
     # --- beginning and end
 
     def begin(self, number: int, kind: str, start: int, value: int, usual, limit, days: int):
