@@ -10,6 +10,7 @@ from fastapi.routing import APIRoute
 from engram_host.companion.page.page import Page
 from engram_host.companion.page.routes import make_page_routers
 from page_views import VIEWS
+from peers import ROOT
 
 BEFORE_A_SESSION = {"/signin", "/session", "/static/{name}"}
 """What is looked at by the tests of signing in."""
