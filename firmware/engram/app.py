@@ -87,6 +87,11 @@ class App:
 
                 own_code.load(self, folder)
 
+    def limit(self, name: str, low=None, high=None, minutes: int = 0) -> str:
+        """Tell the owner when a sense is below or above a limit, if it is for some minutes; the limit's id."""
+        self.board.find_senses()
+        return self.board.sense_limits.set_named(OWNER, name, low, high, minutes)["id"]  # type: ignore
+
     async def ask(self, content: str, sink, caller=OWNER):
         """Give the agent a message, as a channel does; see Agent.turn. ArgumentError if the caller cannot be one."""
         if caller is not OWNER:
@@ -200,6 +205,7 @@ class App:
             await sleep_ms(0)
         if board.senses:
             is_busy = board.senses.tick() or is_busy
+            board.sense_watch.tick()
         if board.note_retention.is_new_day:
             tidying = board.note_retention.tidying(self._is_distilled())
             try:

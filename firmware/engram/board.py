@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from engram.memory.texts.retention import NoteRetention
     from engram.memory.undo import Undo
     from engram.reminders.reminders import Reminders
+    from engram.senses.events.limit_tool import LimitTool
+    from engram.senses.events.watch import Watch
     from engram.senses.sampling import Sampling
     from engram.senses.senses import Senses
     from engram.store.log.reserve import Reserve
@@ -80,6 +82,10 @@ class Board:
     """What the board perceives, None until something is observed or configured."""
     sampling: "Sampling | None" = None
     """What reads the sensors of config.json, None if there are none."""
+    sense_watch: "Watch | None" = None
+    """What watches that, None without senses."""
+    sense_limits: "LimitTool | None" = None
+    """What sets limits of that, likewise."""
     pins: "Pins | None" = None
     telegram: "Telegram | None" = None
     timers: "Timers | None" = None
@@ -174,6 +180,8 @@ class Board:
         senses = self.senses
         if senses is None:
             senses = self.senses = _wired(self, "senses")
+            self.sense_watch = _wired(self, "sense_watch")
+            senses.listen(self.sense_watch.on_minute)
         return senses
 
     def find_timers(self) -> "Timers":

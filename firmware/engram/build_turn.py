@@ -2,7 +2,7 @@
 
 from engram import diag, files, text
 from engram.compat import const
-from engram.errors import ArgumentError, ConfigError
+from engram.errors import ArgumentError, ConfigError, EngramError
 from engram.lazy import lazy
 
 _TOOLS_SHARE = const(8)  # of the model's window, the part that a person's own tools may take
@@ -88,7 +88,8 @@ def offline(board):
     memory = board.records, board.make_recall(), board.forgetting
     mode = board.config.get("mode")
     timers = board.find_timers
-    return Offline(*memory, board.reminders, timers, board.remote_search(), board.seen_help, board.notes, mode)
+    more = board.remote_search(), board.seen_help, board.notes, mode
+    return Offline(*memory, board.reminders, timers, _limit_rule(board), *more)
 
 
 def _remote_recall(board, recall):
@@ -106,7 +107,7 @@ def post_turn(board):
     from engram.agent.post_turn import PostTurn  # absent from boards without a model
 
     memory = board.config, board.records, board.journal, board.notes, board.reminders
-    return PostTurn(*memory, board.find_timers, board.jobs, board.flush)
+    return PostTurn(*memory, board.find_timers, _limit_rule(board), board.jobs, board.flush)
 
 
 def deliveries(board, inbox):
@@ -209,6 +210,54 @@ def _sense_configs(board) -> list:
 
             forbidden = () if pin_driver.is_simulated() else pin_config.forbidden_pins(board.folder)
         return sense_config.parse_senses(table, pins, forbidden, board.config.get("senses.most"))
+
+
+def sense_watch(board):
+    """What watches a board's senses."""
+    from engram.senses.events.build_watch import make_watch  # absent from boards without senses
+
+    def push(caller, content):
+        return board.inbox.push(caller, content)
+
+    memory = board.records, board.journal, board.notes, push
+    watch, limits = make_watch(board.config, board.folder + "/memory/senses", board.clock, board.senses, *memory)
+    board.sense_limits = limits
+    try:
+        board.find_toolbox().add(_limit_tool(board, limits))
+    except ArgumentError as error:
+        diag.warning("senses", "limits cannot be set by the model: %s" % error)
+    return watch
+
+
+def _limit_rule(board):
+    """What keeps a limit of a sense that a message plainly asks for, None without senses."""
+    if not board.sense_limits:
+        return None
+
+    def keep_limit(said: str, caller, is_new: bool = False) -> str:
+        """A sentence on it, "" for none; with `is_new` only of a limit that there was not."""
+        with lazy("senses.events.limit_rules", "text.phrases"):
+            from engram.senses.events import limit_rules  # seldom needed
+
+            try:
+                return limit_rules.add_limit_by_rule(board.sense_limits, said, caller, is_new)
+            except EngramError as error:
+                return "no limit: " + str(error)
+
+    return keep_limit
+
+
+def _limit_tool(board, tool):
+    """The tool by which the model sets limits; others have it only where a sense is shared."""
+    from engram.senses.events import limit_tool  # absent from boards without senses
+    from engram.tools.own_tool import OwnTool  # likewise
+
+    def run(caller, **arguments):
+        return tool.run(arguments, caller)
+
+    is_shared = any(entry.get("shared") for entry in board.config.table("senses").values())
+    described = limit_tool.NAME, limit_tool.DESCRIPTION, limit_tool.SCHEMA
+    return OwnTool(*described, run, "all" if is_shared else "owner", is_shared, wants_caller=True)
 
 
 def model(board, tls, addresses):

@@ -47,7 +47,7 @@ class Turn:
         self.has_changed = False
         """Whether a tool has changed something."""
         self.has_reminder = False
-        """Whether one has changed the reminders."""
+        """Whether one has changed the reminders or timers."""
 
 
 class Gate:

@@ -53,9 +53,12 @@ _LISTED = const(20)
 
 
 class Offline(
-    namedtuple("Offline", "records recall forgetting reminders find_timers remote_search seen_help notes mode")
+    namedtuple(
+        "Offline", "records recall forgetting reminders find_timers keep_limit remote_search seen_help notes mode"
+    )
 ):
     """Plain commands over one board's memory; `remote_search` asks a companion, if there is one, find_timers() gives timers.
+    keep_limit(content, caller) keeps a limit of a sense that a message asks for: a sentence, or ""; None without senses.
 
     `seen_help` is a set of the principals who have seen the list of commands since the start: it is shown once. In lightweight
     mode what is to be remembered goes into MEMORY.md.
@@ -67,8 +70,9 @@ class Offline(
 
     async def answer(self, caller, content: str, turn: str) -> str:
         """The answer to a message; `turn` is the message's own id. Errors become answers, never exceptions."""
-        answers = []
-        for kind, what in commands(content):
+        told = self.keep_limit(content, caller) if self.keep_limit else ""
+        answers = [told] if told else []
+        for kind, what in () if told else commands(content):
             if not kind:
                 answers.append(_REST if answers else self._help(caller.principal))
                 break

@@ -13,7 +13,7 @@ _WORDS = const(12)
 _STARTS = const(" remember note keep bear make save store write don dont do never i my call ")
 
 
-class PostTurn(namedtuple("PostTurn", "config records journal notes reminders find_timers jobs flush")):
+class PostTurn(namedtuple("PostTurn", "config records journal notes reminders find_timers keep_limit jobs flush")):
     """Runs after the turns of an agent with a model: rules, then the background's jobs."""
 
     def turn_over(self, turn, content: str, is_answered: bool) -> str:
@@ -29,7 +29,11 @@ class PostTurn(namedtuple("PostTurn", "config records journal notes reminders fi
         """Keep what the person asked to be kept, where the model has not."""
         if not self.config.get("rules.on"):
             return ""
-        told = "" if turn.has_reminder else self._add_reminder(turn.caller, content) or self._add_timer(turn, content)
+        told = ""
+        if not turn.has_reminder:
+            told = self._add_reminder(turn.caller, content) or self._add_timer(turn.caller, content)
+        if not told and self.keep_limit:
+            told = self.keep_limit(content, turn.caller, True)
         if told or turn.has_changed:
             return told
         return self._store_fact(turn, content)
@@ -46,15 +50,14 @@ class PostTurn(namedtuple("PostTurn", "config records journal notes reminders fi
             except EngramError as error:
                 return "no reminder: " + str(error)
 
-    def _add_timer(self, turn, content: str) -> str:
+    def _add_timer(self, caller, content: str) -> str:
         if not may_name_time(content):
             return ""
         with lazy("timers.rules", "timers.rules_wide", "timers.when", "timers.tool", "text.phrases"):
             from engram.timers import tool
 
-            since = (self.journal.turn(turn.seq) or {}).get("at", 0)
             try:
-                return tool.add_by_rule(self.find_timers, content, turn.caller, since)
+                return tool.add_by_rule(self.find_timers, content, caller)
             except EngramError as error:
                 return "no timer: " + str(error)
 

@@ -47,6 +47,7 @@ class Tools(_Parts):
         if self.toolbox:
             done = await self.toolbox.answer(call, turn)
             if done:
+                turn.has_reminder = turn.has_reminder or (call.name == "timer" and bool(done[1]))
                 return Done(*done)
         if self.remote and call.name in _REMOTE:
             try:

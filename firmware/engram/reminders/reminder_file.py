@@ -125,10 +125,11 @@ def terms_of(when: str) -> list:
 
 def one(path: str, number: int):
     """The fields of an intent, None if there is none with that number."""
-    wanted = _opening(number)
-    for _, fields in _read(path, wanted):
-        return fields
-    return None
+    found = None
+    # To its end: the collector would close a file that a dropped generator holds in the middle of another write.
+    for _, fields in _read(path, _opening(number)):
+        found = fields
+    return found
 
 
 def _opening(number: int) -> bytes:
@@ -236,13 +237,16 @@ def _checked(name: str, value, most: int) -> str:
 
 def _check_new(intents, caller, wanted: list, remind: str) -> None:
     count = 0
+    same = ""
     for _, fields in _read(intents.path):
         if "id" not in fields or intents.is_over(fields["expires"], _guessed(fields)):
             continue
         count += 1
         is_same = _plain(fields["remind"]) == _plain(remind) and terms_of(fields["when"]) == wanted
         if is_same and belongs_to(caller, fields):
-            raise ArgumentError("intents", "that is there already as %s." % fields["id"])
+            same = fields["id"]
+    if same:
+        raise ArgumentError("intents", "that is there already as %s." % same)
     if count >= intents.most:
         raise ArgumentError("intents", "there are %d already (intents.most): remove one first." % count)
 

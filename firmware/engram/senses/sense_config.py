@@ -6,11 +6,14 @@ from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
 from engram.senses import registry
 
+MOST = const(16)
+"""Senses of a board: the highest value of senses.most."""
+
 _EVERY = const(60)  # seconds between two readings
 _SHORTEST = const(1)
 _LONGEST = const(86400)
 _HIGHEST_PIN = const(48)
-_FIELDS = const(" kind every unit decimals limits ")  # of each kind
+_FIELDS = const(" kind every unit decimals limits shared ")  # of each kind
 
 _PINS = {
     "adc": ("pin",),
@@ -57,7 +60,7 @@ def names_numbers(table: dict) -> bool:
 
 
 def parse_senses(table: dict, named_pins: dict, forbidden, most: int) -> list:
-    """The SenseConfigs of config.json by name; ConfigError if one is wrong.
+    """Each SenseConfig of config.json by its name; ConfigError if one is wrong.
 
     A pin is a number, which may not be in `forbidden`, or a name of config.json's pins.
     """
@@ -95,6 +98,8 @@ def _parse_sense(name: str, entry: dict, named_pins: dict, forbidden) -> SenseCo
         every = _whole("every", entry.get("every", _EVERY), _SHORTEST, _LONGEST)
         options = {field: entry[field] for field in ("scale", "pull", "invert", "rom", "address") if field in entry}
         _check_options(options)
+        if not isinstance(entry.get("shared", False), bool):
+            raise ArgumentError("shared", "must be true or false.")
         return SenseConfig(name, kind, tuple(pins), pin_name, what, every, unit, decimals, _limits(entry), options)
     except ArgumentError as error:
         raise ConfigError(key, str(error)) from None

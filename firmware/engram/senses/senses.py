@@ -10,7 +10,6 @@ from engram.lazy import is_heap_small, lazy
 from engram.senses.sense import PendingMinutes, RawReadings, Sense, placed_slot
 from engram.senses.values import MINUTE, UNPLACED, add_to, aggregate_of, scale
 
-MOST = const(16)
 DECIMALS = const(1)
 """Of a sense for which nothing else is declared."""
 

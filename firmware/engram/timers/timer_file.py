@@ -16,7 +16,8 @@ from engram.timers import schedule
 
 _FORMAT = const(1)
 _BUFFER = const(512)
-_MOST_READ = const(64)  # timers, as many as timers.most allows: bounds the heap
+_LARGEST = const(24576)  # bytes of the file: it is read whole, with 64 timers of usual length it has 16 KB
+_SPARE = const(4096)  # bytes by which the lines of timers grow while they are told
 _TEXT_CHARS = const(300)
 _ARGUMENT_CHARS = const(500)  # of a tool's arguments as JSON
 _MOST_DAYS = const(3650)  # to come, for one that is due once
@@ -123,20 +124,17 @@ def _lines(file, offset: int = 0):
 
 
 def _read(path: str, opening: bytes = b"{"):
-    """Yield (line, fields) of each line of the file that is whole, of a known form, and begins so."""
-    if files.size(path) < 0:
-        return
-    count = 0
-    try:
-        with open(path, "rb") as file:
-            for _, line, ended in _lines(file):
-                if log_line.is_whole(line, ended) and bytes(line[: len(opening)]) == opening:  # pyright: ignore
-                    fields = log_line.decode(line)  # pyright: ignore
-                    if _is_known(fields) and count <= _MOST_READ + 1:
-                        count += 1
-                        yield bytes(line), fields
-    except OSError as error:
-        raise files.failure(error, path) from None
+    """Yield (line, fields) of each line of the file that is whole, of a known form, and begins so.
+
+    The file is read at once: the collector would close one that a dropped generator holds in the middle of another write.
+    """
+    data = files.read(path, _LARGEST) or b""
+    for line in data.split(b"\n"):
+        line += b"\n"
+        if line.startswith(opening) and log_line.check(line):
+            fields = log_line.decode(line)
+            if _is_known(fields):
+                yield line, fields
 
 
 def _is_known(fields: dict) -> bool:
@@ -215,6 +213,8 @@ def add(timers, caller, wanted) -> dict:
     _set_rule(fields, wanted, clock, now)
     _check_new(timers, caller, fields)
     fields["id"] = "w%d" % timers.next
+    if files.size(timers.path) + len(_encoded(fields)) + _SPARE > _LARGEST:
+        raise ArgumentError("timers", "have no room for more: remove one first.")
     change(timers, {}, (fields,))
     return fields
 

@@ -92,15 +92,10 @@ def _shown(fields: dict, clock) -> dict:
 # --- what a person plainly asks for
 
 
-def add_by_rule(find_timers, said: str, caller, since: int = 0) -> str:
-    """Keep the timer that a message plainly asks for, unless the model has set one `since` then; a sentence on it, or ""."""
+def add_by_rule(find_timers, said: str, caller) -> str:
+    """Keep the timer that a message plainly asks for; a sentence on it, "" if it asks for none."""
     asked = rules.match(said)
-    if asked is None:
-        return ""
-    timers = find_timers()
-    if since and any(fields["created"] >= since for fields in timers.owned_by(caller)):
-        return ""  # by the model
-    return keep(timers, asked, caller)
+    return keep(find_timers(), asked, caller) if asked else ""
 
 
 def keep(timers, asked, caller) -> str:

@@ -32,7 +32,9 @@ def add(timers, check_tool, caller, typed: str) -> str:
 def _add_call(timers, check_tool, caller, time: dict, kind: str, rest: str) -> str:
     name, _, value = rest.partition(" ")
     if kind == "pin":
-        name, value = "pin_set", text.dumps({"pin": name, "value": value.strip()})
+        value = value.strip()
+        number = int(value) if text.encode(value).isdigit() and len(value) < 6 else value
+        name, value = "pin_set", text.dumps({"pin": name, "value": number})
     arguments = value.strip() or "{}"
     check_tool(name, arguments, caller, True)
     found = when.resolve("tool", "%s %s" % (name, arguments), time, timers.clock)

@@ -33,7 +33,7 @@ from zlib import crc32
 from engram_host import root_certificates
 from engram_host.boards import micropython_image, profile
 from engram_host.boards.errors import BadRequest, BoardError
-from engram_host.boards.profile import BoardProfile, Settings, check_pins, config_json
+from engram_host.boards.profile import BoardProfile, Settings, check_hardware, config_json
 from engram_host.boards.progress import Progress
 from engram_host.firmware import FIRMWARE
 from engram_host.wording import counted, kilobytes
@@ -114,7 +114,7 @@ def seed_files(board: BoardProfile, given: Settings) -> Files:
     from engram.memory.texts.profile import TEMPLATES
 
     files = {"config.json": config_json(board.settings, given)}
-    check_pins(board, files["config.json"])
+    check_hardware(board, files["config.json"])
     files.update({f"profile/{name}": text.encode() for name, text in TEMPLATES.items()})
     if certificates := root_certificates.root_bundle():
         files["roots.pem"] = certificates.encode("ascii")

@@ -136,13 +136,19 @@ def config_json(*layers: Settings) -> bytes:
     return content
 
 
-def check_pins(board: BoardProfile, content: bytes) -> None:
-    """BadRequest, with the firmware's own sentence, if a config.json names pins that this board would refuse."""
+def check_hardware(board: BoardProfile, content: bytes) -> None:
+    """BadRequest, with the firmware's own sentence, if a config.json names pins, or senses, that this board would refuse."""
     from engram.errors import EngramError
+    from engram.senses.sense_config import MOST, parse_senses
     from engram.tools.pin_config import parse_pins
 
+    values = json.loads(content)
+    pins = values.get("pins", {})
+    group = values.get("senses", {})
+    senses = {name: entry for name, entry in group.items() if isinstance(entry, dict)}
     try:
-        parse_pins(json.loads(content).get("pins", {}), board.forbidden_pins)
+        parse_pins(pins, board.forbidden_pins)
+        parse_senses(senses, pins, board.forbidden_pins, group.get("most", MOST))
     except EngramError as problem:
         raise BadRequest(str(problem)) from None
 

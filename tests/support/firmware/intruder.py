@@ -3,7 +3,7 @@
 Each thing that is kept has a word that an intruder knows and types, and a secret that nobody ever types: wherever the secret
 comes out, something was shown that should not be. A new tool or command is tried once it stands in TOOLS or COMMANDS below,
 with what an intruder would give it: <word>, <tag>, <record>, <origin>, <foreign> (an id that another program gave), <turn>,
-<session>, <intent>, <file> and <code> stand for each of those in turn.
+<session>, <intent>, <w> (a timer), <file> and <code> stand for each of those in turn.
 """
 
 import asyncio
@@ -23,6 +23,7 @@ from engram.memory import access
 from engram.memory.access import OWNER, Caller
 from engram.memory.records import provenance
 from engram.memory.records.records import Draft
+from engram.timers.wanted import wanted
 from support import at_once, is_whole, on_micropython, rounds
 from turns import Ear
 
@@ -97,6 +98,7 @@ COMMANDS = {
     "session": ("", "list", "switch <session>", "delete <session>", "new", "new <word>"),
     "profile": ("", "<file>", "<file> add gone", "<file> write gone", "<file> replace <word> => gone"),
     "intents": ("", "list", "remove <intent>"),
+    "timers": ("", "list", "remove <w>", "add tomorrow at 8 <word>"),
     "mode": ("", "lightweight", "full"),
     "note": ("I met <word>",),
     "distill": ("",),
@@ -151,7 +153,7 @@ SAID = (
 """Messages to the agent: they are answered without a model, and stand in prompts."""
 
 _PLACES = (
-    "<word>", "<tag>", "<record>", "<origin>", "<foreign>", "<turn>", "<session>", "<intent>", "<file>", "<code>",
+    "<word>", "<tag>", "<record>", "<origin>", "<foreign>", "<turn>", "<session>", "<intent>", "<w>", "<file>", "<code>",
 )  # fmt: skip
 _FEW = 2 if on_micropython() else 8  # values of one placeholder, in `make test`
 _LOADED = set(sys.modules)
@@ -255,6 +257,8 @@ class House:
         records.evict([int(left[1:])], board.trash)
         word, secret = self.thing(private).split()
         self.note(private, board.reminders.add(caller, word, "take the " + secret)["id"])
+        timer = wanted("say", self.thing(private), minute=480, days=127)
+        self.note(private, board.find_timers().add(caller, timer)["id"])
         if caller.workspace:
             told = "ws:" + caller.workspace
             moved = records.store(self.thing(private), ["home"], caller, turns=[said]).id
@@ -297,6 +301,8 @@ class House:
             yield board.journal.current(caller)
             yield board.profile.named(principal).text("user.md")
             for fields in board.reminders.owned_by(caller):
+                yield _of(fields)
+            for fields in board.timers.owned_by(caller):
                 yield _of(fields)
 
     def values(self, kind):

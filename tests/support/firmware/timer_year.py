@@ -1,9 +1,9 @@
-"""A year of timers on one board, against a plain model: daylight saving, restarts, a clock that is not set or wrong for a while.
+"""A year of timers on one board, against a plain model: daylight saving, restarts, a clock that is not set or wrong at times.
 
     year(days, seed) -> Year, whose `problems` are empty if each due moment was told once
 
-The model knows the true time and what the board can know of it. A moment is told at the first look at which the board's time has
-reached it; of those that came while the board was off or its clock not set, the newest is told, with its age.
+The model knows the true time and what the board can know of it. A moment is told at the first look at which the board's time
+has reached it; of those that came while the board was off or its clock not set, the newest is told, with its age.
 """
 
 import random
@@ -19,7 +19,8 @@ from timed import Ticks
 
 ZONE = "CET-1CEST,M3.5.0,M10.5.0/3"
 START = 1790000000  # 2026-09-21 14:13 in Greenwich
-SUMMER_ENDS, SUMMER_BEGINS = 1792890000, 1806195600  # 2026-10-25 and 2027-03-28 01:00 in Greenwich
+SUMMER_ENDS, SUMMER_BEGINS, ENDS_AGAIN = 1792890000, 1806195600, 1824944400
+"""2026-10-25, 2027-03-28 and 2027-10-31, 01:00 in Greenwich."""
 MINUTE, HOUR, DAY = 60, 3600, 86400
 LOOK = 300
 CALLER = Caller("owner", "net 1", False, "")
@@ -76,7 +77,7 @@ class Toolbox:
 
 def offset(at):
     """Seconds east of Greenwich, as a calendar has it and not the firmware's rule."""
-    return 3600 if SUMMER_ENDS <= at < SUMMER_BEGINS else 7200
+    return 3600 if SUMMER_ENDS <= at < SUMMER_BEGINS or at >= ENDS_AGAIN else 7200
 
 
 def moment(day, minute):
@@ -125,11 +126,11 @@ class Due:
 class Year:
     """The days of a board."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, start):
         random.seed(seed)
         self.problems = []
         self.dues = self.told = self.merged = self.late = self.restarts = self.jumps = self.unset = 0
-        self.at = START
+        self.at = start
         self.wrong = 0
         self.wrong_until = 0
         self.unset_since = 0
@@ -137,6 +138,7 @@ class Year:
         self.model, self.toolbox = Model(), Toolbox()
         self.ticks = Ticks()
         self.board = Board(journal_bytes=131072)
+        self.board.now = start
         self.serve()
         self.known = {}
         self.once = 0
@@ -207,7 +209,7 @@ class Year:
         calls, self.toolbox.called = self.toolbox.called, 0
         for ref, due in list(self.known.items()):
             self._compare_one(ref, due, told, calls)
-        for ref, texts in told.items():
+        for texts in told.values():
             self.problems.append("not due: %s at %d" % (texts, self.at))
 
     def _compare_one(self, ref, due, told, calls):
@@ -256,9 +258,9 @@ class Year:
         self.wrong_until = self.at + HOLD
 
 
-async def year(days, seed, restarts=100):
+async def year(days, seed, restarts=100, start=START):
     """Live through some days."""
-    found = Year(seed)
+    found = Year(seed, start)
     looks = days * DAY // LOOK
     chance = max(1, looks // restarts)
     for _ in range(looks):

@@ -182,8 +182,8 @@ async def live(board, world, clock):
         for _ in range(TRIES):
             is_done = await timers.tell_due()
             telling = timers._telling
-            while telling and telling.is_busy:
-                await sleep_ms(1)
+            if telling and telling._task:
+                await telling._task
             if is_done:
                 break
             left = await inbox.redeliver("net")

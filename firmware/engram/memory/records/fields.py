@@ -6,7 +6,7 @@ from engram.errors import ArgumentError
 from engram.memory import access, ids
 
 TYPES = ("fact", "decision", "preference", "convention", "code_context", "pattern", "event", "device")
-SOURCES = ("manual", "auto_llm", "auto_rule", "distilled", "import")
+SOURCES = ("manual", "auto_llm", "auto_rule", "distilled", "import", "sense")
 IMPORTANCE = 0.5
 NEVER = const(1 << 40)
 """When a memory is over that does not say so: later than any moment that one may give."""

@@ -1,0 +1,137 @@
+"""Limits as people ask for them: without a model in English and Chinese, by the tool, and who may have which."""
+
+from board import ANN
+from engram import text
+from engram.errors import ArgumentError, NotFound
+from engram.memory.access import ALL, OWNER, Caller
+from engram.senses.events import limit_rules
+from engram.senses.events.limit_tool import NAME, SCHEMA, LimitTool
+from engram.senses.events.limits import Limits
+from sensing import Board
+from support import folder, raises
+
+HOME = Caller("owner", "net 1", False, "")
+GROUP = Caller("owner", "net 2", True, "")
+
+ASKED = (
+    ("tell me if the cellar is below 5", ("cellar", "low", "5", 0)),
+    ("Please tell me when the bedroom temperature rises above 25.5 °C!", ("bedroom temperature", "high", "25.5", 0)),
+    ("Can you let me know as soon as the freezer goes above -15 degrees?", ("freezer", "high", "-15", 0)),
+    ("warn me if it is colder than minus 3", ("", "low", "-3", 0)),
+    ("If the humidity is over 70% for 20 minutes, tell me please.", ("humidity", "high", "70", 20)),
+    ("notify me when the soil falls under 30 percent for more than 2 hours", ("soil", "low", "30", 120)),
+    ("alert me once power exceeds 2000 W", ("power", "high", "2000", 0)),
+    ("如果卧室温度低于5度就告诉我", ("卧室温度", "low", "5", 0)),
+    ("卧室温度高于二十五度时提醒我。", ("卧室温度", "high", "25", 0)),
+    ("请告诉我如果地窖低于零下3℃", ("地窖", "low", "-3", 0)),
+    ("湿度超过70%，马上通知我！", ("湿度", "high", "70", 0)),
+    ("冰箱大于十度的话告诉我", ("冰箱", "high", "10", 0)),
+    ("温度不到18度就跟我说", ("温度", "low", "18", 0)),
+)
+
+NOT_ASKED = (
+    "is the cellar below 5?",
+    "tell me if the cellar is cold",
+    "tell me if the cellar is below average",
+    "tell me how cold the cellar is",
+    "tell me if the price is below 5 euros a kilo",
+    "he said: tell me if it is below 5",
+    "tell me a story",
+    "the cellar is below 5",
+    "I told Anna to tell me if the cellar is below 5. What did she say?",
+    "if the cellar is below 5, open the window",
+    "tell me if the cellar is below 5.5.5",
+    "remind me to buy a thermometer",
+    "卧室温度低于5度吗？",
+    "卧室温度低于5度",
+    "如果下雨就告诉我",
+    "告诉我卧室温度",
+    "",
+)
+
+
+def _tool(shared=()):
+    board = Board()
+    for name in ("cellar", "bedroom temperature", "bedroom humidity", "卧室温度"):
+        board.observe(name, 20)
+    limits = Limits(folder() + "/limits.jsonl", board.senses)
+    return LimitTool(board.senses, limits, lambda sense: ALL if sense.name in shared else "user:owner")
+
+
+def test_a_plain_request_is_understood():
+    for said, wanted in ASKED:
+        assert limit_rules.may_be(said), said
+        assert tuple(limit_rules.match(said) or ()) == wanted, (said, limit_rules.match(said))
+
+
+def test_what_is_no_plain_request_is_left_alone():
+    for said in NOT_ASKED:
+        assert limit_rules.match(said) is None, (said, limit_rules.match(said))
+
+
+def test_a_rule_keeps_a_limit_of_a_sense_that_there_is():
+    tool = _tool()
+    told = limit_rules.add_limit_by_rule(tool, "tell me if the cellar is below 5", HOME)
+    assert told == "will tell you here when cellar is below 5.0 (l1)"
+    assert tool.run({"action": "list"}, HOME) == {"limits": [{"id": "l1", "sense": "cellar", "low": "5.0"}]}
+    assert limit_rules.add_limit_by_rule(tool, "如果卧室温度低于5度就告诉我", HOME)[-4:] == "(l2)"
+    for said in ("tell me if the attic is below 5", "tell me if it is below 5", "tell me if the bedroom is below 5"):
+        assert limit_rules.add_limit_by_rule(tool, said, HOME) == "", said
+
+
+def test_it_is_the_only_sense_that_there_is():
+    board = Board()
+    board.observe("cellar", 20, "°C")
+    tool = LimitTool(board.senses, Limits(folder() + "/limits.jsonl", board.senses), lambda sense: "user:owner")
+    told = limit_rules.add_limit_by_rule(tool, "tell me if it is below 5 for 10 minutes", HOME)
+    assert told == "will tell you here when cellar is below 5.0 °C for 10 min (l1)"
+
+
+def test_the_tool_sets_lists_and_removes():
+    tool = _tool()
+    assert NAME == "sense_limit" and text.loads(SCHEMA)["required"] == ["action"]  # pyright: ignore
+    assert tool.run({"action": "set", "sense": "Cellar", "high": 30, "minutes": 5}, HOME) == {
+        "id": "l1",
+        "sense": "cellar",
+        "high": "30.0",
+        "minutes": 5,
+    }
+    assert tool.run({"action": "list"}, OWNER) == {"limits": []}, "another room has its own"
+    assert tool.run({"action": "remove", "id": "l1"}, HOME)["removed"]["id"] == "l1"
+    assert tool.run({"action": "list"}, HOME) == {"limits": []}
+
+
+def test_a_call_that_cannot_be_carried_out_says_what_would_be_right():
+    tool = _tool()
+    for arguments in (
+        {"action": "set", "low": 5},
+        {"action": "set", "sense": "attic", "low": 5},
+        {"action": "set", "sense": "cellar"},
+        {"action": "set", "sense": "cellar", "low": 5, "high": 9},
+        {"action": "remove"},
+        {"action": "what"},
+    ):
+        with raises(ArgumentError):
+            tool.run(arguments, HOME)
+    with raises(NotFound):
+        tool.run({"action": "remove", "id": "l9"}, HOME)
+
+
+def test_others_have_no_limit_of_a_sense_that_is_not_shared():
+    tool = _tool(shared=("cellar",))
+    for caller in (ANN, GROUP):
+        with raises(ArgumentError) as caught:
+            tool.run({"action": "set", "sense": "bedroom temperature", "low": 5}, caller)
+        assert "bedroom" not in str(caught.error) and "cellar" in str(caught.error)
+        assert limit_rules.add_limit_by_rule(tool, "tell me if bedroom humidity is below 5", caller) == ""
+        assert tool.run({"action": "set", "sense": "cellar", "low": 5}, caller)["sense"] == "cellar"
+        with raises(NotFound):
+            tool.set(caller, tool.find("bedroom humidity", HOME), low=3)
+    assert tool.run({"action": "list"}, HOME) == {"limits": []}
+
+
+def test_the_same_limit_again_is_the_one_that_there_is():
+    tool = _tool()
+    first = tool.set_named(OWNER, "cellar", low=5)
+    assert tool.set_named(OWNER, "cellar", low=5) is first
+    assert tool.set_named(OWNER, "cellar", low=6)["id"] == "l2"

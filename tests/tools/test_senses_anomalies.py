@@ -1,0 +1,54 @@
+"""What is unusual about senses is found, and little else: some made-up senses for half a year. The whole is a benchmark."""
+
+from collections import Counter
+
+import pytest
+
+import bench_senses_anomalies as bench
+import sense_signals as signals
+
+DAYS = 200
+SEED = 41
+SENSES = ("bedroom °C", "humidity %", "fridge °C")
+
+
+@pytest.mark.parametrize("name", SENSES)
+def test_planted_anomalies_are_found_and_few_others(name: str):
+    place = [kind.name for kind in signals.KINDS].index(name)
+    result = bench.play(("watch", 0.0, place, SEED, DAYS, [bench.AIMED_SIZE]))
+    months = DAYS * signals.MINUTES_A_DAY / bench.MINUTES_A_MONTH
+    assert len(result.false) <= bench.MOST_FALSE * months
+    assert result.false_beside <= bench.MOST_FALSE * months
+    outcomes = result.planted[bench.AIMED_SIZE]
+    missed = Counter(kind for kind, after in outcomes if after < 0)
+    assert len(outcomes) == bench.PLANTED_A_YEAR
+    assert missed.total() <= 1, missed
+
+
+def test_a_plain_chart_for_each_hour_finds_less():
+    place = [kind.name for kind in signals.KINDS].index("humidity %")
+    result = bench.play(("hours", 5.0, place, SEED, DAYS, [bench.AIMED_SIZE]))
+    found = [kind for kind, after in result.planted[bench.AIMED_SIZE] if after >= 0]
+    assert "drift" not in found
+
+
+def test_anomalies_are_planted_apart_and_as_large_as_is_said():
+    kind = signals.KINDS[0]
+    values = signals.clean(kind, SEED, DAYS)
+    spread = signals.usual_spread(values)
+    planned = signals.plan(kind, SEED, DAYS, 60, 10, 6.0)
+    planted = signals.plant(kind, values, planned, spread)
+    assert {anomaly.kind for anomaly in planned} == set(signals.PLANTED)
+    for anomaly, following in zip(planned, [*planned[1:], signals.Anomaly("", 0, DAYS * 1440, 0)], strict=True):
+        assert anomaly.begin < anomaly.end < following.begin
+        off = planted[anomaly.end - 1] - values[anomaly.end - 1]
+        if anomaly.size:
+            assert abs(abs(off) - 6 * spread) < 1e-6
+
+
+def test_judging_counts_what_begins_in_time():
+    planted = [signals.Anomaly("spike", 6.0, 1000, 1300), signals.Anomaly("silent", 0.0, 9000, 9300)]
+    events = [("unusual", 900), ("unusual", 1010), ("unusual", 1900), ("unusual", 9100), ("silent", 9290)]
+    false, found = bench.judge(events, planted)
+    assert false == [("unusual", 900)]
+    assert found == {0: 10, 1: 290}
