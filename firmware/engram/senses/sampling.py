@@ -8,7 +8,7 @@ _LOOK_MS = const(1000)  # between two looks at pins, which are read when they ch
 
 
 class Sampling:
-    """Samples some SenseConfigs, each at its own pace."""
+    """Samples some sensors, each at its own pace."""
 
     def __init__(self, senses, configs: list, read_pin):
         self._senses = senses
@@ -24,6 +24,10 @@ class Sampling:
                 if sampled.is_due():
                     await self._sample(sampled)
             await sleep_ms(self._pause_ms())
+
+    def failing(self) -> list:
+        """The names of the senses whose sensor could not be read the last time."""
+        return [sampled.config.name for sampled in self._sampled if sampled.has_failed]
 
     def _pause_ms(self) -> int:
         now = ticks_ms()

@@ -20,6 +20,7 @@ from engram_host.cli.page import conversations, personal, readings
 from engram_host.cli.page.boards import list_boards
 from engram_host.cli.page.changes import changes as list_changes
 from engram_host.cli.page.changes import merge
+from engram_host.cli.page.imports import imports
 from engram_host.cli.page.journal import journal
 from engram_host.cli.page.memories import list_entries
 from engram_host.cli.page.open_page import open_page
@@ -55,6 +56,7 @@ app.command("changes")(list_changes)
 app.command("undo")(changes.undo)
 app.command("export")(transfer.export)
 app.command("import")(transfer.import_file)
+app.command("imports")(imports)
 app.command("backup")(companion_commands.backup)
 app.command("restore")(companion_commands.restore)
 app.command("repair")(companion_commands.repair)
