@@ -8,7 +8,7 @@ from engram_host.companion.page.plots import HEIGHT, WIDTH
 from engram_host.companion.senses.service import Point
 from engram_host.companion.store.senses.types import StoredEvent
 
-_TOP, _BOTTOM = 18, 22
+_TOP, _BOTTOM = 28, 22
 _GAP_STEPS = 2.5
 """The line ends where there is no point for so many times the shortest distance of two."""
 
