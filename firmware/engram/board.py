@@ -185,7 +185,6 @@ class Board:
             senses = self.senses = _wired(self, "senses")
             self.sense_watch = _wired(self, "sense_watch")
             senses.listen(self.sense_watch.on_minute)
-            self.sense_view = _wired(self, "sense_view")
         return senses
 
     def find_timers(self) -> "Timers":

@@ -212,7 +212,8 @@ def _sense_configs(board) -> list:
 
 
 def sense_watch(board):
-    """What watches a board's senses."""
+    """What watches a board's senses; what shows them to those who may see them is made, too."""
+    from engram.senses.answers.view import make_view  # absent from boards without senses
     from engram.senses.events.build_watch import make_watch  # absent from boards without senses
 
     def push(caller, content):
@@ -222,6 +223,9 @@ def sense_watch(board):
     watch, limits = make_watch(board.config, board.folder + "/memory/senses", board.clock, board.senses, *memory)
     board.sense_limits = limits
     _add_tool(board, _limit_tool(board, limits))
+    board.sense_view = view = make_view(board.config, board.clock, board.senses, watch, limits, board.sampling)
+    if board.model:
+        _add_tool(board, view.tool())
     return watch
 
 
@@ -265,18 +269,6 @@ def _limit_tool(board, tool):
     )
     described = limit_tool.NAME, limit_tool.DESCRIPTION, limit_tool.SCHEMA
     return OwnTool(*described, run, "all" if is_shared else "owner", is_shared, wants_caller=True)
-
-
-def sense_view(board):
-    """What shows readings to those who may see them; a model gets a tool for it."""
-    from engram.senses.answers.view import SenseView  # absent from boards without senses
-
-    config, failing = board.config, board.sampling.failing if board.sampling else tuple
-    settings = config.table("senses"), config.get("senses.share"), config.get("senses.tokens")
-    view = SenseView(board.senses, board.sense_watch, board.sense_limits, board.clock, *settings, failing)
-    if board.model:
-        _add_tool(board, view.tool())
-    return view
 
 
 def model(board, tls, addresses):

@@ -12,6 +12,12 @@ _PACKAGE = const("senses.answers")
 _COUNTS = (("pin", "changes"), ("pin", "count"))
 
 
+def make_view(config, clock, senses, watch, limit_tool, sampling) -> "SenseView":
+    """The view of a board's senses; `sampling` reads the sensors of config.json, None if there are none."""
+    settings = config.table("senses"), config.get("senses.share"), config.get("senses.tokens")
+    return SenseView(senses, watch, limit_tool, clock, *settings, sampling.failing if sampling else tuple)
+
+
 class SenseView:
     """Reads `senses`; `watch` knows their events and limits, `limit_tool` sets limits.
 
