@@ -24,7 +24,6 @@ MAIN_WORDS = """\
 SOME_VIEWS = extent(VIEWS, VIEWS[::3])
 """For what is the same in all views, or nearly."""
 
-EACH = pytest.mark.parametrize("shown", VIEWS, ids=lambda each: each.name)
 SOME = pytest.mark.parametrize("shown", SOME_VIEWS, ids=lambda each: each.name)
 
 
@@ -164,15 +163,6 @@ def test_a_view_reads_without_a_script(house: House, tab: Tab, shown: PageView):
 
 
 @pytest.mark.shortened
-@EACH
-def test_no_view_is_wider_than_a_narrow_window(house: House, tab: Tab, shown: PageView):
-    for width in extent([320, 480, 768, 1024, 1600], [320]):
-        tab.size(width)
-        house.open(tab, shown)
-        assert tab.run("document.documentElement.scrollWidth") <= width, width
-
-
-@pytest.mark.shortened
 @SOME
 def test_a_view_prints_its_content_in_dark_ink_on_white(house: House, tab: Tab, shown: PageView):
     house.open(tab, shown, theme="dark")
@@ -186,26 +176,7 @@ def test_a_view_prints_its_content_in_dark_ink_on_white(house: House, tab: Tab, 
     assert colours == ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]
 
 
-# --- what a screen reader and the keyboard find
-
-
-def accessible(tab: Tab, role: str) -> list[str]:
-    """The names of what has a role in the tree that a screen reader is given."""
-    nodes = tab.call("Accessibility.getFullAXTree")["nodes"]
-    return [each.get("name", {}).get("value", "") for each in nodes if each.get("role", {}).get("value") == role]
-
-
-@pytest.mark.shortened
-@SOME
-def test_a_screen_reader_finds_the_landmarks_of_a_view(house: House, tab: Tab, shown: PageView):
-    house.open(tab, shown)
-    for role in ("banner", "main", "contentinfo"):
-        assert len(accessible(tab, role)) == 1, role
-    names = accessible(tab, "navigation")
-    assert "" not in names and len(set(names)) == len(names) >= 1, names
-    for role in ("region", "search"):
-        names = accessible(tab, role)
-        assert len(names) <= 1 or ("" not in names and len(set(names)) == len(names)), (role, names)
+# --- what the keyboard finds
 
 
 @pytest.mark.shortened

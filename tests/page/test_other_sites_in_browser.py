@@ -55,11 +55,11 @@ def _forms(view: Parsed) -> Iterator[tuple[str, dict[str, str]]]:
 
 @pytest.mark.shortened
 def test_no_form_of_another_page_is_taken(house: House, tab: Tab, host: str):
-    """All forms from another site; from another port some of them, since the answer is decided before the form is read."""
+    """`make soak` tries all forms from another site: the answer is decided before a form is read, and is the same for all."""
     before = house.companion.client.get("/v1/boards/kitchen/chat").json()
     tab.open(house.url)
     tried = 0
-    every = 1 if host == HOSTS[0] else extent(1, 5)
+    every = extent(1, 3) if host == HOSTS[0] else extent(1, 6)
     for action, fields in list(own_forms(house))[::every]:
         inputs = "".join(f"<input name='{name}' value='{value}'>" for name, value in fields.items())
         page = f"<title>evil</title><form method=post action='{house.url}{action}'>{inputs}</form>"

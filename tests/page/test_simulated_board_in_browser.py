@@ -107,7 +107,8 @@ def test_what_was_remembered_is_undone_in_the_chat(kitchen: SimulatedKitchen, ta
     tab.wait("it is shown", f"{LAST}.querySelector('.remembered button')")
     entry = tab.text(".exchange:last-of-type .remembered a")
     tab.click(".exchange:last-of-type .remembered button")
-    tab.wait("the board has done it", f"{LAST}.dataset.mid && !{LAST}.querySelector('.remembered')")
+    said = f"{LAST}.querySelector('.remembered')?.innerText.includes('{entry} · undone')"
+    tab.wait("it is said in place", f"{said} && !{LAST}.querySelector('.remembered button')")
     assert "the lamp is broken" not in kitchen.shown(entry)
 
 
@@ -159,6 +160,8 @@ def test_a_memory_is_forgotten_by_the_board_and_brought_back(kitchen: SimulatedK
         "location.pathname.endsWith('/memories') && document.querySelector('#changes li:first-child .done')",
     )
     assert "whisk" not in kitchen.shown(entry)
+    # Once it has left the list, what stands below moves no more.
+    tab.wait("it has left the list", f"!document.querySelector('ol.memories a[href$=\"/{entry}\"]')")
     tab.click("#changes li:first-child form button")
     undone = f"document.querySelector('#changes li:first-child').innerText.includes('undo the change of {entry}')"
     tab.wait("it is undone", f"{undone} && document.querySelector('#changes li:first-child .done')")
@@ -167,7 +170,7 @@ def test_a_memory_is_forgotten_by_the_board_and_brought_back(kitchen: SimulatedK
 
 def test_two_memories_become_one_on_the_board(kitchen: SimulatedKitchen, tab: Tab):
     kept, gone = kitchen.keep("the cat is called Mikado"), kitchen.keep("Mikado was found in a barn")
-    tab.open(kitchen.address(f"/memories/{kept}"))
+    tab.open(kitchen.address(f"/memories/{kept}/merge"))
     tab.fill("#other", gone)
     tab.press("Enter")
     tab.wait("both are shown", "document.querySelectorAll('.both section').length === 2")

@@ -8,7 +8,7 @@ _LOOK_MS = const(1000)  # between two looks at pins, which are read when they ch
 
 
 class Sampling:
-    """Samples the senses of some configs, each a SenseConfig, at their own pace."""
+    """Samples some sensors, each at its own pace."""
 
     def __init__(self, senses, configs: list, read_pin):
         self._senses = senses

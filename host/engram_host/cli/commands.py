@@ -16,10 +16,11 @@ from engram_host.cli.bridges import alert, bridge, people
 from engram_host.cli.doctor import command as doctor
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
 from engram_host.cli.options import asks_for_json
-from engram_host.cli.page import conversations, personal
+from engram_host.cli.page import conversations, personal, readings
 from engram_host.cli.page.boards import list_boards
 from engram_host.cli.page.changes import changes as list_changes
 from engram_host.cli.page.changes import merge
+from engram_host.cli.page.imports import imports
 from engram_host.cli.page.journal import journal
 from engram_host.cli.page.memories import list_entries
 from engram_host.cli.page.open_page import open_page
@@ -42,6 +43,8 @@ app.command("search")(search)
 app.command("show")(memory.show)
 app.command("list")(list_entries)
 app.command("journal")(journal)
+app.command("senses")(readings.senses)
+app.command("readings")(readings.readings)
 app.command("sessions")(conversations.sessions)
 app.command("messages")(conversations.messages)
 app.command("history")(memory.history)
@@ -53,6 +56,7 @@ app.command("changes")(list_changes)
 app.command("undo")(changes.undo)
 app.command("export")(transfer.export)
 app.command("import")(transfer.import_file)
+app.command("imports")(imports)
 app.command("backup")(companion_commands.backup)
 app.command("restore")(companion_commands.restore)
 app.command("repair")(companion_commands.repair)

@@ -1,6 +1,7 @@
 """The views of memories: filters stay in the address, changes are shown as far as they are, conflicts with both texts."""
 
 import json
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -113,10 +114,13 @@ def test_a_memory_is_shown_with_the_turn_that_it_came_from_and_its_history(
     assert not [each for each in replaced.all("form") if each["action"].endswith("/edit")]
 
 
+@pytest.mark.parametrize("seconds_away", [0, 3600])
 def test_a_memory_that_the_board_has_just_forgotten_is_looked_at_again_until_it_has_left(
-    browser: PageClient, kitchen: Sent, memories: str
+    companion: Companion, browser: PageClient, kitchen: Sent, memories: str, seconds_away: int
 ):
     change(browser, f"{memories}/m2", "forget")
+    with closing(sqlite3.connect(companion.home / "companion.db")) as database, database:
+        database.execute("UPDATE conversations SET at = at - ? WHERE device = ?", (seconds_away, kitchen.device))
     answer(kitchen, outcome(forgotten=1))
     assert any("data-behind" in each for each in browser.open(f"{memories}/m2").all("section"))
     kitchen.write("records", op="forget", id="m2", at=1795247200, was=2)

@@ -10,6 +10,7 @@ from fastapi.routing import APIRoute
 from engram_host.companion.page.page import Page
 from engram_host.companion.page.routes import make_page_routers
 from page_views import VIEWS
+from peers import ROOT
 
 BEFORE_A_SESSION = {"/signin", "/session", "/static/{name}"}
 """What is looked at by the tests of signing in."""
@@ -34,3 +35,9 @@ def test_each_route_of_the_page_is_among_the_views():
 def test_each_view_has_a_name_of_its_own_that_fits_a_file():
     names = [view.name for view in VIEWS]
     assert len(set(names)) == len(names) and all(re.fullmatch(r"[a-z][a-z-]*", name) for name in names)
+
+
+def test_each_picture_of_the_documentation_is_shown_by_its_page():
+    guide = (ROOT / "docs" / "guides" / "page.md").read_text(encoding="utf-8")
+    names = [each.name for each in (ROOT / "docs" / "guides" / "page").iterdir()]
+    assert len(names) >= 4 and [name for name in names if f"](page/{name})" not in guide] == []

@@ -7,6 +7,7 @@ from contextlib import closing
 from importlib import resources
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -15,15 +16,16 @@ from cli_case import engram, fine
 from device_tokens import make_tokens
 from engram_host.companion.auth import tokens
 from engram_host.companion.auth.sessions import COOKIE, csrf_token
-from page_client import PageClient
+from page_client import PageClient, Parsed
 from peers import Companion
 from sending import Sent
+from view_checks import VIEW_BYTES
 
 EVIL = '<img src=x onerror=alert(1)>"{{7*7}}'
 SETTINGS = """
 [bridges.tele]
 network = "telegram"
-boards = ["kitchen"]
+boards = ["kitchen", "busy"]
 
 [bridges.irc]
 network = "irc"
@@ -35,7 +37,7 @@ server = "irc.invalid:6697"
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
     """A companion that asks for tokens. On Telegram people reach one of its two boards, on IRC both."""
     home = tmp_path_factory.mktemp("personal") / "home"
-    made = make_tokens(home, "kitchen", "garden")
+    made = make_tokens(home, "kitchen", "garden", "busy")
     with (home / "companion.toml").open("a") as file:
         file.write(SETTINGS)
     with Companion(home, ENGRAM_TOKENS="on") as companion:
@@ -49,6 +51,13 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
             board.keep(EVIL, scope="user:cy", tags=[EVIL])
             board.say(EVIL, scope="user:cy", who=EVIL)
             board.sync()
+        busy = Sent(_posting(companion, made["busy"]), "busy", board="busy")
+        for number in range(250):
+            busy.say(f"turn-{number} {'字' * 400} the last word", scope="user:ann")
+            if number % 30 == 29:
+                busy.sync()  # more of such turns would not fit into one message
+        busy.keep(f"{'<' * 900} the last word", scope="user:ann")
+        busy.sync()
         for ref, name in (
             ("telegram:1", "ann"),
             ("irc:bob", "bob"),
@@ -152,6 +161,42 @@ def test_a_person_sees_what_was_said_with_them_by_day(ann: PageClient):
     ann.open("/me/boards/kitchen/days?day=nonsense")
 
 
+def test_a_person_reads_all_of_a_long_memory_and_of_a_long_turn(ann: PageClient):
+    for path in ("/me/boards/busy", "/me/boards/busy/days"):
+        view = ann.open(path)
+        assert "the last word" not in view.words
+        links = [each["href"] for each in view.all("a") if "/entries/" in each.get("href", "")]
+        assert "the last word" in ann.open(links[-1]).words
+
+
+def test_a_person_reads_nothing_of_others_by_its_id(ann: PageClient):
+    seen = [ann.http.get(f"/me/boards/kitchen/entries/{entry}").status_code for entry in _ENTRIES]
+    assert seen.count(200) == 4 and set(seen) == {200, 404}
+    ann.open("/me/boards/garden/entries/m1", status=404)
+
+
+_ENTRIES = [f"{kind}{number}" for kind in "mt" for number in range(1, 9)]
+
+
+def test_all_turns_of_a_day_are_reached_in_views_of_few_bytes(house: Companion, ann: PageClient):
+    seen: set[str] = set()
+    for at in range(1, 10):
+        answer = ann.http.get(f"/me/boards/busy/days?at={at}")
+        assert len(answer.content) <= VIEW_BYTES
+        found = {word for word in Parsed(answer.text).words.split() if word.startswith("turn-")}
+        if not found:
+            break
+        assert not found & seen
+        seen |= found
+    assert len(seen) == 250
+    oldest = house.client.get("/v1/people/ann/boards/busy/days", params={"offset": 200}).json()
+    assert (oldest["total"], len(oldest["turns"])) == (250, 50)
+
+
+def test_a_page_of_memories_beyond_the_last_is_the_last_one(ann: PageClient):
+    assert "tea memory of user:ann on kitchen" in ann.open("/me/boards/kitchen?at=999").words
+
+
 def test_a_person_finds_what_is_theirs_on_the_boards_that_they_reach(house: Companion, ann: PageClient):
     words = ann.open("/me?find=tea").words
     assert "tea memory of user:ann on kitchen" in words
@@ -197,9 +242,21 @@ def seen(house: Companion, path: str, status: int = 200, **query: str) -> dict[s
     return answer.json()
 
 
+@pytest.mark.parametrize("name", ["eve / home", "a/boards/b"])
+def test_what_somebody_sees_is_served_though_their_name_has_a_slash(house: Companion, name: str):
+    house.client.post("/v1/people/approve", json={"who": "irc:eve", "name": name}).raise_for_status()
+    try:
+        found = house.client.get(f"/v1/people/{quote('irc:eve', safe='')}/boards").raise_for_status().json()
+        assert "garden" in found["boards"]
+        listed = fine("people", "memories", name, "--device", "garden", "--home", house.home, "--json").json
+        assert [each["line"]["content"] for each in listed["entries"]] == ["tea memory of all on garden"]
+    finally:
+        house.client.post("/v1/people/remove", json={"who": "irc:eve"})
+
+
 @pytest.mark.parametrize("who", ["ann", "telegram:1"])
 def test_the_operator_sees_which_memories_a_person_sees(house: Companion, who: str):
-    assert seen(house, f"{who}/boards") == {"principal": "ann", "boards": ["kitchen"]}
+    assert seen(house, f"{who}/boards") == {"principal": "ann", "boards": ["busy", "kitchen"]}
     found = seen(house, f"{who}/boards/kitchen/memories")
     texts = ["tea memory of all on kitchen", "tea memory of user:ann on kitchen"]
     assert (found["total"], [each["line"]["content"] for each in found["entries"]]) == (2, texts)
@@ -273,6 +330,7 @@ OPEN = {
     ("GET", "/me"),
     ("GET", "/me/boards/{device}"),
     ("GET", "/me/boards/{device}/days"),
+    ("GET", "/me/boards/{device}/entries/{entry}"),
 }
 
 

@@ -14,7 +14,7 @@ class OneSense:
     """Stands in for the senses of a board: the cellar, in tenths of a degree."""
 
     def __init__(self):
-        self.cellar: "Sense | None" = Sense(2, "cellar", "°C", 1, NOW)
+        self.cellar: Sense | None = Sense(2, "cellar", "°C", 1, NOW)
 
     def sense(self, number):
         return self.cellar if self.cellar and number == 2 else None

@@ -16,6 +16,11 @@ def load_axe(tab: Tab) -> None:
     tab.run((resources.files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8") + ";0")
 
 
+def find_serious_barriers(tab: Tab) -> list[str]:
+    """What find_barriers() finds of the impacts that may not be there."""
+    return [each for each in find_barriers(tab) if any(f"({impact})" in each for impact in IMPACTS)]
+
+
 def find_barriers(tab: Tab) -> list[str]:
     """What axe finds in a view into which it was put: a line each with rule, impact, and where."""
     options = {"runOnly": {"type": "tag", "values": _STANDARDS}, "resultTypes": ["violations"]}

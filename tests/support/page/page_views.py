@@ -59,6 +59,7 @@ VIEWS = (
     PageView("health", "/health"),
     PageView("mine", "/me", is_personal=True),
     PageView("my-memories", "/me/boards/kitchen", is_personal=True),
+    PageView("my-entry", "/me/boards/kitchen/entries/m13", is_personal=True),
     PageView("my-days", "/me/boards/kitchen/days", is_personal=True),
     PageView("sign-out", "/signout"),
     PageView("problem", "/nothing-here", 404),

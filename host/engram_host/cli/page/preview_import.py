@@ -28,7 +28,8 @@ def preview_import(context: Context, file: Path, *, is_started: bool) -> None:
         return
     _show(found, lines)
     if is_started:
-        typer.echo(f"it is sent to {device} in the background; GET {here} and the page show how far it is.", err=True)
+        how = f"`engram imports {found['id']}` and the page show how far it is."
+        typer.echo(f"it is sent to {device} in the background; {how}", err=True)
 
 
 def _show(found: dict[str, Any], lines: list[dict[str, Any]]) -> None:

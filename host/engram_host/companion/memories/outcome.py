@@ -53,6 +53,8 @@ class MemoryChange:
     key: str = ""
     is_undoable: bool = False
     is_behind: bool = False
+    ended: int = 0
+    """When the board answered, in Unix seconds; 0 while it waits."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,8 @@ def describe_change(exchange: Exchange, told: str = "") -> MemoryChange | None:
     state, sentence = _outcome(exchange, found.kind)
     text, was = edited(message.said.text)
     who = message.said.mid, found.kind, found.entry, found.other
-    return MemoryChange(*who, message.at, state, text, sentence, told, was, found.key)
+    ended = 0 if message.is_open else message.changed
+    return MemoryChange(*who, message.at, state, text, sentence, told, was, found.key, ended=ended)
 
 
 def _outcome(exchange: Exchange, kind: ChangeKind) -> tuple[ChangeState, str]:

@@ -23,12 +23,15 @@ MOST_DAYS = 400
 
 @dataclass(frozen=True)
 class TurnsByDay:
-    """The days on which something was said, newest first, with how many turns; and the turns of one of them, oldest first."""
+    """The days on which something was said, newest first, with how many turns; and some turns of one of them, oldest first:
+    its newest ones, or those before them; `total` is how many it has.
+    """
 
     days: tuple[tuple[int, int], ...]
     day: int
     turns: tuple[ReadEntry, ...]
     zone: BoardZone
+    total: int = 0
 
 
 class TurnBrowser:
@@ -38,11 +41,16 @@ class TurnBrowser:
         self._store = store
         self._indexes = indexes
 
-    async def by_day(self, device: str, caller: Caller, day: int | None) -> TurnsByDay:
-        """What a caller may see of what was said to a board, commands aside: on one day, the latest one if none is given."""
-        return await asyncio.to_thread(self._by_day, device, caller, day)
+    async def by_day(
+        self, device: str, caller: Caller, day: int | None, offset: int = 0, limit: int = MOST_TURNS
+    ) -> TurnsByDay:
+        """What a caller may see of what was said to a board, commands aside: on one day, the latest one if none is given.
 
-    def _by_day(self, name: str, caller: Caller, wanted: int | None) -> TurnsByDay:
+        The newest `limit` turns of the day but for the `offset` newest ones.
+        """
+        return await asyncio.to_thread(self._by_day, device, caller, day, offset, limit)
+
+    def _by_day(self, name: str, caller: Caller, wanted: int | None, offset: int, limit: int) -> TurnsByDay:
         index, device = self._indexes.get(name, None)
         with index.lock:
             rows = index.rows
@@ -51,8 +59,10 @@ class TurnBrowser:
             days = days_of(rows.column("at")[chosen], device.zone)
             found, counts = np.unique(days, return_counts=True)
             day = int(found[-1]) if wanted is None and len(found) else wanted or 0
-            seqs = np.sort(rows.column("seq")[chosen[days == day]])[-MOST_TURNS:].tolist()
+            of_day = np.sort(rows.column("seq")[chosen[days == day]])
+        end = max(0, len(of_day) - offset)
+        seqs = of_day[max(0, end - limit) : end].tolist()
         lines = read_lines(self._store, device, "journal", seqs)
         turns = tuple(ReadEntry(f"t{seq}", "live", lines[seq]) for seq in seqs if "text" in lines.get(seq, ()))
         newest = zip(found[::-1].tolist(), counts[::-1].tolist(), strict=True)
-        return TurnsByDay(tuple(newest)[:MOST_DAYS], day, turns, device.zone)
+        return TurnsByDay(tuple(newest)[:MOST_DAYS], day, turns, device.zone, len(of_day))

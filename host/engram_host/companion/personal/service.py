@@ -4,17 +4,19 @@ import asyncio
 from collections.abc import Collection
 from typing import Any, Protocol
 
+from engram.memory import ALL, access
 from engram.memory.access import Caller
 from engram_host.companion.bridge_types import Person
-from engram_host.companion.entries.reader import EntryPage
-from engram_host.companion.errors import UnknownDevice
+from engram_host.companion.entries.reader import EntryPage, ReadEntry
+from engram_host.companion.errors import UnknownDevice, UnknownEntry
 from engram_host.companion.memories.service import MemoryServices
-from engram_host.companion.memories.turns import TurnsByDay
+from engram_host.companion.memories.turns import MOST_TURNS, TurnsByDay
 from engram_host.companion.memories.types import MemoryQuery
 from engram_host.companion.search.request import SearchResult
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.page.types import BoardQuery
+from engram_host.time_zones import BoardZone
 
 ROOM = "page"
 
@@ -52,10 +54,28 @@ class PersonalMemory:
         found = await self._memories.browser.page(device, query)
         return EntryPage(found.total, list(found.entries))
 
-    async def days(self, principal: str, device: str, day: int | None) -> TurnsByDay:
-        """What was said with a person on a board, by day: on one day, the latest one if none is given."""
+    async def days(
+        self, principal: str, device: str, day: int | None, offset: int = 0, limit: int = MOST_TURNS
+    ) -> TurnsByDay:
+        """What was said with a person on a board, by day: on one day, the latest one if none is given.
+
+        The newest `limit` turns of the day but for the `offset` newest ones.
+        """
         await asyncio.to_thread(self._check_reached, principal, device)
-        return await self._memories.turns.by_day(device, _caller(principal), day)
+        return await self._memories.turns.by_day(device, _caller(principal), day, offset, limit)
+
+    async def entry(self, principal: str, device: str, entry: str) -> ReadEntry:
+        """One memory or turn that a person may see and nothing took the place of. UnknownEntry."""
+        await asyncio.to_thread(self._check_reached, principal, device)
+        found = (await self._memories.browser.entries(device, [entry])).get(entry)
+        is_current = found is not None and found.state in ("live", "archived") and "command" not in found.line
+        if found is None or not is_current or not access.may_see(_caller(principal), found.line.get("scope", ALL)):
+            raise UnknownEntry(entry, "not_copied", board=device)
+        return found
+
+    async def zone(self, device: str) -> BoardZone:
+        """The time zone of a board."""
+        return (await asyncio.to_thread(self._store.device, device)).zone
 
     async def search(self, principal: str, query: str) -> SearchResult | None:
         """What a person may see of what fits a query, on the boards that they reach; None if there are none."""

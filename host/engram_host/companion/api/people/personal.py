@@ -29,6 +29,7 @@ _MOST_LISTED = 1000
 _MOST_OFFSET = 1_000_000
 _LONGEST = 200
 
+# A name, or an id such as @ann/home:example.org, may have a slash: the routes take it as a path.
 Who = Annotated[str, Path(max_length=_LONGEST, description="an id such as telegram:12345, a principal, or a name")]
 
 _RULES: dict[str, Any] = {
@@ -65,12 +66,15 @@ class PersonalDays(BaseModel):
     rule: str = Field(description="of its time zone, as POSIX has it; empty without daylight saving")
     days: list[DayShown] = Field(description=f"days on which something was said, the newest {MOST_DAYS} at most")
     day: str = Field(description="the day of the turns; empty if nothing was ever said")
-    turns: list[EntryShown] = Field(description=f"oldest first, the newest {MOST_TURNS} of the day at most")
+    total: int = Field(description="how many turns the day has")
+    turns: list[EntryShown] = Field(
+        description=f"oldest first, the newest {MOST_TURNS} of the day after `offset` at most"
+    )
 
 
 def make_personal_router(people: PeopleService, personal: PersonalMemory) -> APIRouter:
     """Make the routes."""
-    router = APIRouter(prefix="/v1/people/{who}", responses=REFUSALS)
+    router = APIRouter(prefix="/v1/people/{who:path}", responses=REFUSALS)
     room = asyncio.Semaphore(MOST_AT_ONCE)
 
     @router.get("/boards", **_RULES)
@@ -97,15 +101,17 @@ def make_personal_router(people: PeopleService, personal: PersonalMemory) -> API
         who: Who,
         device: DeviceName,
         day: Annotated[date | None, Query(description="in the board's zone; without it, the latest one")] = None,
+        offset: Annotated[int, Query(ge=0, le=_MOST_OFFSET, description="newest turns of the day to pass over")] = 0,
     ) -> PersonalDays:
         """What was said with a person on a board, by day."""
         wanted = day_number(day.isoformat()) if day else None
-        found = await personal.days(await _principal(people, who), device, wanted)
+        found = await personal.days(await _principal(people, who), device, wanted, offset)
         return PersonalDays(
             zone=found.zone.standard,
             rule=found.zone.rule,
             days=[DayShown(day=day_name(number), turns=turns) for number, turns in found.days],
             day=day_name(found.day) if found.days or day else "",
+            total=found.total,
             turns=[_shown(turn) for turn in found.turns],
         )
 

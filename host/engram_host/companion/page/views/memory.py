@@ -36,7 +36,7 @@ MOST_TEXT = 8000
 _SEE_OTHER = 303
 _BASE = "/boards/{device}/memories/{entry}"
 _LEAVING_SECONDS = 60
-"""How long after it was asked for a forgotten memory is expected to leave the copy."""
+"""How long after the board has forgotten it a memory is expected to leave the copy."""
 
 EntryId = Annotated[str, Path(pattern=r"^m[0-9]{1,9}$")]
 Was = Annotated[int, Form(ge=1, le=1 << 40)]
@@ -148,7 +148,7 @@ def _is_leaving(changes: list[MemoryChange], entry: str) -> bool:
     if newest is None or newest.state != "done" or newest.kind not in ("forget", "drop"):
         return False
     # Later the board may have brought it back itself, which no change here says.
-    return time.time() - newest.at < _LEAVING_SECONDS
+    return time.time() - newest.ended < _LEAVING_SECONDS
 
 
 def _spans(older: ShownMemory | None, line: ShownMemory) -> list[Span]:

@@ -1,19 +1,32 @@
-"""The page of a person: their memories, what was said with them by day, and a search in both, on the boards that they reach."""
+"""The page of a person: their memories, what was said with them by day, and a search in both, on the boards that they reach.
 
+Texts are cut where many stand together; each leads to a view of all of it.
+"""
+
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from engram_host.companion.api.devices import DeviceName
+from engram_host.companion.memories.recalled import text_of
 from engram_host.companion.page.fitting import count_pages
 from engram_host.companion.page.page import Page, personal_view
+from engram_host.companion.page.views.memories import cut_html
 from engram_host.companion.personal.service import PersonalMemory
 
 AT_ONCE = 25
-MOST_SHOWN = 600
-"""Characters of one text in a list."""
+TURNS_AT_ONCE = 40
+SHOWN_BYTES = 900
+"""Of one text in a list, as HTML."""
+
+WHOLE_BYTES = 40000
+"""Of a text that stands alone."""
+
+DAYS_SHOWN = 60
+"""Days that lead from one to others: those around it."""
 
 _MOST_PAGES = 1000
 _DAY_SECONDS = 86400
@@ -34,9 +47,9 @@ class PersonalView:
         boards = await self._personal.boards(principal)
         found = await self._personal.search(principal, find) if find else None
         hits = found.hits if found else ()
-        return self._render(
-            request, "personal.html", boards=boards, find=find, hits=hits, why=found and found.why_empty
-        )
+        zones = {name: await self._personal.zone(name) for name in {hit.device for hit in hits} & {*boards}}
+        why = found and found.why_empty
+        return self._render(request, "personal.html", boards=boards, find=find, hits=hits, zones=zones, why=why)
 
     async def memories(self, request: Request, device: str, at: int) -> Response:
         """The memories of a board that the person may see."""
@@ -44,25 +57,56 @@ class PersonalView:
             return _to_operator()
         found = await self._personal.memories(principal, device, (at - 1) * AT_ONCE, AT_ONCE)
         pages = count_pages(found.total, AT_ONCE)
-        return self._render(request, "personal_memories.html", device=device, found=found, at=at, pages=pages)
+        if at > pages:  # some were forgotten since
+            at = pages
+            found = await self._personal.memories(principal, device, (at - 1) * AT_ONCE, AT_ONCE)
+        zone = await self._personal.zone(device)
+        return self._render(
+            request, "personal_memories.html", device=device, found=found, at=at, pages=pages, zone=zone
+        )
 
-    async def days(self, request: Request, device: str, day: str) -> Response:
-        """What was said with the person on a day."""
+    async def days(self, request: Request, device: str, day: str, at: int) -> Response:
+        """What was said with the person on a day: its newest turns, or those before them."""
         if not (principal := self._principal(request)):
             return _to_operator()
-        found = await self._personal.days(principal, device, _day_of(day))
-        return self._render(request, "personal_days.html", device=device, found=found)
+        offset = (at - 1) * TURNS_AT_ONCE
+        found = await self._personal.days(principal, device, _day_of(day), offset, TURNS_AT_ONCE)
+        return self._render(
+            request,
+            "personal_days.html",
+            device=device,
+            found=found,
+            days=_around(found.days, found.day),
+            at=at,
+            pages=count_pages(found.total, TURNS_AT_ONCE),
+        )
+
+    async def entry(self, request: Request, device: str, entry: str) -> Response:
+        """All of a memory or a turn."""
+        if not (principal := self._principal(request)):
+            return _to_operator()
+        found = await self._personal.entry(principal, device, entry)
+        zone = await self._personal.zone(device)
+        text = cut_html(text_of(found), WHOLE_BYTES)
+        return self._render(request, "personal_entry.html", device=device, found=found, text=text, zone=zone)
 
     def _principal(self, request: Request) -> str:
         session = self._page.visit(request).session
         return session.caller.principal if session else ""
 
     def _render(self, request: Request, template: str, **values: object) -> Response:
-        return self._page.render(request, template, page_key="mine", most=MOST_SHOWN, **values)
+        return self._page.render(request, template, page_key="mine", cut=cut_html, most=SHOWN_BYTES, **values)
 
 
 def _to_operator() -> Response:
     return RedirectResponse("/", _SEE_OTHER)
+
+
+def _around(days: Sequence[tuple[int, int]], shown: int) -> Sequence[tuple[int, int]]:
+    """The days that are next to one, newest first; those that are not shown are reached from these."""
+    newer = sum(day > shown for day, _ in days)
+    first = max(0, min(newer - DAYS_SHOWN // 2, len(days) - DAYS_SHOWN))
+    return days[first : first + DAYS_SHOWN]
 
 
 def _day_of(day: str) -> int | None:
@@ -89,7 +133,18 @@ def make_router(page: Page, personal: PersonalMemory) -> APIRouter:
         return await shown.memories(request, device, at)
 
     @router.get("/me/boards/{device}/days", openapi_extra=personal_view())
-    async def days(request: Request, device: DeviceName, day: Annotated[str, Query(max_length=10)] = "") -> Response:
-        return await shown.days(request, device, day)
+    async def days(
+        request: Request,
+        device: DeviceName,
+        day: Annotated[str, Query(max_length=10)] = "",
+        at: Annotated[int, Query(ge=1, le=_MOST_PAGES)] = 1,
+    ) -> Response:
+        return await shown.days(request, device, day, at)
+
+    @router.get("/me/boards/{device}/entries/{entry}", openapi_extra=personal_view())
+    async def entry(
+        request: Request, device: DeviceName, entry: Annotated[str, Path(pattern=r"^[mt][0-9]{1,9}$")]
+    ) -> Response:
+        return await shown.entry(request, device, entry)
 
     return router
