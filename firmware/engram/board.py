@@ -190,12 +190,12 @@ class Board:
 
     def find_senses(self) -> "Senses":
         """What keeps readings: made when the first one comes, or at the start if there are some already."""
-        senses = self.senses
-        if senses is None:
-            senses = self.senses = _wired(self, "senses")
-            self.sense_watch = _wired(self, "sense_watch")
-            senses.listen(self.sense_watch.on_minute)
-        return senses
+        if self.senses is None:
+            with lazy("build_senses"):
+                from engram.build_senses import add_senses  # absent from boards without senses
+
+                add_senses(self)
+        return self.senses  # type: ignore[reportReturnType]
 
     def find_timers(self) -> "Timers":
         """What is said, called or asked at a time: made with the first of them."""
