@@ -197,15 +197,6 @@ class Board:
                 add_senses(self)
         return self.senses  # type: ignore[reportReturnType]  it is set now
 
-    def find_limit_rule(self):
-        """What keeps a limit of a sense that a message plainly asks for, None without senses."""
-        if self.sense_limits is None:
-            return None
-        with lazy("build_senses"):
-            from engram.build_senses import limit_rule
-
-            return limit_rule(self)
-
     def find_timers(self) -> "Timers":
         """What is said, called or asked at a time: made with the first of them."""
         timers = self.timers

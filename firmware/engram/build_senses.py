@@ -6,11 +6,22 @@ from engram.lazy import lazy
 
 
 def add_senses(board) -> None:
-    """Add what keeps a board's readings, what watches them, and what shows them."""
-    board.senses = _senses(board)
-    board.sense_watch = _sense_watch(board)
-    board.senses.listen(board.sense_watch.on_minute)
-    board.sense_view = _sense_view(board)
+    """Add what keeps readings, what watches them, and what shows them to those who may see them."""
+    from engram.senses.answers.view import make_view  # absent from boards without senses
+    from engram.senses.events.build_watch import make_watch  # likewise
+
+    def push(caller, content):
+        return board.inbox.push(caller, content)
+
+    senses = _senses(board)
+    memory = board.records, board.journal, board.notes, push
+    watch, limits = make_watch(board.config, board.folder + "/memory/senses", board.clock, senses, *memory)
+    senses.listen(watch.on_minute)
+    view = make_view(board.config, board.clock, senses, watch, limits, board.sampling)
+    board.senses, board.sense_watch, board.sense_limits, board.sense_view = senses, watch, limits, view
+    _add_tool(board, _limit_tool(board, limits))
+    if board.model:
+        _add_tool(board, view.tool())
 
 
 def _senses(board):
@@ -46,38 +57,28 @@ def _sense_configs(board) -> list:
         return sense_config.parse_senses(table, pins, forbidden, board.config.get("senses.most"))
 
 
-def _sense_watch(board):
-    """What watches a board's senses."""
-    from engram.senses.events.build_watch import make_watch  # absent from boards without senses
-
-    def push(caller, content):
-        return board.inbox.push(caller, content)
-
-    memory = board.records, board.journal, board.notes, push
-    watch, limits = make_watch(board.config, board.folder + "/memory/senses", board.clock, board.senses, *memory)
-    board.sense_limits = limits
-    _add_tool(board, _limit_tool(board, limits))
-    return watch
-
-
-def _sense_view(board):
-    """What shows readings to those who may see them; a model gets a tool for it."""
-    from engram.senses.answers.view import SenseView  # absent from boards without senses
-
-    config, failing = board.config, board.sampling.failing if board.sampling else tuple
-    settings = config.table("senses"), config.get("senses.share"), config.get("senses.tokens")
-    view = SenseView(board.senses, board.sense_watch, board.sense_limits, board.clock, *settings, failing)
-    if board.model:
-        _add_tool(board, view.tool())
-    return view
-
-
 def _add_tool(board, tool) -> None:
     """Add a tool of the board's own, if there is room."""
     try:
         board.find_toolbox().add(tool, is_own=False)
     except ArgumentError as error:
         diag.warning("senses", "the model has no tool %s: %s" % (tool.name, error))
+
+
+def limit_rule(sense_limits):
+    """What keeps a limit that a message plainly asks for, over a LimitTool."""
+
+    def keep_limit(said: str, caller, is_new: bool = False) -> str:
+        """A sentence on it, "" for none; with `is_new` only of a limit that there was not."""
+        with lazy("senses.events.limit_rules", "text.phrases"):
+            from engram.senses.events import limit_rules  # seldom needed
+
+            try:
+                return limit_rules.add_limit_by_rule(sense_limits, said, caller, is_new)
+            except EngramError as error:
+                return "no limit: " + str(error)
+
+    return keep_limit
 
 
 def _limit_tool(board, tool):
@@ -94,19 +95,3 @@ def _limit_tool(board, tool):
     )
     described = limit_tool.NAME, limit_tool.DESCRIPTION, limit_tool.SCHEMA
     return OwnTool(*described, run, "all" if is_shared else "owner", is_shared, wants_caller=True)
-
-
-def limit_rule(board):
-    """What keeps a limit of a sense that a message plainly asks for."""
-
-    def keep_limit(said: str, caller, is_new: bool = False) -> str:
-        """A sentence on it, "" for none; with `is_new` only of a limit that there was not."""
-        with lazy("senses.events.limit_rules", "text.phrases"):
-            from engram.senses.events import limit_rules  # seldom needed
-
-            try:
-                return limit_rules.add_limit_by_rule(board.sense_limits, said, caller, is_new)
-            except EngramError as error:
-                return "no limit: " + str(error)
-
-    return keep_limit

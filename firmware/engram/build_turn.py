@@ -67,12 +67,21 @@ def offline(board):
     parts = (
         board.reminders,
         board.find_timers,
-        board.find_limit_rule(),
+        _limit_rule(board),
         board.remote_search(),
         board.seen_help,
         board.notes,
     )
     return Offline(*memory, *parts, mode, board.sense_view)
+
+
+def _limit_rule(board):
+    """What keeps a limit of a sense that a message plainly asks for, None without senses."""
+    if not board.sense_limits:
+        return None
+    from engram.build_senses import limit_rule  # absent from boards without senses
+
+    return limit_rule(board.sense_limits)
 
 
 def _remote_recall(board, recall):
@@ -90,7 +99,7 @@ def post_turn(board):
     from engram.agent.post_turn import PostTurn  # absent from boards without a model
 
     memory = board.config, board.records, board.journal, board.notes, board.reminders
-    return PostTurn(*memory, board.find_timers, board.find_limit_rule(), board.jobs, board.flush)
+    return PostTurn(*memory, board.find_timers, _limit_rule(board), board.jobs, board.flush)
 
 
 def deliveries(board, inbox):

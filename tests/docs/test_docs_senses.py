@@ -75,7 +75,7 @@ def test_the_captions_of_the_page_are_kept():
 
     class App:
         def perceive(self, caption, kind="photo", at=0, media=""):
-            kept.append(perceive(board, caption, kind, at, media))
+            kept.append(perceive(board.clock, board.journal, board.records, caption, kind, at, media))
 
     kept: list[str] = []
     exec(fences(section(read(PAGE), "## Captions"), "python")[0].text, {"app": App()})

@@ -43,6 +43,7 @@ APART = {
     "senses": "modules of senses",
     "senses/answers": "modules of senses",
     "senses/events": "modules of senses",
+    "senses/answers": "modules of senses, answers",
 }
 """Packages that are loaded only where they are used, and the budgets that they have of their own."""
 
