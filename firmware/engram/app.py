@@ -71,6 +71,13 @@ class App:
         """Keep a reading of a sensor; False if one of the same second was kept. docs/guides/senses.md has more."""
         return self.board.find_senses().observe(name, value, unit)
 
+    def perceive(self, caption: str, kind: str = "photo", at: int = 0, media: str = "") -> str:
+        """Keep what a camera or a microphone perceives as a turn of the owner's, or as an event; its id."""
+        with lazy("senses.perceive"):
+            from engram.senses import perceive  # absent from boards without senses
+
+            return perceive.perceive(self.board, caption, kind, at, media)
+
     def tool(self, function=None, **options):
         """Let the model call a function of a person's own; also a decorator. docs/guides/tools.md says what the options are."""
         with lazy("tools.declare"):

@@ -6,6 +6,8 @@ from engram.lazy import lazy
 
 TYPE_CHECKING = const(0)  # so that the imports below are not even compiled for the chip
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from engram.agent.agent import Agent, Confirmations
     from engram.api import Memory
     from engram.archive.index import ArchiveIndex
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from engram.memory.texts.retention import NoteRetention
     from engram.memory.undo import Undo
     from engram.reminders.reminders import Reminders
+    from engram.senses.answers.view import SenseView
     from engram.senses.events.limit_tool import LimitTool
     from engram.senses.events.watch import Watch
     from engram.senses.sampling import Sampling
@@ -48,6 +51,14 @@ def _wired(board, name: str, *arguments):
         from engram import build_turn
 
         return getattr(build_turn, name)(board, *arguments)
+
+
+def _wired_timers(board, name: str, *arguments):
+    """The same of build_timers.py."""
+    with lazy("build_timers"):
+        from engram import build_timers
+
+        return getattr(build_timers, name)(board, *arguments)
 
 
 class Board:
@@ -84,6 +95,8 @@ class Board:
     """What reads the sensors of config.json, None if there are none."""
     sense_watch: "Watch | None" = None
     """What watches that, None without senses."""
+    sense_view: "SenseView | None" = None
+    """What shows the readings to people and to the model, None without senses."""
     sense_limits: "LimitTool | None" = None
     """What sets limits of that, likewise."""
     pins: "Pins | None" = None
@@ -92,7 +105,7 @@ class Board:
     """None until there is one, see find_timers()."""
     has_timer_tool = False
     """Whether the toolbox has the tool that sets timers."""
-    begin = None
+    begin: "Callable | None" = None
     """begin(name, run) runs what is added while the app runs."""
     telegram_refusal = ""
     """Why there is no Telegram although a token is set."""
@@ -182,19 +195,21 @@ class Board:
             senses = self.senses = _wired(self, "senses")
             self.sense_watch = _wired(self, "sense_watch")
             senses.listen(self.sense_watch.on_minute)
+            self.sense_view = _wired(self, "sense_view")
         return senses
 
     def find_timers(self) -> "Timers":
         """What is said, called or asked at a time: made with the first of them."""
-        if self.timers is None:
-            self.timers = _wired(self, "timers")
+        timers = self.timers
+        if timers is None:
+            timers = self.timers = _wired_timers(self, "timers")
             if self.begin:
-                self.begin("timers", self.timers.run)
-        return self.timers
+                self.begin("timers", timers.run)
+        return timers
 
     def check_tool(self, name: str, arguments: str, caller, is_confirmed: bool) -> None:
         """ArgumentError if a timer of this caller may not call a tool of this board with these arguments."""
-        _wired(self, "check_tool", name, arguments, caller, is_confirmed)
+        _wired_timers(self, "check_tool", name, arguments, caller, is_confirmed)
 
     def find_toolbox(self) -> "Toolbox":
         """What holds a person's own tools: made when the first one is added."""

@@ -192,7 +192,12 @@ def _add_companion(board: Board) -> None:
     parts = config, board.clock, logs, board.link_state, board.gate.is_busy, board.notes, board.note_retention
     tls = trust(board, config.get("companion.url"))
     archive = make_archive if config.get("archive.on") else None
-    board.companion = Companion(*parts, board.find_status, board.network, tls, board.archived, archive, chat)
+
+    def find_senses():
+        return board.senses, board.sense_watch and board.sense_watch.events
+
+    more = archive, chat, find_senses
+    board.companion = Companion(*parts, board.find_status, board.network, tls, board.archived, *more)
 
 
 def _add_telegram(board: Board) -> None:

@@ -1,13 +1,12 @@
 """Wires what only a turn needs, or code on the board: it is made when it is used, so that a small heap is free of it before."""
 
-from engram import diag, files, text
+from engram import diag, files
 from engram.compat import const
 from engram.errors import ArgumentError, ConfigError, EngramError
 from engram.lazy import lazy
 
 _TOOLS_SHARE = const(8)  # of the model's window, the part that a person's own tools may take
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
-_NO_TOOLBOX = const("this board has no tools of its own.")
 
 
 def memory(board):
@@ -23,7 +22,9 @@ def answerer(board, content: str, config=None, journal=None, reminders=None, mod
     from engram.agent.openings import may_name_time  # likewise
 
     if board.model and not board.has_timer_tool and (board.timers or may_name_time(content)):
-        _add_timer_tool(board)
+        from engram.build_timers import add_timer_tool  # absent from boards without timers
+
+        add_timer_tool(board)
     jobs = None if model else board.jobs
     parts = board.make_prompts(), board.make_tools, board.make_offline, model or board.model, jobs, board.make_post_turn
     memory = config or board.config, journal or board.journal, reminders or board.reminders, board.inbox.push
@@ -47,7 +48,7 @@ def prompts(board):
     from engram.agent.prompt import PromptBuilder  # likewise
 
     memory = board.records, board.journal, board.make_recall(), board.profile, board.notes
-    return PromptBuilder(board.config, board.clock, *memory, board.tag_snapshots, board.toolbox)
+    return PromptBuilder(board.config, board.clock, *memory, board.tag_snapshots, board.toolbox, board.sense_view)
 
 
 def tools(board):
@@ -65,7 +66,7 @@ def toolbox(board):
     from engram.tools.toolbox import Toolbox  # absent from boards without tools of their own
 
     names = [tool.name for mode in ("full", "lightweight") for tool in schemas.tools(mode)]
-    names.append("timer")
+    names += ["timer", "sense_recall", "sense_limit"]
     return Toolbox(tuple(names), board.check_arguments, board.config.get("llm.context_tokens") // _TOOLS_SHARE)
 
 
@@ -87,9 +88,8 @@ def offline(board):
 
     memory = board.records, board.make_recall(), board.forgetting
     mode = board.config.get("mode")
-    timers = board.find_timers
-    more = board.remote_search(), board.seen_help, board.notes, mode
-    return Offline(*memory, board.reminders, timers, _limit_rule(board), *more)
+    parts = board.reminders, board.find_timers, _limit_rule(board), board.remote_search(), board.seen_help, board.notes
+    return Offline(*memory, *parts, mode, board.sense_view)
 
 
 def _remote_recall(board, recall):
@@ -117,60 +117,6 @@ def deliveries(board, inbox):
     return Deliveries(inbox, board.journal, board.clock, board.folder + "/memory")
 
 
-def timers(board):
-    """What is said, called or asked at a time."""
-    from engram.timers.timers import Timers  # absent from boards without timers
-
-    def make_telling(timers):
-        return _telling(board, timers)
-
-    found = Timers(board.folder + "/memory", board.clock, make_telling, board.config.get("timers.most"))
-    found.open()
-    return found
-
-
-def _telling(board, timers):
-    """What tells those that are due."""
-    from engram.timers.telling import Telling  # while one is due
-
-    def make_asking():
-        from engram.timers.asking import Asking  # while one asks
-
-        parts = board.config, board.journal, board.gate, board.inbox.deliveries(), board.model, board.jobs
-        return Asking(*parts, board.make_answerer)
-
-    async def call(name: str, arguments: str, caller, is_confirmed: bool) -> tuple:
-        if not board.toolbox:
-            return False, _NO_TOOLBOX
-        return await board.toolbox.call(name, text.loads(arguments), caller, is_confirmed)
-
-    return Telling(timers, board.inbox, board.journal, make_asking, call)
-
-
-def _add_timer_tool(board) -> None:
-    """Let the model set timers: from the first message on that may ask for one, or while there are some."""
-    from engram.timers.timer_tool import TimerTool  # absent from boards without timers
-
-    board.has_timer_tool = True
-    try:
-        board.find_toolbox().add(TimerTool(board.find_timers, board.check_tool), is_own=False)
-    except ArgumentError as error:
-        diag.warning("timers", "the model cannot set timers: %s" % error)
-
-
-def check_tool(board, name: str, arguments: str, caller, is_confirmed: bool) -> None:
-    """See Board.check_tool()."""
-    if not board.toolbox or name == "timer":
-        raise ArgumentError("tool", _NO_TOOLBOX)
-    try:
-        values = text.loads(arguments)
-    except ValueError:
-        values = None
-    if not isinstance(values, dict):
-        raise ArgumentError("arguments", 'must be a JSON object such as {"value": 1}.')
-    board.toolbox.check(name, values, caller, is_confirmed)
-
-
 def people(board):
     """Who may talk through networks."""
     from engram.channels.people import People  # absent from boards that only have a console
@@ -187,7 +133,7 @@ def senses(board):
     limits = [config.get("senses." + name) for name in ("most", "bytes", "write_minutes", "raw_readings")]
     configs = _sense_configs(board)
     declared = {sense.name: (sense.unit, sense.decimals) for sense in configs}
-    senses = Senses(board.folder + "/memory", board.clock, *limits, declared)
+    senses = Senses(board.folder + "/memory", board.clock, *limits, declared=declared)
     senses.open()
     if any(sense.kind != "code" for sense in configs):
         from engram.senses.sampling import Sampling  # absent from boards without sensors
@@ -222,11 +168,16 @@ def sense_watch(board):
     memory = board.records, board.journal, board.notes, push
     watch, limits = make_watch(board.config, board.folder + "/memory/senses", board.clock, board.senses, *memory)
     board.sense_limits = limits
-    try:
-        board.find_toolbox().add(_limit_tool(board, limits))
-    except ArgumentError as error:
-        diag.warning("senses", "limits cannot be set by the model: %s" % error)
+    _add_tool(board, _limit_tool(board, limits))
     return watch
+
+
+def _add_tool(board, tool) -> None:
+    """Add a tool of the board's own, if there is room."""
+    try:
+        board.find_toolbox().add(tool, is_own=False)
+    except ArgumentError as error:
+        diag.warning("senses", "the model has no tool %s: %s" % (tool.name, error))
 
 
 def _limit_rule(board):
@@ -255,9 +206,24 @@ def _limit_tool(board, tool):
     def run(caller, **arguments):
         return tool.run(arguments, caller)
 
-    is_shared = any(entry.get("shared") for entry in board.config.table("senses").values())
+    config = board.config
+    is_shared = config.get("senses.share") == "all" or any(
+        entry.get("shared") for entry in config.table("senses").values()
+    )
     described = limit_tool.NAME, limit_tool.DESCRIPTION, limit_tool.SCHEMA
     return OwnTool(*described, run, "all" if is_shared else "owner", is_shared, wants_caller=True)
+
+
+def sense_view(board):
+    """What shows readings to those who may see them; a model gets a tool for it."""
+    from engram.senses.answers.view import SenseView  # absent from boards without senses
+
+    config, failing = board.config, board.sampling.failing if board.sampling else tuple
+    settings = config.table("senses"), config.get("senses.share"), config.get("senses.tokens")
+    view = SenseView(board.senses, board.sense_watch, board.sense_limits, board.clock, *settings, failing)
+    if board.model:
+        _add_tool(board, view.tool())
+    return view
 
 
 def model(board, tls, addresses):

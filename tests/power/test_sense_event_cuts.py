@@ -1,5 +1,5 @@
-"""The power fails while a sense is beyond its limit, told and remembered: each event is told once, closed once and remembered
-once, and a day has one line in its note.
+"""The power fails while a sense is beyond its limit: each event is reported once, closed once and remembered once, and a day
+has one line in its note.
 """
 
 from pathlib import Path

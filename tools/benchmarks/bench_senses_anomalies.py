@@ -35,7 +35,7 @@ LEAST_FOUND = 0.95
 AIMED_SIZE = 6.0
 
 Event = tuple[str, int]
-"""Its kind, and the minute in which it was told."""
+"""Its kind, and the minute in which it began."""
 
 
 class _Clock:

@@ -47,7 +47,7 @@ class Answerer(_Parts):
 
     def _keep_message(self, caller, content: str, offline, origin) -> int:
         """See to it that the message is on flash; its seq."""
-        command = offline is not None and offline.understands(content)
+        command = offline is not None and offline.understands(caller, content)
         if origin:
             return origin.keep(self.journal, caller, content, command)
         return self.journal.add(caller, "user", caller.principal, content, command=command)
@@ -70,7 +70,7 @@ class Answerer(_Parts):
         told = self._follow(turn, content, is_whole) if self.jobs else ""
         if not is_whole and not told and not reply.all():
             offline = self.make_offline()
-            if offline.understands(content):
+            if offline.understands(turn.caller, content):
                 told = await offline.answer(turn.caller, content, turn.id)
         if told:
             await sink.notice(told)

@@ -54,25 +54,31 @@ _LISTED = const(20)
 
 class Offline(
     namedtuple(
-        "Offline", "records recall forgetting reminders find_timers keep_limit remote_search seen_help notes mode"
+        "Offline",
+        "records recall forgetting reminders find_timers keep_limit remote_search seen_help notes mode senses",
     )
 ):
     """Plain commands over one board's memory; `remote_search` asks a companion, if there is one, find_timers() gives timers.
     keep_limit(content, caller) keeps a limit of a sense that a message asks for: a sentence, or ""; None without senses.
 
     `seen_help` is a set of the principals who have seen the list of commands since the start: it is shown once. In lightweight
-    mode what is to be remembered goes into MEMORY.md.
+    mode what is to be remembered goes into MEMORY.md. `senses` answers questions about readings, None without some.
     """
 
-    def understands(self, content: str) -> bool:
+    def understands(self, caller, content: str) -> bool:
         """Whether a message is made of plain commands: those are no conversation that is worth finding again."""
-        return all(kind for kind, _ in commands(content))
+        return all(kind for kind, _ in self._commands(caller, content))
+
+    def _commands(self, caller, content: str):
+        """As commands(); kind "senses" for a question about readings."""
+        is_sensed = self.senses and self.senses.may_ask(caller, content)
+        return (("senses", content),) if is_sensed else commands(content)
 
     async def answer(self, caller, content: str, turn: str) -> str:
         """The answer to a message; `turn` is the message's own id. Errors become answers, never exceptions."""
         told = self.keep_limit(content, caller) if self.keep_limit else ""
         answers = [told] if told else []
-        for kind, what in () if told else commands(content):
+        for kind, what in () if told else self._commands(caller, content):
             if not kind:
                 answers.append(_REST if answers else self._help(caller.principal))
                 break
@@ -126,8 +132,12 @@ class Offline(
         lines = ["- %s: %s -> %s" % _shown(fields) for fields in self.reminders.owned_by(caller)]
         return "\n".join(lines) or "There are no reminders; try: when the paint shop comes up, remind me to buy brushes"
 
+    def _senses(self, caller, question: str, _turn: str) -> str:
+        return self.senses.answer(caller, question)
+
     async def _find(self, caller, query: str, turn: str) -> str:
-        ranked = self.recall.rank(make_query(query, caller, skip=(ids.number("id", turn, "t"),)))
+        wanted = self.senses.memory_query(caller, query) if self.senses else query
+        ranked = self.recall.rank(make_query(wanted, caller, skip=(ids.number("id", turn, "t"),)))
         if self.remote_search:
             ranked = self.recall.with_remote(ranked, await self.remote_search.found(ranked, _FOUND))
         found = self.recall.find(ranked, _FOUND)
@@ -136,8 +146,10 @@ class Offline(
         if found and not is_certain(ranked):
             lines.insert(0, _UNCERTAIN)
         lines += [CONTRADICTION % pair for pair in changes]
+        if self.senses:
+            lines += ["- " + line for line in self.senses.beside(caller, query, found)]
         if not found:
-            lines.append("Nothing found: " + self.recall.why_empty(query, caller))
+            lines.append("Nothing found: " + self.recall.why_empty(wanted, caller))
         if ranked.note:
             lines.append(ranked.note)
         if found and self.recall.partial:

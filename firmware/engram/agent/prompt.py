@@ -74,7 +74,7 @@ Window = namedtuple("Window", "turns room for_memories")
 """The seqs of the turns that a prompt shows, and the tokens that are left for message and tool calls, and for memories."""
 
 
-_Parts = namedtuple("_Parts", "config clock records journal recall profile_files notes_files snapshots toolbox")
+_Parts = namedtuple("_Parts", "config clock records journal recall profile_files notes_files snapshots toolbox senses")
 
 
 class PromptBuilder(_Parts):
@@ -82,7 +82,7 @@ class PromptBuilder(_Parts):
 
     `tag_snapshots` has for each session the catalog as its prompts show it until the window moves: a tuple, since an object of
     a class here would keep the module, of (what it is of, all tags then, as bytes with a line end around each, its line).
-    `toolbox` has a person's own tools, None without some.
+    `toolbox` has a person's own tools, `senses` shows readings: each None without some.
     """
 
     def window(self, caller, sid: str, seq: int) -> Window:
@@ -96,6 +96,8 @@ class PromptBuilder(_Parts):
         """The board's hits for a message, without those that the prompt shows anyway; None if it has no room for memories."""
         if not window.for_memories:
             return None
+        if self.senses:
+            content = self.senses.memory_query(caller, content)
         skip = set(window.turns)
         skip.add(seq)
         return self.recall.rank(make_query(content, caller, skip=skip))
@@ -115,7 +117,9 @@ class PromptBuilder(_Parts):
         message, notice = self._fitted(content, seq, max(_SMALLEST, room * 3 // 4))
         recalled = self._recalled(caller, window, ranked, shown_notes, shown) if ranked else ""
         line, fresh = self._catalog(caller, sid, turns or [seq]) if mode == "full" else ("", "")
-        last = self._last(caller, message, (notes, recalled, reminders), fresh)
+        sensed = self.senses.block(caller, content, ranked.items if ranked else ()) if self.senses else ""
+        room -= text.tokens(sensed)
+        last = self._last(caller, message, (notes, sensed, recalled, reminders), fresh)
 
         def system():
             return self._system(caller, mode, line)

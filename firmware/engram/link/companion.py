@@ -51,7 +51,8 @@ class Companion:
     `is_busy()` tells whether a message is being answered, `network` is a board's Wi-Fi, `tls` a tls_context() if the URL wants
     one. `archived` is the archive's index; make_archive(exchange, replication) gives what moves memories to the companion.
     Both are None where that is not wanted, and so is `chat`, (take, redeliver) of engram.link.listening. `notes` are copied,
-    of which `retention` knows why they left. find_status() tells how the board is. ConfigError if a setting is wrong.
+    of which `retention` knows why they left. find_status() tells how the board is, find_senses() its senses and their events,
+    both None without any. ConfigError if a setting is wrong.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class Companion:
         archived=None,
         make_archive=None,
         chat=None,
+        find_senses=None,
     ):
         self.url = config.get("companion.url")
         self.logs = logs
@@ -80,6 +82,8 @@ class Companion:
         self._retention = retention
         self._note_progress = NoteProgress()
         self._find_status = find_status
+        self._find_senses = find_senses
+        self._sense_progress = None
         self._status_pause = Timeout()
         self._run = [0, ticks_ms(), 0]  # see engram.link.status
         self._archived = archived
@@ -199,7 +203,7 @@ class Companion:
 
                 await status.tell(self._sync, self._find_status, self._run)
             return True
-        return (self.archive and await self.archive.step()) or await self._copy_notes()
+        return (self.archive and await self.archive.step()) or await self._copy_notes() or await self._copy_senses()
 
     async def _copy_notes(self) -> bool:
         """Tell the companion a little of how the notes are now; whether there was anything."""
@@ -211,6 +215,24 @@ class Companion:
 
             epoch = self.logs[0][1].store.epoch
             await note_copy.copy_next(self._sync, self._notes, self._retention, epoch, progress)
+        return True
+
+    async def _copy_senses(self) -> bool:
+        """Tell the companion a little of what the board perceives; whether there was anything."""
+        senses, events = self._find_senses() if self._find_senses else (None, None)
+        if senses is None or self._is_busy():
+            return False
+        progress = self._sense_progress
+        if progress is None:
+            from engram.link.sense_progress import SenseProgress  # absent from boards without senses
+
+            progress = self._sense_progress = SenseProgress()
+        if not progress.is_due(self._sync, senses, events):
+            return False
+        with lazy("link.sense_copy"):
+            from engram.link import sense_copy  # absent from boards without senses
+
+            await sense_copy.copy_next(self._sync, senses, events, self.logs[0][1].store.epoch, progress)
         return True
 
     def _greeted(self, archived: int, asks: bool) -> None:

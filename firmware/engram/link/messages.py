@@ -1,7 +1,7 @@
 """The messages between board and companion, the same over MQTT and HTTP, and the same code on both sides.
 
 A message is a head, which is a line as in every log (see engram.log_line), and behind it, for `lines`, the raw lines of a log,
-for `note` the bytes of a file.
+for `note` the bytes of a file, for `readings` a block of a ring of readings.
 docs/reference/messages.md tells what each field is for; the tables here tell what each may be.
 
 All messages of a board have its id (`board`), the number of its connection (`link`) and their own number (`n`), which both
@@ -33,6 +33,12 @@ NOTE_BYTES = 64000
 NOTES_AT_ONCE = 32
 """Notes that one message lists: bounds the head, and the answer."""
 
+SENSES = 16
+"""Senses that a board lists at most."""
+
+EVENTS_AT_ONCE = 8
+"""Events of senses in one message: bounds the head."""
+
 GONE = "gone"
 LEFT = "left"
 """What stands in a list of notes in place of a digest: the note was cleared; its days are over, or there is no room for it."""
@@ -58,6 +64,7 @@ _MOMENT = (_NUMBER, 0, 1 << 40)
 _IS = (_FLAG, 0, 0)
 _STATE = (_NUMBERS, 4, 4)
 _HELD = (_LIST, 3, 3)
+_BLOCK_SEQ = (_NUMBER, 0, (1 << 32) - 1)
 _ADDRESS = (("board", (_TEXT, 1, 32)), ("link", _COUNT), ("n", _COUNT))
 _OF_LOG = ("log", (_LOG, 0, 0))
 _OF_EPOCH = ("epoch", _COUNT)
@@ -95,6 +102,9 @@ FROM_BOARD = {
     "reply": (_MID, _OFFER, ("k", (_NUMBER, 1, (1 << 30) - 1)), _ITEMS),
     "push": (_MID, _ROOM, ("text", (_TEXT, 1, PUSH_CHARS))),
     "status": (_ITEMS,),
+    "senses": (_OF_EPOCH, ("next", (_NUMBER, 0, 255)), ("whole", _IS), ("items", (_LIST, 0, SENSES))),
+    "readings": (_OF_EPOCH, ("level", (_NUMBER, 0, 2)), ("seq", _BLOCK_SEQ)),
+    "events": (_OF_EPOCH, ("items", (_LIST, 1, EVENTS_AT_ONCE))),
 }
 # Fields that a message has only where there is something to say; who does not know one passes it over.
 OPTIONAL = {"hello": (("rule", (_TEXT, 1, 64)),)}
@@ -108,6 +118,7 @@ TO_BOARD = {
     "kept": (("count", _COUNT),),
     "listed": (("items", (_LIST, 0, 64)), ("next", _SEQ)),
     "noted": (("lacks", (_NUMBERS, 0, NOTES_AT_ONCE)), ("state", _CRC)),
+    "perceived": (("have", (_LIST, 3, 3)), ("events", _COUNT), ("state", _CRC)),
     "got": (("part", _PART), ("parts", _PART), ("text", (_TEXT, 0, ANSWER_BYTES))),
     "say": (_MID, _OFFER, ("part", _PART), ("parts", _PART), _ROOM)
     + _CALLER
@@ -151,7 +162,7 @@ def decode(data, table) -> tuple:
         _check(table[op] + _optional(op, head), head)
     except ArgumentError as error:
         raise BadMessage("in the message %s %s %s" % (op, error.argument, error.problem))
-    if op not in ("lines", "note") and end < len(data):
+    if op not in ("lines", "note", "readings") and end < len(data):
         raise BadMessage("%d bytes stand behind the message %s." % (len(data) - end, op))
     return head, data[end:]
 

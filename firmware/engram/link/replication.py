@@ -47,6 +47,8 @@ class Replication:
         """Whether the companion passes on what people say: it has answered the greeting, and is no older one."""
         self.note_state = None
         """What the companion has of the notes, as it last said; None if it takes none."""
+        self.sense_state = None
+        """What the companion has of the senses, as it last said; None if it takes none."""
         self.takes_status = False
         """Whether the companion takes how the board is: it has answered the greeting, and is no older one."""
         self.copies = [_Copy(name, raw, link_state) for name, raw in logs]
@@ -103,6 +105,7 @@ class Replication:
         self.has_chat = bool(welcome.get("chat"))
         self.takes_status = bool(welcome.get("status"))
         self.note_state = welcome.get("notes")  # the first companions take none
+        self.sense_state = welcome.get("senses")  # likewise
         self._greeted(welcome["archived"], welcome["asks"])
 
     async def ask(self, op: str, body=None, **fields) -> dict:

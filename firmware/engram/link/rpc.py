@@ -27,6 +27,9 @@ _ANSWERS = {
     "reply": "received",
     "push": "received",
     "status": "received",
+    "senses": "perceived",
+    "readings": "perceived",
+    "events": "perceived",
 }
 
 

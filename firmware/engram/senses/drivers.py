@@ -85,7 +85,7 @@ class DigitalPin(Driver):
         from machine import Pin  # absent from computers
 
         pull = {"up": Pin.PULL_UP, "down": Pin.PULL_DOWN}.get(sense.options.get("pull", "none"))
-        self._pin = Pin(sense.pins[0], Pin.IN, pull)
+        self._pin = Pin(sense.pins[0], Pin.IN, pull)  # pyright: ignore  None is no pull
         self._is_state = sense.what == "state"
         self._edges = 0
         rising = Pin.IRQ_FALLING if sense.options.get("invert") else Pin.IRQ_RISING
@@ -118,7 +118,7 @@ class ChipTemperature(Driver):
     def read(self):
         """In °C; the first ESP32 has whole degrees Fahrenheit."""
         if hasattr(self._esp32, "mcu_temperature"):
-            return self._esp32.mcu_temperature()
+            return self._esp32.mcu_temperature()  # pyright: ignore  not in the stubs
         return (self._esp32.raw_temperature() - 32) / 1.8
 
 

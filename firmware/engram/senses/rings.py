@@ -38,6 +38,7 @@ class Block:
     """A block of a ring: `parts` has the bits of each sense."""
 
     def __init__(self, head: tuple, parts):
+        self._head = head
         self.seq = head[3]
         self.until = head[4]
         self.first = head[5]
@@ -48,12 +49,41 @@ class Block:
         """The numbers of the senses that it has."""
         return [number for number, _ in _split(self.parts)]
 
+    @property
+    def check(self) -> int:
+        """The crc32 at the end of its head: a block with the same seq and check is the same one."""
+        return self._head[7]
+
+    @property
+    def size(self) -> int:
+        """Its bytes on flash."""
+        return self._head[2]
+
+    def pieces(self):
+        """Yield its bytes as they are on flash."""
+        yield pack(_HEAD, *self._head)
+        yield self.parts
+
     def bits_of(self, number: int):
         """The bits of a sense, None if it has none."""
         for other, bits in _split(self.parts):
             if other == number:
                 return bits
         return None
+
+
+def block_at(data, at: int = 0):
+    """The whole block that begins at a byte of some data, None if there is none."""
+    if at + _HEAD_SIZE > len(data):
+        return None
+    head = unpack_from(_HEAD, data, at)
+    end = at + head[2]
+    if head[0] != _MAGIC or head[1] != _VERSION or not at + _HEAD_SIZE <= end <= len(data):
+        return None
+    view = memoryview(data)
+    if head[7] != crc32(view[at + _HEAD_SIZE : end], crc32(view[at : at + _CRC_AT])):
+        return None
+    return Block(head, view[at + _HEAD_SIZE : end])
 
 
 def _split(parts):
@@ -182,6 +212,26 @@ class Ring:
                     if block.seq > after and block.first <= last and block.last >= first:
                         yield block
 
+    def next_block(self, seq: int, check: int):
+        """The block after the one with a seq and a check, None if there is none.
+
+        Where there is no such block since the ring went back to an older state, the oldest one.
+        """
+        start = 0
+        for at in range(len(self.files) - 1, -1, -1):
+            entry = self.files[at]
+            self._look(entry)
+            if entry[2] and entry[2] <= seq:
+                start = at
+                break
+        for entry in self.files[start:] if seq < self.next_seq else ():
+            for block, _ in self._read(entry):
+                if block.seq > seq:
+                    return block
+                if block.seq == seq and block.check != check:
+                    return self.next_block(0, 0)
+        return self.next_block(0, 0) if seq >= self.next_seq and self.next_seq > 1 else None
+
     def spans(self, after: int = 0):
         """Yield (lowest slot, highest slot) of each file that has blocks after a seq."""
         for entry in self.files:
@@ -200,14 +250,12 @@ class Ring:
         """Yield (block, where it ends) of each whole block of a file."""
         path = self._path(entry[0])
         data = files.read(path, _LARGEST_FILE) or b""
-        view, at = memoryview(data), 0
+        at = 0
         while at + _HEAD_SIZE <= len(data):
-            head = unpack_from(_HEAD, data, at)
-            end = at + head[2]
-            is_block = head[0] == _MAGIC and head[1] == _VERSION and at + _HEAD_SIZE <= end <= len(data)
-            if is_block and head[7] == crc32(view[at + _HEAD_SIZE : end], crc32(view[at : at + _CRC_AT])):
-                yield Block(head, view[at + _HEAD_SIZE : end]), end
-                at = end
+            block = block_at(data, at)
+            if block is not None:
+                at += block.size
+                yield block, at
                 continue
             following = data.find(bytes((_MAGIC, _VERSION)), at + 1)
             at = following if following >= 0 else len(data)

@@ -25,6 +25,10 @@ class Sampling:
                     await self._sample(sampled)
             await sleep_ms(self._pause_ms())
 
+    def failing(self) -> list:
+        """The names of the senses whose sensor could not be read the last time."""
+        return [sampled.config.name for sampled in self._sampled if sampled.has_failed]
+
     def _pause_ms(self) -> int:
         now = ticks_ms()
         left = [ticks_diff(sampled.due, now) for sampled in self._sampled]

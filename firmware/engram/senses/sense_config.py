@@ -85,7 +85,8 @@ def _parse_sense(name: str, entry: dict, named_pins: dict, forbidden) -> SenseCo
         if kind not in KINDS:
             raise ArgumentError("kind", "must be one of " + ", ".join(KINDS) + ".")
         _check_fields(kind, entry)
-        pin_name = entry.get("pin") if isinstance(entry.get("pin"), str) else ""
+        named = entry.get("pin")
+        pin_name = named if isinstance(named, str) else ""
         if pin_name:
             entry = _with_pin(kind, entry, named_pins.get(pin_name))
         pins = [_pin(field, entry.get(field), named_pins, forbidden, pin_name) for field in _PINS.get(kind, ())]

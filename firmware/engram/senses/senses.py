@@ -55,6 +55,8 @@ class Senses:
         self._waits_for_clock = False
         self.damaged = 0
         """Lines of senses.jsonl that were set aside."""
+        self.version = 0
+        """Another number when there is something else on flash: a sense, or readings."""
         self.lost_minutes = 0
         """Minutes of a sense that left without having been written: the flash refused them, or the clock was not set."""
 
@@ -192,6 +194,7 @@ class Senses:
         files.make_folder(self._folder)
         registry.save(self._folder + _FILE, senses, following)
         self._senses, self._next = senses, following
+        self.version += 1
         self._by_name = {sense.name: sense for sense in senses.values()}
 
     def _change_unit(self, sense, unit: str) -> None:
@@ -224,6 +227,11 @@ class Senses:
 
                 sense = self._same(registry, name)
         return sense
+
+    @property
+    def next_number(self) -> int:
+        """The number that the next new sense gets."""
+        return self._next
 
     def names(self) -> list:
         """The names of all senses, in the order of their numbers."""
@@ -259,6 +267,11 @@ class Senses:
             for slot, aggregate in self._pending.minutes(number):
                 if slot >= UNPLACED // MINUTE:
                     yield slot, aggregate
+
+    def next_block(self, level: int, seq: int, check: int):
+        """The block of a level on flash after the one with a seq and a check: see Ring.next_block()."""
+        with lazy(*_MODULES):
+            return self._opened().rings[level].next_block(seq, check)
 
     def bytes_used(self) -> int:
         """Bytes of the files on flash."""
@@ -380,6 +393,7 @@ class Senses:
                 while left:
                     left -= yield from self._written(history, left)
                 yield from history.folding()
+                self.version += 1
                 self._retry_at = 0
             except StoreError as error:
                 # What was being written is looked for on flash the next time.
@@ -404,5 +418,6 @@ class Senses:
             parts.append(part(number, pack(rows, base, True)))
             yield
         history.append_minutes(parts, base, last)
+        self.version += 1
         pending.drop(end)
         return end

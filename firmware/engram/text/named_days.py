@@ -243,7 +243,7 @@ def _wide(query: str, today: int):
             day = today - (today + 3 - day) % 7
             return day, day, place, place + len(name) + 1
     place = query.find("天前")
-    start, count = _wide_number(query, place) if place > 0 else (0, 0)
+    start, count = number_before(query, place) if place > 0 else (0, 0)
     return (today - count, today - count, start, place + 2) if count else None
 
 
@@ -256,19 +256,19 @@ def _wide_calendar(query: str, today: int):
     year = month = day = 0
     place = query.find("年")
     if place > 0:
-        year = _wide_number(query, place)[1]
+        year = number_before(query, place)[1]
         year = year if 1970 <= year < 2200 else 0
     place = query.find("月")
     if place > 0:
-        month = _wide_number(query, place)[1]
+        month = number_before(query, place)[1]
         end = max(query.find("日", place), query.find("号", place))
-        day = _wide_number(query, end)[1] if end > 0 else 0
+        day = number_before(query, end)[1] if end > 0 else 0
     if 1 <= month <= 12:
         return _latest(year, month, day, today)
     return _whole_year(year) if year else None
 
 
-def _wide_number(query: str, end: int) -> tuple:
+def number_before(query: str, end: int) -> tuple:
     """(where it begins, the number) of up to four digits, or of a Chinese numeral below 100, before a place; 0 for none."""
     start = end
     while start and _is_digits(query[start - 1]):

@@ -58,8 +58,8 @@ def match(said: str):
         found = rules_wide.find(plain[: told[0]], begin)
     if not found:
         return None
-    kind, spans, time = found
-    what = " ".join([data[first:last].decode().strip() for first, last in spans if last > first])
+    kind, first, last, time = found
+    what = data[first:last].decode().strip()
     rest = data[skip(data, told[1]) :]
     return TimerRequest(kind, what, time, rest.decode() if len(rest) > _CRUMB else "")
 
@@ -83,7 +83,7 @@ def match_time(said: str):
 
 
 def _in_english(plain: bytes, begin: int):
-    """(kind, the spans of what, the time) of a sentence; None if it is no such request."""
+    """(kind, where what it says begins, where that ends, the time) of a sentence; None if it is no such request."""
     words = _words(plain, begin)
     if len(words) > _MOST_WORDS or not words or plain[begin : begin + 1] in (b'"', b"'", b"\xe2"):
         return None
@@ -93,17 +93,11 @@ def _in_english(plain: bytes, begin: int):
     found = (
         _remind(words, at, time) or _timer(words, at, time) or _wake(words, at, time) or _ask(words, at, time, plain)
     )
-    if not found:
-        return None
-    kind, first, last, time = found
-    if first < 0:
-        return kind, ((last[0], last[1]),), time
-    spans = ((words[first][1], words[last - 1][2]),)
-    return None if plain[spans[0][0] : spans[0][1]] in split_phrases(_NOTHING) else (kind, spans, time)
+    return None if found and plain[found[1] : found[2]] in split_phrases(_NOTHING) else found
 
 
 def _remind(words: list, at: int, time):
-    """Of "remind me ...": (kind, the first word of what, the one behind it, the time)."""
+    """Of "remind me ...", as the others below."""
     if not _are(words, at, b"remind", b"me") and not _are(words, at, b"remind", b"us"):
         return None
     at += 2
@@ -121,7 +115,9 @@ def _remind(words: list, at: int, time):
         if more and (not time or not _collide(time, more)):
             time = _joined(time or {}, more)
             last = end
-    return ("say", at, last, time) if time and when.is_time(time) and at < last else None
+    if not time or not when.is_time(time) or at >= last:
+        return None
+    return "say", words[at][1], words[last - 1][2], time
 
 
 def _ask(words: list, at: int, time, plain: bytes):
@@ -136,9 +132,9 @@ def _ask(words: list, at: int, time, plain: bytes):
             after += 1
         time, after = read_time(words, after)
         if time and when.is_full(time) and ("days" in time or "every" in time) and after < len(words):
-            return "ask", after, len(words), time
+            return "ask", words[after][1], words[-1][2], time
         return None
-    return ("ask", at, len(words), time) if when.is_full(time) and behind < len(plain) else None
+    return ("ask", first, words[-1][2], time) if when.is_full(time) and behind < len(plain) else None
 
 
 def _wake(words: list, at: int, time):
@@ -151,7 +147,7 @@ def _wake(words: list, at: int, time):
     if not time:
         time, at = read_time(words, at)
     is_over = at == len(words) and time and when.is_full(time)
-    return ("say", -1, (words[begin][1], words[end - 1][2]), time) if is_over else None
+    return ("say", words[begin][1], words[end - 1][2], time) if is_over else None
 
 
 def _timer(words: list, at: int, time):
@@ -168,7 +164,7 @@ def _timer(words: list, at: int, time):
     if end > at:  # "a 20 minute timer"
         time, after = _length(words, at)
         is_over = after == end and end + 1 == len(words) and time
-        return ("say", -1, (words[at][1], words[end][2]), {"after": time}) if is_over else None
+        return ("say", words[at][1], words[end][2], {"after": time}) if is_over else None
     at = _skip(words, end + 1, b"for", b"of", b"to")
     seconds, after = _length(words, at)
     time = {"after": seconds}
@@ -178,7 +174,7 @@ def _timer(words: list, at: int, time):
             time, after = read_time([(b"at", 0, 0)] + words[at:], 0)
             after += at - 1
     is_over = after == len(words) and time and when.is_full(time)
-    return ("say", -1, (words[begin + 1][1], words[after - 1][2]), time) if is_over else None
+    return ("say", words[begin + 1][1], words[after - 1][2], time) if is_over else None
 
 
 # --- times

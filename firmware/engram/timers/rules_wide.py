@@ -51,7 +51,7 @@ def one_form(plain: bytes) -> bytes:
 
 
 def find(plain: bytes, begin: int):
-    """(kind, the spans of what, the time) of a sentence; None if it is no such request."""
+    """(kind, where what it says begins, where that ends, the time) of a sentence; None if it is no such request."""
     plain = one_form(plain)
     begin = past_several(_COURTESY, plain, begin)
     time, at = read_time(plain, begin)
@@ -64,13 +64,13 @@ def find(plain: bytes, begin: int):
             time, behind = read_time(plain, past_several(_COURTESY, plain, behind))
         last = _end(plain)
         is_nothing = plain[behind:last] in split_phrases(_NOTHING)
-        return ("say", ((behind, last),), time) if time and not is_nothing else None
+        return ("say", behind, last, time) if time and not is_nothing else None
     behind = past(_WAKE, plain, at)
     if behind >= 0 and time and when.is_full(time):
-        return "say", ((at, behind),), time
+        return "say", at, behind, time
     behind = past(_ASK, plain, at)
     if behind >= 0 and time and when.is_full(time) and behind < _end(plain):
-        return "ask", ((at, _end(plain)),), time
+        return "ask", at, _end(plain), time
     return None if time else _timer(plain, begin)
 
 
@@ -88,7 +88,7 @@ def _timer(plain: bytes, begin: int):
             return None
     behind = max(behind, past("的", plain, behind))
     last = past(_TIMERS, plain, behind)
-    return ("say", ((first, last),), time) if last >= 0 and last >= _end(plain) else None
+    return ("say", first, last, time) if last >= 0 and last >= _end(plain) else None
 
 
 def _end(plain: bytes) -> int:

@@ -4,7 +4,7 @@ import asyncio
 
 from engram import diag
 from engram.compat import const, sleep_ms
-from engram.errors import EngramError
+from engram.errors import EngramError, StoreError
 from engram.interrupt import interruptible
 from engram.timers import schedule, timer_file
 
@@ -60,18 +60,23 @@ class Telling:
             timer_file.settle(timers, now)
         due = self._find_due(now)
         timers.is_unsure = False
-        is_done = True
+        is_done, failure = True, None
         for at, number, is_begun in due:
             try:
                 is_told = self._tell(number, at, now, is_begun)
-            except (EngramError, MemoryError):
+            except StoreError:
                 timers.is_unsure = True
                 raise
+            except (EngramError, MemoryError) as error:
+                failure, is_told = error, False  # others are not to wait for it
             if not is_told:
                 is_done = False
                 # Only its mark says that it is due.
                 timers.is_unsure = timers.is_unsure or is_begun
             await sleep_ms(0)
+        if failure:
+            timers.is_unsure = True
+            raise failure
         return is_done
 
     def _find_due(self, now: int) -> list:

@@ -16,6 +16,9 @@ from engram.timers import schedule
 
 _FORMAT = const(1)
 _BUFFER = const(512)
+_NAMELESS = const(
+    "direct"
+)  # the room of people for whom a program speaks and names none: see caller_check.of_channel()
 _LARGEST = const(24576)  # bytes of the file: it is read whole, with 64 timers of usual length it has 16 KB
 _SPARE = const(4096)  # bytes by which the lines of timers grow while they are told
 _TEXT_CHARS = const(300)
@@ -196,6 +199,8 @@ def _encoded(fields: dict) -> bytes:
 
 def add(timers, caller, wanted) -> dict:
     """Keep a Wanted; its fields."""
+    if caller.room == _NAMELESS:
+        raise ArgumentError("room", "is missing: nothing can be said to %s without one." % caller.principal)
     clock = timers.clock
     fields: dict = {"kind": wanted.kind, "what": _checked(wanted.what), "who": caller.principal, "room": caller.room}
     if wanted.kind == "tool":

@@ -24,7 +24,7 @@ from engram.timers.steady import SteadyClock
 PATH = const("/timers.jsonl")
 _SLICE_MS = const(60_000)  # between two looks at the clock, which may have been set
 _RETRY_MS = const(20_000)  # when something due could not be told
-_PACKAGES = ("timers.timer_file", "timers.telling", "timers.asking", "timers.schedule", "build_turn")
+_PACKAGES = ("timers.timer_file", "timers.telling", "timers.asking", "timers.schedule", "build_timers")
 
 
 class Timers:

@@ -32,15 +32,14 @@ def _wanted(arguments: dict, clock, caller, check_tool) -> Wanted:
     given = [name for name in ("at", "time", "in_minutes", "every_minutes") if name in arguments]
     if len(given) != 1:
         raise ArgumentError("at", "give one of at, time, in_minutes and every_minutes.")
-    tool = arguments.get("tool", "")
+    tool, values = arguments.get("tool", ""), arguments.get("arguments", "{}")
     if (kind == "tool") != bool(tool):
         raise ArgumentError("tool", "goes with kind tool, and kind tool needs it.")
     if tool:
-        values = arguments.get("arguments", "{}")
         check_tool(tool, values, caller, False)
         what = "%s %s" % (tool, values)
     found = _timed(arguments, given[0], kind, what, clock)
-    return Wanted(kind, what, tool, values, False, *found[5:]) if tool else found  # pyright: ignore[reportPossiblyUnbound]
+    return Wanted(kind, what, tool, values, False, *found[5:]) if tool else found
 
 
 def _timed(arguments: dict, name: str, kind: str, what: str, clock) -> Wanted:

@@ -222,6 +222,8 @@ class JsonConsole:
                     return False
                 if not answer.pop("taken", False):
                     yield answer
+            elif "push" in answer:
+                yield answer  # what the board says by itself, between the lines of the answer
             elif "error" in answer and not is_taken:
                 return True
             elif not is_taken and not is_told and time.monotonic() - began > _TAKEN_SECONDS:

@@ -43,7 +43,7 @@ def read_line() -> str | None:
 class AnswerView:
     """Shows an answer as it comes."""
 
-    _MARKS = (("text", None), ("line", ""), ("notice", "· "), ("error", "! "))
+    _MARKS = (("text", None), ("line", ""), ("notice", "· "), ("push", "· "), ("error", "! "))
 
     def __init__(self) -> None:
         self._is_line_open = False

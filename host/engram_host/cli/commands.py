@@ -16,7 +16,7 @@ from engram_host.cli.bridges import alert, bridge, people
 from engram_host.cli.doctor import command as doctor
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
 from engram_host.cli.options import asks_for_json
-from engram_host.cli.page import conversations, personal
+from engram_host.cli.page import conversations, personal, readings
 from engram_host.cli.page.boards import list_boards
 from engram_host.cli.page.changes import changes as list_changes
 from engram_host.cli.page.changes import merge
@@ -43,6 +43,8 @@ app.command("search")(search)
 app.command("show")(memory.show)
 app.command("list")(list_entries)
 app.command("journal")(journal)
+app.command("senses")(readings.senses)
+app.command("readings")(readings.readings)
 app.command("sessions")(conversations.sessions)
 app.command("messages")(conversations.messages)
 app.command("history")(memory.history)

@@ -60,6 +60,7 @@ from engram_host.companion.replication.upkeep import ExpirySweep, StoreCheck
 from engram_host.companion.search.expansion import make_expander
 from engram_host.companion.search.reranker import make_reranker
 from engram_host.companion.search_service import SearchService
+from engram_host.companion.senses.service import ReadingService
 from engram_host.companion.settings import (
     Settings,
     line_quota,
@@ -69,7 +70,6 @@ from engram_host.companion.settings import (
     store_url,
 )
 from engram_host.companion.store import CompanionStore, open_store
-from engram_host.companion.store.boards.status import percent
 from engram_host.companion.supervisor import Supervisor
 
 _log = logging.getLogger("engram.service")
@@ -134,6 +134,7 @@ class CompanionApp:
         self.conversations = ConversationService(store, settings.chat, supervisor)
         self.imports = ImportService(store, self.conversations, settings.home, supervisor)
         self.board_settings = BoardSettingsService(self.conversations)
+        self.readings = ReadingService(store)
         self.overviews = BoardOverviews(store, lambda: self.alerts.flash_percent)
         self.memories = make_memory_services(
             store, self.search.indexes, self.search.search, self.conversations, supervisor
@@ -214,15 +215,8 @@ class CompanionApp:
         found["engram_folder_files"] = sum(progress.total for progress in read)
         found["engram_folder_passages"] = sum(progress.passages for progress in read)
         found["engram_database_usable"] = float(self.look.is_usable)
-        try:
-            found["engram_devices"] = self.store.count_devices()
-            found["engram_archived_records"] = self.store.count_archived()
-            found["engram_database_bytes"] = self.store.size()
-            found["engram_damaged_lines"] = sum(lines.count for lines in self.store.damaged())
-            if uses := self.store.flash_uses():
-                found["engram_flash_most_percent"] = max(percent(*use) or 0 for use in uses.values())
-        except StoreUnavailable:
-            pass  # /v1/health shows it; the other figures are worth showing
+        with contextlib.suppress(StoreUnavailable):  # /v1/health shows it; the other figures are worth showing
+            found |= self.store.gauges()
         return found
 
     @contextlib.asynccontextmanager

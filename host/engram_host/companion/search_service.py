@@ -28,7 +28,8 @@ from engram_host.companion.errors import (
 from engram_host.companion.folders import note_hits
 from engram_host.companion.folders.service import FileExcerpt, FolderService, excerpt
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.replication.messages import FileHead, GetHead, SearchHead, hit_chunks, line_chunks
+from engram_host.companion.replication.answer_chunks import hit_chunks, line_chunks
+from engram_host.companion.replication.messages import FileHead, GetHead, SearchHead
 from engram_host.companion.search.cache import BYTES_OF_A_LINE, IndexCache
 from engram_host.companion.search.engine import EmbedQuery, QueryVector, SearchEngine
 from engram_host.companion.search.expansion import QueryExpander

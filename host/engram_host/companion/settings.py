@@ -58,6 +58,8 @@ class StoreSettings:
     former_days: int = setting(365, "ENGRAM_STORE_FORMER_DAYS", low=0, high=36500)
     former_megabytes: int = setting(256, "ENGRAM_STORE_FORMER_MEGABYTES", low=0, high=1 << 20)
     turn_days: int = setting(0, "ENGRAM_STORE_TURN_DAYS", low=0, high=36500)
+    reading_days: int = setting(730, "ENGRAM_STORE_READING_DAYS", low=0, high=36500)
+    reading_megabytes: int = setting(256, "ENGRAM_STORE_READING_MEGABYTES", low=0, high=1 << 20)
 
 
 @dataclass(frozen=True)
@@ -321,7 +323,8 @@ def line_quota(settings: StoreSettings) -> LineQuota:
 
 def retention_limits(settings: StoreSettings) -> RetentionLimits:
     """How long is kept what no board has any more."""
-    return RetentionLimits(settings.former_days, settings.former_megabytes << 20, settings.turn_days)
+    readings = settings.reading_days, settings.reading_megabytes << 20
+    return RetentionLimits(settings.former_days, settings.former_megabytes << 20, settings.turn_days, *readings)
 
 
 def conversation_limits(settings: ChatSettings) -> ConversationLimits:

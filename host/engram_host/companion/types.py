@@ -120,6 +120,8 @@ class Welcome:
     asks: bool = False
     notes: str = ""
     """What the companion has of the board's notes: see store/board_notes.py."""
+    senses: str = ""
+    """Likewise of its senses: see store/senses/table.py."""
 
 
 @dataclass(frozen=True)
@@ -197,12 +199,14 @@ class RetentionLimits:
     """How long, and how much, is kept of what no board has any more; 0 is for ever, or all.
 
     `former_days` and `former_bytes` (of one board) are for copies of former epochs and for what was set aside, `turn_days`
-    for turns that have left their board.
+    for turns that have left their board, `reading_days` for readings by minute, `reading_bytes` for all readings of one board.
     """
 
     former_days: int = 0
     former_bytes: int = 0
     turn_days: int = 0
+    reading_days: int = 0
+    reading_bytes: int = 0
 
 
 @dataclass(frozen=True)

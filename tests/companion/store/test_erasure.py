@@ -15,8 +15,10 @@ from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.database import bundled_migrations
 from engram_host.companion.store.removal import OF_DEVICE
+from engram_host.companion.store.replica import NO_QUOTA
+from engram_host.companion.store.senses.types import Listed, ReadingBlock, Row, SenseList, ToldEvent
 from engram_host.companion.store.sqlite import SqliteDatabase
-from engram_host.companion.types import GatewayUse, SeqRange
+from engram_host.companion.types import GatewayUse, Sender, SeqRange
 from engram_host.companion.vector_types import Identity, StoredVector
 from noting_board import NotingBoard
 from plain_board import PlainBoard
@@ -70,8 +72,23 @@ def with_everything(store: CompanionStore, name: str, secret: bytes) -> PlainBoa
     write_position(store, name, IndexPosition(str(IDENTITY), top=7))
     store.put(f"embedding.jobs.{name}.{IDENTITY}", "{}")
     store.add_token(tokens.stored_token(name, tokens.new_token()))
+    perceive(store, board, secret.decode())
     store.begin_call(1, name, 5, {"device": GatewayUse(0, 0), "all": GatewayUse(0, 0)})
     return board
+
+
+def perceive(store: CompanionStore, board: NotingBoard, name: str) -> None:
+    """Give a board a sense with a reading and an event."""
+
+    def sender() -> Sender:
+        board.n += 1
+        return board.sender()
+
+    listed = SenseList(board.epoch, 1, True, (Listed(0, name, "", 1, 0),))
+    store.put_senses(sender(), board.name, listed, board.now)
+    block = ReadingBlock(board.epoch, 0, 1, "0011aabb", 60, {0: [Row(29833334, 1, 5, 5, 5, 5)]})
+    store.put_readings(sender(), board.name, block, board.now, NO_QUOTA)
+    store.put_events(sender(), board.name, board.epoch, [ToldEvent(1, 0, "low", 5, 0, {})])
 
 
 def rows_of(store: CompanionStore, name: str) -> dict[str, int]:
@@ -104,6 +121,13 @@ def test_an_erased_board_leaves_no_row_and_others_keep_theirs(store: CompanionSt
     with_everything(store, "kitchen", SECRET)
     other = with_everything(store, "kitchen-2", b"another")
     assert rows_of(store, "notes:kitchen'").keys() >= {"devices", "logs", "lines", "files"}
+    assert rows_of(store, "'kitchen'").keys() >= {
+        "senses",
+        "sense_copies",
+        "sense_blocks",
+        "sense_parts",
+        "sense_events",
+    }
     before = rows_of(store, "kitchen-2")
     contents = store.erase_board("kitchen")
     assert (contents.lines, contents.aside, contents.vectors, contents.has_token) == (3 * LINES, 1, 4, True)

@@ -39,6 +39,9 @@ SAMPLES = (
     (FROM_BOARD, "reply", {"mid": "phone:7", "offer": 1, "k": 2, "items": [["text", "so"], ["end", "t3"]]}),
     (FROM_BOARD, "push", {"mid": "push:8:t3", "room": "phone", "text": "it rains"}),
     (FROM_BOARD, "status", {"items": [["run", 5], ["firmware", "0.1.0"]]}),
+    (FROM_BOARD, "senses", {"epoch": 8, "next": 3, "whole": True, "items": [[2, "cellar", "°C", 1, 1795247156]]}),
+    (FROM_BOARD, "readings", {"epoch": 8, "level": 1, "seq": 9}),
+    (FROM_BOARD, "events", {"epoch": 8, "items": [{"id": "e5", "sense": 2, "kind": "low"}]}),
     (TO_BOARD, "welcome", {"records": [3, "0011aabb", 0], "journal": [0, "", 0], "archived": 2, "asks": False, "told": ""}),
     (TO_BOARD, "have", {"log": "journal", "epoch": 8, "have": 12}),
     (TO_BOARD, "same", {}),
@@ -46,6 +49,7 @@ SAMPLES = (
     (TO_BOARD, "found", {"part": 1, "parts": 1, "items": [["t3", 812], ["m1", 90, 5, "Ann", "text"]], "note": ""}),
     (TO_BOARD, "kept", {"count": 2}),
     (TO_BOARD, "noted", {"lacks": [0, 3], "state": "0011aabb"}),
+    (TO_BOARD, "perceived", {"have": [[9, "0011aabb"], [0, ""], [0, ""]], "events": 4, "state": "0011aabb"}),
     (TO_BOARD, "listed", {"items": [[12, "user:owner", 1795247156, ["bike"]]], "next": 0}),
     (TO_BOARD, "got", {"part": 1, "parts": 1, "text": '{"seq":4}'}),
     (

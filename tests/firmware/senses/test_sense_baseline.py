@@ -122,12 +122,22 @@ def test_one_large_reading_rescales_what_was_learned():
     assert abs(year.baseline.mean - 210) < 40
 
 
-def test_a_clock_that_goes_back_teaches_nothing():
+def test_a_clock_that_goes_back_a_little_teaches_nothing():
     year = Year()
     year.days(LEARNED)
     before = bytes(year.baseline.numbers)
-    year.baseline.add(year.quarter - 500, 15 * 900, 15)
+    year.baseline.add(year.quarter - 50, 15 * 900, 15)
     assert bytes(year.baseline.numbers) == before
+
+
+def test_a_clock_that_was_a_year_ahead_for_an_hour_hinders_nothing():
+    year = Year()
+    year.days(LEARNED)
+    for ahead in range(4):
+        year.baseline.add(year.quarter + 35040 + ahead, 15 * 205, 15)
+    assert year.days(1) == []
+    first = year.quarter + 20
+    assert len(year.days(1, lambda quarter: 60 if first <= quarter < first + 16 else 0)) == 2
 
 
 def test_after_days_without_readings_the_level_is_looked_for_again():

@@ -29,8 +29,8 @@ def test_a_kind_brings_its_unit_decimals_and_pace():
         ("wifi_signal", {}, "dBm", 0),
         ("code", {}, "", 1),
     ):
-        entry = {"kind": kind}
-        entry.update(more)
+        entry: dict = dict(more)
+        entry["kind"] = kind
         sense = _parsed(entry)
         assert (sense.kind, sense.unit, sense.decimals, sense.every) == (kind, unit, decimals, 60)
 

@@ -14,8 +14,8 @@ from fakes import machine, network, sensors, world  # noqa: E402
 from sensing import NOW, Board, Machine  # noqa: E402
 
 for module in (drivers, sampling):
-    module.ticks_ms = world.ticks_ms
-    module.sleep_ms = world.sleep_ms
+    module.ticks_ms = world.ticks_ms  # pyright: ignore[reportAttributeAccessIssue]
+    module.sleep_ms = world.sleep_ms  # pyright: ignore[reportAttributeAccessIssue]
 
 ROM, OTHER_ROM = "28ff641e8216c3a1", "28ff641e82000000"
 
@@ -150,8 +150,8 @@ async def test_the_chips_temperature_is_the_same_on_both_kinds_of_chip():
 async def test_the_signal_is_told_only_with_a_connection():
     sampled = _Sampled({"signal": {"kind": "wifi_signal", "every": 10}})
     station = network.WLAN(network.STA_IF)
-    station.isconnected = lambda: world.now >= 20000
-    station.status = lambda what: {"rssi": -61}[what]
+    station.isconnected = lambda: world.now >= 20000  # pyright: ignore
+    station.status = lambda what="": {"rssi": -61}[what]  # pyright: ignore
     await sampled.run(35)
     assert sampled.read("signal") == [(20, "-61 dBm"), (30, "-61 dBm")]
 

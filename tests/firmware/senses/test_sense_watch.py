@@ -227,3 +227,11 @@ def test_hours_that_are_off_are_an_event_with_what_was_usual():
     low, high = fields["usual"]
     assert 190 < low < 200 < high < 210
     assert [line[:12] for line in cellar.read(*_noise(180))] == ["unusual over"]
+
+
+def test_a_drift_whose_baseline_was_lost_is_over_at_the_end_of_the_day():
+    cellar = Cellar()
+    fields = cellar.events.begin(2, "drift", cellar.now, 240, [190, 210], None, 40)
+    cellar.start()
+    assert fields["id"] in cellar.events.open
+    assert cellar.read(*_noise(DAY + 30)) == ["drift at 240", "drift over, 240"]

@@ -158,7 +158,7 @@ def test_a_pin_and_a_tool_are_checked_when_they_are_typed():
         def check(self, name, arguments, caller, is_confirmed=False):
             self.seen = (name, arguments, is_confirmed)
 
-    toolbox = board.toolbox = Toolbox()
+    toolbox = board.toolbox = Toolbox()  # pyright: ignore[reportAttributeAccessIssue]
     (added,) = lines_of(board, "/timers add at 22:00 pin lamp 40", CHAT)
     assert toolbox.seen == ("pin_set", {"pin": "lamp", "value": 40}, True) and "I call pin_set" in added
     lines_of(board, "/timers add at 22:00 pin lamp off", CHAT)

@@ -1,5 +1,7 @@
 """Timers that ask the agent or call a tool: once each, within their budget of model calls, and never for others."""
 
+import asyncio
+
 from engram.errors import ArgumentError, ModelUnavailable
 from engram.llm.types import Call
 from engram.memory.access import OWNER
@@ -14,7 +16,7 @@ class Toolbox:
     def __init__(self):
         self.called = []
         self.answer = True, '"ok"'
-        self.waits_for = None
+        self.waits_for: asyncio.Event | None = None
 
     def check(self, name, arguments, caller, is_confirmed=False):
         if name not in ("lamp", "pump") or not isinstance(arguments, dict):
@@ -175,7 +177,7 @@ async def test_a_timers_turn_sets_no_timers():
 async def test_an_error_of_the_code_in_a_turn_comes_out_where_it_is_reported():
     timed = _asking("never heard")
     timed.add(CHAT, "ask", "think of something", at=EIGHT)
-    timed.board.make_answerer = None
+    timed.board.make_answerer = None  # pyright: ignore[reportAttributeAccessIssue]
     with raises(TypeError):
         await _told(timed, EIGHT - timed.board.now + HOUR)
     del timed.board.make_answerer
@@ -192,8 +194,6 @@ async def test_a_reminder_that_waits_for_its_words_is_not_used_up_by_a_timer():
 
 
 async def test_a_slow_model_delays_no_reminder():
-    import asyncio
-
     timed = _asking()
     gate = asyncio.Event()
 
@@ -204,7 +204,7 @@ async def test_a_slow_model_delays_no_reminder():
             await gate.wait()
             raise ModelUnavailable("too slow.")
 
-    timed.board.model = Slow()
+    timed.board.model = Slow()  # pyright: ignore[reportAttributeAccessIssue]  # it stands in for a script
     timed.add(CHAT, "ask", "how is it?", at=EIGHT)
     timed.add(CHAT, what="water the plants", at=EIGHT + MINUTE)
     told = await timed.pass_time(EIGHT - timed.board.now + 3 * MINUTE, MINUTE)
@@ -219,7 +219,8 @@ async def test_a_slow_model_delays_no_reminder():
 
 def _calling(**settings):
     timed = Timed(None, **settings)
-    timed.toolbox = timed.board.toolbox = Toolbox()
+    timed.toolbox = Toolbox()
+    timed.restart()
     return timed
 
 
@@ -248,8 +249,6 @@ async def test_a_call_that_fails_is_told():
 
 
 async def test_a_call_under_way_when_the_power_failed_is_not_made_again_and_told():
-    import asyncio
-
     timed = _calling()
     timed.toolbox.waits_for = asyncio.Event()
     _add_call(timed, at=EIGHT)
@@ -257,7 +256,6 @@ async def test_a_call_under_way_when_the_power_failed_is_not_made_again_and_told
     assert len(timed.toolbox.called) == 1
     timed.timers._telling.stop()
     timed.restart()
-    timed.board.toolbox = timed.toolbox
     told = await _told(timed, 2 * MINUTE)
     wanted = 'lamp {"value":1} was under way when the power failed: look whether it was carried out (w1)'
     assert told == [("net 1", wanted)] and len(timed.toolbox.called) == 1
@@ -268,7 +266,6 @@ async def test_a_call_that_is_late_is_not_made_and_told():
     _add_call(timed, at=EIGHT)
     timed.board.now = EIGHT + 3 * HOUR
     timed.restart()
-    timed.board.toolbox = timed.toolbox
     told = await _told(timed, 2 * MINUTE)
     wanted = 'lamp {"value":1} was due Tuesday 2026-09-22 08:00, 3 h 1 min ago, and was not carried out (w1)'
     assert told == [("net 1", wanted)] and timed.toolbox.called == []

@@ -279,12 +279,19 @@ def test_what_cannot_be_is_refused_with_the_reason():
         ({"what": "x" * 301, "at": EIGHT}, "at most 300"),
     ):
         with raises(ArgumentError) as caught:
-            timed.add(**words)
+            timed.add(**words)  # pyright: ignore[reportArgumentType]  # a text or a number
         assert why in str(caught.error), caught.error
     timed.add(at=EIGHT)
     with raises(ArgumentError) as caught:
         timed.add(at=EIGHT)
     assert "there already as w1" in str(caught.error)
+
+
+def test_where_nothing_can_be_said_no_timer_is_set():
+    timed = Timed()
+    with raises(ArgumentError) as caught:
+        timed.add(Caller("ann", "direct", False, ""), at=EIGHT)
+    assert "without one" in str(caught.error)
 
 
 def test_damage_is_set_aside_and_the_rest_stays():

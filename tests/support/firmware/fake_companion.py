@@ -10,6 +10,7 @@ from engram import log_line
 from engram.compat import const, sleep_ms
 from engram.link import messages
 from engram.link.rpc import LinkError
+from engram.senses import rings
 
 TYPE_CHECKING = const(0)  # MicroPython has no collections.abc
 if TYPE_CHECKING:
@@ -71,6 +72,11 @@ class Companion:
         self.takes_status = True
         self.statuses = []  # the figures that the board told, newest last
         self.refuses_status = False
+        self.senses = {}  # (name, unit, decimals) by number
+        self.readings = [{}, {}, {}]  # of each level the blocks that came, by (seq, check)
+        self.newest = [[0, ""], [0, ""], [0, ""]]  # (seq, check) of the last block of each level
+        self.events = {}  # of senses, by number
+        self.takes_senses = True
         self.lies = {}  # what is answered to a get, in place of what there is
 
     def copy(self, log):
@@ -153,6 +159,8 @@ class Companion:
         fields = list(log_line.decode(welcome).items())
         if self.takes_notes:
             fields.append(("notes", self._note_state()))
+        if self.takes_senses:
+            fields.append(("senses", self._sense_state()))
         if self.takes_status:
             fields.append(("status", 1))
         return log_line.encode(fields)
@@ -279,6 +287,33 @@ class Companion:
         for file in sorted(self.notes):
             state = crc32(self.notes[file], crc32(file.encode(), state))
         return messages.shown(state)
+
+    def _senses(self, head, body):
+        assert head["whole"] and all(row[0] < head["next"] for row in head["items"])
+        self.senses = {row[0]: tuple(row[1:4]) for row in head["items"]}
+        return self._perceived(head)
+
+    def _readings(self, head, body):
+        block = rings.block_at(bytes(body))
+        assert block is not None and block.size == len(body) and block.seq == head["seq"]
+        assert set(block.numbers()) <= set(self.senses), "readings of a sense that was not listed"
+        row = [block.seq, messages.shown(block.check)]
+        self.readings[head["level"]][tuple(row)] = bytes(body)
+        self.newest[head["level"]] = row
+        return self._perceived(head)
+
+    def _events(self, head, body):
+        for fields in head["items"]:
+            self.events[int(fields["id"][1:])] = fields
+        return self._perceived(head)
+
+    def _perceived(self, head):
+        lasting = [number for number, fields in self.events.items() if not fields.get("end")]
+        events = min(lasting) - 1 if lasting else max(self.events) if self.events else 0
+        return self._answer("perceived", head, have=self.newest, events=events, state=self._sense_state())
+
+    def _sense_state(self):
+        return messages.shown(crc32(repr((sorted(self.senses.items()), self.newest, len(self.events))).encode()))
 
     def _status(self, head, body):
         if self.refuses_status:

@@ -4,13 +4,14 @@ import os
 
 from engram import files
 from engram.errors import StoreError
-from engram.link import replication
+from engram.link import replication, sense_copy
 from engram.link.companion import NoteProgress
 from engram.link.link_state import LinkState
 from engram.link.messages import NOTE_BYTES
 from engram.link.note_copy import copy_next
 from engram.link.replication import Replication
 from engram.link.rpc import LinkError, Rpc
+from engram.link.sense_progress import SenseProgress
 from engram.memory.principal_files import principal_of
 from engram.memory.texts.notes import MEMORY, is_note
 from fake_companion import Companion, Way
@@ -36,6 +37,7 @@ class Linked:
         self.known = board.link_state or LinkState(board.place + "/memory", board.clock, self.logs)
         board.notes.uncopied = set()
         self.progress = NoteProgress()
+        self.sense_progress = SenseProgress()
         self.exchange = Rpc(self.known.board, self.way)
         self.way.take = self.exchange.receive
         self.exchange.open(self.known.begin())
@@ -77,6 +79,18 @@ class Linked:
                 await self.sync._greet()
                 while self.progress.is_due(self.sync, board.notes):
                     await copy_next(self.sync, board.notes, board.note_retention, self.epoch(), self.progress)
+                return
+            except (LinkError, StoreError):
+                pass
+        raise AssertionError("no end: %s" % self.companion.counts)
+
+    async def copy_senses(self, senses, events):
+        """Tell the companion of the senses until there is nothing more to be told."""
+        for _ in range(400):
+            try:
+                await self.sync._greet()
+                while self.sense_progress.is_due(self.sync, senses, events):
+                    await sense_copy.copy_next(self.sync, senses, events, self.epoch(), self.sense_progress)
                 return
             except (LinkError, StoreError):
                 pass

@@ -10,6 +10,10 @@ CHAT = Caller("owner", "net 1", False, "")
 ANN = Caller("ann", "net 2", False, "")
 GROUP = Caller("ann", "net 3", True, "")
 OTHER_GROUP = Caller("ann", "net 4", True, "")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 MINUTE = 60
 HOUR = 3600
 DAY = 86400
@@ -29,9 +33,13 @@ class Ticks:
 class Timed:
     """A Board with timers and a Network, whose clock and counter of ticks go on together."""
 
+    toolbox: "Any"
+    """What stands for the board's toolbox, if something does."""
+
     def __init__(self, model=None, **settings):
         self.settings = settings
         self.model = model
+        self.toolbox = None
         self.board = Board()
         self.ticks = Ticks()
         self.sent = []
@@ -40,6 +48,7 @@ class Timed:
     def _serve(self):
         board = self.board
         board.timers = None
+        board.toolbox = self.toolbox
         board.serve(self.model, **self.settings)
         self.network = Network(board.inbox)
         self.timers = board.find_timers()

@@ -151,7 +151,7 @@ class Year:
         board.has_timer_tool = False
         board.clock.zone, board.clock.zone_minutes = Zone(ZONE), 60
         board.serve(self.model, rules_on=False)
-        board.toolbox = self.toolbox
+        board.toolbox = self.toolbox  # pyright: ignore[reportAttributeAccessIssue]  # it stands in for one
         self.network = Network(board.inbox)
         self.timers = board.find_timers()
         self.timers.steady._ticks_ms = self.ticks

@@ -54,7 +54,7 @@ class Board:
         """What there is: the minutes, and the counts of hours and days."""
         found = []
         for name in self.senses.names():
-            number = self.senses.find(name).number
+            number = self.senses.find(name).number  # pyright: ignore[reportOptionalMemberAccess]  it was just named
             minutes = [[slot, row[3]] for slot, row in self.senses.range(number, 0, 1 << 31, MINUTE_LEVEL)]
             found.append([name, minutes])
             for level in (HOUR_LEVEL, DAY_LEVEL):

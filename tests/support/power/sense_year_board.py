@@ -62,7 +62,7 @@ class Board:
     def live(self, steps, armed_at, after):
         """Read for some steps; from a minute on the power fails so many changes of the flash later."""
         names = ["sense %d" % number for number in range(SENSES)]
-        gc.threshold(100000)  # a change of the flash collects nothing
+        gc.threshold(100000)  # pyright: ignore[reportAttributeAccessIssue]  # a change of the flash collects nothing
         tell("began", self.seq())
         for minutes, self.offset, self.is_known, gap in steps:
             self.minute += gap

@@ -115,6 +115,11 @@ class Baseline:
         """Whether the last hours are."""
         return self._quarters >= 0
 
+    @property
+    def is_drifting(self) -> bool:
+        """Whether the last days are far from those before."""
+        return self.numbers[_OFF] >= 2
+
     def resume(self, quarters: int) -> None:
         """Go on after a restart with what has been unusual for some quarters of an hour."""
         self._quarters = quarters
@@ -128,11 +133,11 @@ class Baseline:
         """
         numbers = self.numbers
         passed = quarter - numbers[_LAST] if numbers[_LAST] >= 0 else 1
-        self._is_lost = self._is_lost or passed >= _GAP
-        if passed <= 0:
-            return None  # the clock went back: this was seen before
+        if -_GAP < passed <= 0:
+            return None  # the clock went back a little: this was seen before
+        self._is_lost = self._is_lost or passed >= _GAP or passed < 0  # far back: it was wrong before, and is right now
         numbers[_LAST] = quarter
-        for _ in range(min(passed - 1, _QUARTERS)):
+        for _ in range(min(passed - 1, _QUARTERS) if passed > 0 else _QUARTERS):
             self._shift_window(None)
         self._shift_window(self._fine(total, count) if count else None)
         mean, filled = self._hour_mean()

@@ -1,6 +1,6 @@
 """Makes what watches a board's senses, from its settings and its memory."""
 
-from engram.memory.access import ALL, OWNER, own_scope
+from engram.senses.answers.view import readings_scope
 from engram.senses.events.event_file import EventFile
 from engram.senses.events.events import Events
 from engram.senses.events.limit_tool import LimitTool
@@ -16,7 +16,7 @@ def make_watch(config, folder: str, clock, senses, records, journal, notes, push
     declared = config.table("senses")
 
     def scope_of(sense) -> str:
-        return ALL if declared.get(sense.name, {}).get("shared") is True else own_scope(OWNER)
+        return readings_scope(sense, config.get("senses.share"), declared)
 
     def add_day(day: int) -> None:
         from engram.senses.events.day_line import add_day_line  # once a day

@@ -32,6 +32,8 @@ class EventFile:
         """When an event was over, by its key_of()."""
         self.last = None
         """The fields of the last line, None if there is none."""
+        self.version = 0
+        """Another number when something else is in the file."""
         self.damaged = 0
 
     def load(self) -> None:
@@ -52,6 +54,7 @@ class EventFile:
             self._note(fields)
 
     def _note(self, fields: dict) -> None:
+        self.version += 1
         self.next = max(self.next, number_of(fields) + 1)
         if "end" in fields:
             self.open.pop(fields["id"], None)
@@ -93,6 +96,15 @@ class EventFile:
         for number in sorted(places, reverse=True):
             if places[number] >= 0:
                 yield next(self._read(places[number]))
+
+    def after(self, number: int, most: int):
+        """Yield the fields of the first events after a number, at most so many, oldest first."""
+        places = {}
+        for at, _, fields in self._lines():
+            if number_of(fields) > number:
+                places[number_of(fields)] = at
+        for each in sorted(places)[:most]:
+            yield next(self._read(places[each]))
 
     def _read(self, offset: int = 0):
         for _, _, fields in self._lines(offset):

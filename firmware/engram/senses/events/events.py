@@ -1,4 +1,4 @@
-"""Events of senses: each is kept on flash, told once to whom it concerns, and becomes a memory when it is over.
+"""Events of senses: each is kept on flash, reported once to whom it concerns, and becomes a memory when it is over.
 
 An event's line names the seqs that the turn and the record will have which follow it: after a power cut, what is missing of the
 two is made up for, and what is there is not repeated.
@@ -22,8 +22,8 @@ TAG = "sense"
 class Events:
     """The events of a board's `senses` in an EventFile; push(caller, text) says something in a chat.
 
-    `tell` is the owner's room, "" if they are not to be told what no limit of theirs asks for. Of events of one kind and sense
-    that follow each other within `cool_down` seconds only the first is told. scope_of(sense) is who may see what it perceives,
+    `tell` is the owner's room for events that no limit asks for, "" if there is none. Of events of one kind and sense that
+    follow each other within `cool_down` seconds only the first is reported. scope_of(sense) is who may see what it perceives,
     add_day(day) adds the line of a day to its note.
     """
 
@@ -50,6 +50,15 @@ class Events:
         for fields in self._file.newest_first(since):
             if access.may_see(caller, fields.get("scope", access.ALL)):
                 yield fields
+
+    @property
+    def version(self) -> int:
+        """Another number when an event has begun or ended."""
+        return self._file.version
+
+    def after(self, number: int, most: int):
+        """Yield the fields of the first events after a number, at most so many, oldest first."""
+        return self._file.after(number, most)
 
     # --- beginning and end
 
@@ -94,7 +103,7 @@ class Events:
             diag.warning("senses", "%s is not on flash: %s" % (fields["id"], error))
 
     def _to_tell(self, fields: dict):
-        """The caller to be told of an event, None if nobody is."""
+        """Who gets the report of an event, None if nobody does."""
         by = fields.get("by")
         if by:
             return access.Caller(by[1], by[2], bool(by[3]), by[4])

@@ -198,7 +198,7 @@ class Watch:
     def _end_day(self, number: int, watched) -> None:
         baseline = watched.baseline
         found = baseline.end_day()
-        if found is False:
+        if found is False or not baseline.is_drifting:
             self._end(watched, "drift", watched.seen)
         elif found == DAY and "drift" not in watched.events:
             self._begin(number, watched, "drift", watched.seen - 2880, baseline.day_mean, list(baseline.usual))

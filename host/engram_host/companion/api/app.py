@@ -13,6 +13,7 @@ from engram_host.companion.api.boards.imports import make_import_router
 from engram_host.companion.api.boards.journal import make_journal_router
 from engram_host.companion.api.boards.memories import make_change_router, make_memory_router
 from engram_host.companion.api.boards.overview import make_overview_router
+from engram_host.companion.api.boards.senses import make_sense_router
 from engram_host.companion.api.boards.settings import make_settings_router
 from engram_host.companion.api.boards.status import make_board_router
 from engram_host.companion.api.bridges import make_bridge_router
@@ -40,6 +41,7 @@ from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.personal.service import PersonalMemory
 from engram_host.companion.replication.protocol import MessageDispatcher
 from engram_host.companion.search_service import SearchService
+from engram_host.companion.senses.service import ReadingService
 from engram_host.companion.store import CompanionStore
 
 
@@ -57,6 +59,7 @@ class ApiBackend(HealthSource, Protocol):
     memories: MemoryServices
     absences: AbsenceFinder
     imports: ImportService
+    readings: ReadingService
     people: PeopleService
     personal: PersonalMemory
     board_settings: BoardSettingsService
@@ -96,6 +99,7 @@ def make_app(
         make_memory_router(companion.memories),
         make_change_router(companion.memories),
         make_conversation_router(companion.memories, companion.conversations),
+        make_sense_router(companion.readings),
         make_journal_router(companion.overviews.journal),
         make_import_router(companion.imports),
         make_chat_router(companion.conversations),

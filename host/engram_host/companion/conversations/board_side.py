@@ -9,13 +9,13 @@ from typing import Any, cast, get_args
 from engram.link import messages
 from engram_host.companion.conversations.wakers import Wakers, wait_for_event
 from engram_host.companion.errors import Refused
+from engram_host.companion.replication.answer_chunks import text_pieces
 from engram_host.companion.replication.messages import (
     ConversationHead,
     Head,
     ListenHead,
     PushHead,
     ReplyHead,
-    text_pieces,
 )
 from engram_host.companion.store.conversations.table import ConversationTable, Reply
 from engram_host.companion.types import Conversation, ConversationLimits, PieceKind, Said, Sender

@@ -30,6 +30,7 @@ from engram_host.companion.errors import (
     UnknownDevice,
     UnknownEntry,
     UnknownImport,
+    UnknownSense,
 )
 from engram_host.companion.page.assets import Assets
 from engram_host.companion.page.catalog import LANGUAGE_COOKIE, NAMES, Texts, choose_language, load_catalogs
@@ -62,7 +63,7 @@ PART = "x-part"
 _KEPT_SECONDS = 365 * 86400
 """How long a browser keeps the language and the theme."""
 
-_MISSING = (NotFound, UnknownDevice, UnknownEntry, UnknownConversation, UnknownImport, NoSuchFile)
+_MISSING = (NotFound, UnknownDevice, UnknownEntry, UnknownConversation, UnknownImport, UnknownSense, NoSuchFile)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Messages of boards as types, and answers in as many messages as they need, none longer than a board takes.
+"""Messages of boards as types, in whatever version they come.
 
 engram.link.messages checks the heads of messages, so what is read of a head is there.
 tests/companion/replication/test_message_headers.py compares the fields with the tables of the firmware.
@@ -8,26 +8,15 @@ version that it speaks in `hello`; the companion answers in `welcome` with the o
 docs/reference/messages.md has the rules and the forms that there were.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
-from engram import log_line, text
+from engram import log_line
 from engram.errors import ArgumentError
 from engram.link import messages
 from engram_host.companion.errors import Refused
-from engram_host.companion.search.request import Hit
 from engram_host.companion.types import LOGS, LogName
 from engram_host.time_zones import is_rule
-
-_THOUSAND = 1000
-_SURE_BYTES = 5
-"""Of a number up to _THOUSAND in a list, with its comma."""
-
-_NOTE_LONGEST = 300
-_WHO_LONGEST = 32
-_TEXT_LONGEST = 1000
-_FEWEST_CHARACTERS = 40
-
 
 # --- heads
 
@@ -202,87 +191,40 @@ class StatusHead(Head):
     items: list[Any]
 
 
+class SensesHead(Head):
+    """Which senses there are; of each (number, name, unit, decimals, made)."""
+
+    op: Literal["senses"]
+    epoch: int
+    next: int
+    whole: bool
+    items: list[Any]
+
+
+class ReadingsHead(Head):
+    """A block of a ring of readings stands behind the head."""
+
+    op: Literal["readings"]
+    epoch: int
+    level: int
+    seq: int
+
+
+class EventsHead(Head):
+    """Events of senses; of each its fields."""
+
+    op: Literal["events"]
+    epoch: int
+    items: list[Any]
+
+
+StateHead = NotesHead | NoteHead | StatusHead | SensesHead | ReadingsHead | EventsHead
+
 ConversationHead = ListenHead | ReplyHead | PushHead
 
-ReplicationHead = (
-    HelloHead | LinesHead | CheckHead | AgreedHead | KeepHead | HoldsHead | ListHead | NotesHead | NoteHead | StatusHead
-)
+ReplicationHead = HelloHead | LinesHead | CheckHead | AgreedHead | KeepHead | HoldsHead | ListHead | StateHead
 
 BoardHead = ReplicationHead | GetHead | SearchHead | FileHead | ConversationHead
-
-
-# --- answers
-
-
-def text_pieces(whole: str, room: int) -> list[str]:
-    """A text in pieces that take at most `room` bytes each in a message."""
-    pieces: list[str] = []
-    while whole or not pieces:
-        size = room
-        # What is escaped takes up to six times as much.
-        while len(text.dumps(whole[:size]).encode()) - 2 > room:
-            size = size * 3 // 4
-        pieces.append(whole[:size])
-        whole = whole[size:]
-    return pieces
-
-
-def line_chunks(head: Head, line: bytes) -> list[bytes]:
-    """The messages that hold a line, none longer than a board takes."""
-    pieces = text_pieces(line.decode(), messages.ANSWER_BYTES - len(_got(head, 64, 64, "")))
-    return [_got(head, at + 1, len(pieces), piece) for at, piece in enumerate(pieces)]
-
-
-def hit_chunks(head: Head, hits: Iterable[Hit], note: str, confidence: float) -> list[bytes]:
-    """The messages that hold what was found for a board, as many hits in each as it takes; `confidence` is 0 to 1."""
-    note = note[:_NOTE_LONGEST]
-    certain = round(confidence * _THOUSAND)
-    room = messages.ANSWER_BYTES - len(_found(head, 64, 64, [], note, _THOUSAND)) - _SURE_BYTES
-    groups: list[list[tuple[list[Any], int]]] = [[]]
-    used = 0
-    for hit in hits:
-        item = _fitting(_item(hit), room)
-        size = _size(item) + _SURE_BYTES
-        if used + size > room and groups[-1]:
-            groups.append([])
-            used = 0
-        groups[-1].append((item, round(hit.confidence * _THOUSAND)))
-        used += size
-    return [_found(head, at + 1, len(groups), group, note, certain) for at, group in enumerate(groups)]
-
-
-def _got(head: Head, part: int, parts: int, piece: str) -> bytes:
-    return messages.encode("got", head["board"], head["link"], head["n"], part=part, parts=parts, text=piece)
-
-
-def _item(hit: Hit) -> list[Any]:
-    """A hit as a board takes it: with its text only if the board has it no more, or never had."""
-    score = round(hit.score * _THOUSAND)
-    if hit.is_on_board and not hit.citation:
-        return [hit.id, score]
-    return [hit.id, score, hit.at, text.cut(hit.who, _WHO_LONGEST), text.cut(hit.text, _TEXT_LONGEST)]
-
-
-def _found(head: Head, part: int, parts: int, found: list[tuple[list[Any], int]], note: str, certain: int) -> bytes:
-    """A message with items and how sure it is of each; `certain` is of all, for boards that take no more."""
-    address = head["board"], head["link"], head["n"]
-    items = [item for item, _ in found]
-    message = messages.encode("found", *address, part=part, parts=parts, items=items, note=note)
-    return _with_field(_with_field(message, "confidence", certain), "sure", [sure for _, sure in found])
-
-
-def _size(item: list[Any]) -> int:
-    """The bytes of an item in a message, with its comma."""
-    return len(text.dumps(item).encode()) + 1
-
-
-def _fitting(item: list[Any], room: int) -> list[Any]:
-    """An item whose text is cut until it fits into a message of its own."""
-    while _size(item) > room:
-        item = [*item[:-1], text.cut(item[-1], len(item[-1]) * 3 // 4)]
-        if len(item[-1]) < _FEWEST_CHARACTERS:
-            return item[:2]
-    return item
 
 
 NEWEST = messages.VERSION
@@ -383,15 +325,20 @@ def with_version(welcome: bytes, version: int) -> bytes:
     """A `welcome` that names the version which both use, and says that people may talk to the board, and that it may tell how
     it is.
     """
-    return _with_field(_with_field(_with_field(welcome, "version", version), "chat", 1), "status", 1)
+    return with_field(with_field(with_field(welcome, "version", version), "chat", 1), "status", 1)
 
 
 def with_notes(welcome: bytes, state: str) -> bytes:
     """A `welcome` that says what there is of the board's notes, and that they are taken."""
-    return _with_field(welcome, "notes", state)
+    return with_field(welcome, "notes", state)
 
 
-def _with_field(message: bytes, name: str, value: int | str | list[int]) -> bytes:
+def with_senses(welcome: bytes, state: str) -> bytes:
+    """A `welcome` that says what there is of the board's senses, and that they are taken."""
+    return with_field(welcome, "senses", state)
+
+
+def with_field(message: bytes, name: str, value: int | str | list[int]) -> bytes:
     """A message with one field more, which boards of before pass over."""
     return log_line.encode([*log_line.decode(message).items(), (name, value)])
 

@@ -7,7 +7,7 @@ all of them. An answer is given only after that.
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +15,9 @@ from engram import log_line
 from engram.link import messages
 from engram_host.companion.errors import CompanionError, Refused, Stale, StoreUnavailable
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.replication import note_messages, status_messages
+from engram_host.companion.replication import note_messages, sense_messages, status_messages
+from engram_host.companion.replication.line_messages import read_batch, read_span
 from engram_host.companion.replication.messages import (
-    DAMAGED_SECONDS,
     BoardHead,
     ConversationHead,
     FileHead,
@@ -25,15 +25,15 @@ from engram_host.companion.replication.messages import (
     Head,
     HelloHead,
     KeepHead,
-    LinesHead,
     ListHead,
     ReplicationHead,
     SearchHead,
-    SpanHead,
+    StateHead,
     UnknownMessage,
     check_states,
     negotiate,
     with_notes,
+    with_senses,
     with_version,
 )
 from engram_host.companion.replication.messages import (
@@ -50,7 +50,6 @@ from engram_host.companion.types import (
     LogName,
     LogState,
     Sender,
-    SeqRange,
     Welcome,
 )
 
@@ -150,14 +149,14 @@ class Replication:
             case "hello":
                 return await self._greet(device, sender, head)
             case "lines":
-                batch = _batch(device, sender, head, body)
+                batch = read_batch(device, sender, head, body)
                 have = await self._take(batch)
                 self.lines += len(batch.lines)
                 self._metrics.lines.inc(len(batch.lines))
                 self._taken()
                 return _answer("have", head, log=batch.span.log, epoch=batch.span.epoch, have=have)
             case "check":
-                span = _span(device, head)
+                span = read_span(device, head)
                 same = await asyncio.to_thread(self._store.is_same, sender, span, head["count"], head["digest"])
                 return _answer("same" if same else "differs", head)
             case "agreed":
@@ -174,13 +173,25 @@ class Replication:
             case "list":
                 asked = sender, device, head["epoch"], head["after"]
                 return _list_answer(head, await asyncio.to_thread(self._store.list_archived, *asked))
+            case _:
+                return await self._keep_state(device, sender, head, body)
+
+    async def _keep_state(self, device: str, sender: Sender, head: StateHead, body: memoryview) -> bytes:
+        """The answer to a message on something else that a board has."""
+        now = int(self._clock())
+        match head["op"]:
             case "notes" | "note":
-                said = sender, device, head, bytes(body), int(self._clock()), self._quota
+                said = sender, device, head, bytes(body), now, self._quota
                 lacks, state = await asyncio.to_thread(note_messages.take, self._store, *said)
                 self._taken()
                 return _answer("noted", head, lacks=lacks, state=state)
+            case "senses" | "readings" | "events":
+                said = sender, device, head, bytes(body), now, self._quota
+                held = await asyncio.to_thread(sense_messages.take, self._store, *said)
+                have = [list(newest) for newest in held.newest]
+                return _answer("perceived", head, have=have, events=held.events, state=held.state)
             case "status":
-                told = sender, device, status_messages.read_status(head), int(self._clock())
+                told = sender, device, status_messages.read_status(head), now
                 await asyncio.to_thread(self._store.put_status, *told)
                 return _answer("received", head, cancel=False)
 
@@ -200,7 +211,7 @@ class Replication:
             asks=welcome.asks,
             **{name: _held_fields(welcome, name) for name in LOGS},
         )
-        return with_notes(with_version(answer, version), welcome.notes)
+        return with_senses(with_notes(with_version(answer, version), welcome.notes), welcome.senses)
 
     async def _promise(self, device: str, sender: Sender, head: KeepHead) -> bytes:
         log, epoch, seqs, digest = head["log"], head["epoch"], head["seqs"], head["digest"]
@@ -274,53 +285,6 @@ def _list_answer(head: ListHead, found: list[tuple[int, bytes]]) -> bytes:
 def _held_fields(welcome: Welcome, name: LogName) -> list[int | str]:
     held = welcome.logs[name]
     return [held.have, held.crc, held.rewrites]
-
-
-def _span(device: str, head: SpanHead) -> SeqRange:
-    if head["after"] > head["to"]:
-        raise Refused("a message ends before it begins: the board's firmware is at fault.")
-    return SeqRange(device, head["log"], head["epoch"], head["after"], head["to"])
-
-
-def _batch(device: str, sender: Sender, head: LinesHead, body: memoryview) -> LineBatch:
-    """A batch with each of its lines checked; Refused if one is damaged or is not of the span."""
-    span = _span(device, head)
-    try:
-        lines = list(_numbered(span, _lines(body)))
-    except messages.BadMessage as damage:
-        raise Refused(str(damage), DAMAGED_SECONDS) from None
-    if len(lines) != head["count"]:
-        raise Refused(
-            f"the number of lines in a message ({len(lines)}) is not the one in its head ({head['count']}).",
-            DAMAGED_SECONDS,
-        )
-    return LineBatch(sender, span, lines)
-
-
-def _lines(body: memoryview) -> Iterable[memoryview]:
-    """The lines behind a head of `lines`, whole and as they were written; BadMessage."""
-    data = bytes(body)
-    start = 0
-    while start < len(data):
-        end = data.find(b"\n", start) + 1
-        line = body[start:end]
-        if not end or not log_line.check(line):
-            raise messages.BadMessage(f"a line at byte {start} is damaged.")
-        yield line
-        start = end
-
-
-def _numbered(span: SeqRange, lines: Iterable[memoryview]) -> Iterable[tuple[int, bytes]]:
-    last = span.after
-    for line in lines:
-        try:
-            seq = log_line.decode(line).get("seq")
-        except ValueError as error:
-            raise Refused(f"a line after seq {last} cannot be read: {error}.", DAMAGED_SECONDS) from None
-        if type(seq) is not int or not last < seq <= span.to:
-            raise Refused(f"the seqs of a message do not rise within its span, after {last}.", DAMAGED_SECONDS)
-        last = seq
-        yield seq, bytes(line)
 
 
 # --- the one way in, for MQTT and HTTP

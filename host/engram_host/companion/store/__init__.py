@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from engram_host.companion.errors import SettingError
+from engram_host.companion.store.boards.status import percent
 from engram_host.companion.store.bridges.deliveries import DeliveryTable
 from engram_host.companion.store.bridges.files import ChatFileTable
 from engram_host.companion.store.bridges.people import PeopleTable
@@ -50,6 +51,11 @@ _TABLES = (
     "bridge_files",
     "board_status",
     "board_days",
+    "senses",
+    "sense_copies",
+    "sense_blocks",
+    "sense_parts",
+    "sense_events",
     "page_sessions",
     "page_codes",
 )
@@ -137,6 +143,18 @@ class CompanionStore(
     def _read_each(self, rows: Rows) -> None:
         for table in _TABLES:
             rows.run(f"SELECT * FROM {table} LIMIT 1")
+
+    def gauges(self) -> dict[str, float]:
+        """The figures that stand now, by the names in metrics.GAUGES."""
+        found: dict[str, float] = {
+            "engram_devices": self.count_devices(),
+            "engram_archived_records": self.count_archived(),
+            "engram_database_bytes": self.size(),
+            "engram_damaged_lines": sum(lines.count for lines in self.damaged()),
+        }
+        if uses := self.flash_uses():
+            found["engram_flash_most_percent"] = max(percent(*use) or 0 for use in uses.values())
+        return found
 
     @reads
     def size(self, rows: Rows) -> int:

@@ -13,6 +13,7 @@ from engram_host.companion.store.line_quota import DAY_SECONDS
 from engram_host.companion.store.markdown_files import drop_folder_rows
 from engram_host.companion.store.queries import OF_COPY, Rows
 from engram_host.companion.store.row_types import LogRow
+from engram_host.companion.store.senses.expiry import drop_old_readings
 from engram_host.companion.types import LEFT_NOTES, NOTES, LogName, RetentionLimits
 
 USE_DAYS_KEPT = 400
@@ -43,6 +44,7 @@ class ExpiryTable(DatabaseTable):
         removed += self._drop_aside(limits, now)
         if limits.former_days:
             self._drop_notes(now - limits.former_days * DAY_SECONDS)
+        self._drop_readings(limits, now)
         if limits.turn_days:
             for name in self._boards_with_old_turns(now - limits.turn_days * DAY_SECONDS):
                 while part := self._drop_turns(name, now - limits.turn_days * DAY_SECONDS, now):
@@ -124,6 +126,10 @@ class ExpiryTable(DatabaseTable):
         """Remove the notes of former epochs that were replaced before a time."""
         rows.let_go |= bool(rows.count("DELETE FROM note_files WHERE replaced > 0 AND replaced < ?", (before,)))
 
+    @writes
+    def _drop_readings(self, rows: Rows, limits: RetentionLimits, now: int) -> None:
+        drop_old_readings(rows, limits, now)
+
     @reads
     def _boards_with_old_turns(self, rows: Rows, before: int) -> list[str]:
         sql = f"SELECT DISTINCT lines.device FROM lines {_OLD_TURNS}"
@@ -177,6 +183,11 @@ OF_DEVICE = (
     "bridge_files",
     "board_status",
     "board_days",
+    "senses",
+    "sense_copies",
+    "sense_blocks",
+    "sense_parts",
+    "sense_events",
 )
 """The tables whose rows are of one board, named in their column `device`; `devices` has one row of each."""
 

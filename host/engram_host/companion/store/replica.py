@@ -25,6 +25,8 @@ from engram_host.companion.store.replication_rules import (
 )
 from engram_host.companion.store.retention import Line
 from engram_host.companion.store.row_types import DeviceRow, LogRow, line_bytes
+from engram_host.companion.store.senses.copies import sense_state
+from engram_host.companion.store.senses.events import SenseTables
 from engram_host.companion.types import (
     FOLDER,
     LOGS,
@@ -205,7 +207,7 @@ MOST_LISTED = 64
 """Archived records that one answer lists: more do not fit in an answer."""
 
 
-class ReplicaWriter(NoteFileTable, BoardStatusTable):
+class ReplicaWriter(NoteFileTable, BoardStatusTable, SenseTables):
     """Takes a board's messages, by the rules of replication_rules. Refused or Stale says why one is not taken."""
 
     def greet(self, hello: Hello, now: int) -> Welcome:
@@ -249,8 +251,8 @@ class ReplicaWriter(NoteFileTable, BoardStatusTable):
         present = rows.present_copies([device.name]).get((device.name, "records"))
         if present is None:
             return Welcome(held, tuple(events))
-        notes = note_state(rows, device.name, present.epoch)
-        return Welcome(held, tuple(events), rows.count_archived(present), retention.is_doubted(rows, present), notes)
+        states = note_state(rows, device.name, present.epoch), sense_state(rows, device.name, present.epoch)
+        return Welcome(held, tuple(events), rows.count_archived(present), retention.is_doubted(rows, present), *states)
 
     @writes
     def store_batches(

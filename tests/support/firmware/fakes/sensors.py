@@ -113,13 +113,14 @@ class _Module:
 
 def install(with_bme280=True, is_first_esp32=False) -> None:
     """Put the stand-ins in the place of the modules."""
-    sys.modules["dht"] = _Module(DHT11=_Dht, DHT22=_Dht)
-    sys.modules["onewire"] = _Module(OneWire=_OneWire)
-    sys.modules["ds18x20"] = _Module(DS18X20=_Ds18x20)
+    modules: dict = sys.modules
+    modules["dht"] = _Module(DHT11=_Dht, DHT22=_Dht)
+    modules["onewire"] = _Module(OneWire=_OneWire)
+    modules["ds18x20"] = _Module(DS18X20=_Ds18x20)
     if is_first_esp32:
-        sys.modules["esp32"] = _Module(raw_temperature=lambda: 32 + chip * 9 // 5)
+        modules["esp32"] = _Module(raw_temperature=lambda: 32 + chip * 9 // 5)
     else:
-        sys.modules["esp32"] = _Module(mcu_temperature=lambda: chip)
-    sys.modules.pop("bme280_float", None)
+        modules["esp32"] = _Module(mcu_temperature=lambda: chip)
+    modules.pop("bme280_float", None)
     if with_bme280:
-        sys.modules["bme280_float"] = _Module(BME280=_Bme280)
+        modules["bme280_float"] = _Module(BME280=_Bme280)

@@ -6,6 +6,13 @@ from engram.memory import caller_check
 from engram.memory.access import OWNER
 
 
+def senses_command(view, caller, rest: str):
+    """Show what the board perceives."""
+    if view is None:
+        raise ArgumentError("/senses", "there are none yet: docs/guides/senses.md says how a board gets some.")
+    return view.command(caller, rest)
+
+
 def mode_command(config, caller, rest: str):
     """Show or set which memory the agent uses."""
     if rest:

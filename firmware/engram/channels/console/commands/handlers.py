@@ -37,6 +37,7 @@ def handlers(board) -> dict:
         "session": ("sessions", (journal, clock)),
         "profile": ("sessions", (board.profile,)),
         "intents": ("care", (board.reminders, clock)),
+        "senses": ("board", (board.sense_view,)),
         "timers": ("timers", (board.timers, board.find_timers, board.check_tool)),
         "mode": ("board", (config,)),
         "setting": ("board", (config,)),

@@ -1,0 +1,83 @@
+"""Gives the companion the senses of the board and what is kept of them: the blocks of its rings, as they are on flash.
+
+    senses     the senses that there are                         perceived: the newest block that it has of each level
+    readings   the block of a level that follows                 perceived
+    events     those that began or ended since                   perceived
+
+Blocks are only appended, so the newest one says what is there. A block is known by its seq and check: where the ring has no
+such block, since the board's flash went back to an older state, all of its blocks are sent again, and the companion passes
+over those that it has. This is loaded while there is something to tell: a SenseProgress stays.
+"""
+
+from engram.compat import sleep_ms
+from engram.link.messages import EVENTS_AT_ONCE, is_row, shown
+from engram.link.rpc import LinkError
+
+_EVENT_FIELDS = ("id", "sense", "kind", "start", "end", "value", "usual", "limit", "days", "evidence", "told")
+"""Of an event, what is told: whom it concerns stays on the board."""
+
+
+async def copy_next(sync, senses, events, epoch: int, progress) -> None:
+    """Send one message on the senses, and take its answer; LinkError, Refused, StoreError.
+
+    `epoch` is that of the records: a board that was reset has other senses.
+    """
+    version = senses.version, events.version
+    if progress.have is None or progress.begun != version:
+        await _list(sync, senses, version, epoch, progress)
+        return
+    for level, newest in enumerate(progress.have):
+        block = senses.next_block(level, newest[0], _check_of(newest[1]))
+        if block is not None:
+            await _send(sync, block, level, epoch, progress)
+            return
+        await sleep_ms(0)  # a file was read: others run in between
+    if progress.told_events != version[1]:
+        await _tell_events(sync, events, epoch, progress)
+        return
+    progress.end()
+
+
+async def _list(sync, senses, version: tuple, epoch: int, progress) -> None:
+    items = []
+    for name in senses.names():
+        sense = senses.find(name)
+        items.append([sense.number, sense.name, sense.unit, sense.decimals, sense.made])
+    whole = not senses.damaged
+    answer = await sync.ask("senses", epoch=epoch, next=senses.next_number, whole=whole, items=items)
+    progress.take(sync, _rows(answer), answer["state"])
+    progress.begun, progress.event = version, answer["events"]
+
+
+async def _send(sync, block, level: int, epoch: int, progress) -> None:
+    answer = await sync.ask("readings", block, epoch=epoch, level=level, seq=block.seq)
+    have = _rows(answer)
+    if list(have[level]) != [block.seq, shown(block.check)]:
+        raise LinkError("the companion acknowledged other readings than it was sent")
+    progress.take(sync, have, answer["state"])
+
+
+async def _tell_events(sync, events, epoch: int, progress) -> None:
+    told = [{name: fields[name] for name in _EVENT_FIELDS if fields.get(name) is not None}
+            for fields in events.after(progress.event, EVENTS_AT_ONCE)]  # fmt: skip
+    if not told:
+        progress.told_events = progress.begun[1]
+        return
+    answer = await sync.ask("events", epoch=epoch, items=told)
+    progress.take(sync, _rows(answer), answer["state"])
+    progress.event = int(told[-1]["id"][1:])
+
+
+def _rows(answer: dict):
+    have = answer["have"]
+    if not all(is_row(row, int, str) and _check_of(row[1]) >= 0 for row in have):
+        raise LinkError("the companion says in another form than this board knows what it has of the senses")
+    return have
+
+
+def _check_of(digits: str) -> int:
+    """A check as it stands in a message, -1 if it is none."""
+    try:
+        return int(digits or "0", 16)
+    except ValueError:
+        return -1

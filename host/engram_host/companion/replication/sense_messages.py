@@ -1,0 +1,117 @@
+"""Messages on a board's senses: which ones there are, and blocks of its readings, which may be hostile."""
+
+import re
+from typing import Any
+
+from engram import text
+from engram.link import messages
+from engram.senses import packing, registry, rings
+from engram_host.companion.errors import Refused
+from engram_host.companion.replication.messages import (
+    DAMAGED_SECONDS,
+    UPDATE_SECONDS,
+    EventsHead,
+    ReadingsHead,
+    SensesHead,
+)
+from engram_host.companion.store.senses.events import SenseTables
+from engram_host.companion.store.senses.types import HeldReadings, Listed, ReadingBlock, Row, SenseList, ToldEvent
+from engram_host.companion.types import LineQuota, Sender
+
+MOST_NUMBER = 127
+_LOWEST, _HIGHEST = -(1 << 31), (1 << 31) - 1
+_MOST_SLOT = (1 << 32) - 1
+_MOST_MADE = 1 << 40
+_EVENT_ID = re.compile("e[1-9][0-9]{0,8}")
+_EVENT_FIELDS = ("value", "usual", "limit", "days", "evidence", "told")
+_KIND_CHARS = 16
+_MOST_EVIDENCE = 64
+
+
+def take(
+    store: SenseTables,
+    sender: Sender,
+    device: str,
+    head: SensesHead | ReadingsHead | EventsHead,
+    body: bytes,
+    now: int,
+    quota: LineQuota,
+) -> HeldReadings:
+    """Take a message; what there is then. Refused, Stale."""
+    if head["op"] == "senses":
+        return store.put_senses(sender, device, read_list(head), now)
+    if head["op"] == "events":
+        return store.put_events(sender, device, head["epoch"], [read_event(item) for item in head["items"]])
+    return store.put_readings(sender, device, read_block(head, body), now, quota)
+
+
+def read_list(head: SensesHead) -> SenseList:
+    """The senses that a board lists; Refused."""
+    listed = tuple(_listed(item) for item in head["items"])
+    for values in ({each.number for each in listed}, {each.name for each in listed}):
+        if len(values) < len(listed):
+            raise _refusal("two of them are the same")
+    return SenseList(head["epoch"], head["next"], head["whole"], listed)
+
+
+def _listed(item: Any) -> Listed:
+    if not (isinstance(item, list) and [type(value) for value in item] == [int, str, str, int, int]):
+        raise _refusal("an item has another form")
+    number, name, unit, decimals, made = item
+    is_sound = 0 <= number <= MOST_NUMBER and 0 <= decimals <= registry.MOST_DECIMALS and 0 <= made <= _MOST_MADE
+    if not is_sound or not 0 < len(name) <= registry.NAME_CHARS or len(unit) > registry.UNIT_CHARS:
+        raise _refusal("a value is beyond its bounds")
+    if text.printable(name) != name or text.printable(unit) != unit:
+        raise _refusal("a name or unit has characters that cannot be shown")
+    return Listed(number, name, unit, decimals, made)
+
+
+def _refusal(why: str) -> Refused:
+    return Refused(f"a list of senses has another form, {why}: the board's firmware is at fault.", UPDATE_SECONDS)
+
+
+def read_block(head: ReadingsHead, body: bytes) -> ReadingBlock:
+    """A block of readings with the rows of each sense; Refused if it is damaged. Rows beyond their bounds are passed over."""
+    block = rings.block_at(body)
+    if block is None or block.size != len(body) or block.seq != head["seq"]:
+        raise Refused("readings were damaged on the way.", DAMAGED_SECONDS)
+    rows: dict[int, list[Row]] = {}
+    for number in block.numbers():
+        if number not in rows:
+            found = (Row(slot, *aggregate) for slot, aggregate in packing.unpack(block.bits_of(number), block.first))
+            rows[number] = [row for row in found if block.first <= row.slot <= block.last and _is_sound(row)]
+    return ReadingBlock(head["epoch"], head["level"], block.seq, messages.shown(block.check), block.size, rows)
+
+
+def _is_sound(row: Row) -> bool:
+    in_order = _LOWEST <= row.low <= row.mean <= row.high <= _HIGHEST and row.low <= row.last <= row.high
+    return in_order and 0 < row.readings < 1 << 40 and 0 <= row.slot <= _MOST_SLOT
+
+
+def read_event(item: Any) -> ToldEvent:
+    """An event that a board tells; Refused."""
+    if not isinstance(item, dict):
+        raise _wrong_event("it has no fields")
+    ref, sense, kind = item.get("id"), item.get("sense"), item.get("kind")
+    started, ended = item.get("start"), item.get("end", 0)
+    if not (isinstance(ref, str) and _EVENT_ID.fullmatch(ref)):
+        raise _wrong_event("its id is none")
+    if type(sense) is not int or type(started) is not int or type(ended) is not int:
+        raise _wrong_event("a number is none")
+    if not 0 <= sense <= MOST_NUMBER or not 0 <= started <= _MOST_MADE or not 0 <= ended <= _MOST_MADE:
+        raise _wrong_event("a number is beyond its bounds")
+    if not isinstance(kind, str) or not 0 < len(kind) <= _KIND_CHARS or text.printable(kind) != kind:
+        raise _wrong_event("its kind is none")
+    fields = {name: item[name] for name in _EVENT_FIELDS if _is_plain(item.get(name))}
+    return ToldEvent(int(ref[1:]), sense, kind, started, ended, fields)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is a number, or a list of numbers or of pairs of them, as all that is shown of an event."""
+    if isinstance(value, list):
+        return len(value) <= _MOST_EVIDENCE and all(_is_plain(each) for each in value)
+    return type(value) is int and _LOWEST <= value <= _MOST_MADE
+
+
+def _wrong_event(why: str) -> Refused:
+    return Refused(f"an event of a sense has another form, {why}: the board's firmware is at fault.", UPDATE_SECONDS)

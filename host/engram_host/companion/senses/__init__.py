@@ -1,0 +1,1 @@
+"""What boards perceive, as people ask for it."""

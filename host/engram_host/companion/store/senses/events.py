@@ -1,0 +1,61 @@
+"""Events of senses, as boards told them."""
+
+import json
+from collections.abc import Sequence
+
+from engram_host.companion.errors import Refused
+from engram_host.companion.store.database import reads, writes
+from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.replication_rules import admitted
+from engram_host.companion.store.senses.copies import LIST_FIRST_SECONDS, held_readings, read_copy
+from engram_host.companion.store.senses.table import SenseTable
+from engram_host.companion.store.senses.types import HeldReadings, StoredEvent, ToldEvent
+from engram_host.companion.types import Sender
+
+MOST_EVENTS = 5000
+"""Events of one board: beyond that the oldest go. A board's own file has some hundreds."""
+
+_LIST_FIRST = "the board's senses are not known here: it lists them again."
+_EVENT = "number, sense, kind, started, ended, line"
+
+
+class SenseTables(SenseTable):
+    """Senses, their readings, and their events: what was unusual, beyond a limit, or silent."""
+
+    @writes
+    def put_events(
+        self, rows: Rows, sender: Sender, device: str, epoch: int, events: Sequence[ToldEvent]
+    ) -> HeldReadings:
+        """Keep events as their board has them now; what there is then. Refused, Stale."""
+        admitted(rows, sender, device, "records", epoch)
+        copy = read_copy(rows, device)
+        if copy is None or copy.epoch != epoch:
+            raise Refused(_LIST_FIRST, LIST_FIRST_SECONDS)
+        keys = dict(rows.run("SELECT number, key FROM senses WHERE device = ? AND replaced = 0", (device,)))
+        known = [(event, keys[event.sense]) for event in events if event.sense in keys]
+        rows.run_many(
+            "INSERT INTO sense_events (device, epoch, number, sense, kind, started, ended, line) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (device, epoch, number) DO UPDATE SET sense = excluded.sense, "
+            "kind = excluded.kind, started = excluded.started, ended = excluded.ended, line = excluded.line",
+            [
+                (device, epoch, each.number, key, each.kind, each.started, each.ended, json.dumps(each.fields))
+                for each, key in known
+            ],
+        )
+        sql = "SELECT number FROM sense_events WHERE device = ? AND epoch = ? ORDER BY number DESC LIMIT 1 OFFSET ?"
+        for (number,) in rows.run(sql, (device, epoch, MOST_EVENTS)):
+            rows.run("DELETE FROM sense_events WHERE device = ? AND epoch = ? AND number <= ?", (device, epoch, number))
+        return held_readings(rows, device)
+
+    @reads
+    def sense_events(
+        self, rows: Rows, device: str, sense: int = 0, since: int = 0, until: int = 1 << 40, limit: int = 100
+    ) -> list[StoredEvent]:
+        """Events of a board's present senses, or of one of them, that lasted between two moments, newest first."""
+        where = "AND sense = ?" if sense else "AND sense IN (SELECT key FROM senses WHERE device = ? AND replaced = 0)"
+        sql = (
+            f"SELECT {_EVENT} FROM sense_events WHERE device = ? AND started < ? AND (ended = 0 OR ended >= ?) {where} "
+            "ORDER BY started DESC, number DESC LIMIT ?"
+        )
+        found = rows.run(sql, (device, until, since, sense or device, limit))
+        return [StoredEvent(*row[:-1], fields=json.loads(row[-1])) for row in found]

@@ -1,0 +1,199 @@
+"""The senses of boards and their readings: what a board lists, the blocks of its rings, and what is kept of them.
+
+A block is known by its level, seq and check, and counts once, however often it comes: so it does no harm if a message is
+doubled, a board goes back to an older state of its flash, or this database does.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from engram_host.companion.errors import Refused
+from engram_host.companion.store.database import DatabaseTable, reads, writes
+from engram_host.companion.store.line_quota import DayUse
+from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.replication_rules import admitted
+from engram_host.companion.store.senses.copies import LIST_FIRST_SECONDS, SenseCopy, held_readings, read_copy, save_copy
+from engram_host.companion.store.senses.parts import add_rows, decode_part, encode_part, fold
+from engram_host.companion.store.senses.types import (
+    FOLDED,
+    MINUTES,
+    SPANS,
+    HeldReadings,
+    Listed,
+    ReadingBlock,
+    Row,
+    SenseList,
+    StoredSense,
+)
+from engram_host.companion.types import LineQuota, Sender
+
+MOST_SENSES = 500
+"""Senses of one board, those included that it lost: beyond that the oldest of the latter go. A board has 16."""
+
+_LIST_FIRST = "the board's senses are not known here: it lists them again."
+_SENSE = "key, number, name, unit, decimals, at, value"
+
+
+class SenseTable(DatabaseTable):
+    """What boards perceive."""
+
+    # --- from boards
+
+    @writes
+    def put_senses(self, rows: Rows, sender: Sender, device: str, said: SenseList, now: int) -> HeldReadings:
+        """Let the senses of a board be those that it lists; what there is of them. Refused, Stale.
+
+        A sense that it does not list any more was forgotten, and goes with its readings; unless the board has lost some of
+        its list: then it is set aside.
+        """
+        admitted(rows, sender, device, "records", said.epoch)
+        copy = read_copy(rows, device)
+        if copy is None or copy.epoch != said.epoch:
+            rows.run(
+                "UPDATE senses SET replaced = ? WHERE device = ? AND replaced = 0 AND epoch <> ?",
+                (now, device, said.epoch),
+            )
+            copy = SenseCopy(said.epoch, 0)
+        _take_list(rows, device, said, said.next < copy.next or not said.whole, now)
+        save_copy(rows, device, SenseCopy(said.epoch, said.next, copy.newest))
+        return held_readings(rows, device)
+
+    @writes
+    def put_readings(
+        self, rows: Rows, sender: Sender, device: str, block: ReadingBlock, now: int, quota: LineQuota
+    ) -> HeldReadings:
+        """Keep a block of readings once; what there is then. Refused, also by the `quota` of lines, and Stale."""
+        admitted(rows, sender, device, "records", block.epoch)
+        copy = read_copy(rows, device)
+        if copy is None or copy.epoch != block.epoch:
+            raise Refused(_LIST_FIRST, LIST_FIRST_SECONDS)
+        if rows.count(
+            "INSERT INTO sense_blocks (device, epoch, level, seq, block_check) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            (device, block.epoch, block.level, block.seq, block.check),
+        ):
+            use = DayUse(rows, [device], now)
+            if problem := use.line_refusal(device, quota):
+                raise problem
+            use.add(device, size=block.size)
+            use.save()
+            for key, number in _present(rows, device):
+                if found := block.rows.get(number):
+                    _keep(rows, device, key, block.level, found)
+        newest = list(copy.newest)
+        newest[block.level] = block.seq, block.check
+        save_copy(rows, device, SenseCopy(copy.epoch, copy.next, tuple(newest)))
+        return held_readings(rows, device)
+
+    # --- for people
+
+    @reads
+    def senses_of(self, rows: Rows, device: str) -> list[StoredSense]:
+        """The senses that a board has, in the order in which it got them."""
+        found = rows.run(f"SELECT {_SENSE} FROM senses WHERE device = ? AND replaced = 0 ORDER BY number", (device,))
+        return [StoredSense(*each) for each in found]
+
+    @reads
+    def boards_with_senses(self, rows: Rows) -> list[str]:
+        """The names of the boards that have senses."""
+        return [name for (name,) in rows.run("SELECT DISTINCT device FROM senses WHERE replaced = 0 ORDER BY device")]
+
+    @reads
+    def reading_rows(self, rows: Rows, device: str, sense: int, level: int, first: int, last: int) -> list[Row]:
+        """The rows of a sense's level from a slot to another one, in their order."""
+        span = SPANS[level]
+        sql = "SELECT content FROM sense_parts WHERE device = ? AND sense = ? AND level = ? AND part BETWEEN ? AND ?"
+        found = rows.run(f"{sql} ORDER BY part", (device, sense, level, first // span, last // span))
+        kept = (row for (content,) in found for row in decode_part(bytes(content)).values())
+        return [row for row in kept if first <= row.slot <= last]
+
+    @reads
+    def slots_known(self, rows: Rows, device: str, sense: int) -> dict[int, tuple[int, int]]:
+        """Of each level of which there are readings the first slot and the last one that there may be."""
+        sql = "SELECT level, min(part), max(part) FROM sense_parts WHERE device = ? AND sense = ? GROUP BY level"
+        found = rows.run(sql, (device, sense))
+        return {level: (first * SPANS[level], (last + 1) * SPANS[level] - 1) for level, first, last in found}
+
+
+# --- the list
+
+
+def _take_list(rows: Rows, device: str, said: SenseList, has_lost: bool, now: int) -> None:
+    sql = "SELECT key, number, name, made, unit, decimals, replaced FROM senses WHERE device = ? AND epoch = ?"
+    known = {(number, name, made): (key, unit, decimals, replaced)
+             for key, number, name, made, unit, decimals, replaced in rows.run(sql, (device, said.epoch))}  # fmt: skip
+    listed = {(each.number, each.name, each.made): each for each in said.senses}
+    reused = {each.number for each in said.senses}
+    for which, (key, *_, replaced) in known.items():
+        if which not in listed and not replaced:
+            if has_lost or which[0] in reused:
+                rows.run("UPDATE senses SET replaced = ? WHERE device = ? AND key = ?", (now, device, key))
+            else:
+                drop_senses(rows, device, [key])
+    ((top,),) = rows.run("SELECT coalesce(max(key), 0) FROM senses WHERE device = ?", (device,))
+    for which, each in listed.items():
+        if which not in known:
+            top += 1
+            _insert(rows, device, top, said.epoch, each)
+        elif known[which][1:] != (each.unit, each.decimals, 0):
+            rows.run(
+                "UPDATE senses SET unit = ?, decimals = ?, replaced = 0 WHERE device = ? AND key = ?",
+                (each.unit, each.decimals, device, known[which][0]),
+            )
+    sql = "SELECT key FROM senses WHERE device = ? ORDER BY replaced = 0 DESC, key DESC"
+    drop_senses(rows, device, [key for (key,) in rows.run(sql, (device,))[MOST_SENSES:]])
+
+
+def _insert(rows: Rows, device: str, key: int, epoch: int, sense: Listed) -> None:
+    rows.run(
+        "INSERT INTO senses (device, key, epoch, number, name, unit, decimals, made, replaced, at, value) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0)",
+        (device, key, epoch, sense.number, sense.name, sense.unit, sense.decimals, sense.made),
+    )
+
+
+def drop_senses(rows: Rows, device: str, keys: Iterable[int]) -> None:
+    """Remove senses of a board with all that is kept of them."""
+    for key in keys:
+        for table, column in (("senses", "key"), ("sense_parts", "sense"), ("sense_events", "sense")):
+            rows.run(f"DELETE FROM {table} WHERE device = ? AND {column} = ?", (device, key))
+        rows.let_go = True
+
+
+def _present(rows: Rows, device: str) -> Sequence[tuple[int, int]]:
+    return rows.run("SELECT key, number FROM senses WHERE device = ? AND replaced = 0", (device,))  # pyright: ignore
+
+
+# --- readings
+
+
+def _keep(rows: Rows, device: str, key: int, level: int, found: Sequence[Row]) -> None:
+    """Add rows to the parts of a sense, and work out the hours of its minutes."""
+    by_part: dict[int, list[Row]] = {}
+    for row in found:
+        by_part.setdefault(row.slot // SPANS[level], []).append(row)
+    for part, new in by_part.items():
+        merged = add_rows(_part(rows, device, key, level, part).values(), new)
+        _put_part(rows, device, key, level, part, merged)
+        if level == MINUTES:
+            _put_part(rows, device, key, FOLDED, part, fold(merged.values()))
+    if level == MINUTES:
+        newest = max(found)
+        rows.run(
+            "UPDATE senses SET at = ?, value = ? WHERE device = ? AND key = ? AND at < ?",
+            (newest.slot * 60, newest.last, device, key, newest.slot * 60),
+        )
+
+
+def _part(rows: Rows, device: str, key: int, level: int, part: int) -> dict[int, Row]:
+    sql = "SELECT content FROM sense_parts WHERE device = ? AND sense = ? AND level = ? AND part = ?"
+    for (content,) in rows.run(sql, (device, key, level, part)):
+        return decode_part(bytes(content))
+    return {}
+
+
+def _put_part(rows: Rows, device: str, key: int, level: int, part: int, found: dict[int, Row]) -> None:
+    content = encode_part(found)
+    rows.run(
+        "INSERT INTO sense_parts (device, sense, level, part, size, content) VALUES (?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (device, sense, level, part) DO UPDATE SET size = excluded.size, content = excluded.content",
+        (device, key, level, part, len(content), content),
+    )

@@ -1,0 +1,197 @@
+"""Readings over HTTP and on the command line: senses, series for plots, days of the board's zone, events, exports."""
+
+import asyncio
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli_case import engram, fine
+from engram_host.companion.errors import UnknownDevice, UnknownSense
+from engram_host.companion.senses.service import Level, ReadingService, Series
+from engram_host.companion.store import CompanionStore
+from peers import Companion
+from perceiving_board import DAY, HOUR, MINUTE, NOW, PerceivingBoard, posted_to
+from sending import Sent
+
+RULE = "CET-1CEST,M3.5.0,M10.5.0/3"
+
+
+@pytest.fixture(scope="module")
+def served(companion: Companion, tmp_path_factory: pytest.TempPathFactory) -> PerceivingBoard:
+    """A board whose two senses a running companion has: a room for six hours, a door."""
+    board = PerceivingBoard(Sent(companion.posted), tmp_path_factory.mktemp("flash"))
+    board.perceive("room", [20 + at % 7 / 10 for at in range(360)], unit="°C")
+    board.perceive("door", [0, 1, 1], HOUR)
+    board.tell()
+    event = {"id": "e1", "sense": 0, "kind": "high", "start": NOW + 600, "end": NOW + 900, "value": 261}
+    board.sent.ask("events", epoch=board.sent.epoch, items=[event])
+    return board
+
+
+def asked(companion: Companion, path: str, **query: int):
+    answer = companion.client.get(f"/v1/boards/kitchen/senses{path}", params=query)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_the_senses_of_a_board_have_their_latest_reading(companion: Companion, served: PerceivingBoard):
+    room, door = asked(companion, "")
+    assert (room["name"], room["unit"], room["value"]) == ("room", "°C", 20.2)
+    assert (door["name"], door["unit"], door["value"]) == ("door", "", 1)
+
+
+def test_a_series_has_what_was_read_in_its_points(companion: Companion, served: PerceivingBoard):
+    found = asked(companion, "/room/readings", since=NOW, until=NOW + 360 * MINUTE, points=2000)
+    assert (found["level"], found["step"], len(found["points"])) == ("minute", 1, 360)
+    assert found["points"][3] == {"at": NOW + 180, "count": 1, "min": 20.3, "max": 20.3, "mean": 20.3, "last": 20.3}
+    assert [event["id"] for event in found["events"]] == ["e1"]
+
+
+def test_a_series_has_no_more_points_than_asked_and_all_readings(companion: Companion, served: PerceivingBoard):
+    for points in (1, 7, 50, 359, 360):
+        found = asked(companion, "/room/readings", since=NOW, until=NOW + 360 * MINUTE, points=points)["points"]
+        assert 0 < len(found) <= points and sum(point["count"] for point in found) == 360
+        assert min(point["min"] for point in found) == 20 and max(point["max"] for point in found) == 20.6
+
+
+@pytest.mark.parametrize("days, level", [(1, "minute"), (30, "hour"), (300, "day")])
+def test_a_longer_time_is_of_a_coarser_level(companion: Companion, served: PerceivingBoard, days: int, level: Level):
+    found = asked(companion, "/room/readings", since=served.now - days * DAY, until=served.now)
+    assert found["level"] == level and sum(point["count"] for point in found["points"]) == 360
+
+
+def test_a_name_is_found_without_case(companion: Companion, served: PerceivingBoard):
+    assert asked(companion, "/ROOM/readings", since=NOW, until=NOW + HOUR)["sense"]["name"] == "room"
+
+
+@pytest.mark.parametrize(
+    "path", ["/attic/readings", "/attic/events", "/attic/export", "/%00/readings", "/room/nothing"]
+)
+def test_a_sense_that_is_not_there_is_missing_in_a_sentence(companion: Companion, served: PerceivingBoard, path: str):
+    answer = companion.client.get(f"/v1/boards/kitchen/senses{path}")
+    assert answer.status_code == 404 and answer.json()["problem"]
+
+
+def test_an_export_has_each_minute_in_order(companion: Companion, served: PerceivingBoard):
+    answer = companion.client.get("/v1/boards/kitchen/senses/room/export")
+    lines = [json.loads(line) for line in answer.text.splitlines()]
+    assert [line["at"] for line in lines] == [NOW + at * MINUTE for at in range(360)]
+    assert lines[0] == {
+        "sense": "room",
+        "unit": "°C",
+        "at": NOW,
+        "count": 1,
+        "min": 20,
+        "max": 20,
+        "mean": 20,
+        "last": 20,
+    }
+
+
+def test_an_export_of_a_time_has_only_that(companion: Companion, served: PerceivingBoard):
+    answer = companion.client.get(f"/v1/boards/kitchen/senses/room/export?since={NOW + 60}&until={NOW + 180}")
+    assert [json.loads(line)["at"] for line in answer.text.splitlines()] == [NOW + 60, NOW + 120]
+
+
+# --- the service
+
+
+@pytest.fixture
+def house(store: CompanionStore, tmp_path: Path) -> PerceivingBoard:
+    """A board in a zone with daylight saving, whose messages go into the store."""
+    return PerceivingBoard(Sent(posted_to(store), rule=RULE, zone=60), tmp_path / "flash")
+
+
+def series_of(store: CompanionStore, *asked: Any) -> Series:
+    """A series of the kitchen, as a service gives it."""
+    return asyncio.run(ReadingService(store).series("kitchen", *asked))
+
+
+def test_days_are_those_of_the_boards_zone(store: CompanionStore, house: PerceivingBoard):
+    house.now = int(datetime(2026, 10, 23, 22, tzinfo=UTC).timestamp())  # midnight there, on the day before the change
+    begin = house.now
+    house.perceive("room", range(24 * 5), HOUR)
+    house.tell()
+    found = series_of(store, "room", begin, house.now, "day")
+    assert [point.count for point in found.points][:4] == [24, 25, 24, 24]
+    assert [datetime.fromtimestamp(point.at, UTC).hour for point in found.points][:4] == [22, 22, 23, 23]
+
+
+def test_hours_that_the_board_folded_fill_what_its_minutes_lack(store: CompanionStore, house: PerceivingBoard):
+    house.perceive("room", [5] * 90, 60)
+    house.senses.flush()
+    house.now += 5 * DAY
+    house.perceive("room", [6] * 90, 60)
+    house.senses.flush()
+    house.sent.hello()
+    house.list_senses()
+    for level, block in house.blocks():
+        if level or block.first > NOW // 60 + 200:
+            house.send(level, block)
+    found = series_of(store, "room", NOW, house.now, "hour")
+    assert sum(point.count for point in found.points) == 180
+
+
+def test_a_time_without_minutes_shows_hours(store: CompanionStore, house: PerceivingBoard):
+    house.perceive("room", [5] * 90, 60)
+    house.senses.flush()
+    house.now += 5 * DAY
+    house.perceive("room", [6] * 90, 60)
+    house.senses.flush()
+    house.sent.hello()
+    house.list_senses()
+    for level, block in house.blocks():
+        if level:
+            house.send(level, block)
+    found = series_of(store, "room", NOW, NOW + 3 * HOUR)
+    assert found.level == "hour" and sum(point.count for point in found.points) == 90
+
+
+@pytest.mark.parametrize("level", ["minute", "hour", "day"])
+def test_an_export_has_what_a_series_has(store: CompanionStore, house: PerceivingBoard, level: Level):
+    house.perceive("room", range(700), 40 * 60)
+    house.tell()
+    service = ReadingService(store)
+    exported = [point for _, point in service.exported("kitchen", "room", 0, 1 << 40, level)]
+    series = series_of(store, "room", 0, 1 << 35, level, 2000)
+    assert exported == list(series.points) and sum(point.count for point in exported) == 700
+
+
+def test_who_is_not_there_is_unknown(store: CompanionStore, house: PerceivingBoard):
+    service = ReadingService(store)
+    with pytest.raises(UnknownDevice):
+        asyncio.run(service.senses("kitchen"))
+    house.tell()
+    assert asyncio.run(service.senses("kitchen")) == []
+    with pytest.raises(UnknownSense):
+        series_of(store, "room", 0, 10)
+
+
+# --- commands
+
+
+def test_the_senses_of_a_board_are_listed(companion: Companion, served: PerceivingBoard):
+    first, second = fine("senses", "--device", "kitchen", "--url", companion.url).out.splitlines()
+    assert first.startswith("room  20.2 °C") and second.startswith("door  1")
+
+
+def test_readings_are_shown_in_a_table(companion: Companion, served: PerceivingBoard):
+    span = ("--since", str(NOW), "--until", str(NOW + HOUR))
+    lines = fine("readings", "room", "--device", "kitchen", "--url", companion.url, *span).out.splitlines()
+    assert len(lines) == 31 and lines[0].split()[-6:] == ["20.0", "°C", "20.1", "°C", "20.1", "°C"]
+    assert lines[-1].startswith("high from")
+
+
+def test_readings_are_written_to_a_file(companion: Companion, served: PerceivingBoard, tmp_path: Path):
+    path = tmp_path / "room.jsonl"
+    fine("readings", "room", "--device", "kitchen", "--url", companion.url, "--export", path)
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 360
+
+
+@pytest.mark.parametrize("option", ["--since", "--until"])
+def test_a_time_that_is_none_is_refused(companion: Companion, served: PerceivingBoard, option: str):
+    ran = engram("readings", "room", "--device", "kitchen", "--url", companion.url, option, "teatime")
+    assert ran.status == 2 and "2026-01-31" in ran.err

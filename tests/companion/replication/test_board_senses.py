@@ -1,0 +1,36 @@
+"""A real board, under MicroPython, gives a real companion what it perceives, over the broker inside."""
+
+from pathlib import Path
+
+import pytest
+
+import get_micropython
+from peers import BoardProcess, Companion
+from waiting import wait_until
+
+pytestmark = pytest.mark.skipif(
+    not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython for this machine"
+)
+
+
+def test_what_a_board_perceived_before_a_restart_is_at_the_companion(companion: Companion, tmp_path: Path):
+    senses = {"free heap": {"kind": "heap", "every": 1}}
+    board = BoardProcess(tmp_path / "board", companion.mqtt_url, "perceiving", 0, 1, senses=senses)
+    with board:
+        flash = tmp_path / "board" / "memory" / "senses"
+        wait_until("the sense has a name", lambda: (flash / "senses.jsonl").exists())
+        wait_until("the companion knows it", lambda: names(companion) == ["free heap"])
+        board.stop_quietly()
+        assert list(flash.glob("minutes.*"))
+        board.begin()
+        wait_until("its readings are there", lambda: latest(companion) > 0)
+
+
+def names(companion: Companion) -> list[str]:
+    answer = companion.client.get("/v1/boards/perceiving/senses")
+    return [sense["name"] for sense in answer.json()] if answer.status_code == 200 else []
+
+
+def latest(companion: Companion) -> float:
+    (sense,) = companion.client.get("/v1/boards/perceiving/senses").json()
+    return sense["value"] or 0

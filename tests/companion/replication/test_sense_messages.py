@@ -1,0 +1,361 @@
+"""What a board perceives comes to the companion once, whatever is killed, doubled or put back; what is hostile is refused."""
+
+import random
+from pathlib import Path
+from struct import pack
+from typing import Any
+from zlib import crc32
+
+import pytest
+
+from engram.senses.rings import block_at
+from engram_host.companion.errors import Refused
+from engram_host.companion.replication.sense_messages import read_block, read_event, read_list
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.senses.types import DAYS, FOLDED, HOURS, MINUTES
+from engram_host.companion.types import RetentionLimits
+from peers import Companion
+from perceiving_board import DAY, HOUR, MINUTE, NOW, PerceivingBoard, bytes_of, posted_to
+from sending import Sent
+
+
+@pytest.fixture
+def kitchen(store: CompanionStore, tmp_path: Path) -> PerceivingBoard:
+    """A board with senses, whose messages go into the store."""
+    return PerceivingBoard(Sent(posted_to(store)), tmp_path / "flash")
+
+
+def kept(store: CompanionStore, name: str = "room", level: int = MINUTES) -> dict[int, tuple[int, ...]]:
+    """The rows of a sense of the kitchen, by slot."""
+    (sense,) = [each for each in store.senses_of("kitchen") if each.name == name]
+    return {row.slot: tuple(row[1:]) for row in store.reading_rows("kitchen", sense.key, level, 0, 1 << 32)}
+
+
+def walk(count: int, seed: int = 1) -> list[float]:
+    chance, value, found = random.Random(seed), 20.0, []
+    for _ in range(count):
+        value += chance.uniform(-0.4, 0.4)
+        found.append(round(value, 1))
+    return found
+
+
+# --- what comes
+
+
+def test_minutes_are_kept_as_the_board_has_them(store: CompanionStore, kitchen: PerceivingBoard):
+    kitchen.perceive("room", walk(400), 20, "°C")
+    kitchen.tell()
+    assert kept(store) == kitchen.rows("room")
+    (sense,) = store.senses_of("kitchen")
+    assert (sense.name, sense.unit, sense.decimals) == ("room", "°C", 1)
+    newest = max(kept(store))
+    assert (sense.at, sense.value) == (newest * MINUTE, kept(store)[newest][-1])
+
+
+def test_hours_are_worked_out_from_minutes(store: CompanionStore, kitchen: PerceivingBoard):
+    kitchen.perceive("room", walk(400), 30)
+    kitchen.tell()
+    assert kept(store, level=FOLDED) == kitchen.rows("room", 1)
+
+
+def test_hours_and_days_of_what_is_older_than_the_minutes_are_kept(store: CompanionStore, kitchen: PerceivingBoard):
+    kitchen.perceive("room", walk(5), HOUR // 4)
+    kitchen.now += 40 * DAY
+    kitchen.perceive("room", walk(5), HOUR // 4)
+    kitchen.now += 4 * DAY
+    kitchen.perceive("room", walk(5), HOUR // 4)
+    kitchen.tell()
+    assert kept(store, level=HOURS) and kept(store, level=DAYS)
+
+
+def test_a_block_that_comes_twice_counts_once(store: CompanionStore, kitchen: PerceivingBoard):
+    kitchen.perceive("room", walk(130), 30)
+    kitchen.tell()
+    before = kept(store)
+    for level, block in kitchen.blocks() * 2:
+        assert kitchen.send(level, block)["op"] == "perceived"
+    assert kept(store) == before
+
+
+def test_blocks_in_any_order_give_the_same(store: CompanionStore, kitchen: PerceivingBoard):
+    kitchen.perceive("room", walk(700), 30)
+    kitchen.senses.flush()
+    kitchen.sent.hello()
+    kitchen.list_senses()
+    blocks = kitchen.blocks() * 2
+    random.Random(3).shuffle(blocks)
+    for level, block in blocks:
+        kitchen.send(level, block)
+    assert kept(store) == kitchen.rows("room")
+
+
+def test_a_flash_that_went_back_adds_its_other_readings_to_those_that_came(
+    store: CompanionStore, kitchen: PerceivingBoard, tmp_path: Path
+):
+    kitchen.perceive("room", walk(200))
+    kitchen.senses.flush()
+    image = {path: path.read_bytes() for path in (tmp_path / "flash" / "senses").iterdir()}
+    kitchen.perceive("room", walk(200, 2))
+    kitchen.tell()
+    before = kept(store)
+    for path in (tmp_path / "flash" / "senses").iterdir():
+        path.unlink()
+    for path, content in image.items():
+        path.write_bytes(content)
+    kitchen.start()
+    kitchen.perceive("room", walk(200, 3))
+    kitchen.tell()
+    assert kept(store) == before | kitchen.rows("room")
+
+
+def test_a_reset_board_begins_again_and_what_it_had_is_set_aside(
+    store: CompanionStore, kitchen: PerceivingBoard, tmp_path: Path
+):
+    kitchen.perceive("room", walk(130))
+    kitchen.tell()
+    other = PerceivingBoard(kitchen.sent, tmp_path / "other", kitchen.now)
+    other.sent.epoch += 1
+    other.perceive("garden", [5] * 130)
+    other.tell()
+    assert [sense.name for sense in store.senses_of("kitchen")] == ["garden"]
+    store.expire(RetentionLimits(former_days=1), kitchen.now + 30 * 365 * DAY)
+    kitchen.sent.epoch -= 1
+    kitchen.tell()
+    assert kept(store) == kitchen.rows("room")
+
+
+# --- the list
+
+
+def test_a_forgotten_sense_goes_with_its_readings(store: CompanionStore, kitchen: PerceivingBoard):
+    kitchen.perceive("room", walk(130))
+    kitchen.perceive("door", [0, 1] * 70)
+    kitchen.tell()
+    (door,) = [each for each in store.senses_of("kitchen") if each.name == "door"]
+    kitchen.senses.forget("door")
+    kitchen.tell()
+    assert [sense.name for sense in store.senses_of("kitchen")] == ["room"]
+    assert store.reading_rows("kitchen", door.key, MINUTES, 0, 1 << 32) == []
+
+
+def test_a_sense_of_a_damaged_list_is_set_aside_and_comes_back(store: CompanionStore, kitchen: PerceivingBoard):
+    kitchen.perceive("room", walk(130))
+    kitchen.perceive("door", [0, 1] * 70)
+    kitchen.tell()
+    door = kept(store, "door")
+    lost = kitchen.senses._senses.pop(1)
+    kitchen.senses._by_name.pop("door")
+    kitchen.list_senses(whole=False)
+    assert [sense.name for sense in store.senses_of("kitchen")] == ["room"]
+    kitchen.list_senses()  # it is not forgotten later either
+    kitchen.senses._senses[1] = lost
+    kitchen.list_senses()
+    assert kept(store, "door") == door
+
+
+def test_a_list_that_begins_again_deletes_nothing(store: CompanionStore, kitchen: PerceivingBoard, tmp_path: Path):
+    kitchen.perceive("room", walk(130))
+    kitchen.perceive("door", [0, 1] * 70)
+    kitchen.tell()
+    for path in (tmp_path / "flash" / "senses").iterdir():
+        path.unlink()
+    kitchen.start()
+    kitchen.perceive("garden", walk(130))
+    kitchen.tell()
+    assert [sense.name for sense in store.senses_of("kitchen")] == ["garden"]
+    assert kept(store, "garden") == kitchen.rows("garden")
+
+
+def test_readings_before_the_list_are_refused_and_counted_when_they_come_again(
+    store: CompanionStore, kitchen: PerceivingBoard
+):
+    kitchen.perceive("room", walk(130))
+    kitchen.senses.flush()
+    kitchen.sent.hello()
+    answer = kitchen.send(*kitchen.blocks()[0])
+    assert answer["op"] == "refused" and answer["again"] < 60
+    kitchen.tell()
+    assert kept(store) == kitchen.rows("room")
+
+
+def test_a_welcome_names_another_state_when_something_is_missing(store: CompanionStore, kitchen: PerceivingBoard):
+    kitchen.perceive("room", walk(130))
+    kitchen.tell()
+    state = kitchen.sent.hello()["senses"]
+    assert kitchen.sent.hello()["senses"] == state
+    kitchen.perceive("room", walk(130))
+    kitchen.tell()
+    assert kitchen.sent.hello()["senses"] != state
+
+
+def test_messages_of_senses_before_the_greeting_are_refused(store: CompanionStore, kitchen: PerceivingBoard):
+    kitchen.perceive("room", walk(70))
+    kitchen.senses.flush()
+    assert kitchen.list_senses()["op"] == "refused"
+    assert kitchen.send(*kitchen.blocks()[0])["op"] == "refused"
+
+
+# --- events
+
+
+def event(number: int, **more: Any) -> dict[str, Any]:
+    return {"id": f"e{number}", "sense": 0, "name": "room", "kind": "low", "start": NOW, "value": 46, **more}
+
+
+def told(board: PerceivingBoard, *events: dict[str, Any]) -> dict[str, Any]:
+    return board.sent.ask("events", epoch=board.sent.epoch, items=list(events))
+
+
+def test_events_are_kept_as_they_were_told_last(store: CompanionStore, kitchen: PerceivingBoard):
+    kitchen.perceive("room", walk(70))
+    kitchen.tell()
+    assert told(kitchen, event(1, end=NOW + 5), event(2), event(3, end=NOW + 9))["events"] == 1
+    assert told(kitchen, event(2, end=NOW + 7, usual=[1, 2, 3]))["events"] == 3
+    found = store.sense_events("kitchen")
+    assert [(each.number, each.ended - NOW) for each in found] == [(3, 9), (2, 7), (1, 5)]
+    assert found[1].fields == {"value": 46, "usual": [1, 2, 3]}
+
+
+@pytest.mark.parametrize(
+    "item", [5, {}, event(0), event(1, id="x"), event(1, sense="0"), event(1, sense=900), event(1, start=-1),
+             event(1, end=True), event(1, kind="\x1b[2J"), event(1, kind="x" * 99), event(1, start=1.5)],
+)  # fmt: skip
+def test_an_event_of_another_form_is_refused_in_a_sentence(item: Any):
+    with pytest.raises(Refused, match="the board's firmware is at fault"):
+        read_event(item)
+
+
+def test_of_an_event_only_numbers_are_kept():
+    found = read_event(event(1, usual=[1, "x"], evidence=[[1, 2], [3, 4]], limit={"a": 1}, days="many", told=1 << 50))
+    assert found.fields == {"value": 46, "evidence": [[1, 2], [3, 4]]}
+
+
+# --- hostile boards
+
+
+def _list(*items: Any) -> Any:
+    return {
+        "op": "senses",
+        "board": "b1",
+        "link": 1,
+        "n": 1,
+        "epoch": 8,
+        "next": 9,
+        "whole": True,
+        "items": list(items),
+    }
+
+
+@pytest.mark.parametrize(
+    "item", ["x", [], [1, "a", "", 1], [True, "a", "", 1, 0], [128, "a", "", 1, 0], [-1, "a", "", 1, 0], [1, "", "", 1, 0],
+             [1, "x" * 33, "", 1, 0], [1, "a", "x" * 9, 1, 0], [1, "a", "", 4, 0], [1, "a\x1b[2J", "", 1, 0],
+             [1, "a", "\0", 1, 0], [1, "a", "", 1, 1 << 90]],
+)  # fmt: skip
+def test_a_sense_of_another_form_is_refused_in_a_sentence(item: Any):
+    with pytest.raises(Refused, match="a list of senses has another form"):
+        read_list(_list(item))
+
+
+def test_two_senses_of_one_number_or_name_are_refused():
+    for other in ([1, "b", "", 1, 0], [2, "a", "", 1, 0]):
+        with pytest.raises(Refused, match="two of them are the same"):
+            read_list(_list([1, "a", "", 1, 0], other))
+
+
+def test_readings_that_are_cut_or_changed_anywhere_are_refused(kitchen: PerceivingBoard):
+    kitchen.perceive("room", walk(5))
+    kitchen.senses.flush()
+    data = bytes_of(kitchen.blocks()[0][1])
+    head: Any = {"epoch": 8, "level": 0, "seq": 1}
+    assert read_block(head, data).rows
+    for at in range(len(data)):
+        for broken in (data[:at], data[:at] + bytes((data[at] ^ 4,)) + data[at + 1 :], data + b"x"):
+            with pytest.raises(Refused):
+                read_block(head, broken)
+
+
+def test_whatever_bits_a_block_has_its_rows_are_in_its_bounds():
+    chance = random.Random(5)
+    for _ in range(300):
+        data = hostile_block(chance)
+        block = block_at(data)
+        assert block is not None
+        for rows in read_block({"epoch": 8, "level": 0, "seq": block.seq}, data).rows.values():  # type: ignore[typeddict-item]
+            assert len(rows) <= 1536
+            assert all(block.first <= row.slot <= block.last and row.low <= row.mean <= row.high for row in rows)
+
+
+def hostile_block(chance: random.Random) -> bytes:
+    """A block that is whole, with bits that no board writes."""
+    bits = chance.randbytes(chance.randrange(1, 60))
+    parts = bytes((chance.randrange(128), len(bits))) + bits
+    first = chance.randrange(1 << 32)
+    last = min((1 << 32) - 1, first + chance.choice((0, 60, 1 << 31)))
+    head = pack("<BBHIIII", 0xB5, 1, 24 + len(parts), 1, 0, first, last)
+    return head + pack("<I", crc32(parts, crc32(head))) + parts
+
+
+def test_a_hostile_block_is_kept_within_the_quota_and_leaves_with_the_board(
+    store: CompanionStore, kitchen: PerceivingBoard
+):
+    kitchen.perceive("room", walk(5))
+    kitchen.tell()
+    chance = random.Random(6)
+    for _ in range(30):
+        data = hostile_block(chance)
+        assert kitchen.send(0, block_at(data), data)["op"] == "perceived"
+    store.erase_board("kitchen")
+    assert store.senses_of("kitchen") == []
+
+
+# --- what leaves
+
+
+def test_minutes_leave_after_their_days_and_hours_stay(store: CompanionStore, kitchen: PerceivingBoard):
+    kitchen.perceive("room", walk(130))
+    kitchen.tell()
+    hours = kept(store, level=FOLDED)
+    store.expire(RetentionLimits(reading_days=30), kitchen.now + 29 * DAY)
+    assert kept(store)
+    store.expire(RetentionLimits(reading_days=30), kitchen.now + 32 * DAY)
+    assert kept(store) == {} and kept(store, level=FOLDED) == hours
+
+
+def test_beyond_a_boards_room_the_oldest_minutes_leave_first(store: CompanionStore, kitchen: PerceivingBoard):
+    for seed in range(6):
+        kitchen.perceive("room", walk(300, seed))
+        kitchen.now += DAY
+    kitchen.tell()
+    before, hours = kept(store), kept(store, level=FOLDED)
+    store.expire(RetentionLimits(reading_bytes=8000), kitchen.now)
+    after = kept(store)
+    assert 0 < len(after) < len(before) and min(after) > min(before) and max(after) == max(before)
+    assert kept(store, level=FOLDED) == hours
+
+
+def test_a_damaged_part_is_passed_over(store: CompanionStore, kitchen: PerceivingBoard):
+    kitchen.perceive("room", walk(130))
+    kitchen.tell()
+    store.database.write(lambda rows: rows.run("UPDATE sense_parts SET content = ? WHERE level = 0", (b"x\x9c!",)))
+    assert kept(store) == {} and kept(store, level=FOLDED)
+
+
+# --- a real companion
+
+
+def test_a_companion_that_is_killed_after_any_message_has_each_reading_once(tmp_path: Path):
+    with Companion(tmp_path / "home") as companion:
+        kitchen = PerceivingBoard(Sent(companion.posted), tmp_path / "flash")
+        kitchen.perceive("room", walk(150))
+        kitchen.senses.flush()
+        sent = 0
+        while block := kitchen.send_next():
+            sent += 1
+            companion.kill()
+            companion.start()
+            kitchen.send(*block)  # what was answered is not known
+        assert sent > 2
+        asked = {"since": NOW, "until": kitchen.now, "level": "minute", "points": 2000}
+        answer = companion.client.get("/v1/boards/kitchen/senses/room/readings", params=asked)
+        found = {point["at"] // 60: point["count"] for point in answer.json()["points"]}
+        assert found == {slot: row[0] for slot, row in kitchen.rows("room").items()}

@@ -1,0 +1,101 @@
+"""The guide to questions about readings: its sessions are played on a board with the senses that it describes."""
+
+import asyncio
+import json
+import re
+
+import pytest
+
+import support
+from engram.llm.types import Call
+from engram.memory.access import OWNER
+from engram.senses.answers.view import SenseTool
+from engram.senses.perceive import perceive
+from pages import fences, plain, read, rows, section
+from perceiving import MONDAY, NOW, house
+from turns import say
+
+PAGE = "docs/guides/senses-questions.md"
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path):
+    support.use_root(str(tmp_path))
+
+
+def _sessions(heading: str) -> list[tuple[str, str]]:
+    """The messages of a section's sessions, with what the page says is printed."""
+    found: list[tuple[str, str]] = []
+    for fence in fences(section(read(PAGE), heading), "console"):
+        for part in re.split(r"^> ", fence.text, flags=re.MULTILINE)[1:]:
+            message, _, printed = part.partition("\n")
+            found.append((message, printed.rstrip("\n")))
+    return found
+
+
+def _heard(board, message: str) -> str:
+    return asyncio.run(say(board, message))[1].heard
+
+
+def _call_of_anna(board):
+    """Let the owner say on Tuesday at 12:00 that Anna called."""
+    board.now = MONDAY + 86400 + 12 * 3600
+    board.journal.add(OWNER, "user", "owner", "Anna called about the piano")
+    board.now = NOW
+    board.journal.begin(OWNER)
+
+
+@pytest.mark.parametrize(("message", "printed"), _sessions("## Without a model"))
+def test_a_question_is_answered_without_a_model_as_the_page_says(message, printed):
+    assert _heard(house(), message) == printed
+
+
+def test_readings_of_when_something_was_come_as_the_page_says():
+    board = house()
+    _call_of_anna(board)
+    ((message, printed),) = _sessions("## Readings of when something was")
+    assert _heard(board, message) == printed
+
+
+def test_the_model_sees_the_block_and_asks_as_the_page_says():
+    ((message, printed),) = _sessions("## With a model")
+    arguments = {"name": "outside", "what": "extremes", "since": "2026-09-22", "until": "2026-09-22"}
+    call = Call("c", "sense_recall", json.dumps(arguments))
+    board = house(call, printed)
+    assert _heard(board, message) == printed
+    assert board.model
+    first, second = board.model.requests
+    assert fences(section(read(PAGE), "## With a model"), "text")[0].text.strip() in first[-1]
+    lowest = json.loads(second[-1])["result"]["lowest"]
+    assert lowest["value"] in printed and lowest["at"][11:] in printed
+
+
+def test_the_captions_of_the_page_are_kept():
+    board = house()
+
+    class App:
+        def perceive(self, caption, kind="photo", at=0, media=""):
+            kept.append(perceive(board, caption, kind, at, media))
+
+    kept: list[str] = []
+    exec(fences(section(read(PAGE), "## Captions"), "python")[0].text, {"app": App()})
+    assert [ref[0] for ref in kept] == ["t", "t", "m"]
+    assert board.journal.get(kept[0], OWNER)[0]["text"] in " ".join(section(read(PAGE), "## Captions").split())
+
+
+def test_the_reference_of_the_tool_has_its_arguments():
+    table = rows(section(read("docs/reference/tools.md"), "## Senses"))
+    assert plain(table[0][0]) == SenseTool.name
+    rules = json.loads(SenseTool.schema)["properties"]
+    assert all(f"`{name}`" in table[0][1] for name in rules)
+    assert {plain(row[0]).split(" ")[0] for row in table[1:]} == set(rules["what"]["enum"])
+
+
+def test_an_example_of_the_command_prints_what_the_page_says():
+    board = house()
+    text = fences(section(read("docs/reference/commands.md"), "### /senses"), "")[1].text
+    board.now += 120
+    for part in re.split(r"^> ", text, flags=re.MULTILINE)[1:]:
+        command, *lines = part.rstrip("\n").split("\n")
+        printed = [line for line in board.commands.run(OWNER, command) if isinstance(line, str)]
+        assert set(lines) <= set(printed), printed

@@ -1,0 +1,97 @@
+"""The command /senses, for people and for programs."""
+
+from board import ANN, error_of, lines_of
+from engram.memory.access import OWNER
+from perceiving import house
+
+
+def _said(board, line, caller=OWNER):
+    return [line for line in lines_of(board, line, caller) if isinstance(line, str)]
+
+
+def _reports(board, line):
+    return [line for line in lines_of(board, line) if isinstance(line, dict)]
+
+
+def test_the_list_has_the_latest_reading_and_the_age_of_each():
+    board = house()
+    board.now += 120
+    assert _said(board, "/senses") == [
+        "door: 0.0, 15 h ago",
+        "bedroom temperature: 19.2 °C, 2 min ago",
+        "outside: 9.2 °C, 2 min ago",
+        "bedroom humidity: 43.0 %, 2 min ago",
+    ]
+
+
+def test_programs_get_numbers_in_place_of_sentences():
+    board = house()
+    assert _reports(board, "/senses")[1] == {
+        "sense": "bedroom temperature",
+        "unit": "°C",
+        "decimals": 1,
+        "states": [],
+        "value": 192,
+        "at": board.now,
+    }
+    day = _reports(board, "/senses outside 2026-09-22")[0]
+    assert (day["count"], day["min"], day["max"], day["mean"]) == (144, 60, 120, 90)
+
+
+def test_events_and_sensors_that_fail_are_in_the_list():
+    board = house()
+    board.sense_watch.limits.add(OWNER, board.senses.find("outside"), low=20)
+    for _ in range(3):
+        board.now += 60
+        board.senses.observe("outside", 9)
+        board.senses.tick()
+    board.sense_view.failing = lambda: ["bedroom humidity"]
+    lines = _said(board, "/senses")
+    assert lines[2].endswith("; low (e1)") and lines[3].endswith("; failing")
+
+
+def test_one_sense_is_shown_by_day():
+    board = house()
+    lines = _said(board, "/senses outside yesterday")
+    assert (
+        lines[0] == "outside, 2026-09-22: 6.0 to 12.0 °C, mean 9.0; lowest 6.0 °C at 02:50, highest 12.0 °C at 15:00."
+    )
+    assert lines[1] == "readings: 144"
+    assert _said(board, "/senses Bedroom  Temperature")[0].startswith("bedroom temperature, 2026-09-23: ")
+    assert _said(board, "/senses outside 2026-01-03")[0].startswith("There are no readings of outside for 2026-01-03.")
+
+
+def test_a_limit_is_set_shown_and_removed():
+    board = house()
+    assert _said(board, "/senses limit outside below 5") == ["will tell you here when outside is below 5.0 °C (l1)"]
+    assert _said(board, "/senses limit outside above -1.5")[0].endswith("above -1.5 °C (l2)")
+    assert "limit: below 5.0 °C (l1)" in _said(board, "/senses outside")
+    assert _said(board, "/senses unlimit l1") == ["l1 is removed"]
+    assert "limit: below 5.0 °C (l1)" not in _said(board, "/senses outside")
+
+
+def test_what_is_wrong_with_a_limit_is_said():
+    board = house()
+    for line, problem in (
+        ("/senses limit outside below", "takes a name"),
+        ("/senses limit outside below five", "needs a number"),
+        ("/senses limit outside below 1.2.3", "needs a number"),
+        ("/senses limit nothing below 5", "there are: door"),
+        ("/senses unlimit l9", "l9"),
+    ):
+        assert problem in error_of(board, line), line
+
+
+def test_a_sense_is_forgotten_by_the_owner():
+    board = house(senses_share="all")
+    assert "only" in error_of(board, "/senses forget outside", ANN) or "owner" in error_of(
+        board, "/senses forget outside", ANN
+    )
+    assert _said(board, "/senses forget outside")[0].startswith("outside is forgotten")
+    assert "there are: door, bedroom" in error_of(board, "/senses outside")
+
+
+def test_a_board_without_senses_says_how_to_get_some():
+    from board import Board
+
+    assert "there are none yet" in error_of(Board().serve(), "/senses")

@@ -1,0 +1,115 @@
+"""A board as a program of the host speaks for it: the firmware's own senses, whose blocks are sent as a board sends them."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from engram.clock import Clock
+from engram.link import messages
+from engram.senses.sense import Sense
+from engram.senses.senses import Senses
+from engram_host.companion.replication.protocol import MessageDispatcher, Replication
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.supervisor import Supervisor
+from sending import Sent
+
+NOW = 1790000040
+"""A minute begins; 21 September 2026, 14:54 UTC."""
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+
+
+class PerceivingBoard:
+    """A board with senses in a folder, `sent` to a companion; its clock goes as it is told."""
+
+    def __init__(self, sent: Sent, folder: Path, now: int = NOW, write_minutes: int = 60):
+        self.sent = sent
+        self.now = now
+        self._folder = folder
+        self._write_minutes = write_minutes
+        self.clock = Clock(0, lambda: self.now)
+        self.start()
+
+    def start(self) -> None:
+        """Start again: what is in RAM is lost."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self.senses = Senses(str(self._folder), self.clock, 16, 524288, self._write_minutes, 0)
+        self.senses.open()
+
+    def perceive(self, name: str, values: Iterable[float], every: int = MINUTE, unit: str = "") -> None:
+        """Readings, one every so many seconds."""
+        for value in values:
+            self.senses.observe(name, value, unit)
+            self.now += every
+            self.work()
+
+    def work(self) -> None:
+        """Do what the background does."""
+        while self.senses.tick():
+            pass
+
+    def rows(self, name: str, level: int = 0) -> dict[int, tuple[int, ...]]:
+        """What the board has of a sense, by slot; what waits in RAM is written first."""
+        self.senses.flush()
+        number = self.find(name).number
+        return dict(self.senses.range(number, 0, 1 << 31, level))
+
+    def find(self, name: str) -> Sense:
+        """A sense that there is."""
+        sense = self.senses.find(name)
+        assert sense is not None
+        return sense
+
+    # --- to the companion
+
+    def list_senses(self, whole: bool = True) -> dict[str, Any]:
+        """List the senses; the answer's head."""
+        found = [self.find(name) for name in self.senses.names()]
+        items = [[one.number, one.name, one.unit, one.decimals, one.made] for one in found]
+        return self.sent.ask("senses", epoch=self.sent.epoch, next=self.senses.next_number, whole=whole, items=items)
+
+    def blocks(self) -> list[tuple[int, Any]]:
+        """(level, block) of all that is on flash."""
+        return [(level, block) for level, ring in enumerate(self.senses._opened().rings) for block in ring.blocks()]
+
+    def send(self, level: int, block: Any, data: bytes = b"") -> dict[str, Any]:
+        """Send a block; the answer's head."""
+        return self.sent.ask("readings", data or bytes_of(block), epoch=self.sent.epoch, level=level, seq=block.seq)
+
+    def send_next(self) -> tuple[int, Any] | None:
+        """Connect, and send the next block that the companion lacks: its level and it, None if it has all."""
+        self.sent.hello()
+        have = self.list_senses()["have"]
+        for level in range(3):
+            if block := self.senses.next_block(level, have[level][0], int(have[level][1] or "0", 16)):
+                self.send(level, block)
+                return level, block
+        return None
+
+    def tell(self) -> None:
+        """Tell the companion all that is on flash, as a board does that has connected."""
+        self.senses.flush()
+        self.sent.hello()
+        have = self.list_senses()["have"]
+        for level in range(3):
+            while block := self.senses.next_block(level, have[level][0], int(have[level][1] or "0", 16)):
+                answer = self.send(level, block)
+                have = answer["have"]
+                assert have[level] == [block.seq, messages.shown(block.check)], answer
+
+
+def bytes_of(block: Any) -> bytes:
+    """A block as it is on flash."""
+    return b"".join(bytes(piece) for piece in block.pieces())
+
+
+def posted_to(store: CompanionStore) -> Callable[[str, bytes], bytes]:
+    """What a companion with a store answers to a message of a board."""
+
+    async def nothing(device: str, head: Any) -> list[bytes]:
+        return []
+
+    replication = Replication(store, lambda: None, Supervisor())
+    dispatcher = MessageDispatcher(replication, nothing, nothing, nothing, nothing)
+    return lambda device, data: b"".join(asyncio.run(dispatcher.answers(device, data)))
