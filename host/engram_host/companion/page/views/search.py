@@ -174,9 +174,12 @@ class SearchView:
         """What the template of the results has, of the hits after some."""
         parts: list[str] = []
         size = 0
-        for rank, hit in list(enumerate(result.hits, 1))[form.after : form.after + AT_ONCE]:
+        hits = list(enumerate(result.hits, 1))[form.after : form.after + AT_ONCE]
+        zones = await self._overviews.zones({hit.device for _, hit in hits})
+        for rank, hit in hits:
             shown = await self._shown(rank, hit)
-            part = self._page.part(request, "parts/search_hit.html", shown=shown, device=device)
+            zone = zones.get(hit.device)
+            part = self._page.part(request, "parts/search_hit.html", shown=shown, device=device, zone=zone)
             size += len(part.encode())
             if parts and size > MOST_BYTES:
                 break
