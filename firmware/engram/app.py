@@ -76,7 +76,8 @@ class App:
         with lazy("senses.perceive"):
             from engram.senses import perceive  # absent from boards without senses
 
-            return perceive.perceive(self.board, caption, kind, at, media)
+            board = self.board
+            return perceive.perceive(board.clock, board.journal, board.records, caption, kind, at, media)
 
     def tool(self, function=None, **options):
         """Let the model call a function of a person's own; also a decorator. docs/guides/tools.md says what the options are."""

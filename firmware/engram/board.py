@@ -190,13 +190,12 @@ class Board:
 
     def find_senses(self) -> "Senses":
         """What keeps readings: made when the first one comes, or at the start if there are some already."""
-        senses = self.senses
-        if senses is None:
-            senses = self.senses = _wired(self, "senses")
-            self.sense_watch = _wired(self, "sense_watch")
-            senses.listen(self.sense_watch.on_minute)
-            self.sense_view = _wired(self, "sense_view")
-        return senses
+        if self.senses is None:
+            with lazy("build_senses"):
+                from engram.build_senses import add_senses
+
+                add_senses(self)
+        return self.senses  # type: ignore[reportReturnType]  it is set now
 
     def find_timers(self) -> "Timers":
         """What is said, called or asked at a time: made with the first of them."""
@@ -215,7 +214,10 @@ class Board:
         """What holds a person's own tools: made when the first one is added."""
         toolbox = self.toolbox
         if toolbox is None:
-            toolbox = self.toolbox = _wired(self, "toolbox")
+            with lazy("build_tools"):
+                from engram.build_tools import toolbox as make_toolbox
+
+                toolbox = self.toolbox = make_toolbox(self)
         return toolbox
 
     def read_pin(self, name: str):

@@ -1,11 +1,9 @@
 """Wires what only a turn needs, or code on the board: it is made when it is used, so that a small heap is free of it before."""
 
-from engram import diag, files
+from engram import files
 from engram.compat import const
-from engram.errors import ArgumentError, ConfigError, EngramError
-from engram.lazy import lazy
+from engram.errors import ArgumentError, ConfigError
 
-_TOOLS_SHARE = const(8)  # of the model's window, the part that a person's own tools may take
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
 
 
@@ -60,36 +58,30 @@ def tools(board):
     return Tools(board.config, board.clock, *memory, board.confirmations, _remote_recall(board, recall), board.toolbox)
 
 
-def toolbox(board):
-    """What holds a person's own tools."""
-    from engram.agent import schemas  # likewise
-    from engram.tools.toolbox import Toolbox  # absent from boards without tools of their own
-
-    names = [tool.name for mode in ("full", "lightweight") for tool in schemas.tools(mode)]
-    names += ["timer", "sense_recall", "sense_limit"]
-    return Toolbox(tuple(names), board.check_arguments, board.config.get("llm.context_tokens") // _TOOLS_SHARE)
-
-
-def add_pins(board):
-    """Open the pins of config.json, and add the tools over them."""
-    from engram.tools import pins  # absent from boards without pins
-
-    board.pins = pins.open_pins(board.config.table("pins"), board.folder)
-    try:
-        for tool in pins.tools(board.pins):
-            board.find_toolbox().add(tool)
-    except ArgumentError as error:
-        raise ConfigError("pins", "take shorter names and notes: " + error.problem) from None
-
-
 def offline(board):
     """What answers plain commands without a model."""
     from engram.agent.offline import Offline  # likewise
 
     memory = board.records, board.make_recall(), board.forgetting
     mode = board.config.get("mode")
-    parts = board.reminders, board.find_timers, _limit_rule(board), board.remote_search(), board.seen_help, board.notes
+    parts = (
+        board.reminders,
+        board.find_timers,
+        _limit_rule(board),
+        board.remote_search(),
+        board.seen_help,
+        board.notes,
+    )
     return Offline(*memory, *parts, mode, board.sense_view)
+
+
+def _limit_rule(board):
+    """What keeps a limit of a sense that a message plainly asks for, None without senses."""
+    if not board.sense_limits:
+        return None
+    from engram.build_senses import limit_rule  # absent from boards without senses
+
+    return limit_rule(board.sense_limits)
 
 
 def _remote_recall(board, recall):
@@ -123,107 +115,6 @@ def people(board):
 
     config = board.config
     return People(board.folder, board.clock, config.get("people.policy"), config.get("people.rate"))
-
-
-def senses(board):
-    """What keeps readings of sensors."""
-    from engram.senses.senses import Senses  # absent from boards without senses
-
-    config = board.config
-    limits = [config.get("senses." + name) for name in ("most", "bytes", "write_minutes", "raw_readings")]
-    configs = _sense_configs(board)
-    declared = {sense.name: (sense.unit, sense.decimals) for sense in configs}
-    senses = Senses(board.folder + "/memory", board.clock, *limits, declared=declared)
-    senses.open()
-    if any(sense.kind != "code" for sense in configs):
-        from engram.senses.sampling import Sampling  # absent from boards without sensors
-
-        board.sampling = Sampling(senses, configs, board.read_pin)
-    return senses
-
-
-def _sense_configs(board) -> list:
-    """The senses of config.json."""
-    table, pins = board.config.table("senses"), board.config.table("pins")
-    if not table:
-        return []
-    with lazy("senses.sense_config", "senses.registry"):
-        from engram.senses import sense_config  # once, at the start
-
-        forbidden = ()
-        if sense_config.names_numbers(table):
-            from engram.tools import pin_config, pin_driver  # absent from boards without pins
-
-            forbidden = () if pin_driver.is_simulated() else pin_config.forbidden_pins(board.folder)
-        return sense_config.parse_senses(table, pins, forbidden, board.config.get("senses.most"))
-
-
-def sense_watch(board):
-    """What watches a board's senses."""
-    from engram.senses.events.build_watch import make_watch  # absent from boards without senses
-
-    def push(caller, content):
-        return board.inbox.push(caller, content)
-
-    memory = board.records, board.journal, board.notes, push
-    watch, limits = make_watch(board.config, board.folder + "/memory/senses", board.clock, board.senses, *memory)
-    board.sense_limits = limits
-    _add_tool(board, _limit_tool(board, limits))
-    return watch
-
-
-def _add_tool(board, tool) -> None:
-    """Add a tool of the board's own, if there is room."""
-    try:
-        board.find_toolbox().add(tool, is_own=False)
-    except ArgumentError as error:
-        diag.warning("senses", "the model has no tool %s: %s" % (tool.name, error))
-
-
-def _limit_rule(board):
-    """What keeps a limit of a sense that a message plainly asks for, None without senses."""
-    if not board.sense_limits:
-        return None
-
-    def keep_limit(said: str, caller, is_new: bool = False) -> str:
-        """A sentence on it, "" for none; with `is_new` only of a limit that there was not."""
-        with lazy("senses.events.limit_rules", "text.phrases"):
-            from engram.senses.events import limit_rules  # seldom needed
-
-            try:
-                return limit_rules.add_limit_by_rule(board.sense_limits, said, caller, is_new)
-            except EngramError as error:
-                return "no limit: " + str(error)
-
-    return keep_limit
-
-
-def _limit_tool(board, tool):
-    """The tool by which the model sets limits; others have it only where a sense is shared."""
-    from engram.senses.events import limit_tool  # absent from boards without senses
-    from engram.tools.own_tool import OwnTool  # likewise
-
-    def run(caller, **arguments):
-        return tool.run(arguments, caller)
-
-    config = board.config
-    is_shared = config.get("senses.share") == "all" or any(
-        entry.get("shared") for entry in config.table("senses").values()
-    )
-    described = limit_tool.NAME, limit_tool.DESCRIPTION, limit_tool.SCHEMA
-    return OwnTool(*described, run, "all" if is_shared else "owner", is_shared, wants_caller=True)
-
-
-def sense_view(board):
-    """What shows readings to those who may see them; a model gets a tool for it."""
-    from engram.senses.answers.view import SenseView  # absent from boards without senses
-
-    config, failing = board.config, board.sampling.failing if board.sampling else tuple
-    settings = config.table("senses"), config.get("senses.share"), config.get("senses.tokens")
-    view = SenseView(board.senses, board.sense_watch, board.sense_limits, board.clock, *settings, failing)
-    if board.model:
-        _add_tool(board, view.tool())
-    return view
 
 
 def model(board, tls, addresses):

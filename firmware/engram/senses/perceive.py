@@ -15,7 +15,7 @@ _NOW = const(60)  # seconds within which what was perceived needs no time of its
 SOURCE = "sense"
 
 
-def perceive(board, caption: str, kind: str, at: int, media: str) -> str:
+def perceive(clock, journal, records, caption: str, kind: str, at: int, media: str) -> str:
     """Keep a caption; the id of the turn or of the memory. ArgumentError says what would be right."""
     if not isinstance(caption, str) or not caption.strip() or len(caption) > _CAPTION_CHARS:
         raise ArgumentError("caption", "must say in 1 to %d characters what is there." % _CAPTION_CHARS)
@@ -27,19 +27,19 @@ def perceive(board, caption: str, kind: str, at: int, media: str) -> str:
     if not is_text or not is_printable_ascii(media) or "]" in media:
         raise ArgumentError("media", "must be a reference of at most %d printable ASCII characters." % _MEDIA_CHARS)
     shown = " ".join(printable(caption).split())
-    moment, is_known = at or board.clock.now(), board.clock.known
+    moment, is_known = at or clock.now(), clock.known
     if kind == "event":
-        marks = [mark for mark in (board.clock.minute(moment) if is_known else "", media) if mark]
-        return _keep_event(board, shown + (" (%s)" % ", ".join(marks) if marks else ""))
-    is_now = not is_known or -_NOW <= board.clock.now() - moment <= _NOW
-    marks = [kind, "" if is_now else board.clock.minute(moment), media]
+        marks = [mark for mark in (clock.minute(moment) if is_known else "", media) if mark]
+        return _keep_event(clock, records, shown + (" (%s)" % ", ".join(marks) if marks else ""))
+    is_now = not is_known or -_NOW <= clock.now() - moment <= _NOW
+    marks = [kind, "" if is_now else clock.minute(moment), media]
     said = "[%s] %s" % (", ".join([mark for mark in marks if mark]), shown)
-    return "t%d" % board.journal.add(OWNER, "user", OWNER.principal, said)
+    return "t%d" % journal.add(OWNER, "user", OWNER.principal, said)
 
 
-def _keep_event(board, content: str) -> str:
+def _keep_event(clock, records, content: str) -> str:
     """Keep a memory of an event; not compared with others, which only look alike."""
     values = {"content": content, "tags": ["event"], "type": "event", "source": SOURCE}
-    checked = {name: fields.check(name, value, board.records.limit) for name, value in values.items()}
-    checked.update({"scope": own_scope(OWNER), "created": board.clock.now()})
-    return board.records.keep((Draft("", checked, [], "", 0),))[0]
+    checked = {name: fields.check(name, value, records.limit) for name, value in values.items()}
+    checked.update({"scope": own_scope(OWNER), "created": clock.now()})
+    return records.keep((Draft("", checked, [], "", 0),))[0]

@@ -88,6 +88,10 @@ OPERATIONS = (
     ("GET", "/v1/people/{who}/boards/{device}/memories"),
     ("GET", "/v1/people/{who}/boards/{device}/days"),
     ("GET", "/v1/people/{who}/search"),
+    ("GET", "/v1/boards/{device}/senses"),
+    ("GET", "/v1/boards/{device}/senses/{sense}/events"),
+    ("GET", "/v1/boards/{device}/senses/{sense}/readings"),
+    ("GET", "/v1/boards/{device}/senses/{sense}/export"),
     ("GET", "/v1/boards/{device}/trash"),
     ("POST", "/v1/boards/{device}/trash"),
 )

@@ -1,9 +1,11 @@
 """What a prompt shows of the senses: what is unusual and the latest readings, and readings of when something was."""
 
 import json
+import sys
 
 from board import ANN, ROOM, Board, Script, build_prompt, messages_of
 from engram import text
+from engram.lazy import unload
 from engram.llm.types import Call
 from engram.memory.access import OWNER, Caller
 from perceiving import NOW, house
@@ -123,6 +125,22 @@ async def test_a_question_for_something_else_gets_no_readings_of_that_time():
     board = await _called("About the piano.")
     await say(board, "what did Anna call about?")
     assert "at t3" not in board.model.requests[0][-1]
+
+
+async def test_a_question_for_readings_alone_gets_none_of_other_times():
+    board = await _called("Cold.")
+    board.journal.add(OWNER, "user", "owner", "it was cold outside, I took the warm coat")
+    board.journal.begin(OWNER)
+    await say(board, "how cold is it outside?")
+    assert "- at t" not in board.model.requests[0][-1]
+
+
+def test_a_message_that_asks_nothing_loads_no_code_for_questions():
+    board = house("ok")
+    unload("senses.answers.questions")
+    unload("senses.answers.summary")
+    assert _block(board, "the bedroom is cold, I close the door")
+    assert not [name for name in sys.modules if name[-18:] in (".answers.questions", "s.answers.summary")]
 
 
 async def test_others_get_no_readings_of_that_time():

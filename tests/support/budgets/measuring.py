@@ -41,7 +41,9 @@ APART = {
     "tools": "modules of tools",
     "timers": "modules of timers",
     "senses": "modules of senses",
+    "senses/answers": "modules of senses",
     "senses/events": "modules of senses",
+    "senses/answers": "modules of senses, answers",
 }
 """Packages that are loaded only where they are used, and the budgets that they have of their own."""
 

@@ -5,8 +5,7 @@ It travels with the last message, since it changes each turn. Names of senses ar
 
 from engram import text
 from engram.compat import const
-from engram.senses.answers import questions
-from engram.senses.answers.summary import latest
+from engram.senses.answers import recalled
 from engram.senses.events.wording import describe
 
 _OPEN = const("<senses>")
@@ -22,16 +21,15 @@ def make(view, caller, said: str, items) -> str:
     if not budget or not clock.known:
         return ""
     beside = _Lines(budget)
-    for line in questions.beside(view, caller, said, items):
+    for line in recalled.beside(view, caller, said, items):
         beside.add(line)
     lines = _Lines(budget - text.tokens(_OPEN + _RULE + _CLOSE) - 2)
     for fields, sense in view.open_events(caller):
         lines.add("unusual since %s: %s (%s)" % (clock.minute(fields["start"]), describe(fields, sense), fields["id"]))
     shown = 0
     for sense in view.visible(caller):
-        found = latest(view.senses, clock, sense) if sense.at else None
-        if found and clock.now() - found[0] < _STALE and shown < _MOST_LATEST:
-            shown += lines.add("%s: %s (%s)" % (sense.name, sense.text(found[1]), clock.minute(found[0])[11:]))
+        if clock.now() - sense.at < _STALE and shown < _MOST_LATEST:
+            shown += lines.add("%s: %s (%s)" % (sense.name, sense.text(sense.last), clock.minute(sense.at)[11:]))
     if not lines.found and not beside.found:
         return ""
     return "\n".join([_OPEN, _RULE] + beside.found + lines.found + [_CLOSE])

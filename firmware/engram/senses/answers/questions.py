@@ -1,18 +1,18 @@
 """Questions about readings, answered without a model: "how warm was it last night?", 门昨天什么时候开过.
 
 A question is answered if all its words are of senses, of what they measure and of times. Where others are left over, as in
-"was it cold when Anna called?", the memory has to find the time first, and `beside` adds the readings of then.
+"was it cold when Anna called?", the memory has to find the time first: see recalled.py.
 """
 
 from collections import namedtuple
 
 from engram.compat import const
 from engram.senses.answers import words
+from engram.senses.answers.recalled import about_of
 from engram.senses.answers.sentences import Sentences
 from engram.senses.answers.summary import (
     finest_level,
     first_day,
-    hour_at,
     last_before,
     latest,
     phases,
@@ -21,16 +21,15 @@ from engram.senses.answers.summary import (
     summarize,
 )
 from engram.senses.answers.times import Span, day_span, span_of
-from engram.senses.values import MINUTE, value_text
+from engram.senses.values import MINUTE
 
 _MOST = const(4)  # senses of one answer
-_MOST_ITEMS = const(3)  # of what was found, whose readings are looked up
-_MOST_NAMED = const(2)  # senses that are looked up for each
 _LAST_DAYS = const(14)  # in which it is looked for when something was open last
 _DAY = const(86400)
 _PAST = const(" was were did had been ")
 _WIDE_PAST = const("过|昨|上次|了吗|曾")
 _LAST = const("上次|最后一次|最近一次")
+_STATES = ("open", "clos", "shut", "on", "off", "ring", "move", "")  # how words begin that "last" goes with
 _OFTEN = const("几次|多少次")
 
 Asked = namedtuple("Asked", "about span is_past is_last is_count is_open")
@@ -38,7 +37,7 @@ Asked = namedtuple("Asked", "about span is_past is_last is_count is_open")
 
 def find(view, caller, said: str):
     """What a text Asked for, None if it is no question for the senses that a caller may see, or not for them alone."""
-    about = _about(view, caller, said)
+    about = about_of(view, caller, said)
     if about is None or about.rest:
         return None
     plain = words.plain_words(said)
@@ -57,22 +56,6 @@ def _is_last(plain: list) -> bool:
         if word == "last" and (plain[at + 1 : at + 2] == ["time"] or " ".join(plain[at + 1 : at + 2])[:4] in _STATES):
             return True
     return False
-
-
-_STATES = ("open", "clos", "shut", "on", "off", "", "ring", "move")
-
-
-def _about(view, caller, said: str):
-    if not words.asks(said):
-        return None
-    visible = view.visible(caller)
-    if not visible:
-        return None
-    about = words.about(said, visible, [sense.number for sense in visible if view.is_switch(sense)])
-    if not about.senses:
-        return None
-    ours = [sense for sense in about.senses if not view.is_aside(sense)]
-    return words.About(ours or about.senses, *about[1:])
 
 
 def answer(view, caller, said: str) -> str:
@@ -161,38 +144,3 @@ def _counted(view, say, sense, span) -> str:
     if not has_some:
         return _none(view, say, sense, span)
     return say.counted(sense, span, total // 10**sense.decimals, most, most_at, level)
-
-
-# --- readings beside what was remembered
-
-
-def memory_query(view, caller, said: str) -> str:
-    """What the memory is asked for a text: without the words of senses and times, if it has others besides."""
-    about = _about(view, caller, said)
-    return about.memory + "?" if about and about.memory else said
-
-
-def beside(view, caller, said: str, items) -> list:
-    """Lines with the readings at the times of what was found, best first, for a text that asks for some; [] for others."""
-    if not view.clock.known or not items:
-        return []
-    about = _about(view, caller, said)
-    if about is None:
-        return []
-    lines = []
-    for item in items[:_MOST_ITEMS]:
-        for sense in about.senses[:_MOST_NAMED]:
-            found = hour_at(view.senses, view.clock, sense, item.at)
-            if found:
-                lines.append(_line(view.clock, item, sense, found))
-    return lines
-
-
-def _line(clock, item, sense, found) -> str:
-    _, (_, low, high, mean, _), level = found
-    when = clock.minute(item.at)
-    span = "that hour" if level == 1 else "that day"
-    said = "at %s (%s): %s %s" % (item.id.partition("#")[0], when, sense.name, sense.text(mean))
-    if low == high:
-        return said
-    return said + ", %s to %s in %s" % (value_text(low, sense.decimals), value_text(high, sense.decimals), span)

@@ -12,6 +12,12 @@ _PACKAGE = const("senses.answers")
 _COUNTS = (("pin", "changes"), ("pin", "count"))
 
 
+def make_view(config, clock, senses, watch, limit_tool, sampling) -> "SenseView":
+    """The view of a board's senses; `sampling` reads the sensors of config.json, None if there are none."""
+    settings = config.table("senses"), config.get("senses.share"), config.get("senses.tokens")
+    return SenseView(senses, watch, limit_tool, clock, *settings, sampling.failing if sampling else tuple)
+
+
 class SenseView:
     """Reads `senses`; `watch` knows their events and limits, `limit_tool` sets limits.
 
@@ -85,6 +91,10 @@ class SenseView:
     def may_ask(self, caller, said: str) -> bool:
         """Whether a text asks for readings of senses that the caller may see, and for nothing else."""
         with lazy(_PACKAGE):
+            from engram.senses.answers import words
+
+            if not words.asks(said):
+                return False
             from engram.senses.answers import questions
 
             return questions.find(self, caller, said) is not None
@@ -99,16 +109,16 @@ class SenseView:
     def memory_query(self, caller, said: str) -> str:
         """What the memory is asked for a text: of "was it cold when Anna called?" that is "Anna called"."""
         with lazy(_PACKAGE):
-            from engram.senses.answers import questions
+            from engram.senses.answers import recalled
 
-            return questions.memory_query(self, caller, said)
+            return recalled.memory_query(self, caller, said)
 
     def beside(self, caller, said: str, items) -> list:
         """Lines with the readings at the times of what was found for a text, if it asks for some."""
         with lazy(_PACKAGE):
-            from engram.senses.answers import questions
+            from engram.senses.answers import recalled
 
-            return questions.beside(self, caller, said, items)
+            return recalled.beside(self, caller, said, items)
 
     def block(self, caller, said: str, items) -> str:
         """The block of a prompt, "" if there is nothing that the caller may see."""
