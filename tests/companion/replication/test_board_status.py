@@ -96,7 +96,8 @@ def test_what_a_newer_board_tells_beside_is_passed_over():
 
 @pytest.mark.parametrize(
     "item", ["run", ["run"], ["run", 1, 2], [1, 1], {"run": 1}, None, ["run", "1"], ["run", True], ["run", None],
-             ["run", 1.5], ["flash", [1]], ["pins", "on"], ["pins", [1]], ["pins", {"a": 1.5}], ["pins", {"a": [1]}], ["firmware", 3], ["model_problem", None], ["telegram", "dancing"]],
+             ["run", 1.5], ["flash", [1]], ["pins", "on"], ["pins", [1]],
+             ["pins", {"a": 1.5}], ["pins", {"a": [1]}], ["firmware", 3], ["model_problem", None], ["telegram", "dancing"]],
 )  # fmt: skip
 def test_a_figure_of_another_form_is_refused_in_a_sentence(item: Any):
     with pytest.raises(Refused, match=r"a status has another form, .*: the board's firmware is at fault"):

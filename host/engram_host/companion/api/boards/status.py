@@ -107,9 +107,8 @@ def _shown(store: CompanionStore, device: str, flash_percent: int) -> BoardStatu
     status = told.status if told else None
     figures = None
     if status:
-        figures = BoardFigures.model_validate(
-            asdict(status) | {"flash_percent": status.flash_percent, "pins": status.pin_values}
-        )
+        more = {"flash_percent": status.flash_percent, "pins": status.pin_values}
+        figures = BoardFigures.model_validate(asdict(status) | more)
     warnings: list[str] = [*board_warnings(status, flash_percent)]
     return BoardStatusShown(
         name=known.name, heard=known.heard, told=told.at if told else 0, figures=figures, warnings=warnings
