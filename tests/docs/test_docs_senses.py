@@ -65,7 +65,7 @@ def test_the_model_sees_the_block_and_asks_as_the_page_says():
     assert _heard(board, message) == printed
     assert board.model
     first, second = board.model.requests
-    assert fences(section(read(PAGE), "## With a model"), "text")[0].text.rstrip() in first[-1]
+    assert fences(section(read(PAGE), "## With a model"), "text")[0].text[:-1] in first[-1]
     lowest = json.loads(second[-1])["result"]["lowest"]
     assert lowest["value"] in printed and lowest["at"][11:] in printed
 
