@@ -192,10 +192,10 @@ class Board:
         """What keeps readings: made when the first one comes, or at the start if there are some already."""
         if self.senses is None:
             with lazy("build_senses"):
-                from engram.build_senses import add_senses  # absent from boards without senses
+                from engram.build_senses import add_senses
 
                 add_senses(self)
-        return self.senses  # type: ignore[reportReturnType]
+        return self.senses  # type: ignore[reportReturnType]  it is set now
 
     def find_timers(self) -> "Timers":
         """What is said, called or asked at a time: made with the first of them."""
@@ -214,7 +214,10 @@ class Board:
         """What holds a person's own tools: made when the first one is added."""
         toolbox = self.toolbox
         if toolbox is None:
-            toolbox = self.toolbox = _wired(self, "toolbox")
+            with lazy("build_tools"):
+                from engram.build_tools import toolbox as make_toolbox
+
+                toolbox = self.toolbox = make_toolbox(self)
         return toolbox
 
     def read_pin(self, name: str):

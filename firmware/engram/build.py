@@ -80,7 +80,7 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
 def _add_hands_and_senses(board: Board) -> None:
     """Add the pins, senses and timers that the settings name, or that the flash has."""
     if board.config.table("pins"):
-        from engram.build_turn import add_pins  # absent from boards without pins
+        from engram.build_tools import add_pins  # absent from boards without pins
 
         add_pins(board)
     memory = board.folder + "/memory"

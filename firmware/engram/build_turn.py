@@ -4,7 +4,6 @@ from engram import files
 from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
 
-_TOOLS_SHARE = const(8)  # of the model's window, the part that a person's own tools may take
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
 
 
@@ -59,35 +58,20 @@ def tools(board):
     return Tools(board.config, board.clock, *memory, board.confirmations, _remote_recall(board, recall), board.toolbox)
 
 
-def toolbox(board):
-    """What holds a person's own tools."""
-    from engram.agent import schemas  # likewise
-    from engram.tools.toolbox import Toolbox  # absent from boards without tools of their own
-
-    names = [tool.name for mode in ("full", "lightweight") for tool in schemas.tools(mode)]
-    names += ["timer", "sense_recall", "sense_limit"]
-    return Toolbox(tuple(names), board.check_arguments, board.config.get("llm.context_tokens") // _TOOLS_SHARE)
-
-
-def add_pins(board):
-    """Open the pins of config.json, and add the tools over them."""
-    from engram.tools import pins  # absent from boards without pins
-
-    board.pins = pins.open_pins(board.config.table("pins"), board.folder)
-    try:
-        for tool in pins.tools(board.pins):
-            board.find_toolbox().add(tool)
-    except ArgumentError as error:
-        raise ConfigError("pins", "take shorter names and notes: " + error.problem) from None
-
-
 def offline(board):
     """What answers plain commands without a model."""
     from engram.agent.offline import Offline  # likewise
 
     memory = board.records, board.make_recall(), board.forgetting
     mode = board.config.get("mode")
-    parts = board.reminders, board.find_timers, _limit_rule(board), board.remote_search(), board.seen_help, board.notes
+    parts = (
+        board.reminders,
+        board.find_timers,
+        _limit_rule(board),
+        board.remote_search(),
+        board.seen_help,
+        board.notes,
+    )
     return Offline(*memory, *parts, mode, board.sense_view)
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from engram.memory.records.fields import SOURCES
+from engram_host.companion.board_settings.table import SECTIONS, all_settings
 from engram_host.companion.page.catalog import NAMES, choose_language, load_catalogs
 from engram_host.companion.page.said import TABLES
 
@@ -57,6 +59,13 @@ def test_each_text_that_is_named_is_there():
             key in keys or f"{key}.one" in keys or any(each.startswith(key) for each in keys if key.endswith("."))
         )
         assert is_there, key
+
+
+def test_what_the_firmware_names_has_a_text():
+    """A new setting, or a new source of memories, must not take a view away."""
+    wanted = {f"memory_source.{source}" for source in SOURCES} | {f"setting.{name}" for name in all_settings()}
+    wanted |= {f"section.{section}" for section in SECTIONS}
+    assert wanted - set(KEYS) == set()
 
 
 def test_each_text_is_named_somewhere():

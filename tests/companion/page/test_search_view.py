@@ -36,7 +36,7 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
             kitchen.keep(f"{HOSTILE} the parrot number {number}")
             kitchen.sync()  # more of such long lines would not fit into one message
         kitchen.sync()
-        shed = Sent(companion.posted, "shed", board="b2")
+        shed = Sent(companion.posted, "shed", board="b2", zone=90)
         shed.keep("tea for the shed")
         shed.sync()
         wait_until("the folder is read", lambda: companion.client.get("/v1/folders").json()[0]["passages"])
@@ -67,6 +67,12 @@ def test_a_search_of_all_boards_names_each_ones_hits_with_links(browser: PageCli
     view = browser.open("/search?q=tea")
     assert set(hits(view)) == {"/boards/kitchen/days?turn=t1", "/boards/shed/memories/m1"}
     assert "Bob's secret" not in view.words
+
+
+@pytest.mark.parametrize("path", ["/search?q=tea", "/boards/shed/search?q=tea"])
+def test_the_time_of_a_hit_has_its_boards_zone(browser: PageClient, path: str):
+    zones = {each.get("data-zone") for each in browser.open(path).all("time")}
+    assert "90" in zones and None not in zones
 
 
 def test_a_search_of_one_board_finds_that_ones_alone(browser: PageClient):

@@ -4,6 +4,7 @@ import gzip
 import itertools
 import json
 import re
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -17,6 +18,7 @@ from engram_host.companion.page.navigation import NAVIGATION
 from engram_host.companion.page.page import HEADERS, POLICY
 from page_client import PageClient, Parsed
 from peers import Companion
+from perceiving_board import PerceivingBoard
 from sending import Sent
 from view_checks import EVIL, VIEW_BYTES, check_is_own
 
@@ -60,6 +62,9 @@ VIEWS = [
     "/boards/kitchen/days/2026-11-21",
     "/boards/kitchen/days/2026-11-21?one=true",
     "/boards/kitchen/import",
+    "/boards/kitchen/senses",
+    "/boards/kitchen/senses?days=366",
+    "/boards/kitchen/senses/%3Cb%3E%22%26/x?days=7",
 ]
 PROBLEMS = [
     ("/boards/nobody", 404),
@@ -79,6 +84,9 @@ PROBLEMS = [
     ("/boards/kitchen/days?turn=t999", 404),
     ("/boards/nobody/import", 404),
     ("/boards/kitchen/import/0123456789abcdef", 404),
+    ("/boards/nobody/senses", 404),
+    ("/boards/kitchen/senses/nothing", 404),
+    ("/boards/kitchen/senses?days=0", 422),
     ("/nothing-here", 404),
     ("/static/nothing", 404),
 ]
@@ -101,9 +109,20 @@ def kitchen(companion: Companion) -> Sent:
         "status",
         items=[["flash_size", 9], *([name, EVIL] for name in ("firmware", "mode", "reset", "model", "model_problem"))],
     )
+    perceive(board)
     companion.client.post("/v1/people/approve", json={"who": "telegram:1", "name": "evil"})
     companion.client.post("/v1/people/rename", json={"who": "evil", "name": EVIL[:40]})
     return board
+
+
+def perceive(board: Sent) -> None:
+    """Let a board have a sense whose name and unit are markup, with readings of today and an event of a kind like that."""
+    with tempfile.TemporaryDirectory() as folder:
+        perceiving = PerceivingBoard(board, Path(folder), int(time.time()) // 60 * 60 - 7200)
+        perceiving.perceive('<b>"&/x', [20, 21, 20.5] * 40, unit="<i>&")
+        perceiving.tell()
+        event = {"id": "e1", "sense": 0, "kind": "<u>", "start": perceiving.now - 900, "value": 261}
+        board.ask("events", epoch=board.epoch, items=[event])
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ PAGE = "docs/design/README.md"
 COMPANION = ROOT / "host" / "engram_host" / "companion"
 TOP = ("app", "api", "repl")
 """Modules beside the ground that are layers of their own."""
-WIRING = ("board", "build", "build_turn", "build_timers", "build_senses", "handlers")
+WIRING = ("board", "build", "build_turn", "build_tools", "build_senses", "build_timers", "handlers")
 """Modules that belong to the app: it may import everything."""
 GROUND = ("text",)
 """Packages of the ground."""

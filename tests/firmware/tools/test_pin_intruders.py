@@ -8,7 +8,7 @@ fakes.install()
 
 from board import Board, Script  # noqa: E402
 from channel import LinkNetwork, Network, message  # noqa: E402
-from engram.build_turn import add_pins  # noqa: E402
+from engram.build_tools import add_pins  # noqa: E402
 from engram.errors import EngramError  # noqa: E402
 from engram.llm.types import Call  # noqa: E402
 from engram.memory.access import OWNER, Caller  # noqa: E402

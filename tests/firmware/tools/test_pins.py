@@ -8,7 +8,7 @@ fakes.install()
 
 from board import Board, error_of, lines_of  # noqa: E402
 from engram.agent.agent import Turn  # noqa: E402
-from engram.build_turn import add_pins  # noqa: E402
+from engram.build_tools import add_pins  # noqa: E402
 from engram.errors import ConfigError  # noqa: E402
 from engram.llm.types import Call  # noqa: E402
 from engram.memory.access import OWNER, Caller  # noqa: E402

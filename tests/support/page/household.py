@@ -4,6 +4,8 @@ Each text that a person, a model or a file could have written passes through a f
 hostile_texts.py puts something into it that would be markup, if a view let it.
 """
 
+import math
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,6 +18,7 @@ from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.store import open_store
 from engram_host.companion.types import Hello, LogState, Sender
 from page_client import PageClient
+from perceiving_board import HOUR, PerceivingBoard
 from sending import Sent
 from server_process import CompanionProcess
 
@@ -143,6 +146,7 @@ def fill_household(companion: CompanionProcess, now: int, write: Write = plainly
     house.kitchen.sync()
     _tell_status(house.kitchen, write)
     _send_notes(house.kitchen, now, write)
+    _perceive(house.kitchen, now, write)
     for days, text in (
         (12, "The saw is at the repair shop."),
         (5, "Screws are sorted by length."),
@@ -222,6 +226,32 @@ def _tell_status(board: Sent, write: Write, **more: int | str) -> None:
         figures[name] = write("label", str(figures[name])) if figures[name] else ""
     items = [[name, value] for name, value in figures.items()]
     board.ask("status", items=items)
+
+
+def _perceive(board: Sent, now: int, write: Write) -> None:
+    """Two senses over a week: a cellar that was cold one night, and a door."""
+    hours = range(7 * 24)
+    with tempfile.TemporaryDirectory() as folder:
+        perceiving = PerceivingBoard(board, Path(folder), now // HOUR * HOUR - len(hours) * HOUR)
+        for hour in hours:
+            warm = 11.5 + 2.5 * math.sin((hour - 9) * math.pi / 12) - (6 if 128 <= hour < 134 else 0)
+            for part in range(4):
+                perceiving.senses.observe(write("label", "cellar"), round(warm + part / 10, 1), "°C")
+                perceiving.senses.observe(write("label", "door"), int(hour % 24 in (7, 8, 18) and part < 2), "")
+                perceiving.now += HOUR // 4
+                perceiving.work()
+        begin = perceiving.now - (len(hours) - 128) * HOUR
+        perceiving.tell()
+        told = {
+            "id": "e1",
+            "sense": 0,
+            "kind": "low",
+            "start": begin,
+            "end": begin + 6 * HOUR,
+            "value": 31,
+            "limit": 50,
+        }
+        board.ask("events", epoch=board.epoch, items=[told])
 
 
 def _send_notes(board: Sent, now: int, write: Write) -> None:

@@ -51,6 +51,8 @@ VIEWS = (
     PageView("file", "/search/file?path=MEMORY.md&board=kitchen"),
     PageView("days", "/boards/kitchen/days"),
     PageView("day", "/boards/kitchen/days/{day}"),
+    PageView("senses", "/boards/kitchen/senses"),
+    PageView("sense", "/boards/kitchen/senses/cellar?days=7"),
     PageView("import", "/boards/kitchen/import"),
     PageView("import-one", "/boards/kitchen/import/{import_id}"),
     PageView("settings", "/boards/kitchen/settings"),

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -19,6 +19,7 @@ from engram_host.companion.store.line_quota import DAY_SECONDS
 from engram_host.companion.store.page.types import BoardQuery, BoardRow
 from engram_host.companion.types import Device
 from engram_host.sentences import Sentence
+from engram_host.time_zones import BoardZone
 
 BoardState = Literal["connected", "away"]
 
@@ -82,6 +83,10 @@ class BoardOverviews:
         """One board as a list shows it. UnknownDevice, StoreUnavailable."""
         return await asyncio.to_thread(self._summary, name)
 
+    async def zones(self, names: Iterable[str]) -> dict[str, BoardZone]:
+        """The time zones of those of some boards that are known. StoreUnavailable."""
+        return await asyncio.to_thread(self._zones, [*names])
+
     async def overview(self, name: str, days: int = DAYS) -> BoardOverview:
         """One board with figures of the last days. UnknownDevice, StoreUnavailable."""
         return await asyncio.to_thread(self._overview, name, days)
@@ -99,6 +104,10 @@ class BoardOverviews:
         if row is None:
             raise UnknownDevice(name)
         return self._summaries([row], int(time.time()))[0]
+
+    def _zones(self, names: Sequence[str]) -> dict[str, BoardZone]:
+        rows = (self._store.board_row(name) for name in names)
+        return {row.name: row.zone for row in rows if row}
 
     def _summaries(self, rows: Sequence[BoardRow], now: int) -> Sequence[BoardSummary]:
         damaged: dict[str, int] = {}

@@ -30,11 +30,13 @@ from engram_host.companion.page.views import (
     people,
     personal,
     search,
+    senses,
     settings,
     sign_in,
 )
 from engram_host.companion.personal.service import PersonalMemory
 from engram_host.companion.search_service import SearchService
+from engram_host.companion.senses.service import ReadingService
 
 _PROGRAMS = ("/v1/", "/gateway/", "/metrics", "/openapi.json")
 _KEPT = "public, max-age=31536000, immutable"
@@ -52,6 +54,7 @@ class PageBackend(health.HealthBackend, Protocol):
     people: PeopleService
     board_settings: BoardSettingsService
     personal: PersonalMemory
+    readings: ReadingService
 
 
 def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
@@ -66,6 +69,7 @@ def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
         imports.make_router(page, companion.imports, companion.overviews),
         days.make_router(page, companion.overviews.journal, companion.memories.sessions),
         search.make_router(page, companion.search, companion.absences, companion.overviews),
+        senses.make_router(page, companion.readings),
         settings.make_router(page, companion.overviews, companion.board_settings),
         people.make_router(page, companion.people),
         personal.make_router(page, companion.personal),

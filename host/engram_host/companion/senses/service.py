@@ -24,6 +24,7 @@ from engram_host.companion.store.senses.types import (
     StoredEvent,
     StoredSense,
 )
+from engram_host.companion.types import Device
 from engram_host.time_zones import BoardZone
 
 Level = Literal["minute", "hour", "day"]
@@ -70,6 +71,10 @@ class ReadingService:
 
     def __init__(self, store: CompanionStore):
         self._store = store
+
+    async def device(self, name: str) -> Device:
+        """A board."""
+        return await asyncio.to_thread(self._store.device, name)
 
     async def senses(self, device: str) -> list[StoredSense]:
         """The senses of a board."""

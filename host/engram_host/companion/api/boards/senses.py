@@ -82,7 +82,7 @@ def make_sense_router(readings: ReadingService) -> APIRouter:
         """The senses of a board."""
         return [_sense(each) for each in await readings.senses(device)]
 
-    @router.get("/{sense}/readings", **rules)
+    @router.get("/{sense:path}/readings", **rules)
     async def series(
         device: DeviceName,
         sense: SenseName,
@@ -104,7 +104,7 @@ def make_sense_router(readings: ReadingService) -> APIRouter:
             events=[_event(found.sense, each) for each in found.events],
         )
 
-    @router.get("/{sense}/events", **rules)
+    @router.get("/{sense:path}/events", **rules)
     async def events(
         device: DeviceName,
         sense: SenseName,
@@ -118,7 +118,7 @@ def make_sense_router(readings: ReadingService) -> APIRouter:
         return [_event(known, each) for each in found]
 
     @router.get(
-        "/{sense}/export",
+        "/{sense:path}/export",
         response_class=StreamingResponse,
         responses={200: {"content": {LINES: {}}, "description": "JSON Lines: a line for each minute, hour or day"}},
         **rules,

@@ -2,7 +2,6 @@
 
 import secrets
 from dataclasses import dataclass, replace
-from datetime import date
 from html import escape
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
@@ -10,7 +9,6 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from engram.clock import days_from_civil
 from engram.memory.records.fields import IMPORTANCE, SOURCES, TYPES
 from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.memories.changes import KEY_PATTERN
@@ -20,7 +18,7 @@ from engram_host.companion.memories.types import MemoryQuery, MemorySort, Memory
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.fitting import count_pages
 from engram_host.companion.page.page import Page, view
-from engram_host.time_zones import BoardZone
+from engram_host.companion.page.typed_days import day_seconds
 
 AT_ONCE = 25
 """Memories of one view."""
@@ -157,8 +155,9 @@ class MemoryList:
     ) -> Response:
         """A page of the list, with the filters and the latest changes; of the trash what the board said of it."""
         board = await self._overviews.summary(device)
-        since, until = (_day_begins(day, board.row.zone) for day in days)
-        query = _with_times(query, since, until + 86400 if until else 0, at)
+        zone = board.row.zone
+        since, until = day_seconds(days[0], zone), day_seconds(days[1], zone, 1)  # with that day
+        query = _with_times(query, since, until, at)
         found = await self._browser.page(device, query)
         trash = await self._trash.latest(device) if state == "trash" else TrashListing()
         if state == "trash":
@@ -204,15 +203,6 @@ def _is_filtered(query: MemoryQuery) -> bool:
 
 def _with_times(query: MemoryQuery, since: int, until: int, at: int) -> MemoryQuery:
     return replace(query, since=since, until=until, limit=AT_ONCE, offset=(at - 1) * AT_ONCE)
-
-
-def _day_begins(day: str, zone: BoardZone) -> int:
-    """When a day begins in a zone, in Unix seconds; 0 for none, or for one that no calendar has."""
-    try:
-        parsed = date.fromisoformat(day)
-    except ValueError:
-        return 0
-    return max(0, zone.start_of(days_from_civil(parsed.year, parsed.month, parsed.day)))
 
 
 def make_router(page: Page, overviews: BoardOverviews, services: MemoryServices) -> APIRouter:

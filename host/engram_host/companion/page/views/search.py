@@ -1,16 +1,13 @@
 """Search: in all boards and folders, or in one board; each score explained, and why something is not there."""
 
 from dataclasses import dataclass
-from datetime import date
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
-from starlette.exceptions import HTTPException
 
-from engram.clock import days_from_civil
 from engram.errors import EngramError
 from engram.memory.access import Caller
 from engram.memory.confidence import CERTAIN, WEAK
@@ -21,6 +18,7 @@ from engram_host.companion.overview.absence import Absence, AbsenceFinder
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.fitting import cut_text, html_bytes, take_fitting
 from engram_host.companion.page.page import Page, is_part, view
+from engram_host.companion.page.typed_days import day_seconds
 from engram_host.companion.search.request import MOST_HITS, MOST_QUERY, Explanation, Hit, SearchResult
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.types import DEVICE_NAME
@@ -176,9 +174,12 @@ class SearchView:
         """What the template of the results has, of the hits after some."""
         parts: list[str] = []
         size = 0
-        for rank, hit in list(enumerate(result.hits, 1))[form.after : form.after + AT_ONCE]:
+        hits = list(enumerate(result.hits, 1))[form.after : form.after + AT_ONCE]
+        zones = await self._overviews.zones({hit.device for _, hit in hits})
+        for rank, hit in hits:
             shown = await self._shown(rank, hit)
-            part = self._page.part(request, "parts/search_hit.html", shown=shown, device=device)
+            zone = zones.get(hit.device)
+            part = self._page.part(request, "parts/search_hit.html", shown=shown, device=device, zone=zone)
             size += len(part.encode())
             if parts and size > MOST_BYTES:
                 break
@@ -229,8 +230,8 @@ class SearchView:
 def _options(form: SearchForm, device: str, zone: BoardZone) -> dict[str, Any]:
     """The options of a search; a day is one of the board, of all boards one in UTC. HTTPException."""
     options: dict[str, Any] = {"query": form.query, "history": form.history, "folders": not device}
-    options["since"] = _seconds(form.since, zone)
-    options["until"] = _seconds(form.until, zone, 1)  # with that day
+    options["since"] = day_seconds(form.since, zone)
+    options["until"] = day_seconds(form.until, zone, 1)  # with that day
     if form.tag.strip():
         options["tags"] = (form.tag.strip(),)
     if form.kind:
@@ -238,17 +239,6 @@ def _options(form: SearchForm, device: str, zone: BoardZone) -> dict[str, Any]:
     if form.words:
         options["meaning"] = False
     return options
-
-
-def _seconds(day: str, zone: BoardZone, days_after: int = 0) -> int:
-    """The Unix seconds at which a day begins in a zone, or one some days after it; 0 for none. HTTPException."""
-    if not day:
-        return 0
-    try:
-        begin = date.fromisoformat(day)
-    except ValueError:
-        raise HTTPException(422, f"there is no day {day}") from None
-    return max(1, zone.start_of(days_from_civil(begin.year, begin.month, begin.day) + days_after))
 
 
 def _address(hit: Hit) -> str:

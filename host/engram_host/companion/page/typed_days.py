@@ -1,0 +1,19 @@
+"""Days that a person has typed into a filter."""
+
+from datetime import date
+
+from starlette.exceptions import HTTPException
+
+from engram.clock import days_from_civil
+from engram_host.time_zones import BoardZone
+
+
+def day_seconds(day: str, zone: BoardZone, days_after: int = 0) -> int:
+    """The Unix seconds at which a day begins in a zone, or one some days after it; 0 for none. HTTPException."""
+    if not day:
+        return 0
+    try:
+        begin = date.fromisoformat(day)
+    except ValueError:
+        raise HTTPException(422, f"there is no day {day}") from None
+    return max(1, zone.start_of(days_from_civil(begin.year, begin.month, begin.day) + days_after))

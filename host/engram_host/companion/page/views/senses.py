@@ -1,0 +1,95 @@
+"""What a board perceives: a plot of each sense, and one sense with its figures and events."""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from engram_host.companion.api.devices import DeviceName
+from engram_host.companion.page.page import Page, view
+from engram_host.companion.page.reading_plots import ReadingPlot, plot_readings
+from engram_host.companion.senses.service import ReadingService, Series
+from engram_host.companion.types import Device
+
+DAYS = (1, 7, 30, 366)
+_DAY_SECONDS = 86400
+_POINTS, _POINTS_OF_ONE = 60, 96
+"""Of each plot: a view with 16 of them is of some 60 KB."""
+
+Days = Annotated[int, Query(ge=1, le=3660)]
+
+
+@dataclass(frozen=True)
+class SensePlot:
+    """A sense with what was read in a time; `plot` is None if nothing was. `begin` and `end` are the ends of that time."""
+
+    series: Series
+    plot: ReadingPlot | None
+    begin: str
+    end: str
+
+    def value(self, number: float | None) -> str:
+        """A reading with its unit."""
+        if number is None:
+            return "–"
+        sense = self.series.sense
+        return f"{number:.{sense.decimals}f} {sense.unit}".rstrip()
+
+    @property
+    def latest(self) -> str:
+        """The latest known reading."""
+        sense = self.series.sense
+        return self.value(sense.number_of(sense.value) if sense.at else None)
+
+
+class SenseView:
+    """Shows readings."""
+
+    def __init__(self, readings: ReadingService):
+        self._readings = readings
+
+    async def all(self, device: Device, days: int) -> list[SensePlot]:
+        """The plots of all senses of a board."""
+        known = await self._readings.senses(device.name)
+        return list(await asyncio.gather(*(self.one(device, sense.name, days, _POINTS) for sense in known)))
+
+    async def one(self, device: Device, name: str, days: int, most: int = _POINTS_OF_ONE) -> SensePlot:
+        """The plot of one."""
+        until = int(time.time())
+        since = until - days * _DAY_SECONDS
+        series = await self._readings.series(device.name, name, since, until, None, most)
+        plot = plot_readings(series.points, series.events, since, until)
+        return SensePlot(series, plot, _label(device, since, days), _label(device, until, days))
+
+
+def make_router(page: Page, readings: ReadingService) -> APIRouter:
+    """Make the routes."""
+    router = page.router()
+    shown = SenseView(readings)
+
+    @router.get("/boards/{device}/senses", openapi_extra=view())
+    async def senses(request: Request, device: DeviceName, days: Days = 1) -> Response:
+        """All senses of a board over some days."""
+        found = await readings.device(device)
+        plots = await shown.all(found, days)
+        return page.render(request, "senses.html", page_key="boards", device=found, plots=plots, days=days, spans=DAYS)
+
+    @router.get("/boards/{device}/senses/{sense:path}", openapi_extra=view())
+    async def sense(
+        request: Request, device: DeviceName, sense: Annotated[str, Path(min_length=1, max_length=64)], days: Days = 1
+    ) -> Response:
+        """One sense over some days, with its figures and events."""
+        found = await readings.device(device)
+        one = await shown.one(found, sense, days)
+        return page.render(request, "sense.html", page_key="boards", device=found, one=one, days=days, spans=DAYS)
+
+    return router
+
+
+def _label(device: Device, at: int, days: int) -> str:
+    minutes = device.zone.offset_minutes(at)
+    there = datetime.fromtimestamp(at, UTC).astimezone(timezone(timedelta(minutes=minutes)))
+    return there.strftime("%H:%M" if days == 1 else "%Y-%m-%d")
