@@ -43,6 +43,7 @@ from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.api_key import ApiKey, find_api_key
 from engram_host.companion.gateway.proxy import Gateway
+from engram_host.companion.home_assistant.publisher import HomeAssistantPublisher, home_assistant_prefix
 from engram_host.companion.imports.service import ImportService
 from engram_host.companion.lockfile import Lease, in_url, reachable_host
 from engram_host.companion.memories.service import make_memory_services
@@ -135,6 +136,7 @@ class CompanionApp:
         self.imports = ImportService(store, self.conversations, settings.home, supervisor)
         self.board_settings = BoardSettingsService(self.conversations)
         self.readings = ReadingService(store)
+        self._home_assistant = HomeAssistantPublisher(store, home_assistant_prefix(settings.mqtt), supervisor)
         self.overviews = BoardOverviews(store, lambda: self.alerts.flash_percent)
         self.memories = make_memory_services(
             store, self.search.indexes, self.search.search, self.conversations, supervisor
@@ -244,6 +246,7 @@ class CompanionApp:
         await self.search.warm_indexes()
 
     async def _stop_mqtt(self) -> None:
+        await self._home_assistant.stop()
         if self.mqtt_client:
             await self.mqtt_client.stop()
         if self.door:
@@ -281,6 +284,8 @@ class CompanionApp:
         group = "" if self.broker else await asyncio.to_thread(broker_secret, self.store, GROUP)
         self.mqtt_client = MqttClient(url, login, answers, self.supervisor, group, self.door)
         self.mqtt_client.start()
+        if mqtt.url:
+            await self._home_assistant.start(self.mqtt_client.publish_retained)
         if not await self.mqtt_client.wait(_BROKER_SECONDS):
             _log.warning("%s Retrying in the background.", self.mqtt_client.problem)
 

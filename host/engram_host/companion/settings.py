@@ -45,6 +45,8 @@ class MqttSettings:
     port: int = setting(1883, "ENGRAM_MQTT_PORT", low=0, high=65535)
     certificate: str = setting("", "ENGRAM_MQTT_CERTIFICATE", high=500)
     key: str = setting("", "ENGRAM_MQTT_KEY", high=500)
+    home_assistant: bool = setting(False, "ENGRAM_MQTT_HOME_ASSISTANT")
+    home_assistant_prefix: str = setting("homeassistant", "ENGRAM_MQTT_HOME_ASSISTANT_PREFIX", high=100)
 
 
 @dataclass(frozen=True)

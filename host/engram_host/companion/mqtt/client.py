@@ -201,6 +201,17 @@ class MqttClient:
                 )
             await asyncio.sleep(FIRST_PAUSE)
 
+    async def publish_retained(self, topic: str, message: str) -> bool:
+        """Publish something that the broker keeps, an empty text removes it; whether it went out."""
+        if not self._ready.is_set() or self._client_now is None:
+            return False
+        try:
+            await self._client_now.publish(topic, message.encode(), qos=1, retain=True)
+        except aiomqtt.MqttError as error:
+            _log.info("%s was not published: %s", topic, error, extra={"repeat": "retained"})
+            return False
+        return True
+
     def _on_answer_done(self, task: asyncio.Task[None]) -> None:
         self._at_work.discard(task)
         self._room.release()

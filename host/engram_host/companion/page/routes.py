@@ -17,6 +17,7 @@ from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.overview.absence import AbsenceFinder
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.page import Page, wants_page
+from engram_host.companion.page.senses.view import make_router as make_sense_router
 from engram_host.companion.page.views import (
     board,
     boards,
@@ -30,7 +31,6 @@ from engram_host.companion.page.views import (
     people,
     personal,
     search,
-    senses,
     settings,
     sign_in,
 )
@@ -69,7 +69,7 @@ def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
         imports.make_router(page, companion.imports, companion.overviews),
         days.make_router(page, companion.overviews.journal, companion.memories.sessions),
         search.make_router(page, companion.search, companion.absences, companion.overviews),
-        senses.make_router(page, companion.readings),
+        make_sense_router(page, companion.readings),
         settings.make_router(page, companion.overviews, companion.board_settings),
         people.make_router(page, companion.people),
         personal.make_router(page, companion.personal),

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from engram_host.companion.errors import Refused
 from engram_host.companion.store.database import reads, writes
@@ -48,6 +49,15 @@ class SenseTables(SenseTable):
         return held_readings(rows, device)
 
     @reads
+    def lasting_events(self, rows: Rows) -> dict[str, list[StoredEvent]]:
+        """The events that have not ended, oldest first, by the board."""
+        found: dict[str, list[StoredEvent]] = {}
+        sql = f"SELECT device, {_EVENT} FROM sense_events WHERE ended = 0 ORDER BY device, number"
+        for device, *row, line in rows.run(sql):
+            found.setdefault(device, []).append(_event(row, line))
+        return found
+
+    @reads
     def sense_events(
         self, rows: Rows, device: str, sense: int = 0, since: int = 0, until: int = 1 << 40, limit: int = 100
     ) -> list[StoredEvent]:
@@ -58,4 +68,9 @@ class SenseTables(SenseTable):
             "ORDER BY started DESC, number DESC LIMIT ?"
         )
         found = rows.run(sql, (device, until, since, sense or device, limit))
-        return [StoredEvent(*row[:-1], fields=json.loads(row[-1])) for row in found]
+        return [_event(row, line) for *row, line in found]
+
+
+def _event(row: Sequence[Any], line: str) -> StoredEvent:
+    number, sense, kind, started, ended = row
+    return StoredEvent(number, sense, kind, started, ended, json.loads(line))

@@ -92,9 +92,13 @@ class SenseTable(DatabaseTable):
         return [StoredSense(*each) for each in found]
 
     @reads
-    def boards_with_senses(self, rows: Rows) -> list[str]:
-        """The names of the boards that have senses."""
-        return [name for (name,) in rows.run("SELECT DISTINCT device FROM senses WHERE replaced = 0 ORDER BY device")]
+    def senses_of_boards(self, rows: Rows) -> dict[str, list[StoredSense]]:
+        """The senses of all boards that have some, by the board."""
+        found: dict[str, list[StoredSense]] = {}
+        sql = f"SELECT device, {_SENSE} FROM senses WHERE replaced = 0 ORDER BY device, number"
+        for device, *each in rows.run(sql):
+            found.setdefault(device, []).append(StoredSense(*each))
+        return found
 
     @reads
     def reading_rows(self, rows: Rows, device: str, sense: int, level: int, first: int, last: int) -> list[Row]:

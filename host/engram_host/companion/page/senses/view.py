@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.page.page import Page, view
-from engram_host.companion.page.reading_plots import ReadingPlot, plot_readings
+from engram_host.companion.page.senses.plots import ReadingPlot, plot_readings
 from engram_host.companion.senses.service import ReadingService, Series
 from engram_host.companion.types import Device
 

@@ -1,0 +1,1 @@
+"""Senses of boards for Home Assistant."""

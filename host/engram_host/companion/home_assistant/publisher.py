@@ -1,0 +1,114 @@
+"""Keeps what Home Assistant is told of boards' senses at the broker: publishes what is new, and removes what has gone.
+
+Which topics hold something is noted in the database before they are published, so that they are emptied when a sense or a board
+has gone, or all of this is switched off, whatever was killed meanwhile.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable
+
+from engram_host.companion.errors import SettingError, StoreUnavailable
+from engram_host.companion.home_assistant.discovery import device_messages
+from engram_host.companion.settings import MqttSettings
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.supervisor import BackgroundTask, Supervisor
+
+_log = logging.getLogger("engram.home_assistant")
+
+LOOK_SECONDS = 5.0
+"""Between two looks for what has changed."""
+
+MOST_TOPICS = 20_000
+"""Four for each sense of each board: beyond that the rest is left out, and said in the log."""
+
+_TOPICS = "home_assistant.topics"
+"""The note with the topics that hold something."""
+
+PublishRetained = Callable[[str, str], Awaitable[bool]]
+"""Publishes a message that the broker keeps, an empty one removes it; whether it went out."""
+
+
+def home_assistant_prefix(mqtt: MqttSettings) -> str:
+    """Below which topic Home Assistant looks for what there is, "" if it is not told; SettingError."""
+    if not mqtt.home_assistant:
+        return ""
+    if not mqtt.url:
+        raise SettingError("mqtt.home_assistant", "needs mqtt.url: the broker that Home Assistant uses.")
+    prefix = mqtt.home_assistant_prefix.strip("/")
+    if not prefix or any(sign in prefix for sign in "+#$\0"):
+        raise SettingError("mqtt.home_assistant_prefix", "must be a topic such as homeassistant.")
+    return prefix
+
+
+class HomeAssistantPublisher:
+    """Publishes what `prefix` has to have below it; with no prefix it removes what is left of before, and ends."""
+
+    def __init__(self, store: CompanionStore, prefix: str, supervisor: Supervisor, look_seconds: float = LOOK_SECONDS):
+        self._store = store
+        self._prefix = prefix
+        self._supervisor = supervisor
+        self._look_seconds = look_seconds
+        self._published: dict[str, str] = {}
+        self._task: BackgroundTask | None = None
+
+    async def start(self, publish: PublishRetained) -> None:
+        """Begin to publish, or to remove what is left; StoreUnavailable."""
+        if self._prefix or await asyncio.to_thread(self._noted):
+            name = "mqtt home-assistant"
+            self._task = self._supervisor.start(name, lambda: self._run(publish), is_finite=not self._prefix)
+
+    async def stop(self) -> None:
+        """Publish nothing more; what was published stays."""
+        if self._task:
+            await self._task.stop()
+
+    async def _run(self, publish: PublishRetained) -> None:
+        while True:
+            try:
+                is_done = await self._update(publish)
+            except StoreUnavailable as problem:
+                _log.warning("what Home Assistant is told waits: %s", problem, extra={"repeat": "home assistant"})
+                is_done = False
+            if is_done and not self._prefix:
+                return
+            await asyncio.sleep(self._look_seconds)
+
+    async def _update(self, publish: PublishRetained) -> bool:
+        """Publish what has changed; whether all went out."""
+        wanted = await asyncio.to_thread(self._wanted) if self._prefix else {}
+        noted = await asyncio.to_thread(self._noted)
+        if wanted.keys() - noted:
+            noted |= wanted.keys()
+            await asyncio.to_thread(self._note, noted)
+        gone = noted - wanted.keys()
+        for topic in sorted(gone):
+            if not await publish(topic, ""):
+                return False
+            self._published.pop(topic, None)
+        if gone:
+            await asyncio.to_thread(self._note, noted - gone)
+        for topic, message in wanted.items():
+            if self._published.get(topic) != message:
+                if not await publish(topic, message):
+                    self._published.clear()  # another broker may be there next: it is told all
+                    return False
+                self._published[topic] = message
+        return True
+
+    def _wanted(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        events = self._store.lasting_events()
+        for device, senses in self._store.senses_of_boards().items():
+            found |= device_messages(self._prefix, device, senses, events.get(device, ()))
+            if len(found) > MOST_TOPICS:
+                _log.warning("not all senses are published: there are too many", extra={"repeat": "too many senses"})
+                break
+        return found
+
+    def _noted(self) -> set[str]:
+        return set(json.loads(self._store.get(_TOPICS) or "[]"))
+
+    def _note(self, topics: set[str]) -> None:
+        self._store.put(_TOPICS, json.dumps(sorted(topics)))
