@@ -16,6 +16,7 @@ from perceiving import MONDAY, NOW, house
 from turns import say
 
 PAGE = "docs/guides/senses-questions.md"
+MODEL = "## With a model"
 
 
 @pytest.fixture(autouse=True)
@@ -58,14 +59,14 @@ def test_readings_of_when_something_was_come_as_the_page_says():
 
 
 def test_the_model_sees_the_block_and_asks_as_the_page_says():
-    ((message, printed),) = _sessions("## With a model")
+    ((message, printed),) = _sessions(MODEL)
     arguments = {"name": "outside", "what": "extremes", "since": "2026-09-22", "until": "2026-09-22"}
     call = Call("c", "sense_recall", json.dumps(arguments))
     board = house(call, printed)
     assert _heard(board, message) == printed
     assert board.model
     first, second = board.model.requests
-    assert fences(section(read(PAGE), "## With a model"), "text")[0].text.rstrip() in first[-1]
+    assert fences(section(read(PAGE), MODEL), "text")[0].text[:-1] in first[-1]
     lowest = json.loads(second[-1])["result"]["lowest"]
     assert lowest["value"] in printed and lowest["at"][11:] in printed
 

@@ -1,5 +1,6 @@
 """Warnings of a board by what it told: each has its cause, and none comes without."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ WELL = BoardStatus(
 )
 
 
-def found(flash_percent: int = 90, **changed: Any) -> list[str]:
+def found(flash_percent: int = 90, **changed: Any) -> Sequence[str]:
     return board_warnings(replace(WELL, **changed), flash_percent, newest="0.2.0")
 
 

@@ -135,6 +135,28 @@ async def test_a_question_for_readings_alone_gets_none_of_other_times():
     assert "- at t" not in board.model.requests[0][-1]
 
 
+def test_only_a_clause_that_says_when_is_asked_of_the_memory_alone():
+    view = house("ok").sense_view
+    for said, wanted in (
+        ("was it cold when Anna called?", "Anna called?"),
+        ("How warm was the bedroom while we had guests?", "we had guests?"),
+        ("was the door open during the storm?", "the storm?"),
+        ("安娜打电话的时候外面冷吗？", "安娜打电话?"),
+        ("安娜打电话时外面多少度", "安娜打电话?"),
+    ):
+        assert view.memory_query(OWNER, said) == wanted, view.memory_query(OWNER, said)
+    for said in (
+        "what is the code of the bedroom door?",
+        "when did Anna paint the bedroom?",
+        "what was the code of the door when Anna called?",
+        "is the bulb in the bedroom warm white?",
+        "门什么时候开的？",
+        "最近三小时卧室多少度",
+        "hello there",
+    ):
+        assert view.memory_query(OWNER, said) == said, view.memory_query(OWNER, said)
+
+
 def test_a_message_that_asks_nothing_loads_no_code_for_questions():
     board = house("ok")
     unload("senses.answers.questions")

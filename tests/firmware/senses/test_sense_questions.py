@@ -7,7 +7,8 @@ from engram.senses.answers import sentences, summary
 from engram.senses.answers.times import Span, span_of
 from engram.senses.history import DAY_LEVEL, HOUR_LEVEL
 from perceiving import MONDAY, NOW, house
-from support import at_once
+from samples import Numbers
+from support import at_once, rounds
 
 DAY = 86400
 HOUR = 3600
@@ -279,3 +280,80 @@ def test_days_and_times_of_day_are_understood_in_both_languages():
 def test_times_are_those_of_the_boards_zone():
     assert _span("yesterday", zone=480) == "2026-09-22 00:00 - 2026-09-23 00:00"
     assert span_of("yesterday", Clock(480, lambda: NOW)).first == MONDAY + DAY - 8 * HOUR
+
+
+def test_no_text_breaks_the_understanding_of_questions():
+    parts = [
+        "how",
+        "warm",
+        "was",
+        "the",
+        "door",
+        "bedroom",
+        "open",
+        "closed",
+        "last",
+        "night",
+        "at",
+        "7",
+        "7:30",
+        "pm",
+        "am",
+        "25:99",
+        "between",
+        "and",
+        "since",
+        "3",
+        "hours",
+        "ago",
+        "in",
+        "on",
+        "Monday",
+        "31",
+        "2026-02-30",
+        "week",
+        "noon",
+        "midnight",
+        "what",
+        "0",
+        "-1",
+        "9999999999999",
+        "'",
+        "?",
+        "昨晚",
+        "昨天",
+        "七点",
+        "二十五点",
+        "三小时前",
+        "过去",
+        "小时",
+        "门",
+        "开",
+        "卧室",
+        "多少度",
+        "几次",
+        "点",
+        "分",
+        "半",
+        "两",
+        "个",
+        "吗",
+        "？",
+        "2026年",
+        "́",
+        "é",
+        "😀",
+        "\x00",
+        "１２点",
+        "٣",
+    ]
+    talk = _Talk()
+    numbers = Numbers(7)
+    for _ in range(rounds(2000, 150)):
+        said = ("" if numbers.below(3) else " ").join(
+            [parts[numbers.below(len(parts))] for _ in range(1 + numbers.below(8))]
+        )
+        span = span_of(said, talk.board.clock)
+        assert span is None or span.is_moment or span.first <= span.until or span.first > NOW, said
+        talk.board.sense_view.answer(OWNER, said)
+        talk.board.sense_view.memory_query(OWNER, said + "?")

@@ -41,7 +41,6 @@ APART = {
     "tools": "modules of tools",
     "timers": "modules of timers",
     "senses": "modules of senses",
-    "senses/answers": "modules of senses",
     "senses/events": "modules of senses",
     "senses/answers": "modules of senses, answers",
 }

@@ -28,14 +28,15 @@ def about_of(view, caller, said: str):
 
 
 def memory_query(view, caller, said: str) -> str:
-    """What the memory is asked for a text: without the words of senses and times, if it has others besides."""
-    about = about_of(view, caller, said)
-    return about.memory + "?" if about and about.memory else said
+    """What the memory is asked for a text: only for the clause that says when, if the rest asks for readings."""
+    clause = words.clause_of(said)
+    about = about_of(view, caller, said) if clause else None
+    return clause + "?" if about and about.rest else said
 
 
 def beside(view, caller, said: str, items) -> list:
     """Lines with the readings at the times of what was found, best first, for a text that asks for some; [] for others."""
-    if not view.clock.known or not items:
+    if not view.clock.known or not items or not words.clause_of(said):
         return []
     about = about_of(view, caller, said)
     if about is None or not about.rest:

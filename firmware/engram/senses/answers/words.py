@@ -9,9 +9,9 @@ from collections import namedtuple
 from engram import text
 from engram.compat import const
 
-About = namedtuple("About", "senses state rest is_chinese memory")
+About = namedtuple("About", "senses state rest is_chinese")
 """The senses that a text asks for, best first; 1 or 0 if it asks when something was open or closed, None otherwise; the words
-that are left over; whether it is Chinese; and these words as a query of the memory."""
+that are left over; and whether it is Chinese."""
 
 # Units, and the words of what is measured in them.
 _QUANTITIES = (
@@ -64,6 +64,8 @@ _AUXILIARIES = const(" was were is are did does do has have had ")
 _NO_OPENINGS = const(" when if whenever once as ")
 _WIDE_QUESTION = const("？|?|吗|呢|多少|几|什么|怎么|怎样|多热|多冷|多湿|多亮|多久")
 _WIDE_OTHERS = const("提醒|记住|记一下|忘记|忘掉|告诉我如果|通知")
+_CLAUSES = const(" when while during after before as ")
+_NO_CLAUSE = ("什么", "小", "当", "有", "准", "到", "随", "及", "临", "同", "平")
 _COURTESIES = const(" please hey hi hello ok okay so and well engram ")
 _OTHERS = const(" where who whom whose why ")
 _FIRST_HAN = const(0xE4)  # most Han characters begin with a byte from here
@@ -105,6 +107,26 @@ def asks(said: str) -> bool:
     if "remind" in words:
         return False
     return " " + first + " " in _OPENINGS or said.strip().endswith("?")
+
+
+def clause_of(said: str) -> str:
+    """What a question says of when it was, such as "Anna called" of "was it cold when Anna called?"; "" if it does not."""
+    if is_chinese(said):
+        place = said.find("的时候")
+        for mark in ("时候", "时") if place < 0 else ():
+            if place < 0:
+                place = said.find(mark)
+        before = said[: max(place, 0)]
+        return (
+            ""
+            if any(before.endswith(word) for word in _NO_CLAUSE) or said[place:].startswith("时间")
+            else before.replace("当", "", 1)
+        )
+    words = said.split()
+    for at, word in enumerate(words):
+        if at and " " + word.lower() + " " in _CLAUSES:
+            return " ".join(words[at + 1 :]).rstrip("?!. ")
+    return ""
 
 
 def about(said: str, senses: list, switches=()) -> About:
@@ -156,7 +178,9 @@ class _Reader:
             if score and score == best:
                 found.append(sense)
         rest = self._rest(found)
-        return About(found, self._state, rest, bool(self._wide), self._memory_words(rest))
+        if rest and self._state is None and not any(self._asked):
+            found = []  # "what is the code of the door?"
+        return About(found, self._state, rest, bool(self._wide))
 
     def _score(self, sense) -> int:
         """How well a sense fits: 0 if it is not asked for."""
@@ -194,12 +218,6 @@ class _Reader:
         if _is_ascii(term):
             return any(term in terms for terms in self._measures)
         return any(term in row[2].split("|") for row in _QUANTITIES)
-
-    def _memory_words(self, rest: list) -> str:
-        """The words of the text that are left over, as they stand in it; in Chinese the parts between those of the senses."""
-        if self._wide:
-            return " ".join(rest)
-        return " ".join([word for word in self.words if any(term in rest for term in text.terms(word))])
 
     def _rest(self, senses: list) -> list:
         """The words that neither name the senses nor what is measured or when."""
