@@ -142,7 +142,10 @@ def test_an_edit_of_what_the_board_has_changed_meanwhile_changes_nothing_and_sho
     tab.fill("#text", "the salt is on the table")
     kitchen.change(entry, "the salt is in the mill")
     tab.click("form.edit button")
-    tab.wait("the conflict is shown", "document.querySelector('#conflict-part')")
+    tab.wait(
+        "the conflict is shown with what the board has",
+        "document.querySelector('#conflict-part .words')?.textContent.trim() === 'the salt is in the mill'",
+    )
     shown = tab.run("[...document.querySelectorAll('#conflict-part .words')].map((each) => each.textContent.trim())")
     assert shown[0] == "the salt is in the mill" and tab.text("#conflict-part ins").startswith("on"), shown
     assert "the salt is in the mill" in kitchen.shown(entry)

@@ -201,8 +201,8 @@ class MemoryChanges:
 
     async def _compared(self, device: str, changes: Sequence[MemoryChange]) -> list[MemoryChange]:
         """The changes with what the copy of the board says of them."""
-        made = {change.entry for change in changes if change.state == "done"}
-        entries = await self._browser.entries(device, made) if made else {}
+        ended = {change.entry for change in changes if change.state in ("done", "conflict")}
+        entries = await self._browser.entries(device, ended) if ended else {}
         lines = {id: entry.line for id, entry in entries.items()}
         compared = [compare_with_copy(change, lines.get(change.entry)) for change in changes]
         return [

@@ -37,7 +37,7 @@ class MemoryChange:
     or none: nothing was changed. `text` is what an edit asks for, `sentence` what the board said of it, `told` why it waits;
     `was` is the version that it was made from, 0 for any; an undo
     of it has its `key`. `is_undoable` is known of those of a list alone; `is_behind` says that the copy of the board does not
-    have what it made yet, so nobody here knows what the board has changed since.
+    have what it made yet, or the version that it was in conflict with: nobody here knows what the board has changed since.
     """
 
     id: str

@@ -64,7 +64,7 @@ _CONTENT = ("content", "tags", "keywords", "type", "importance", "scope", "expir
 
 def compare_with_copy(change: MemoryChange, line: dict[str, Any] | None) -> MemoryChange:
     """A change with what the copy of its memory says of it: `line` is the newest one, None if the copy has none."""
-    if line is None or change.state != "done":
+    if line is None or change.state not in ("done", "conflict"):
         return change
     is_behind = change.kind in ("edit", "merge") and line["seq"] == change.was
     is_undoable = change.is_undoable and not is_overtaken(change, line)

@@ -67,8 +67,9 @@ class MemoryView:
     async def show(self, request: Request, device: str, entry: str) -> Response:
         """A memory with everything that is known of it."""
         board = await self._overviews.summary(device)
-        found = await self._browser.detail(device, entry)
+        # First the changes: a copy that follows in between is shown as behind, and looked at again, and not the other way round.
         changes = await self._changes.newest(device, _CHANGES, entry)
+        found = await self._browser.detail(device, entry)
         conflict = _conflict(changes, entry)
         line = shown_memory(found.entry.line)
         versions, is_cut = self._versions(request, found, board.row.zone)
@@ -90,7 +91,7 @@ class MemoryView:
             difference=differences(line.content, conflict.text) if conflict else [],
             draft=conflict.text if conflict else line.content,
             is_undoable=is_newest_undoable(found.entry, changes),
-            is_behind=any(change.is_behind and change.entry == entry for change in changes)
+            is_behind=any(change.is_behind and change.entry == entry and change.state == "done" for change in changes)
             or _is_leaving(changes, entry),
             types=TYPES,
             sources=SOURCES,
