@@ -1,6 +1,7 @@
 """What a board perceives comes to the companion once, whatever is killed, doubled or put back; what is hostile is refused."""
 
 import random
+import time
 from pathlib import Path
 from struct import pack
 from typing import Any
@@ -49,6 +50,21 @@ def test_minutes_are_kept_as_the_board_has_them(store: CompanionStore, kitchen: 
     (sense,) = store.senses_of("kitchen")
     assert (sense.name, sense.unit, sense.decimals) == ("room", "°C", 1)
     newest = max(kept(store))
+    assert (sense.at, sense.value) == (newest * MINUTE, kept(store)[newest][-1])
+
+
+def test_readings_with_a_wrong_clock_are_not_the_latest_for_good(store: CompanionStore, tmp_path: Path):
+    begin = int(time.time()) // HOUR * HOUR - 3 * HOUR
+    kitchen = PerceivingBoard(Sent(posted_to(store)), tmp_path / "flash", begin)
+    kitchen.perceive("room", walk(5))
+    right = kitchen.now
+    kitchen.now += 3650 * DAY
+    kitchen.perceive("room", [99.0] * 3)
+    kitchen.now = right
+    kitchen.perceive("room", walk(130, 2))
+    kitchen.tell()
+    newest = max(slot for slot in kept(store) if slot * MINUTE <= kitchen.now)
+    (sense,) = store.senses_of("kitchen")
     assert (sense.at, sense.value) == (newest * MINUTE, kept(store)[newest][-1])
 
 

@@ -29,6 +29,9 @@ from engram_host.companion.types import LineQuota, Sender
 MOST_SENSES = 500
 """Senses of one board, those included that it lost: beyond that the oldest of the latter go. A board has 16."""
 
+CLOCK_SECONDS = 600
+"""How far a board's clock may be ahead: a reading of later than that was taken with a wrong clock."""
+
 _LIST_FIRST = "the board's senses are not known here: it lists them again."
 _SENSE = "key, number, name, unit, decimals, at, value"
 
@@ -78,6 +81,8 @@ class SenseTable(DatabaseTable):
             for key, number in _present(rows, device):
                 if found := block.rows.get(number):
                     _keep(rows, device, key, block.level, found)
+                    if block.level == MINUTES:
+                        _note_latest(rows, device, key, found, now)
         newest = list(copy.newest)
         newest[block.level] = block.seq, block.check
         save_copy(rows, device, SenseCopy(copy.epoch, copy.next, tuple(newest)))
@@ -179,12 +184,16 @@ def _keep(rows: Rows, device: str, key: int, level: int, found: Sequence[Row]) -
         _put_part(rows, device, key, level, part, merged)
         if level == MINUTES:
             _put_part(rows, device, key, FOLDED, part, fold(merged.values()))
-    if level == MINUTES:
-        newest = max(found)
-        rows.run(
-            "UPDATE senses SET at = ?, value = ? WHERE device = ? AND key = ? AND at < ?",
-            (newest.slot * 60, newest.last, device, key, newest.slot * 60),
-        )
+
+
+def _note_latest(rows: Rows, device: str, key: int, found: Sequence[Row], now: int) -> None:
+    """Note the latest reading of a sense: a later one, or any after one that was read while the board's clock was wrong."""
+    latest = now + CLOCK_SECONDS
+    newest = max([row for row in found if row.slot * 60 <= latest] or found)
+    rows.run(
+        "UPDATE senses SET at = ?, value = ? WHERE device = ? AND key = ? AND (at < ? OR at > ?)",
+        (newest.slot * 60, newest.last, device, key, newest.slot * 60, latest),
+    )
 
 
 def _part(rows: Rows, device: str, key: int, level: int, part: int) -> dict[int, Row]:
