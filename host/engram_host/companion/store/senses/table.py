@@ -32,6 +32,9 @@ MOST_SENSES = 500
 CLOCK_SECONDS = 600
 """How far a board's clock may be ahead: a reading of later than that was taken with a wrong clock."""
 
+PART_BYTES = 128
+"""What a part that is written counts at least in the quota: a row that has one of its own takes as much here."""
+
 _LIST_FIRST = "the board's senses are not known here: it lists them again."
 _SENSE = "key, number, name, unit, decimals, at, value"
 
@@ -76,13 +79,14 @@ class SenseTable(DatabaseTable):
             use = DayUse(rows, [device], now)
             if problem := use.line_refusal(device, quota):
                 raise problem
-            use.add(device, size=block.size)
-            use.save()
+            parts = 0
             for key, number in _present(rows, device):
                 if found := block.rows.get(number):
-                    _keep(rows, device, key, block.level, found)
+                    parts += _keep(rows, device, key, block.level, found)
                     if block.level == MINUTES:
                         _note_latest(rows, device, key, found, now)
+            use.add(device, size=max(block.size, parts * PART_BYTES))
+            use.save()
         newest = list(copy.newest)
         newest[block.level] = block.seq, block.check
         save_copy(rows, device, SenseCopy(copy.epoch, copy.next, tuple(newest)))
@@ -174,8 +178,8 @@ def _present(rows: Rows, device: str) -> Sequence[tuple[int, int]]:
 # --- readings
 
 
-def _keep(rows: Rows, device: str, key: int, level: int, found: Sequence[Row]) -> None:
-    """Add rows to the parts of a sense, and work out the hours of its minutes."""
+def _keep(rows: Rows, device: str, key: int, level: int, found: Sequence[Row]) -> int:
+    """Add rows to the parts of a sense, and work out the hours of its minutes; how many parts of the level there were."""
     by_part: dict[int, list[Row]] = {}
     for row in found:
         by_part.setdefault(row.slot // SPANS[level], []).append(row)
@@ -184,6 +188,7 @@ def _keep(rows: Rows, device: str, key: int, level: int, found: Sequence[Row]) -
         _put_part(rows, device, key, level, part, merged)
         if level == MINUTES:
             _put_part(rows, device, key, FOLDED, part, fold(merged.values()))
+    return len(by_part)
 
 
 def _note_latest(rows: Rows, device: str, key: int, found: Sequence[Row], now: int) -> None:
