@@ -31,6 +31,7 @@ FULL = {
     "tokens": 345678,
     "searches": 9,
     "searches_empty": 4,
+    "pins": {"lamp": "on", "soil": 812},
 }
 
 
@@ -58,6 +59,7 @@ def test_a_board_shows_what_it_reports_and_what_to_do(board: Callable[..., Sent]
         "401: the key is refused",
         "409 <b>",
         "345,678",
+        "lamp: on, soil: 812",
         "engram board deploy",
     ):
         assert part in view.words, part

@@ -73,8 +73,17 @@ def test_the_status_that_a_board_of_this_version_sent_is_answered_as_it_was(comp
 
 
 def test_each_figure_is_read():
-    items = [[name, 7 if isinstance(getattr(BoardStatus(), name), int) else "on"] for name in STATUS_FIELDS]
-    assert set(vars(read_status(head(*items))).values()) == {7, "on"}
+    items = [[name, _fitting(name) if name == "pins" else 7 if isinstance(getattr(BoardStatus(), name), int) else "on"]
+             for name in STATUS_FIELDS]  # fmt: skip
+    assert set(vars(read_status(head(*items))).values()) == {7, "on", '{"lamp": "on"}'}
+
+
+def test_pins_are_kept_with_their_values_in_bounds():
+    found = read_status(head(["pins", {"lamp": "on", "soil": 1 << 90, "door": None, "x\x1b[2J" * 90: "\0" * 90}]))
+    lamp, soil, door, other = found.pin_values.items()
+    assert (lamp, soil, door) == (("lamp", "on"), ("soil", MOST), ("door", None))
+    assert len(other[0]) <= 32 and other[0].isprintable()
+    assert len(read_status(head(["pins", {f"p{at}": 1 for at in range(999)}])).pin_values) == 24
 
 
 def test_what_is_not_told_is_nothing():
@@ -87,7 +96,8 @@ def test_what_a_newer_board_tells_beside_is_passed_over():
 
 @pytest.mark.parametrize(
     "item", ["run", ["run"], ["run", 1, 2], [1, 1], {"run": 1}, None, ["run", "1"], ["run", True], ["run", None],
-             ["run", 1.5], ["flash", [1]], ["firmware", 3], ["model_problem", None], ["telegram", "dancing"]],
+             ["run", 1.5], ["flash", [1]], ["pins", "on"], ["pins", [1]],
+             ["pins", {"a": 1.5}], ["pins", {"a": [1]}], ["firmware", 3], ["model_problem", None], ["telegram", "dancing"]],
 )  # fmt: skip
 def test_a_figure_of_another_form_is_refused_in_a_sentence(item: Any):
     with pytest.raises(Refused, match=r"a status has another form, .*: the board's firmware is at fault"):
@@ -126,7 +136,9 @@ def test_whatever_a_board_sends_is_kept_or_refused(store: CompanionStore):
     assert 50 < kept < 299
 
 
-def _fitting(name: str) -> int | str:
+def _fitting(name: str) -> Any:
+    if name == "pins":
+        return {"lamp": "on"}
     return 1 << 60 if isinstance(getattr(BoardStatus(), name, 0), int) else "on"
 
 

@@ -1,5 +1,6 @@
 """A board's message on how it is: figures of any board, which may be hostile, in their bounds."""
 
+import json
 from dataclasses import fields
 from typing import Any
 
@@ -15,6 +16,7 @@ _LONGEST = {"firmware": 32, "mode": 16, "reset": 16, "model": 64, "telegram": 16
 """Characters of a text."""
 
 _LONGEST_SENTENCE = 200
+_MOST_PINS, _LONGEST_PIN = 24, 32
 
 _KINDS = {field.name: type(field.default) for field in fields(BoardStatus)}
 
@@ -37,11 +39,34 @@ def read_status(head: StatusHead) -> BoardStatus:
 
 
 def _bounded(name: str, value: Any) -> int | str:
+    if name == "pins":
+        return _pins(value)
     if type(value) is not _KINDS[name]:
         raise _refusal(f"{name} is no {'number' if _KINDS[name] is int else 'text'}")
     if isinstance(value, int):
         return min(max(value, 0), MOST)
     return text.cut(" ".join(text.printable(value).split()), _LONGEST.get(name, _LONGEST_SENTENCE))
+
+
+def _pins(value: Any) -> str:
+    """The values of pins as a JSON object, as many as a board may have."""
+    if not isinstance(value, dict):
+        raise _refusal("pins is no object")
+    return json.dumps({_shown(name): _pin(each) for name, each in list(value.items())[:_MOST_PINS]}, ensure_ascii=False)
+
+
+def _pin(value: Any) -> int | str | None:
+    if type(value) is int:
+        return min(max(value, -MOST), MOST)
+    if isinstance(value, str):
+        return _shown(value)
+    if value is None:
+        return None
+    raise _refusal("a pin has no such value")
+
+
+def _shown(said: str) -> str:
+    return text.cut(" ".join(text.printable(said).split()), _LONGEST_PIN)
 
 
 def _refusal(why: str) -> Refused:

@@ -46,6 +46,7 @@ class BoardFigures(BaseModel):
     searches: int
     searches_empty: int = Field(description="searches that found nothing")
     errors: int = Field(description="in its log")
+    pins: dict[str, str | int | None] = Field(description="values of its pins by name; null where one cannot be read")
 
 
 class BoardStatusShown(BaseModel):
@@ -106,7 +107,8 @@ def _shown(store: CompanionStore, device: str, flash_percent: int) -> BoardStatu
     status = told.status if told else None
     figures = None
     if status:
-        figures = BoardFigures.model_validate(asdict(status) | {"flash_percent": status.flash_percent})
+        more = {"flash_percent": status.flash_percent, "pins": status.pin_values}
+        figures = BoardFigures.model_validate(asdict(status) | more)
     warnings: list[str] = [*board_warnings(status, flash_percent)]
     return BoardStatusShown(
         name=known.name, heard=known.heard, told=told.at if told else 0, figures=figures, warnings=warnings

@@ -1,5 +1,6 @@
 """How a board is, as it tells its companion: what stands now, and counts since its start."""
 
+import json
 from dataclasses import dataclass, fields
 from typing import Literal
 
@@ -38,6 +39,13 @@ class BoardStatus:
     searches: int = 0
     searches_empty: int = 0
     errors: int = 0
+    pins: str = ""
+    """Values of its pins by name, as a JSON object."""
+
+    @property
+    def pin_values(self) -> dict[str, str | int | None]:
+        """Values of its pins by name; None where one could not be read."""
+        return json.loads(self.pins) if self.pins else {}
 
     @property
     def flash_percent(self) -> int | None:

@@ -62,3 +62,6 @@ CREATE TABLE sense_events (
     line TEXT NOT NULL,
     PRIMARY KEY (device, epoch, number)
 ) WITHOUT ROWID;
+
+-- What a board's pins are, as it told it last: a JSON object of values by name, '' without pins.
+ALTER TABLE board_status ADD COLUMN pins TEXT NOT NULL DEFAULT '';
