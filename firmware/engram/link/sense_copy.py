@@ -58,14 +58,17 @@ async def _send(sync, block, level: int, epoch: int, progress) -> None:
 
 
 async def _tell_events(sync, events, epoch: int, progress) -> None:
-    told = [{name: fields[name] for name in _EVENT_FIELDS if fields.get(name) is not None}
-            for fields in events.after(progress.event, EVENTS_AT_ONCE)]  # fmt: skip
+    told, last = [], 0
+    for fields in events.after(progress.event, EVENTS_AT_ONCE):
+        # As pairs: the fields of an object would come in any order.
+        told.append([[name, fields[name]] for name in _EVENT_FIELDS if fields.get(name) is not None])
+        last = int(fields["id"][1:])
     if not told:
         progress.told_events = progress.begun[1]
         return
     answer = await sync.ask("events", epoch=epoch, items=told)
     progress.take(sync, _rows(answer), answer["state"])
-    progress.event = int(told[-1]["id"][1:])
+    progress.event = last
 
 
 def _rows(answer: dict):

@@ -26,7 +26,7 @@ def served(companion: Companion, tmp_path_factory: pytest.TempPathFactory) -> Pe
     board.perceive("room", [20 + at % 7 / 10 for at in range(360)], unit="°C")
     board.perceive("door", [0, 1, 1], HOUR)
     board.tell()
-    event = {"id": "e1", "sense": 0, "kind": "high", "start": NOW + 600, "end": NOW + 900, "value": 261}
+    event = [["id", "e1"], ["sense", 0], ["kind", "high"], ["start", NOW + 600], ["end", NOW + 900], ["value", 261]]
     board.sent.ask("events", epoch=board.sent.epoch, items=[event])
     return board
 

@@ -121,7 +121,7 @@ def perceive(board: Sent) -> None:
         perceiving = PerceivingBoard(board, Path(folder), int(time.time()) // 60 * 60 - 7200)
         perceiving.perceive('<b>"&/x', [20, 21, 20.5] * 40, unit="<i>&")
         perceiving.tell()
-        event = {"id": "e1", "sense": 0, "kind": "<u>", "start": perceiving.now - 900, "value": 261}
+        event = [["id", "e1"], ["sense", 0], ["kind", "<u>"], ["start", perceiving.now - 900], ["value", 261]]
         board.ask("events", epoch=board.epoch, items=[event])
 
 

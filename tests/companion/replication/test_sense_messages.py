@@ -1,5 +1,6 @@
 """What a board perceives comes to the companion once, whatever is killed, doubled or put back; what is hostile is refused."""
 
+import json
 import random
 import time
 from pathlib import Path
@@ -20,6 +21,8 @@ from engram_host.companion.types import RetentionLimits
 from peers import Companion
 from perceiving_board import DAY, HOUR, MINUTE, NOW, PerceivingBoard, bytes_of, posted_to
 from sending import Sent
+
+FIXTURE = Path(__file__).resolve().parents[2] / "data" / "wire-0.1" / "senses.json"
 
 
 @pytest.fixture
@@ -216,11 +219,12 @@ def test_messages_of_senses_before_the_greeting_are_refused(store: CompanionStor
 # --- events
 
 
-def event(number: int, **more: Any) -> dict[str, Any]:
-    return {"id": f"e{number}", "sense": 0, "name": "room", "kind": "low", "start": NOW, "value": 46, **more}
+def event(number: int, **more: Any) -> list[list[Any]]:
+    fields = {"id": f"e{number}", "sense": 0, "name": "room", "kind": "low", "start": NOW, "value": 46, **more}
+    return [[name, value] for name, value in fields.items()]
 
 
-def told(board: PerceivingBoard, *events: dict[str, Any]) -> dict[str, Any]:
+def told(board: PerceivingBoard, *events: list[list[Any]]) -> dict[str, Any]:
     return board.sent.ask("events", epoch=board.sent.epoch, items=list(events))
 
 
@@ -235,7 +239,8 @@ def test_events_are_kept_as_they_were_told_last(store: CompanionStore, kitchen: 
 
 
 @pytest.mark.parametrize(
-    "item", [5, {}, event(0), event(1, id="x"), event(1, sense="0"), event(1, sense=900), event(1, start=-1),
+    "item", [5, {}, [], [["id"]], [[1, 2]], event(0), event(1, id="x"), event(1, sense="0"), event(1, sense=900),
+             event(1, start=-1),
              event(1, end=True), event(1, kind="\x1b[2J"), event(1, kind="x" * 99), event(1, start=1.5)],
 )  # fmt: skip
 def test_an_event_of_another_form_is_refused_in_a_sentence(item: Any):
@@ -246,6 +251,17 @@ def test_an_event_of_another_form_is_refused_in_a_sentence(item: Any):
 def test_of_an_event_only_numbers_are_kept():
     found = read_event(event(1, usual=[1, "x"], evidence=[[1, 2], [3, 4]], limit={"a": 1}, days="many", told=1 << 50))
     assert found.fields == {"value": 46, "evidence": [[1, 2], [3, 4]]}
+
+
+def test_what_a_board_of_this_version_sent_of_its_senses_is_answered_as_it_was(store: CompanionStore):
+    board = Sent(posted_to(store), "recorded-senses", board="5f3a9c01", epoch=861735359)
+    board.link = 11
+    board.hello()
+    for one in json.loads(FIXTURE.read_text(encoding="utf-8")):
+        message = one["up"].encode() + bytes.fromhex(one.get("body", ""))
+        assert board.post(board.device, message).decode() == "".join(one["down"])
+    (cellar,) = store.senses_of(board.device)
+    assert (cellar.name, cellar.value) == ("cellar", 115) and len(store.sense_events(board.device)) == 1
 
 
 # --- hostile boards

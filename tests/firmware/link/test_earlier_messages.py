@@ -17,8 +17,8 @@ def _load(name):
 
 
 def _both():
-    """All that was sent and answered; what belongs to conversations, and the status of boards, came later than the rest."""
-    return _load("messages.json") + _load("conversation.json") + _load("status.json")
+    """All that was sent and answered; conversations, the status of boards and senses came later than the rest."""
+    return _load("messages.json") + _load("conversation.json") + _load("status.json") + _load("senses.json")
 
 
 def _ups():

@@ -41,7 +41,7 @@ SAMPLES = (
     (FROM_BOARD, "status", {"items": [["run", 5], ["firmware", "0.1.0"]]}),
     (FROM_BOARD, "senses", {"epoch": 8, "next": 3, "whole": True, "items": [[2, "cellar", "°C", 1, 1795247156]]}),
     (FROM_BOARD, "readings", {"epoch": 8, "level": 1, "seq": 9}),
-    (FROM_BOARD, "events", {"epoch": 8, "items": [{"id": "e5", "sense": 2, "kind": "low"}]}),
+    (FROM_BOARD, "events", {"epoch": 8, "items": [[["id", "e5"], ["sense", 2], ["kind", "low"]]]}),
     (TO_BOARD, "welcome", {"records": [3, "0011aabb", 0], "journal": [0, "", 0], "archived": 2, "asks": False, "told": ""}),
     (TO_BOARD, "have", {"log": "journal", "epoch": 8, "have": 12}),
     (TO_BOARD, "same", {}),

@@ -303,7 +303,8 @@ class Companion:
         return self._perceived(head)
 
     def _events(self, head, body):
-        for fields in head["items"]:
+        for pairs in head["items"]:
+            fields = dict(pairs)
             self.events[int(fields["id"][1:])] = fields
         return self._perceived(head)
 

@@ -251,7 +251,7 @@ def _perceive(board: Sent, now: int, write: Write) -> None:
             "value": 31,
             "limit": 50,
         }
-        board.ask("events", epoch=board.epoch, items=[told])
+        board.ask("events", epoch=board.epoch, items=[[[name, value] for name, value in told.items()]])
 
 
 def _send_notes(board: Sent, now: int, write: Write) -> None:

@@ -108,10 +108,11 @@ def _is_sound(row: Row) -> bool:
     return in_order and 0 < row.readings < 1 << 40 and 0 <= row.slot <= _MOST_SLOT
 
 
-def read_event(item: Any) -> ToldEvent:
-    """An event that a board tells; Refused."""
-    if not isinstance(item, dict):
+def read_event(pairs: Any) -> ToldEvent:
+    """An event that a board tells, as pairs of a name and a value; Refused."""
+    if not (isinstance(pairs, list) and all(_is_pair(pair) for pair in pairs)):
         raise _wrong_event("it has no fields")
+    item: dict[str, Any] = dict(pairs)
     ref, sense, kind = item.get("id"), item.get("sense"), item.get("kind")
     started, ended = item.get("start"), item.get("end", 0)
     if not (isinstance(ref, str) and _EVENT_ID.fullmatch(ref)):
@@ -124,6 +125,10 @@ def read_event(item: Any) -> ToldEvent:
         raise _wrong_event("its kind is none")
     fields = {name: item[name] for name in _EVENT_FIELDS if _is_plain(item.get(name), _EVIDENCE_DEPTH)}
     return ToldEvent(int(ref[1:]), sense, kind, started, ended, fields)
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and isinstance(value[0], str)
 
 
 def _is_plain(value: Any, depth: int) -> bool:
