@@ -31,7 +31,8 @@ _LOWEST, _HIGHEST = -(1 << 31), (1 << 31) - 1
 _MOST_SLOT = (1 << 32) - 1
 _MOST_MADE = 1 << 40
 _EVENT_ID = re.compile("e[1-9][0-9]{0,8}")
-_EVENT_FIELDS = ("value", "usual", "limit", "days", "evidence", "told")
+_EVENT_NUMBERS = ("value", "limit", "days", "told")
+_EVENT_LISTS = ("usual", "evidence")
 _KIND_CHARS = 16
 _MOST_EVIDENCE = 64
 _EVIDENCE_DEPTH = 2
@@ -123,7 +124,8 @@ def read_event(pairs: Any) -> ToldEvent:
         raise _wrong_event("a number is beyond its bounds")
     if not isinstance(kind, str) or not 0 < len(kind) <= _KIND_CHARS or text.printable(kind) != kind:
         raise _wrong_event("its kind is none")
-    fields = {name: item[name] for name in _EVENT_FIELDS if _is_plain(item.get(name), _EVIDENCE_DEPTH)}
+    fields = {name: item[name] for name in _EVENT_NUMBERS if _is_plain(item.get(name), 0)}
+    fields |= {name: item[name] for name in _EVENT_LISTS if _is_plain(item.get(name), _EVIDENCE_DEPTH)}
     return ToldEvent(int(ref[1:]), sense, kind, started, ended, fields)
 
 
