@@ -17,7 +17,7 @@ from engram_host.companion.replication.sense_messages import read_block, read_ev
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.senses.table import PART_BYTES
 from engram_host.companion.store.senses.types import DAYS, FOLDED, HOURS, MINUTES
-from engram_host.companion.types import RetentionLimits
+from engram_host.companion.types import LineQuota, RetentionLimits
 from peers import Companion
 from perceiving_board import DAY, HOUR, MINUTE, NOW, PerceivingBoard, bytes_of, posted_to
 from sending import Sent
@@ -265,6 +265,17 @@ def test_what_a_board_of_this_version_sent_of_its_senses_is_answered_as_it_was(s
 
 
 # --- hostile boards
+
+
+def test_events_count_in_the_quota_of_bytes_and_are_refused_beyond_it(store: CompanionStore, kitchen: PerceivingBoard):
+    kitchen.perceive("room", walk(5))
+    kitchen.tell()
+    evidence = [[at, 5] for at in range(60)]
+    while kitchen.sent.n < 60:
+        assert told(kitchen, event(kitchen.sent.n, evidence=evidence))["op"] == "perceived"
+    kitchen.sent.post = posted_to(store, LineQuota(bytes=15_000))
+    answer = told(kitchen, event(900, evidence=evidence))
+    assert answer["op"] == "refused" and "quota" in answer["why"], answer
 
 
 READINGS: Any = {"epoch": 8, "level": 0, "seq": 1}

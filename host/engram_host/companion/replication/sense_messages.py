@@ -53,7 +53,7 @@ def take(
     if head["op"] == "senses":
         return store.put_senses(sender, device, read_list(head), now)
     if head["op"] == "events":
-        return store.put_events(sender, device, head["epoch"], [read_event(item) for item in head["items"]])
+        return store.put_events(sender, device, head["epoch"], [read_event(item) for item in head["items"]], now, quota)
     return store.put_readings(sender, device, read_block(head, body), now, quota)
 
 
