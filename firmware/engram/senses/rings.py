@@ -88,7 +88,7 @@ def block_at(data, at: int = 0):
 
 def _split(parts):
     at = 0
-    while at + 1 < len(parts):
+    while at + 2 < len(parts):
         number, size = parts[at], parts[at + 1]
         at += 2
         if size & 0x80:

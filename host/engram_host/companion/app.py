@@ -285,7 +285,7 @@ class CompanionApp:
         self.mqtt_client = MqttClient(url, login, answers, self.supervisor, group, self.door)
         self.mqtt_client.start()
         if mqtt.url:
-            await self._home_assistant.start(self.mqtt_client.publish_retained)
+            await self._home_assistant.start(self.mqtt_client)
         if not await self.mqtt_client.wait(_BROKER_SECONDS):
             _log.warning("%s Retrying in the background.", self.mqtt_client.problem)
 

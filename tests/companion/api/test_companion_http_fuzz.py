@@ -40,6 +40,7 @@ OPERATIONS = (
     ("GET", "/v1/folders"),
     ("GET", "/v1/memory"),
     ("GET", "/v1/audit"),
+    ("DELETE", "/v1/page/sessions"),
     ("GET", "/v1/bridges"),
     ("POST", "/v1/bridges/reload"),
     ("GET", "/v1/people"),

@@ -96,6 +96,14 @@ def test_an_export_of_a_time_has_only_that(companion: Companion, served: Perceiv
     assert [json.loads(line)["at"] for line in answer.text.splitlines()] == [NOW + 60, NOW + 120]
 
 
+def test_an_event_whose_value_is_a_list_is_shown_without_it(companion: Companion, served: PerceivingBoard):
+    event = [["id", "e2"], ["sense", 1], ["kind", "high"], ["start", NOW + 60], ["value", [1, 2]], ["usual", [1, 2]]]
+    served.sent.ask("events", epoch=served.sent.epoch, items=[event])
+    (shown,) = asked(companion, "/door/events")
+    assert (shown["id"], shown["value"]) == ("e2", None)
+    assert companion.client.get("/boards/kitchen/senses/door?days=3660").status_code == 200
+
+
 # --- the service
 
 

@@ -162,6 +162,17 @@ def test_senses_are_shown_as_long_as_there_are_any_and_it_is_wanted(broker: Brok
         wait_until("all has gone", lambda: not retained(broker))
 
 
+def test_a_broker_that_has_lost_what_it_kept_gets_it_again(broker: Broker, tmp_path: Path):
+    with Companion(tmp_path / "home", mqtt_url=broker.url, ENGRAM_MQTT_HOME_ASSISTANT="true") as companion:
+        kitchen = PerceivingBoard(Sent(companion.posted), tmp_path / "flash")
+        kitchen.perceive("cellar", [11.5] * 70)
+        kitchen.tell()
+        wait_until("it is shown", lambda: len(retained(broker)) == 4)
+        broker.kill()
+        broker.start()
+        wait_until("it is shown again", lambda: len(retained(broker)) == 4)
+
+
 def test_an_erased_board_goes_at_the_broker(broker: Broker, tmp_path: Path):
     with Companion(tmp_path / "home", mqtt_url=broker.url, ENGRAM_MQTT_HOME_ASSISTANT="true") as companion:
         kitchen = PerceivingBoard(Sent(companion.posted), tmp_path / "flash")

@@ -229,6 +229,35 @@ def test_signing_out_ends_one_session_and_everywhere_all_of_the_token(strict: Co
     assert [each.http.get("/").status_code for each in (*browsers, other)] == [303, 303, 303, 200]
 
 
+def test_the_api_signs_out_all_browsers_of_its_token_and_ends_its_links(strict: Companion, store: CompanionStore):
+    token = fine("token", "add", "all", "--home", str(strict.home), "--read-only", "--json").json["token"]
+    browsers = [signed_in(PageClient(strict.url), token) for _ in range(2)]
+    other = signed_in(PageClient(strict.url), operator(strict))
+    link = make_sign_in_path(store, tokens.token_digest(token), is_local=True)
+    header = {"Authorization": f"Bearer {token}"}
+    answers = [httpx.delete(f"{strict.url}/v1/page/sessions", headers=header).json() for _ in range(2)]
+    assert answers == [{"ended": 2}, {"ended": 0}]
+    assert [each.http.get("/").status_code for each in (*browsers, other)] == [303, 303, 200]
+    assert "used already" in other.follow_link(link, status=403).words
+
+
+def test_who_has_no_operators_token_signs_nobody_out(strict: Companion):
+    browser = signed_in(PageClient(strict.url), operator(strict))
+    board = make_tokens(strict.home, "garden")["garden"]
+    for header, status in (({}, 401), ({"Authorization": f"Bearer {board}"}, 403)):
+        assert httpx.delete(f"{strict.url}/v1/page/sessions", headers=header).status_code == status
+    assert browser.http.delete("/v1/page/sessions").status_code == 403  # it has no CSRF token
+    assert browser.http.get("/").status_code == 200
+
+
+def test_the_command_signs_out_the_browsers_of_the_operators_token(strict: Companion):
+    fine("page", "--sign-out", "--home", strict.home)
+    browser = signed_in(PageClient(strict.url), operator(strict))
+    assert "1 browser is signed out" in fine("page", "--sign-out", "--home", strict.home).out
+    assert browser.http.get("/").status_code == 303
+    assert fine("page", "--sign-out", "--home", strict.home, "--json").json == {"ended": 0}
+
+
 # --- one-time links
 
 

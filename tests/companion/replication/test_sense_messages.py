@@ -2,6 +2,7 @@
 
 import json
 import random
+import time
 from pathlib import Path
 from struct import pack
 from typing import Any
@@ -9,12 +10,14 @@ from zlib import crc32
 
 import pytest
 
-from engram.senses.rings import block_at
+from engram.senses.packing import pack as pack_rows
+from engram.senses.rings import block_at, part
 from engram_host.companion.errors import Refused
 from engram_host.companion.replication.sense_messages import read_block, read_event, read_list
 from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.senses.table import PART_BYTES
 from engram_host.companion.store.senses.types import DAYS, FOLDED, HOURS, MINUTES
-from engram_host.companion.types import RetentionLimits
+from engram_host.companion.types import LineQuota, RetentionLimits
 from peers import Companion
 from perceiving_board import DAY, HOUR, MINUTE, NOW, PerceivingBoard, bytes_of, posted_to
 from sending import Sent
@@ -52,6 +55,21 @@ def test_minutes_are_kept_as_the_board_has_them(store: CompanionStore, kitchen: 
     (sense,) = store.senses_of("kitchen")
     assert (sense.name, sense.unit, sense.decimals) == ("room", "°C", 1)
     newest = max(kept(store))
+    assert (sense.at, sense.value) == (newest * MINUTE, kept(store)[newest][-1])
+
+
+def test_readings_with_a_wrong_clock_are_not_the_latest_for_good(store: CompanionStore, tmp_path: Path):
+    begin = int(time.time()) // HOUR * HOUR - 3 * HOUR
+    kitchen = PerceivingBoard(Sent(posted_to(store)), tmp_path / "flash", begin)
+    kitchen.perceive("room", walk(5))
+    right = kitchen.now
+    kitchen.now += 3650 * DAY
+    kitchen.perceive("room", [99.0] * 3)
+    kitchen.now = right
+    kitchen.perceive("room", walk(130, 2))
+    kitchen.tell()
+    newest = max(slot for slot in kept(store) if slot * MINUTE <= kitchen.now)
+    (sense,) = store.senses_of("kitchen")
     assert (sense.at, sense.value) == (newest * MINUTE, kept(store)[newest][-1])
 
 
@@ -249,6 +267,20 @@ def test_what_a_board_of_this_version_sent_of_its_senses_is_answered_as_it_was(s
 # --- hostile boards
 
 
+def test_events_count_in_the_quota_of_bytes_and_are_refused_beyond_it(store: CompanionStore, kitchen: PerceivingBoard):
+    kitchen.perceive("room", walk(5))
+    kitchen.tell()
+    evidence = [[at, 5] for at in range(60)]
+    while kitchen.sent.n < 60:
+        assert told(kitchen, event(kitchen.sent.n, evidence=evidence))["op"] == "perceived"
+    kitchen.sent.post = posted_to(store, LineQuota(bytes=15_000))
+    answer = told(kitchen, event(900, evidence=evidence))
+    assert answer["op"] == "refused" and "quota" in answer["why"], answer
+
+
+READINGS: Any = {"epoch": 8, "level": 0, "seq": 1}
+
+
 def _list(*items: Any) -> Any:
     return {
         "op": "senses",
@@ -301,12 +333,44 @@ def test_whatever_bits_a_block_has_its_rows_are_in_its_bounds():
             assert all(block.first <= row.slot <= block.last and row.low <= row.mean <= row.high for row in rows)
 
 
+def test_a_part_that_is_cut_anywhere_gives_no_rows_and_breaks_nothing():
+    whole = part(1, pack_rows([(at, 1, 5, 5, 5, 5) for at in range(200, 900, 3)], 200, True))
+    assert len(whole) > 0x82  # its size has two bytes
+    for end in range(len(whole)):
+        data = block_of(whole[:end], 0, 1 << 20)
+        assert set(read_block(READINGS, data).rows) <= {1}
+
+
+def test_an_event_is_no_deeper_than_pairs():
+    deep: Any = 5
+    for _ in range(900):
+        deep = [deep]
+    assert read_event(event(1, value=deep, evidence=[[1, 2]])).fields == {"evidence": [[1, 2]]}
+
+
+def test_a_block_fills_few_parts_of_a_sense_the_newest(store: CompanionStore, kitchen: PerceivingBoard):
+    kitchen.perceive("room", walk(5))
+    kitchen.tell()
+    slots = [at * 3 * 1440 for at in range(1, 1001)]
+    bits = part(kitchen.find("room").number, pack_rows([(slot, 1, 5, 5, 5, 5) for slot in slots], 0, True))
+    data = block_of(bits, 0, slots[-1])
+    assert kitchen.send(0, block_at(data), data)["op"] == "perceived"
+    filled = store.database.read(lambda rows: rows.run("SELECT part FROM sense_parts WHERE level = 0 AND part < 10000"))
+    assert sorted(part for (part,) in filled) == [slot // 1440 for slot in slots[-64:]]
+    used = store.database.read(lambda rows: rows.run("SELECT bytes FROM device_use"))
+    assert used[0][0] >= 64 * PART_BYTES
+
+
 def hostile_block(chance: random.Random) -> bytes:
     """A block that is whole, with bits that no board writes."""
     bits = chance.randbytes(chance.randrange(1, 60))
     parts = bytes((chance.randrange(128), len(bits))) + bits
     first = chance.randrange(1 << 32)
-    last = min((1 << 32) - 1, first + chance.choice((0, 60, 1 << 31)))
+    return block_of(parts, first, min((1 << 32) - 1, first + chance.choice((0, 60, 1 << 31))))
+
+
+def block_of(parts: bytes, first: int, last: int) -> bytes:
+    """A whole block of some parts."""
     head = pack("<BBHIIII", 0xB5, 1, 24 + len(parts), 1, 0, first, last)
     return head + pack("<I", crc32(parts, crc32(head))) + parts
 

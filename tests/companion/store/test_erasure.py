@@ -88,7 +88,7 @@ def perceive(store: CompanionStore, board: NotingBoard, name: str) -> None:
     store.put_senses(sender(), board.name, listed, board.now)
     block = ReadingBlock(board.epoch, 0, 1, "0011aabb", 60, {0: [Row(29833334, 1, 5, 5, 5, 5)]})
     store.put_readings(sender(), board.name, block, board.now, NO_QUOTA)
-    store.put_events(sender(), board.name, board.epoch, [ToldEvent(1, 0, "low", 5, 0, {})])
+    store.put_events(sender(), board.name, board.epoch, [ToldEvent(1, 0, "low", 5, 0, {})], board.now, NO_QUOTA)
 
 
 def rows_of(store: CompanionStore, name: str) -> dict[str, int]:

@@ -11,7 +11,9 @@ from engram.senses.sense import Sense
 from engram.senses.senses import Senses
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.replica import NO_QUOTA
 from engram_host.companion.supervisor import Supervisor
+from engram_host.companion.types import LineQuota
 from sending import Sent
 
 NOW = 1790000040
@@ -104,12 +106,12 @@ def bytes_of(block: Any) -> bytes:
     return b"".join(bytes(piece) for piece in block.pieces())
 
 
-def posted_to(store: CompanionStore) -> Callable[[str, bytes], bytes]:
+def posted_to(store: CompanionStore, quota: LineQuota = NO_QUOTA) -> Callable[[str, bytes], bytes]:
     """What a companion with a store answers to a message of a board."""
 
     async def nothing(device: str, head: Any) -> list[bytes]:
         return []
 
-    replication = Replication(store, lambda: None, Supervisor())
+    replication = Replication(store, lambda: None, Supervisor(), quota=quota)
     dispatcher = MessageDispatcher(replication, nothing, nothing, nothing, nothing)
     return lambda device, data: b"".join(asyncio.run(dispatcher.answers(device, data)))

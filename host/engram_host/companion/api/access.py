@@ -1,14 +1,15 @@
-"""The audit log over HTTP."""
+"""The audit log over HTTP, and the end of browsers' sessions."""
 
 import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from engram import log_line
 from engram_host.companion.api.errors import REFUSALS
-from engram_host.companion.auth.middleware import Role, requires
+from engram_host.companion.auth.middleware import Role, requires, shown_token
+from engram_host.companion.auth.sessions import Sessions
 from engram_host.companion.store.tokens import AuditTable
 
 _MOST_ENTRIES = 1000
@@ -25,6 +26,12 @@ class AuditEntryShown(BaseModel):
     address: str = Field(description="where a request came from; empty for a command")
 
 
+class SessionsEnded(BaseModel):
+    """What a sign-out everywhere did."""
+
+    ended: int = Field(description="sessions of browsers that there were")
+
+
 def make_audit_router(store: AuditTable) -> APIRouter:
     """Make the route that shows the audit log."""
     router = APIRouter(responses=REFUSALS)
@@ -36,5 +43,20 @@ def make_audit_router(store: AuditTable) -> APIRouter:
     ) -> list[AuditEntryShown]:
         """What operators did, newest first."""
         return [AuditEntryShown(**vars(each)) for each in await asyncio.to_thread(store.audit, limit, before)]
+
+    return router
+
+
+def make_session_router(sessions: Sessions) -> APIRouter:
+    """Make the route that signs out everywhere."""
+    router = APIRouter(responses=REFUSALS)
+
+    # Who may only read may end their own sessions, as on the page.
+    @router.delete("/v1/page/sessions", openapi_extra=requires(Role.OPERATOR, reads=True))
+    async def sign_out_everywhere(request: Request) -> SessionsEnded:
+        """Sign out all browsers that signed in on the page with the token of this request, and end its unused links."""
+        session = request.state.session
+        ended = sessions.end_all(session) if session else sessions.end_all_of(shown_token(request.headers))
+        return SessionsEnded(ended=await ended)
 
     return router

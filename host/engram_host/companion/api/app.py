@@ -7,7 +7,7 @@ from fastapi import APIRouter, FastAPI
 
 from engram_host import __version__
 from engram_host.companion.alerts.service import AlertService
-from engram_host.companion.api.access import make_audit_router
+from engram_host.companion.api.access import make_audit_router, make_session_router
 from engram_host.companion.api.boards.conversations import make_conversation_router
 from engram_host.companion.api.boards.imports import make_import_router
 from engram_host.companion.api.boards.journal import make_journal_router
@@ -111,6 +111,7 @@ def make_app(
         make_personal_router(companion.people, companion.personal),
         make_bridge_router(companion.bridges, companion.reload_bridges),
         make_audit_router(companion.store),
+        make_session_router(companion.access.sessions),
     ):
         # An included router stands as one entry, and makes each of its routes a second time: most of a start.
         app.router.routes.extend(router.routes)

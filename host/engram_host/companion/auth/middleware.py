@@ -241,7 +241,7 @@ class AuthMiddleware:
         check_origin(headers, None if self._access.requires_tokens else self._access.names, is_link=is_link)
         try:
             session = scope["state"]["session"] = await self._session(headers)
-            caller = session.caller if session else await self._access.callers.by_token(_token(headers))
+            caller = session.caller if session else await self._access.callers.by_token(shown_token(headers))
             await self._note(caller, rule, scope)
         except StoreUnavailable as problem:
             _log.warning("a token could not be looked up: %s", problem)
@@ -255,7 +255,7 @@ class AuthMiddleware:
         if rule.role is Role.ANYBODY or not (self._access.requires_tokens or rule.role is Role.GATEWAY):
             return caller, session
         if not caller.is_known:
-            await self._note_refusal(scope, rule.device, has_token=bool(_token(headers)))
+            await self._note_refusal(scope, rule.device, has_token=bool(shown_token(headers)))
             raise HTTPException(401, _NO_TOKEN, {"WWW-Authenticate": "Bearer"})
         if not _is_allowed(caller, rule):
             line = "%s %r refused to %s"
@@ -307,7 +307,7 @@ def _is_allowed(caller: ApiCaller, rule: RouteRule) -> bool:
     return rule.role in (Role.DEVICE, Role.GATEWAY) or is_own
 
 
-def _token(headers: Headers) -> str:
+def shown_token(headers: Headers) -> str:
     """What stands behind `Bearer`, is the password of `Basic`, which browsers ask a person for, or stands where clients of
     Anthropic's API have their key; "" if there is none.
     """

@@ -142,6 +142,10 @@ class Sessions:
         """End all sessions of the token of one, and its unused links; how many sessions there were."""
         return await asyncio.to_thread(self._table.end_sessions_of, session.row.token)
 
+    async def end_all_of(self, token: str) -> int:
+        """End all sessions of a token, "" for those that began without one, and its unused links; how many there were."""
+        return await asyncio.to_thread(self._table.end_sessions_of, token_digest(token) if token else NO_TOKEN)
+
 
 def person_digest(principal: str) -> bytes:
     """What the sessions of a person have in the place of a token's SHA-256; no token is written so."""

@@ -77,8 +77,7 @@ def device_messages(
 def _state_of(sense: StoredSense, event: StoredEvent | None) -> Mapping[str, Any]:
     if event is None:
         return {"state": "OFF"}
-    value = event.fields.get("value")
-    shown = {"value": sense.number_of(value)} if isinstance(value, int) else {}
+    shown = {} if event.value is None else {"value": sense.number_of(event.value)}
     return {"state": "ON", "kind": event.kind, "start": event.started, **shown}
 
 

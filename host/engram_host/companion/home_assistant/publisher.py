@@ -7,7 +7,7 @@ has gone, or all of this is switched off, whatever was killed meanwhile.
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.home_assistant.discovery import device_messages
@@ -26,8 +26,15 @@ MOST_TOPICS = 20_000
 _TOPICS = "home_assistant.topics"
 """The note with the topics that hold something."""
 
-PublishRetained = Callable[[str, str], Awaitable[bool]]
-"""Publishes a message that the broker keeps, an empty one removes it; whether it went out."""
+
+class RetainingBroker(Protocol):
+    """The broker: `connections` counts how often it was connected to, since it may have lost what it kept before that."""
+
+    connections: int
+
+    async def publish_retained(self, topic: str, message: str) -> bool:
+        """Publish a message that the broker keeps, an empty one removes it; whether it went out."""
+        ...
 
 
 def home_assistant_prefix(mqtt: MqttSettings) -> str:
@@ -51,23 +58,24 @@ class HomeAssistantPublisher:
         self._supervisor = supervisor
         self._look_seconds = look_seconds
         self._published: dict[str, str] = {}
+        self._connection = 0
         self._task: BackgroundTask | None = None
 
-    async def start(self, publish: PublishRetained) -> None:
+    async def start(self, broker: RetainingBroker) -> None:
         """Begin to publish, or to remove what is left; StoreUnavailable."""
         if self._prefix or await asyncio.to_thread(self._noted):
             name = "mqtt home-assistant"
-            self._task = self._supervisor.start(name, lambda: self._run(publish), is_finite=not self._prefix)
+            self._task = self._supervisor.start(name, lambda: self._run(broker), is_finite=not self._prefix)
 
     async def stop(self) -> None:
         """Publish nothing more; what was published stays."""
         if self._task:
             await self._task.stop()
 
-    async def _run(self, publish: PublishRetained) -> None:
+    async def _run(self, broker: RetainingBroker) -> None:
         while True:
             try:
-                is_done = await self._update(publish)
+                is_done = await self._update(broker)
             except StoreUnavailable as problem:
                 _log.warning("what Home Assistant is told waits: %s", problem, extra={"repeat": "home assistant"})
                 is_done = False
@@ -75,8 +83,11 @@ class HomeAssistantPublisher:
                 return
             await asyncio.sleep(self._look_seconds)
 
-    async def _update(self, publish: PublishRetained) -> bool:
+    async def _update(self, broker: RetainingBroker) -> bool:
         """Publish what has changed; whether all went out."""
+        if self._connection != broker.connections:
+            self._connection = broker.connections
+            self._published.clear()
         wanted = await asyncio.to_thread(self._wanted) if self._prefix else {}
         noted = await asyncio.to_thread(self._noted)
         if wanted.keys() - noted:
@@ -84,15 +95,14 @@ class HomeAssistantPublisher:
             await asyncio.to_thread(self._note, noted)
         gone = noted - wanted.keys()
         for topic in sorted(gone):
-            if not await publish(topic, ""):
+            if not await broker.publish_retained(topic, ""):
                 return False
             self._published.pop(topic, None)
         if gone:
             await asyncio.to_thread(self._note, noted - gone)
         for topic, message in wanted.items():
             if self._published.get(topic) != message:
-                if not await publish(topic, message):
-                    self._published.clear()  # another broker may be there next: it is told all
+                if not await broker.publish_retained(topic, message):
                     return False
                 self._published[topic] = message
         return True

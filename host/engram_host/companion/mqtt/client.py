@@ -77,7 +77,7 @@ class ChatDoor(Protocol):
 class MqttClient:
     """The companion as a client of a broker; `answers` is asked for each message of a board, `door` gets those of programs.
 
-    `is_connected` says whether boards can reach it, `problem` why not.
+    `is_connected` says whether boards can reach it, `problem` why not; `connections` counts how often it has connected.
     """
 
     def __init__(
@@ -100,6 +100,7 @@ class MqttClient:
         self._ready = asyncio.Event()
         self._client_now: aiomqtt.Client | None = None
         self._has_resumed = False
+        self.connections = 0
         self._at_work: set[asyncio.Task[None]] = set()
         self._room = asyncio.Semaphore(MOST_AT_WORK)
         self.problem = f"{self._broker_name}: the companion has not connected to it yet."
@@ -142,6 +143,7 @@ class MqttClient:
                         await client.subscribe(topic, qos=1)
                     _log.info("connected to %s", self._where.netloc.rpartition("@")[2])
                     self._client_now = client
+                    self.connections += 1
                     self._ready.set()
                     pause = FIRST_PAUSE
                     if self._door and not self._has_resumed:

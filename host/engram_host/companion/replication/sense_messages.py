@@ -15,7 +15,15 @@ from engram_host.companion.replication.messages import (
     SensesHead,
 )
 from engram_host.companion.store.senses.events import SenseTables
-from engram_host.companion.store.senses.types import HeldReadings, Listed, ReadingBlock, Row, SenseList, ToldEvent
+from engram_host.companion.store.senses.types import (
+    SPANS,
+    HeldReadings,
+    Listed,
+    ReadingBlock,
+    Row,
+    SenseList,
+    ToldEvent,
+)
 from engram_host.companion.types import LineQuota, Sender
 
 MOST_NUMBER = 127
@@ -23,9 +31,13 @@ _LOWEST, _HIGHEST = -(1 << 31), (1 << 31) - 1
 _MOST_SLOT = (1 << 32) - 1
 _MOST_MADE = 1 << 40
 _EVENT_ID = re.compile("e[1-9][0-9]{0,8}")
-_EVENT_FIELDS = ("value", "usual", "limit", "days", "evidence", "told")
+_EVENT_NUMBERS = ("value", "limit", "days", "told")
+_EVENT_LISTS = ("usual", "evidence")
 _KIND_CHARS = 16
 _MOST_EVIDENCE = 64
+_EVIDENCE_DEPTH = 2
+_MOST_PARTS = 64
+"""Parts of a sense that a block may fill: a board writes one of some days, and a few more if its clock was wrong."""
 
 
 def take(
@@ -41,7 +53,7 @@ def take(
     if head["op"] == "senses":
         return store.put_senses(sender, device, read_list(head), now)
     if head["op"] == "events":
-        return store.put_events(sender, device, head["epoch"], [read_event(item) for item in head["items"]])
+        return store.put_events(sender, device, head["epoch"], [read_event(item) for item in head["items"]], now, quota)
     return store.put_readings(sender, device, read_block(head, body), now, quota)
 
 
@@ -79,8 +91,17 @@ def read_block(head: ReadingsHead, body: bytes) -> ReadingBlock:
     for number in block.numbers():
         if number not in rows:
             found = (Row(slot, *aggregate) for slot, aggregate in packing.unpack(block.bits_of(number), block.first))
-            rows[number] = [row for row in found if block.first <= row.slot <= block.last and _is_sound(row)]
+            sound = [row for row in found if block.first <= row.slot <= block.last and _is_sound(row)]
+            rows[number] = _newest_parts(sound, SPANS[head["level"]])
     return ReadingBlock(head["epoch"], head["level"], block.seq, messages.shown(block.check), block.size, rows)
+
+
+def _newest_parts(rows: list[Row], span: int) -> list[Row]:
+    """The rows of the newest parts of so many slots, as many as a block may fill."""
+    parts = sorted({row.slot // span for row in rows})
+    if len(parts) <= _MOST_PARTS:
+        return rows
+    return [row for row in rows if row.slot // span >= parts[-_MOST_PARTS]]
 
 
 def _is_sound(row: Row) -> bool:
@@ -103,7 +124,8 @@ def read_event(pairs: Any) -> ToldEvent:
         raise _wrong_event("a number is beyond its bounds")
     if not isinstance(kind, str) or not 0 < len(kind) <= _KIND_CHARS or text.printable(kind) != kind:
         raise _wrong_event("its kind is none")
-    fields = {name: item[name] for name in _EVENT_FIELDS if _is_plain(item.get(name))}
+    fields = {name: item[name] for name in _EVENT_NUMBERS if _is_plain(item.get(name), 0)}
+    fields |= {name: item[name] for name in _EVENT_LISTS if _is_plain(item.get(name), _EVIDENCE_DEPTH)}
     return ToldEvent(int(ref[1:]), sense, kind, started, ended, fields)
 
 
@@ -111,10 +133,10 @@ def _is_pair(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 2 and isinstance(value[0], str)
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: Any, depth: int) -> bool:
     """Whether a value is a number, or a list of numbers or of pairs of them, as all that is shown of an event."""
     if isinstance(value, list):
-        return len(value) <= _MOST_EVIDENCE and all(_is_plain(each) for each in value)
+        return depth > 0 and len(value) <= _MOST_EVIDENCE and all(_is_plain(each, depth - 1) for each in value)
     return type(value) is int and _LOWEST <= value <= _MOST_MADE
 
 

@@ -164,6 +164,5 @@ def _sense(sense: StoredSense) -> SenseShown:
 
 
 def _event(sense: StoredSense, event: StoredEvent) -> SenseEventShown:
-    value = event.fields.get("value")
-    number = sense.number_of(value) if isinstance(value, int) else None
+    number = None if event.value is None else sense.number_of(event.value)
     return SenseEventShown(id=f"e{event.number}", kind=event.kind, start=event.started, end=event.ended, value=number)

@@ -29,6 +29,12 @@ from engram_host.companion.types import LineQuota, Sender
 MOST_SENSES = 500
 """Senses of one board, those included that it lost: beyond that the oldest of the latter go. A board has 16."""
 
+CLOCK_SECONDS = 600
+"""How far a board's clock may be ahead: a reading of later than that was taken with a wrong clock."""
+
+PART_BYTES = 128
+"""What a part that is written counts at least in the quota: a row that has one of its own takes as much here."""
+
 _LIST_FIRST = "the board's senses are not known here: it lists them again."
 _SENSE = "key, number, name, unit, decimals, at, value"
 
@@ -73,11 +79,14 @@ class SenseTable(DatabaseTable):
             use = DayUse(rows, [device], now)
             if problem := use.line_refusal(device, quota):
                 raise problem
-            use.add(device, size=block.size)
-            use.save()
+            parts = 0
             for key, number in _present(rows, device):
                 if found := block.rows.get(number):
-                    _keep(rows, device, key, block.level, found)
+                    parts += _keep(rows, device, key, block.level, found)
+                    if block.level == MINUTES:
+                        _note_latest(rows, device, key, found, now)
+            use.add(device, size=max(block.size, parts * PART_BYTES))
+            use.save()
         newest = list(copy.newest)
         newest[block.level] = block.seq, block.check
         save_copy(rows, device, SenseCopy(copy.epoch, copy.next, tuple(newest)))
@@ -169,8 +178,8 @@ def _present(rows: Rows, device: str) -> Sequence[tuple[int, int]]:
 # --- readings
 
 
-def _keep(rows: Rows, device: str, key: int, level: int, found: Sequence[Row]) -> None:
-    """Add rows to the parts of a sense, and work out the hours of its minutes."""
+def _keep(rows: Rows, device: str, key: int, level: int, found: Sequence[Row]) -> int:
+    """Add rows to the parts of a sense, and work out the hours of its minutes; how many parts of the level there were."""
     by_part: dict[int, list[Row]] = {}
     for row in found:
         by_part.setdefault(row.slot // SPANS[level], []).append(row)
@@ -179,12 +188,17 @@ def _keep(rows: Rows, device: str, key: int, level: int, found: Sequence[Row]) -
         _put_part(rows, device, key, level, part, merged)
         if level == MINUTES:
             _put_part(rows, device, key, FOLDED, part, fold(merged.values()))
-    if level == MINUTES:
-        newest = max(found)
-        rows.run(
-            "UPDATE senses SET at = ?, value = ? WHERE device = ? AND key = ? AND at < ?",
-            (newest.slot * 60, newest.last, device, key, newest.slot * 60),
-        )
+    return len(by_part)
+
+
+def _note_latest(rows: Rows, device: str, key: int, found: Sequence[Row], now: int) -> None:
+    """Note the latest reading of a sense: a later one, or any after one that was read while the board's clock was wrong."""
+    latest = now + CLOCK_SECONDS
+    newest = max([row for row in found if row.slot * 60 <= latest] or found)
+    rows.run(
+        "UPDATE senses SET at = ?, value = ? WHERE device = ? AND key = ? AND (at < ? OR at > ?)",
+        (newest.slot * 60, newest.last, device, key, newest.slot * 60, latest),
+    )
 
 
 def _part(rows: Rows, device: str, key: int, level: int, part: int) -> dict[int, Row]:

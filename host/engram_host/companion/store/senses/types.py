@@ -109,3 +109,9 @@ class StoredEvent:
     started: int
     ended: int
     fields: dict[str, Any]
+
+    @property
+    def value(self) -> int | None:
+        """The reading that stands for it, as it is kept."""
+        found = self.fields.get("value")
+        return found if isinstance(found, int) else None
