@@ -54,13 +54,14 @@ async def test_senses_of_named_pins_are_read_where_the_board_has_set_them_up():
     pin_driver.machine = None  # simulated pins
     pins = {"door": {"pin": 14, "mode": "in"}, "soil": {"pin": 7, "mode": "adc"}}
     table = {"window": {"kind": "pin", "pin": "door"}, "earth": {"kind": "adc", "pin": "soil"}}
-    app = App(folder(), {"senses": table, "pins": pins}, clock=Clock(0, lambda: NOW))
-    board = app.board
+    seconds = [NOW]
+    board = App(folder(), {"senses": table, "pins": pins}, clock=Clock(0, lambda: seconds[0])).board
     from engram.senses import sampling  # what this board has loaded
 
     typed, read = ["on", "off"], []
 
     async def pause(_):
+        seconds[0] += 1
         window, earth = [board.senses.find(name) for name in ("window", "earth")]
         read.append((window.text(window.last), earth.text(earth.last)))
         if not typed:
