@@ -63,7 +63,7 @@ class Events:
     # --- beginning and end
 
     def begin(self, number: int, kind: str, start: int, value: int, usual, limit, days: int):
-        """Keep and tell an event of a sense; its fields, None if the sense is forgotten or hidden from whoever set the limit."""
+        """Keep and tell an event of a sense; its fields, None if that is forgotten or whoever set the limit may not see it."""
         self.settle()
         sense = self._senses.sense(number)
         if sense is None:
