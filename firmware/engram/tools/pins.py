@@ -33,10 +33,13 @@ class Pins:
         return {pin.name: _read(pin, driver) for pin, driver in self._pins if not only or pin.name in only}
 
     def make_safe(self) -> None:
-        """Give each output its safe state."""
+        """Give each output its safe state; one that refuses leaves the others safe."""
         for pin, driver in self._pins:
             if pin.mode in _OUTPUTS:
-                driver.write(pin.safe)
+                try:
+                    driver.write(pin.safe)
+                except (OSError, ValueError) as error:
+                    diag.error("pins", "%s is not safe: %s" % (pin.name, error))
 
     def for_caller(self, caller, modes=("out", "pwm", "in", "adc")) -> list:
         """The pins of some modes that a caller may use."""
