@@ -21,8 +21,7 @@ class Sampling:
         """Read each sensor when it is due, for ever."""
         while True:
             for sampled in self._sampled:
-                if sampled.is_due():
-                    await self._sample(sampled)
+                await self._sample_if_due(sampled)
             await sleep_ms(self._pause_ms())
 
     def failing(self) -> list:
@@ -34,11 +33,13 @@ class Sampling:
         left = [ticks_diff(sampled.due, now) for sampled in self._sampled]
         return max(1, min([_LOOK_MS] + left))
 
-    async def _sample(self, sampled) -> None:
-        """Read a sensor. One that fails is reported once until it works again."""
-        sampled.set_next()
+    async def _sample_if_due(self, sampled) -> None:
+        """Read a sensor if it is time. One that fails is reported once until it works again."""
         config = sampled.config
         try:
+            if not sampled.is_due():
+                return
+            sampled.set_next()
             if sampled.driver is None:
                 sampled.driver = make_driver(config, self._shared, self._read_pin)
             await sampled.driver.prepare()

@@ -33,6 +33,7 @@ _MORE_NUMBERS = (
     (b"fifty", 50), (b"sixty", 60), (b"ninety", 90), (b"half", 30), (b"quarter", 15),
 )  # fmt: skip
 _NOTHING = const("|it|this|that|them|him|her|me|us|again|later|please|up")
+_AND = (b"and", b"or", b"but", b"&")
 _STRIPPED = const(b",.;:!?()")
 
 
@@ -115,9 +116,21 @@ def _remind(words: list, at: int, time):
         if more and (not time or not _collide(time, more)):
             time = _joined(time or {}, more)
             last = end
-    if not time or not when.is_time(time) or at >= last:
+    if not time or not when.is_time(time) or at >= last or _has_more(words, at, last):
         return None
     return "say", words[at][1], words[last - 1][2], time
+
+
+def _has_more(words: list, first: int, last: int) -> bool:
+    """Whether what is to be said tells of another time or another request: then it is not for a rule to cut it up."""
+    if words[first][0] in _AND or words[last - 1][0] in _AND:
+        return True
+    for at in range(first, last):
+        if at > first and _part_of_time(words[:last], at, {})[0]:
+            return True
+        if words[at][0] in _AND and _are(words[:last], at + 1, b"tell", b"me"):
+            return True
+    return False
 
 
 def _ask(words: list, at: int, time, plain: bytes):

@@ -44,11 +44,20 @@ def minute_of(spec: dict) -> int:
     minute = spec.get("minute", -1)
     if minute < 0:
         return _DEFAULTS[part]
+    if _is_after_midnight(spec):
+        return minute % _HALF_DAY
     if minute >= _HALF_DAY or "is_exact" in spec:
         return minute % _DAY_MINUTES
     if part in (AFTERNOON, EVENING) or (part == NIGHT and minute >= 300) or (part == NOON and minute < 300):
         return minute + _HALF_DAY
     return minute
+
+
+def _is_after_midnight(spec: dict) -> bool:
+    """Whether it is said as of a night, which goes on after midnight: 12 at night, tonight at 1."""
+    minute, part = spec.get("minute", -1), spec.get("part", 0)
+    is_twelve = _HALF_DAY <= minute < _HALF_DAY + 60 and "is_exact" not in spec
+    return (is_twelve and part in (EVENING, NIGHT)) or (0 <= minute < 300 and part == NIGHT)
 
 
 def resolve(kind: str, what: str, spec: dict, clock):
@@ -59,7 +68,10 @@ def resolve(kind: str, what: str, spec: dict, clock):
         return wanted(kind, what, every=spec["every"])
     minute = minute_of(spec)
     if "days" in spec:
-        return wanted(kind, what, minute=minute, days=spec["days"])
+        days = spec["days"]
+        if _is_after_midnight(spec):
+            days = (days << 1 | days >> 6) & 127
+        return wanted(kind, what, minute=minute, days=days)
     if not clock.known:
         raise ArgumentError("timers", 'the clock is not set yet, so only "in 20 minutes" can be kept, or what repeats.')
     now = clock.now()
@@ -68,6 +80,12 @@ def resolve(kind: str, what: str, spec: dict, clock):
 
 def _moment(spec: dict, minute: int, clock, now: int) -> int:
     today = clock.day_number(now)
+    if _is_after_midnight(spec):
+        is_now = spec.get("in_days") == 0 and clock.moment(today, minute) > now  # said in that night
+        if is_now or not any(name in spec for name in ("in_days", "weekday", "date")):
+            spec = {}
+        else:
+            minute += _DAY_MINUTES
     if "date" in spec:
         return _on_date(spec["date"], minute, clock, now)
     if "weekday" in spec:

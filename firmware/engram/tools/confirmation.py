@@ -1,7 +1,7 @@
 """Calls that wait for a yes of the person: what the model says of it does not count.
 
-A yes is a message that plainly begins with one, in English or Chinese, without a question and without a word that takes it
-back. When in doubt it is none: the person is asked once more.
+A yes is a message of a word that agrees, in English or Chinese, and courtesy behind it. All else is none, since it may take
+the yes back or ask for another thing: the person is asked once more.
 """
 
 from engram import text
@@ -10,22 +10,14 @@ from engram.compat import const
 _CALLERS = const(8)  # for whom a call waits at once
 _LONGEST = const(80)  # characters: a longer message says more than yes
 
-_YES = const(" yes yeah yep yup sure confirm confirmed agreed absolutely definitely certainly ")
-_YES_OF_TWO = const((" do it ", " go ahead ", " please do ", " of course ", " sounds good "))
-_WEAK = const(" ok okay fine alright ")
-"""A yes only if nothing but courtesy follows: "ok so where were we" is none."""
-_COURTESY = const(" please thanks thank you do it go ahead that now then yes sure ok okay by all means ")
-_DOUBT = const(
-    " not no nope never dont wait stop cancel later but except unless only if instead without maybe perhaps "
-    "hold what why how when which who where first before rather in at after until till once soon tomorrow tonight next "
-    "minute minutes hour hours tell explain show ask yourself "
+_YES = const(
+    "yes|yeah|yep|yup|sure|confirm|confirmed|agreed|absolutely|definitely|certainly|ok|okay|fine|alright|"
+    "do it|go ahead|please do|of course|sounds good"
 )
-_WIDE_YES = const((
-    "好", "可以", "是的", "是", "行", "嗯", "确认", "確認", "同意", "没问题", "沒問題", "对", "對", "请做", "做吧",
-    "当然", "當然"
-))  # fmt: skip
-_WIDE_TAIL = const("的吧啊呀啦哦好行是对對嗯请請")
-_WIDE_DOUBT = const("吗嗎呢？?不没沒别別但先等如果或除非取消停后後点點分时時晚明再算够夠说說")
+_COURTESY = const(" please thanks thank you do it go ahead that now then yes sure ok okay by all means ")
+"""What may stand behind a yes; all else may take it back or ask for something else."""
+_WIDE_YES = const("好|可以|是的|是|行|嗯|确认|確認|同意|没问题|沒問題|对|對|请做|做吧|当然|當然")
+_WIDE_COURTESY = const("谢谢|謝謝|的|吧|啊|呀|啦|哦|好|行|是|对|對|嗯|请|請|可以|没问题|沒問題|麻烦你|麻煩你")
 _ENDS = const(",.!;:，。！；：、\n")
 
 
@@ -34,50 +26,29 @@ def is_yes(said: str) -> bool:
     said = said.strip().lower()
     if not said or len(said) > _LONGEST:
         return False
-    return _is_wide_yes(said) if text.encode(said)[0] > 127 else _is_english_yes(said)
-
-
-def _is_english_yes(said: str) -> bool:
-    if "?" in said or "？" in said:
-        return False
-    said = said.replace("’", "'")
-    opening, rest = said, ""
     for end in _ENDS:
-        head, _, tail = opening.partition(end)
-        opening, rest = head, tail + " " + rest
-    words = opening.split()
-    for word in words + rest.split():
-        word = word.strip("'\"()-,.!;:")
-        if " %s " % word.replace("'", "") in _DOUBT or word[-3:] == "n't" or _has_any(word, _WIDE_DOUBT):
-            return False
-    if not words:
-        return False
-    if " %s " % words[0] in _YES or any((" %s " % opening).startswith(phrase) for phrase in _YES_OF_TWO):
-        return True
-    return " %s " % words[0] in _WEAK and all(" %s " % word in _COURTESY for word in words[1:])
+        said = said.replace(end, " ")
+    words = said.split()
+    return _is_wide_yes("".join(words)) if text.encode(said)[0] > 127 else _is_english_yes(words)
 
 
-def _is_wide_yes(said: str) -> bool:
-    """As is_yes(), in Chinese: nothing but a particle or an end of the sentence follows the yes."""
-    opening = said
-    for end in _ENDS + " ":
-        opening = opening.partition(end)[0]
-    for yes in _WIDE_YES:
-        if opening.startswith(yes):
-            rest = said[len(yes) :]  # 没问题 has a letter that doubts elsewhere
-            return not _has_any(rest, _WIDE_DOUBT) and _is_tail(opening[len(yes) :])
+def _is_english_yes(words: list) -> bool:
+    for yes in _YES.split("|"):
+        opening = yes.split()
+        if words[: len(opening)] == opening:
+            return all(" %s " % word in _COURTESY for word in words[len(opening) :])
     return False
 
 
-def _is_tail(rest: str) -> bool:
-    """Whether a text has only particles in it. MicroPython's strip() takes letters apart into their bytes."""
-    for letter in _WIDE_TAIL:
-        rest = rest.replace(letter, "")
-    return not rest
-
-
-def _has_any(said: str, letters: str) -> bool:
-    return any(letter in said for letter in letters)
+def _is_wide_yes(said: str) -> bool:
+    """As is_yes(), in Chinese, of a message without its marks. MicroPython's strip() takes letters apart into their bytes."""
+    for yes in _WIDE_YES.split("|"):
+        if said.startswith(yes):
+            rest = said[len(yes) :]
+            for courtesy in _WIDE_COURTESY.split("|"):
+                rest = rest.replace(courtesy, "")
+            return not rest
+    return False
 
 
 class _Waiting:

@@ -29,14 +29,17 @@ class Pins:
         self._is_simulated = simulated
 
     def values(self, only=()) -> dict:
-        """The values of pins by name, all if `only` is empty: "on" or "off", or a number; None if one cannot be read."""
-        return {pin.name: _read(pin, driver) for pin, driver in self._pins if not only or pin in only}
+        """The values of pins by name, all unless `only` names some: "on" or "off", or a number; None if one cannot be read."""
+        return {pin.name: _read(pin, driver) for pin, driver in self._pins if not only or pin.name in only}
 
     def make_safe(self) -> None:
-        """Give each output its safe state."""
+        """Give each output its safe state; one that refuses leaves the others safe."""
         for pin, driver in self._pins:
             if pin.mode in _OUTPUTS:
-                driver.write(pin.safe)
+                try:
+                    driver.write(pin.safe)
+                except (OSError, ValueError) as error:
+                    diag.error("pins", "%s is not safe: %s" % (pin.name, error))
 
     def for_caller(self, caller, modes=("out", "pwm", "in", "adc")) -> list:
         """The pins of some modes that a caller may use."""
@@ -44,7 +47,7 @@ class Pins:
 
     def described(self, pin):
         """The value of one of the pins, with its unit if it has one."""
-        value = self.values((pin,))[pin.name]
+        value = self.values((pin.name,))[pin.name]
         if value is None:
             return "could not be read"
         unit = "%" if pin.mode == "pwm" else pin.unit

@@ -70,6 +70,12 @@ def test_a_limit_is_set_shown_and_removed():
     assert "limit: below 5.0 °C (l1)" not in _said(board, "/senses outside")
 
 
+def test_a_limit_needs_only_a_part_of_a_name():
+    board = house()
+    said = _said(board, "/senses limit humidity below 30")
+    assert said[0].startswith("will tell you here when bedroom humidity is below 30")
+
+
 def test_what_is_wrong_with_a_limit_is_said():
     board = house()
     for line, problem in (

@@ -141,6 +141,24 @@ async def test_others_see_and_are_told_no_event_of_the_owner():
     assert house.events(group) == [] and house.memories(group) == []
 
 
+async def test_a_sense_that_is_shared_no_more_tells_its_readings_to_the_owner_only():
+    house = House(senses_share="all").limit(ANN, low=5)
+    house.settings["senses_share"] = "owner"
+    house.restart()
+    assert await house.read(4, *[20] * 6) == []
+    assert house.events(ANN) == [] and house.memories(ANN) == []
+    assert house.board.sense_limits.run({"action": "list"}, ANN) == {"limits": []}
+
+
+async def test_an_event_that_had_begun_when_its_sense_was_shared_no_more_ends_without_a_memory():
+    house = House(senses_share="all").limit(ANN, low=5)
+    await house.read(4)
+    house.settings["senses_share"] = "owner"
+    house.restart()
+    await house.read(*[20] * 7)
+    assert house.events(ANN)[0]["end"] and house.memories(ANN) == []
+
+
 async def test_an_event_whose_room_is_not_there_is_kept_and_seen():
     house = House().limit(OWNER, low=5)
     assert await house.read(4, *[20] * 6) == []

@@ -357,3 +357,19 @@ def test_no_text_breaks_the_understanding_of_questions():
         assert span is None or span.is_moment or span.first <= span.until or span.first > NOW, said
         talk.board.sense_view.answer(OWNER, said)
         talk.board.sense_view.memory_query(OWNER, said + "?")
+
+
+def test_readings_beside_a_span_are_not_given_as_the_spans():
+    board = Board().serve()
+    board.now = MONDAY + 9 * HOUR
+    senses = board.find_senses()
+    for _ in range(3):
+        senses.observe("cellar", 12, "°C")
+        board.now += 60
+    while senses.tick():
+        pass
+    sense = senses.find("cellar")
+    for first, until in ((MONDAY - 3 * HOUR, MONDAY + 7 * HOUR), (MONDAY + HOUR, MONDAY + 3 * HOUR)):
+        assert summary.summarize(senses, board.clock, sense, first, until) is None
+    assert summary.reading_at(senses, board.clock, sense, MONDAY + 3 * HOUR) is None
+    assert summary.summarize(senses, board.clock, sense, MONDAY, MONDAY + DAY).mean == 120

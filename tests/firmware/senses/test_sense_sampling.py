@@ -224,6 +224,17 @@ async def test_one_sensor_that_fails_keeps_no_other_from_being_read():
     assert len(sampled.told()) == 2
 
 
+async def test_a_named_pin_that_fails_keeps_no_other_from_being_read():
+    sampled = _Sampled(
+        {"open": {"kind": "pin", "pin": "window"}, "chip": {"kind": "chip_temperature"}},
+        {"window": {"pin": 14, "mode": "in"}},
+        {}.__getitem__,
+    )
+    await sampled.run(121)
+    assert [at for at, _ in sampled.read("chip")] == [0, 60, 120]
+    assert len(sampled.told()) == 1 and "open cannot be read" in sampled.told()[0]
+
+
 async def test_a_value_that_cannot_be_kept_is_reported_once():
     sampled = _Sampled({"room": {"kind": "dht22", "pin": 4, "every": 5}})
     sensors.on_pins[4] = float("nan"), 50.0

@@ -1,11 +1,14 @@
 """Senses in the app: nothing of them without a reading, a file or a table, and from config.json to a kept reading."""
 
+import asyncio
 import sys
 
 from engram.app import App
 from engram.clock import Clock
 from engram.errors import ConfigError
 from engram.lazy import unload
+from engram.memory.access import OWNER
+from engram.tools import pin_driver
 from sensing import NOW
 from support import folder, raises
 
@@ -45,3 +48,31 @@ def test_a_wrong_sense_stops_the_start():
     with raises(ConfigError) as caught:
         _app(folder(), {"room": {"kind": "dht23"}})
     assert str(caught.error).startswith("config: senses.room: kind: must be one of adc, pin")
+
+
+async def test_senses_of_named_pins_are_read_where_the_board_has_set_them_up():
+    pin_driver.machine = None  # simulated pins
+    pins = {"door": {"pin": 14, "mode": "in"}, "soil": {"pin": 7, "mode": "adc"}}
+    table = {"window": {"kind": "pin", "pin": "door"}, "earth": {"kind": "adc", "pin": "soil"}}
+    seconds = [NOW]
+    board = App(folder(), {"senses": table, "pins": pins}, clock=Clock(0, lambda: seconds[0])).board
+    from engram.senses import sampling  # what this board has loaded
+
+    typed, read = ["on", "off"], []
+
+    async def pause(_):
+        seconds[0] += 1
+        window, earth = [board.senses.find(name) for name in ("window", "earth")]
+        read.append((window.text(window.last), earth.text(earth.last)))
+        if not typed:
+            raise asyncio.CancelledError
+        list(board.pins.command(OWNER, "door " + typed.pop(0)))
+
+    before, sampling.sleep_ms = sampling.sleep_ms, pause
+    try:
+        with raises(asyncio.CancelledError):
+            await board.sampling.run()
+    finally:
+        sampling.sleep_ms = before
+    assert board.sampling.failing() == []
+    assert read == [(state, "1000.0 mV") for state in ("0", "1", "0")]

@@ -29,6 +29,19 @@ ASKED = (
     ("remind me to eat at noon", "eat", TUESDAY + "12:00"),
     ("remind me to sleep at midnight", "sleep", TUESDAY + "00:00"),
     ("remind me tonight at 8 to lock the door", "lock the door", TODAY + "20:00"),
+    ("remind me tonight at 12 to sleep", "sleep", TUESDAY + "00:00"),
+    ("remind me tonight at 1 to sleep", "sleep", TUESDAY + "01:00"),
+    ("remind me at 12 at night to sleep", "sleep", TUESDAY + "00:00"),
+    ("remind me tomorrow at 12:30 at night to sleep", "sleep", "on Wednesday 2026-09-23 00:30"),
+    ("remind me tonight at 12am to sleep", "sleep", TUESDAY + "00:00"),
+    ("remind me on Friday at 12 at night to sleep", "sleep", "on Saturday 2026-09-26 00:00"),
+    ("每周五晚上十二点提醒我关灯", "关灯", "every Saturday at 00:00, next Saturday 2026-09-26 00:00"),
+    ("remind me at 12 to eat", "eat", TUESDAY + "12:00"),
+    ("晚上十二点提醒我睡觉", "睡觉", TUESDAY + "00:00"),
+    ("今晚十二点提醒我睡觉", "睡觉", TUESDAY + "00:00"),
+    ("今晚一点提醒我睡觉", "睡觉", TUESDAY + "01:00"),
+    ("中午十二点提醒我吃饭", "吃饭", TUESDAY + "12:00"),
+    ("每天晚上十二点提醒我关灯", "关灯", "every day at 00:00, next Tuesday 2026-09-22 00:00"),
     ("remind me this evening to lock the door", "lock the door", TODAY + "19:00"),
     ("remind me tomorrow to call Bob", "call Bob", TUESDAY + "09:00"),
     ("remind me tomorrow morning to call Bob", "call Bob", TUESDAY + "08:00"),
@@ -119,6 +132,14 @@ ANSWERED = (
 )
 
 NOT_ASKED = (
+    "remind me to take pills every day at 8am and 8pm",
+    "remind me every day at 8 and 20 to take pills",
+    "remind me tomorrow at 8 or 9 to call",
+    "remind me to call mom tomorrow at 8 and dad at 9",
+    "remind me to call mom tomorrow and dad at 9",
+    "remind me at 8 and tell me the weather",
+    "remind me at 8 to call Bob and at 9 to call Eve",
+    "remind me at 8 to call Bob or",
     "remind me to buy milk",
     "remind me",
     "remind me at 8",
@@ -240,6 +261,12 @@ def test_a_day_that_has_passed_is_refused():
         except ArgumentError:
             continue
         assert at <= NOW, said
+
+
+def test_in_the_night_its_hours_are_those_of_this_night():
+    clock = Clock(0, lambda: NOW - NOW % 86400 + 1800)  # 00:30
+    for said, at in (("今晚一点提醒我睡觉", 3600), ("remind me tonight at 12 to sleep", 86400)):
+        assert when.resolve("say", "sleep", match(said).time, clock).at == NOW - NOW % 86400 + at, said
 
 
 def test_until_the_clock_is_set_only_what_needs_none_is_found():

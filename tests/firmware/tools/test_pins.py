@@ -231,6 +231,22 @@ async def test_a_crash_gives_outputs_their_safe_state():
     assert dict(machine.levels) == {5: 0, 6: 1, 18: 65535 * 20 // 100, 8: 0}
 
 
+def test_an_output_that_refuses_its_safe_state_leaves_the_others_safe():
+    board = _board()
+    list(board.pins.command(OWNER, "lamp on"))
+    driver = board.pins._pins[0][1]
+    first = board.pins._pins[0][0].name
+    other = "bell" if first == "lamp" else "lamp"
+    list(board.pins.command(OWNER, other + " on"))
+
+    def refuse(_):
+        raise OSError(5)
+
+    driver.write = refuse
+    board.pins.make_safe()
+    assert board.pins.values((other,)) == {other: "off"}
+
+
 def test_a_board_without_pins_loads_nothing_of_them():
     board = Board().serve()
     assert board.pins is None and board.toolbox is None

@@ -123,7 +123,7 @@ def _limit(view, caller, rest: str):
     for word, side in ((" below ", "low"), (" above ", "high")):
         name, found, value = rest.partition(word)
         if found:
-            sense = view.find(name.strip(), caller)
+            sense = view.limit_tool.find(name.strip(), caller) or view.find(name.strip(), caller)
             yield view.limit_tool.describe(view.limit_tool.set(caller, sense, **{side: _number(value.strip())}))
             return
     raise ArgumentError("/senses", _USAGE)

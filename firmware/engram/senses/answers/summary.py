@@ -50,6 +50,8 @@ def finest_level(senses, clock, sense, first: int, until: int) -> int:
         count = _count(senses, clock, sense, first, until, level)
         if count and 2 * count >= _inner_count(senses, clock, sense, first, until, level + 1):
             return level
+        if not count and not _has_other_readings(senses, clock, sense, first, until, level):
+            return level
     return DAY_LEVEL if _count(senses, clock, sense, first, until, DAY_LEVEL) else start
 
 
@@ -57,6 +59,14 @@ def _reaches_back(senses, clock, sense, first: int, level: int) -> bool:
     """Whether what is kept of a level begins before a moment."""
     for _ in rows(senses, clock, sense, 0, first, level):
         return True
+    return False
+
+
+def _has_other_readings(senses, clock, sense, first: int, until: int, level: int) -> bool:
+    """Whether the next level has readings in a span that this one has not: else those of its slots are from beside the span."""
+    for at, aggregate in rows(senses, clock, sense, first, until, level + 1):
+        if aggregate[0] > _count(senses, clock, sense, at, end_of(clock, at, level + 1), level):
+            return True
     return False
 
 
@@ -108,6 +118,8 @@ def reading_at(senses, clock, sense, moment: int):
 def hour_at(senses, clock, sense, moment: int):
     """(when, aggregate, level) of the hour that a moment is in, or of its day; None if neither is kept."""
     for level in (HOUR_LEVEL, DAY_LEVEL):
+        if level == DAY_LEVEL and not _has_other_readings(senses, clock, sense, moment, moment + 1, HOUR_LEVEL):
+            break
         for at, aggregate in rows(senses, clock, sense, moment, moment + 1, level):
             return at, aggregate, level
     return None

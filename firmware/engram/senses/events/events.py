@@ -63,7 +63,7 @@ class Events:
     # --- beginning and end
 
     def begin(self, number: int, kind: str, start: int, value: int, usual, limit, days: int):
-        """Keep and tell an event of a sense; its fields, None if the sense is forgotten."""
+        """Keep and tell an event of a sense; its fields, None if that is forgotten or whoever set the limit may not see it."""
         self.settle()
         sense = self._senses.sense(number)
         if sense is None:
@@ -75,6 +75,8 @@ class Events:
         fields["limit"] = limit[kind] if limit else None
         fields["evidence"] = _evidence(sense, start - _HOUR, now, start)
         fields["scope"] = access.own_scope(caller_of(limit)) if by else self._scope_of(sense)
+        if not self._is_seen(fields, sense):
+            return None
         caller = self._to_tell(fields)
         if caller is not None and not self._is_cooling_down(fields, now):
             fields["turn"] = self._journal.next_turn(caller)
@@ -88,7 +90,7 @@ class Events:
         self.settle()
         sense = self._senses.sense(fields["sense"])
         fields["end"] = max(at, fields["start"])
-        if sense is not None:
+        if sense is not None and self._is_seen(fields, sense):
             later = _evidence(sense, fields["start"] + 1, fields["end"], fields["start"])
             fields["evidence"] = fields.get("evidence", []) + later
             fields["record"] = self._next_record(fields)
@@ -101,6 +103,10 @@ class Events:
             self._file.add(fields)
         except StoreError as error:
             diag.warning("senses", "%s is not on flash: %s" % (fields["id"], error))
+
+    def _is_seen(self, fields: dict, sense) -> bool:
+        """Whether whoever set the limit of an event may see its sense: it may be shared no more."""
+        return not fields.get("by") or access.may_see(self._to_tell(fields), self._scope_of(sense))
 
     def _to_tell(self, fields: dict):
         """Who gets the report of an event, None if nobody does."""
@@ -156,7 +162,7 @@ class Events:
         # Each line is written right before what it announces, so only the last one may lack that.
         fields = self._file.last
         sense = self._senses.sense(fields["sense"]) if fields else None
-        if sense is None:
+        if sense is None or not self._is_seen(fields, sense):
             return
         if "end" in fields:
             if int((fields.get("record") or "m0")[1:]) >= self._records.entries.next_seq:

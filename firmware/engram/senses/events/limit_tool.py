@@ -35,7 +35,8 @@ class LimitTool:
         """What the tool answers; ArgumentError or NotFound says what would be right."""
         action = arguments["action"]
         if action == "list":
-            return {"limits": [self._shown(fields) for fields in self._limits.of_caller(caller)]}
+            seen = [sense.number for sense in self._visible(caller)]
+            return {"limits": [self._shown(each) for each in self._limits.of_caller(caller) if each["sense"] in seen]}
         if action == "remove":
             if "id" not in arguments:
                 raise ArgumentError("id", "is missing; action list shows the ids.")
