@@ -67,7 +67,7 @@ class MemoryView:
     async def show(self, request: Request, device: str, entry: str) -> Response:
         """A memory with everything that is known of it."""
         board = await self._overviews.summary(device)
-        # First the changes: a copy that follows in between is shown as behind, and looked at again, and not the other way round.
+        # First the changes: a copy that follows in between then counts as behind, and is looked at again.
         changes = await self._changes.newest(device, _CHANGES, entry)
         found = await self._browser.detail(device, entry)
         conflict = _conflict(changes, entry)
