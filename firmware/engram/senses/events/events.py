@@ -127,7 +127,8 @@ class Events:
 
     def _is_seen(self, fields: dict, sense) -> bool:
         """Whether whoever set the limit of an event may see its sense: it may be shared no more."""
-        return not fields.get("by") or access.may_see(self._to_tell(fields), self._scope_of(sense))
+        caller = self._to_tell(fields) if fields.get("by") else None
+        return caller is None or access.may_see(caller, self._scope_of(sense))
 
     def _to_tell(self, fields: dict):
         """Who gets the report of an event, None if nobody does."""
