@@ -13,8 +13,11 @@ def add_senses(board) -> None:
     def push(caller, content):
         return board.inbox.push(caller, content)
 
+    def may_push(caller):
+        return board.inbox.deliveries().may_push(caller)
+
     senses = _senses(board)
-    memory = board.records, board.journal, board.notes, push
+    memory = board.records, board.journal, board.notes, push, may_push
     watch, limits = make_watch(board.config, board.folder + "/memory/senses", board.clock, senses, *memory)
     senses.listen(watch.on_minute)
     view = make_view(board.config, board.clock, senses, watch, limits, board.sampling)

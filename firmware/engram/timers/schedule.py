@@ -13,7 +13,6 @@ EVERY_DAY = const(127)
 WEEKDAYS = const(31)
 WEEKEND = const(96)
 
-_DAY = const(86400)
 _WEEK = const(7)
 _SLACK = const(7200)  # by which a period may be longer, since clocks are set
 _NAMES = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
@@ -62,8 +61,7 @@ def is_misplaced(fields: dict, clock, now: int) -> bool:
     if "every" in fields:
         return due > now + fields["every"] * 60 + _SLACK
     if "minute" in fields:
-        day, minute = clock.day_number(due), fields["minute"]
-        return due > now + (_WEEK + 1) * _DAY or due not in (clock.moment(day, minute), clock.moment(day - 1, minute))
+        return due != next_after(fields, clock, now)
     return False
 
 

@@ -237,9 +237,11 @@ class Telling:
         mid = turn_mid(fields["id"], due)
 
         def keep(seq: int) -> None:
+            self._timers.is_in_turn = (
+                True  # from here on: before, it waits for the turn of a person, who may set timers
+            )
             self._advance(fields, due, now, seq, [day, used + left])
 
-        self._timers.is_in_turn = True
         try:
             spent = await asking.ask(caller, fields, mid, known, keep, late, left)
         finally:

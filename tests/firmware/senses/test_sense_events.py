@@ -165,6 +165,26 @@ async def test_an_event_whose_room_is_not_there_is_kept_and_seen():
     assert len(house.events()) == len(house.memories()) == 1
 
 
+async def test_an_event_whose_chat_is_away_is_told_once_when_it_is_back():
+    house = House().limit(low=5)
+    channels = house.board.inbox.channels
+    away = dict(channels)
+    channels.clear()
+    await house.read(4)
+    channels.update(away)
+    assert await house.read(4, 4, 4) == [("net 1", LOW)]
+
+
+async def test_events_push_no_answer_out_of_the_outbox():
+    house = House().limit(low=5)
+    deliveries = house.board.inbox.deliveries()
+    asked, answers = [], [None, True]
+    deliveries.may_push = lambda caller: asked.append(caller) or answers[0]
+    assert await house.read(4) == [] and asked == [HOME, HOME]
+    answers.pop(0)
+    assert await house.read(4) == [("net 1", LOW)]
+
+
 async def test_a_full_flash_costs_the_event_its_line_and_nothing_else():
     house = House().limit(low=5)
     await house.read(20)

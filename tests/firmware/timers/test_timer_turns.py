@@ -174,6 +174,19 @@ async def test_a_timers_turn_sets_no_timers():
     assert tool.run(CHAT, action="add", text="more", every_minutes=5)["id"] == "w2"
 
 
+async def test_a_person_sets_timers_while_a_timers_turn_waits_for_theirs():
+    timed = _asking("Nothing is on today.")
+    timed.add(CHAT, "ask", "what is on today?", after=MINUTE)
+    is_over = asyncio.Event()
+    person = asyncio.create_task(timed.board.gate.run(True, is_over.wait))
+    await asyncio.sleep(0)
+    await timed.pass_time(2 * MINUTE, MINUTE)
+    assert _is_busy(timed) and not timed.timers.is_in_turn
+    is_over.set()
+    await person
+    await wait_until("the turn is over", lambda: not _is_busy(timed))
+
+
 async def test_an_error_of_the_code_in_a_turn_comes_out_where_it_is_reported():
     timed = _asking("never heard")
     timed.add(CHAT, "ask", "think of something", at=EIGHT)

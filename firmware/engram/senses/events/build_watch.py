@@ -8,10 +8,10 @@ from engram.senses.events.limits import Limits
 from engram.senses.events.watch import Watch
 
 
-def make_watch(config, folder: str, clock, senses, records, journal, notes, push) -> tuple:
+def make_watch(config, folder: str, clock, senses, records, journal, notes, push, may_push) -> tuple:
     """(what watches `senses`, whose files are in a folder; the LimitTool over its limits).
 
-    push(caller, text) says something in a chat.
+    push(caller, text) says something in a chat, if may_push(caller).
     """
     declared = config.table("senses")
 
@@ -28,7 +28,7 @@ def make_watch(config, folder: str, clock, senses, records, journal, notes, push
     file = EventFile(folder + "/events.jsonl")
     file.load()
     tell, cool_down = config.get("senses.tell"), config.get("senses.cooldown_minutes") * 60
-    parts = clock, records, journal, push, tell, cool_down, scope_of
+    parts = clock, records, journal, push, may_push, tell, cool_down, scope_of
     events = Events(file, senses, *parts, add_day if config.get("senses.day_notes") else None)
     watch = Watch(senses, clock, limits, events, folder + "/baseline.bin", declared, config.get("senses.unusual"))
     watch.open()

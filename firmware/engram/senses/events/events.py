@@ -14,30 +14,36 @@ from engram.senses.events.limits import caller_of
 
 _EVIDENCE = const(10)  # readings before an event's beginning, and again before its end
 _HOUR = const(3600)
+_MOST_WAITING = const(16)  # events whose chat is away or has much to deliver
 _IMPORTANCE = 0.3  # others go before it when memory is short
 SOURCE = "sense"
 TAG = "sense"
 
 
 class Events:
-    """The events of a board's `senses` in an EventFile; push(caller, text) says something in a chat.
+    """The events of a board's `senses` in an EventFile; push(caller, text) says something in a chat,
+    if may_push(caller).
 
     `tell` is the owner's room for events that no limit asks for, "" if there is none. Of events of one kind and sense that
     follow each other within `cool_down` seconds only the first is reported. scope_of(sense) is who may see what it perceives,
     add_day(day) adds the line of a day to its note.
     """
 
-    def __init__(self, file, senses, clock, records, journal, push, tell: str, cool_down: int, scope_of, add_day=None):
+    def __init__(
+        self, file, senses, clock, records, journal, push, may_push, tell: str, cool_down: int, scope_of, add_day=None
+    ):
         self._file = file
         self._senses = senses
         self._clock = clock
         self._records = records
         self._journal = journal
         self._push = push
+        self._may_push = may_push
         self._tell = tell
         self._cool_down = cool_down
         self._scope_of = scope_of
         self._is_settled = False
+        self._waiting = []
         self._add_day = add_day
 
     @property
@@ -78,12 +84,27 @@ class Events:
         if not self._is_seen(fields, sense):
             return None
         caller = self._to_tell(fields)
-        if caller is not None and not self._is_cooling_down(fields, now):
+        is_told = caller is not None and not self._is_cooling_down(fields, now)
+        if is_told and self._may_push(caller):
             fields["turn"] = self._journal.next_turn(caller)
         self._keep(fields)
         if "turn" in fields:
             self._say(caller, fields, sense)
+        elif is_told and len(self._waiting) < _MOST_WAITING:
+            self._waiting.append(fields)
         return fields
+
+    def _tell_waiting(self) -> None:
+        """Report one event whose chat was away or had much to deliver, if it is free now."""
+        for fields in self._waiting:
+            caller, sense = self._to_tell(fields), self._senses.sense(fields["sense"])
+            is_seen = sense is not None and self._is_seen(fields, sense)
+            if is_seen and not self._may_push(caller):
+                continue
+            self._waiting.remove(fields)
+            if is_seen:
+                self._say(caller, fields, sense)
+            return
 
     def end(self, fields: dict, at: int) -> None:
         """An event is over: keep that, and a memory of it."""
@@ -106,7 +127,8 @@ class Events:
 
     def _is_seen(self, fields: dict, sense) -> bool:
         """Whether whoever set the limit of an event may see its sense: it may be shared no more."""
-        return not fields.get("by") or access.may_see(self._to_tell(fields), self._scope_of(sense))
+        caller = self._to_tell(fields) if fields.get("by") else None
+        return caller is None or access.may_see(caller, self._scope_of(sense))
 
     def _to_tell(self, fields: dict):
         """Who gets the report of an event, None if nobody does."""
@@ -155,8 +177,9 @@ class Events:
     # --- after a restart
 
     def settle(self) -> None:
-        """Once after a start, before anything else: tell and remember what the power failed before."""
+        """Before anything else: once after a start tell and remember what the power failed before, then tell what waits."""
         if self._is_settled:
+            self._tell_waiting()
             return
         self._is_settled = True
         # Each line is written right before what it announces, so only the last one may lack that.
