@@ -132,7 +132,7 @@ def test_the_view_of_a_year_of_reports_is_bounded(companion: Companion, browser:
 
 def _report(store: CompanionStore, day: int, at: int) -> None:
     count = 1000 * (day + 1)
-    counts = [count, day, count, 100 * count, count, count, day]
+    counts = (count, day, count, 100 * count, count, count, day)
     status = BoardStatus(1, 0, "0.1.0", "full", "power", day, 10000, 0, 0, 0, 0, 0, 0, "m", "", "off", "", *counts)
     store.put_status(Sender("b9", 3, 9), "busy", status, at)
 
