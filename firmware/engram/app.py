@@ -48,7 +48,7 @@ class App:
         self._own_tasks = []
         self._tasks = []
         self._beside = []
-        self.board.begin = self._begin
+        self.board.begin = self._begin  # type: ignore[reportAttributeAccessIssue]
         self._open_channels = 0
         self._console = None
         self._watchdog = None

@@ -6,7 +6,6 @@ from engram.lazy import lazy
 
 TYPE_CHECKING = const(0)  # so that the imports below are not even compiled for the chip
 if TYPE_CHECKING:
-    from collections.abc import Callable
 
     from engram.agent.agent import Agent, Confirmations
     from engram.api import Memory
@@ -105,7 +104,7 @@ class Board:
     """None until there is one, see find_timers()."""
     has_timer_tool = False
     """Whether the toolbox has the tool that sets timers."""
-    begin: "Callable | None" = None
+    begin = None
     """begin(name, run) runs what is added while the app runs."""
     telegram_refusal = ""
     """Why there is no Telegram although a token is set."""

@@ -20,7 +20,7 @@ def heads(answer: bytes) -> list[dict[str, Any]]:
     """The heads of the messages of an answer, as the board's own code reads them, without what is worded.
 
     A `welcome` also names the version that both use, that people may talk, that the board may tell how it is and what there is
-    of the notes, and a `found` how sure it is, which boards of version 0.1 pass over.
+    of the notes and senses, and a `found` how sure it is, which boards of version 0.1 pass over.
     """
     lines = answer.splitlines(keepends=True)
     found = [messages.decode(line, messages.TO_BOARD)[0] for line in lines]
@@ -28,6 +28,7 @@ def heads(answer: bytes) -> list[dict[str, Any]]:
     assert all(head.pop("chat", 1) == 1 for head in found if head["op"] == "welcome")
     assert all(head.pop("status", 1) == 1 for head in found if head["op"] == "welcome")
     assert all(len(head.pop("notes", "00000000")) == 8 for head in found if head["op"] == "welcome")
+    assert all(len(head.pop("senses", "00000000")) == 8 for head in found if head["op"] == "welcome")
     assert all(0 <= head.pop("confidence", 0) <= 1000 for head in found if head["op"] == "found")
     assert all(0 <= sure <= 1000 for head in found for sure in head.pop("sure", ()))
     return [{name: value for name, value in head.items() if name not in FOR_PEOPLE} for head in found]

@@ -98,6 +98,7 @@ COMMANDS = {
     "session": ("", "list", "switch <session>", "delete <session>", "new", "new <word>"),
     "profile": ("", "<file>", "<file> add gone", "<file> write gone", "<file> replace <word> => gone"),
     "intents": ("", "list", "remove <intent>"),
+    "senses": ("", "<word>", "<word> yesterday", "limit <word> below 5"),
     "timers": ("", "list", "remove <w>", "add tomorrow at 8 <word>"),
     "mode": ("", "lightweight", "full"),
     "note": ("I met <word>",),
