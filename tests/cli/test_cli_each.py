@@ -142,7 +142,7 @@ RUN_ELSEWHERE = {
     "people days": "tests/companion/page/test_personal_page.py::test_what_a_person_sees_is_printed",
     "people search": "tests/companion/page/test_personal_page.py::test_what_a_person_sees_is_printed",
     "senses": "tests/companion/api/test_senses_api.py::test_the_senses_of_a_board_are_listed",
-    "readings": "tests/companion/api/test_senses_api.py::test_the_senses_of_a_board_are_listed",
+    "readings": "tests/companion/api/test_senses_api.py::test_readings_are_shown_in_a_table",
     "alert add": "tests/cli/bridges/test_people_command.py::test_an_address_is_added_listed_tested_and_removed",
     "alert test": "tests/cli/bridges/test_people_command.py::test_an_address_is_added_listed_tested_and_removed",
     "alert remove": "tests/cli/bridges/test_people_command.py::test_an_address_is_added_listed_tested_and_removed",

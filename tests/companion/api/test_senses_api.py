@@ -184,6 +184,7 @@ def test_who_is_not_there_is_unknown(store: CompanionStore, house: PerceivingBoa
 def test_the_senses_of_a_board_are_listed(companion: Companion, served: PerceivingBoard):
     first, second = fine("senses", "--device", "kitchen", "--url", companion.url).out.splitlines()
     assert first.startswith("room  20.2 °C") and second.startswith("door  1")
+    assert '"room"' in fine("senses", "--device", "kitchen", "--url", companion.url, "--json").out
 
 
 def test_readings_are_shown_in_a_table(companion: Companion, served: PerceivingBoard):
@@ -191,6 +192,7 @@ def test_readings_are_shown_in_a_table(companion: Companion, served: PerceivingB
     lines = fine("readings", "room", "--device", "kitchen", "--url", companion.url, *span).out.splitlines()
     assert len(lines) == 31 and lines[0].split()[-6:] == ["20.0", "°C", "20.1", "°C", "20.1", "°C"]
     assert lines[-1].startswith("high from")
+    assert '"points"' in fine("readings", "room", "--device", "kitchen", "--url", companion.url, *span, "--json").out
 
 
 def test_readings_are_written_to_a_file(companion: Companion, served: PerceivingBoard, tmp_path: Path):
