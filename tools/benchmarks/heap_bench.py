@@ -115,7 +115,9 @@ class Bench:
         settings = self._settings | {"llm.url": "http://127.0.0.1:9/v1", "llm.model": "m"}
         with tempfile.TemporaryDirectory() as folder:
             flash = str(shutil.copy(self._flash, folder))
-            printed = self._run(ROOMY_KILOBYTES, "heap_opening", flash, json.dumps(settings))
+            printed = self._run(
+                ROOMY_KILOBYTES, "heap_opening", flash, environment={"ENGRAM_SETTINGS": json.dumps(settings)}
+            )
         steps = re.findall(r"^(.+)\t(-?\d+)$", printed, re.MULTILINE)
         loaded = printed.rpartition("modules:")[2].split()
         return {name: int(size) for name, size in steps}, sorted(loaded)

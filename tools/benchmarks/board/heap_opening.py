@@ -1,11 +1,13 @@
-"""What each step of the app's start takes of the heap: heap_opening.py FLASH SETTINGS
+"""What each step of the app's start takes of the heap: heap_opening.py FLASH
 
-SETTINGS is JSON by dotted name. Prints the name of each step, a tab and its bytes, with the code that it loads; then
+The environment has ENGRAM_SETTINGS, JSON by dotted name: MicroPython takes no argument of more than 255 bytes.
+Prints the name of each step, a tab and its bytes, with the code that it loads; then
 "modules:" and those that are loaded.
 """
 
 import gc
 import json
+import os
 import sys
 from array import array
 
@@ -58,7 +60,7 @@ class Steps:
             print("%s\t%d" % (self._names[at], self._used[at + 1] - self._used[at]))
 
 
-def main(flash_file, settings):
+def main(flash_file):
     """Start the app as a board does, but for its network, with its console."""
     steps = Steps()
     steps.begin("stand-in for the flash")
@@ -68,7 +70,7 @@ def main(flash_file, settings):
     import engram.build as build_module
 
     steps.begin("settings of the tool")
-    overrides = json.loads(settings)
+    overrides = json.loads(os.getenv("ENGRAM_SETTINGS"))
     for name in _PARTS:
         for module in (app_module, build_module):
             if hasattr(module, name):

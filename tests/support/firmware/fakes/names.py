@@ -13,7 +13,8 @@ TIME = (
     "ticks_us", "time", "time_ns",
 )  # fmt: skip
 MODULES = (
-    "array", "asyncio", "binascii", "builtins", "collections", "cryptolib", "deflate", "dht", "ds18x20", "errno", "esp32", "flashbdev", "gc",
+    "array", "asyncio", "binascii", "builtins", "collections", "cryptolib", "deflate", "dht",
+    "ds18x20", "errno", "esp32", "flashbdev", "gc",
     "hashlib", "heapq", "io", "json", "machine", "math", "micropython", "network", "ntptime", "onewire", "os", "random", "re",
     "select", "socket", "ssl", "struct", "sys", "time", "tls", "uctypes", "vfs",
 )  # fmt: skip
