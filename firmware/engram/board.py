@@ -6,7 +6,6 @@ from engram.lazy import lazy
 
 TYPE_CHECKING = const(0)  # so that the imports below are not even compiled for the chip
 if TYPE_CHECKING:
-
     from engram.agent.agent import Agent, Confirmations
     from engram.api import Memory
     from engram.archive.index import ArchiveIndex
