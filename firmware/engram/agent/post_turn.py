@@ -10,6 +10,9 @@ from engram.memory.recall import snippet, stored_notice
 
 _HEAD = const(200)  # characters in which a statement begins, after "please", "hey" and the like
 _WORDS = const(12)
+_TIMER_RULES = (
+    "timers.rules", "timers.english_times", "timers.rules_wide", "timers.when", "timers.tool", "text.phrases",
+)  # fmt: skip
 _STARTS = const(" remember note keep bear make save store write don dont do never i my call ")
 
 
@@ -53,7 +56,7 @@ class PostTurn(namedtuple("PostTurn", "config records journal notes reminders fi
     def _add_timer(self, caller, content: str) -> str:
         if not may_name_time(content):
             return ""
-        with lazy("timers.rules", "timers.rules_wide", "timers.when", "timers.tool", "text.phrases"):
+        with lazy(*_TIMER_RULES):
             from engram.timers import tool
 
             try:

@@ -12,6 +12,13 @@ _MOST_DIGITS = const(9)
 KINDS = {"m": "a memory", "t": "a turn", "s": "a session", "i": "an intent", "w": "a timer"}
 
 
+def number_of(fields: dict, kind: str) -> int:
+    """The number in the id of a line's fields, 0 if that is no id of the kind."""
+    ref = fields.get("id")
+    digits = text.encode(ref[1:]) if isinstance(ref, str) and ref[:1] == kind else b""
+    return int(digits) if digits.isdigit() and len(digits) <= _MOST_DIGITS else 0
+
+
 def number(argument: str, value, kind: str) -> int:
     """The number in an id such as "m12"; ArgumentError if `value` is not an id of that kind."""
     if isinstance(value, str):

@@ -37,18 +37,9 @@ _NUMBERS = const(("created", "expires", "last", "fired"))
 
 def open_file(intents) -> None:
     """Read the file; damage is taken out of it first."""
-    from engram.store.log.repair import Repair  # once, when the file is opened
+    from engram.store.log.repair import repair_file  # once, when the file is opened
 
-    repair = Repair(intents.path[: -len(".jsonl")], _lines)
-    try:
-        if not repair.is_sound(intents.path):
-            repair.mend(intents.path)
-    except OSError as error:
-        raise files.failure(error, intents.path) from None
-    except StoreError as error:
-        # There is no room for that: what is whole is read all the same.
-        diag.warning("intents", str(error))
-    intents.damaged += repair.damaged
+    intents.damaged += repair_file(intents.path, "intents")
     _load(intents)
 
 
@@ -69,17 +60,13 @@ def _load(intents) -> None:
     intents.hold(heads, bytes(terms), following)
 
 
-def _lines(file, offset: int = 0):
-    return log_line.long_lines(file, bytearray(_BUFFER), offset)
-
-
 def _read(path: str, opening: bytes = b"{"):
     """Yield (line, fields) of each line of the file that is whole, of a known form, and begins so."""
     if files.size(path) < 0:
         return
     try:
         with open(path, "rb") as file:
-            for _, line, ended in _lines(file):
+            for _, line, ended in log_line.long_lines(file, bytearray(_BUFFER)):
                 if log_line.is_whole(line, ended) and bytes(line[: len(opening)]) == opening:  # pyright: ignore
                     fields = log_line.decode(line)  # pyright: ignore
                     if _is_known(fields, line):
@@ -105,9 +92,7 @@ def _is_known(fields: dict, line) -> bool:
 
 def number_of(fields: dict) -> int:
     """The number in an intent's id, 0 if there is none."""
-    ref = fields.get("id")
-    digits = text.encode(ref[1:]) if isinstance(ref, str) else b""
-    return int(digits) if digits.isdigit() and len(digits) < 10 else 0
+    return ids.number_of(fields, "i")
 
 
 def _guessed(fields: dict) -> int:

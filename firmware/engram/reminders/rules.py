@@ -8,7 +8,7 @@ clock could know ("when I get home"), or a "remind me" without both halves. Text
 from collections import namedtuple
 
 from engram.compat import const
-from engram.text.phrases import past, past_several, sentence_end, simplified, skip, split_phrases, statement, unmarked
+from engram.text.phrases import find_request, past, skip, split_phrases, unmarked
 from engram.text.tokenizer import terms
 from engram.text.utf8 import encode
 
@@ -80,24 +80,17 @@ def may_be(said: str) -> bool:
 def match(said: str):
     """The request in a message, as a ReminderRequest, None if it is none."""
     data = encode(said).strip()
-    plain = simplified(data[:_LONGEST])
-    start = past_several(_COURTESY, plain, skip(plain, 0))
-    asked = past(_REQUEST, plain, start)
-    if asked >= 0:
-        asked = past_several(_COURTESY, plain, asked)
-    end = sentence_end(data, start)
-    if end > len(plain) or (len(data) > len(plain) and end == len(plain)):
+    request = find_request(data, _LONGEST, _COURTESY, _REQUEST, _COURTESY)
+    if not request:
         return None
-    told = (end, end) if asked >= 0 else statement(data, start)
-    if told is None:
-        return None
-    sentence = unmarked(plain[: told[0]])
+    plain, start, end, after = request
+    sentence = unmarked(plain[:end])
     for read in (_condition_first, _reminder_first, _in_chinese):
-        found = read(sentence, max(start, asked))
+        found = read(sentence, start)
         if found:
             when, remind = [data[begin:end].strip().decode() for begin, end in found]
             if remind and any(True for _ in terms(when)):  # "it" is no word to watch for
-                rest = data[skip(data, told[1]) :]
+                rest = data[skip(data, after) :]
                 return ReminderRequest(when, remind, rest.decode() if len(rest) > _CRUMB else "")
     return None
 

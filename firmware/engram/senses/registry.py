@@ -7,9 +7,9 @@ Lines are those of engram.log_line; the file is small and is replaced whole. A n
 it in place of the name, so that of a sense that was removed is not given again.
 """
 
-from engram import diag, files, log_line, text
+from engram import files, log_line, text
 from engram.compat import const
-from engram.errors import ArgumentError, StoreError
+from engram.errors import ArgumentError
 from engram.senses.sense import Sense
 
 NAME_CHARS = const(32)
@@ -53,19 +53,9 @@ def check_unit(unit) -> str:
 
 def load(path: str) -> tuple:
     """(senses by number, the next number, damaged lines) of the file; what is damaged is set aside first."""
-    from engram.store.log.repair import Repair  # once, when the file is opened
+    from engram.store.log.repair import repair_file  # once, when the file is opened
 
-    repair = Repair(path[: -len(".jsonl")], _lines)
-    if files.size(path) < 0:
-        return {}, 0, 0
-    try:
-        if not repair.is_sound(path):
-            repair.mend(path)
-    except OSError as error:
-        raise files.failure(error, path) from None
-    except StoreError as error:
-        # There is no room for that: what is whole is read all the same.
-        diag.warning("senses", str(error))
+    damaged = repair_file(path, "senses")
     senses, following = {}, 0
     for line in log_line.whole_lines(path, bytearray(_BUFFER)):
         fields = log_line.decode(line) if line else {}
@@ -76,7 +66,7 @@ def load(path: str) -> tuple:
             unit, decimals = fields.get("unit", ""), fields.get("decimals", 1)
             senses[number] = Sense(number, fields["name"], unit, decimals, fields.get("made", 0))
             following = max(following, number + 1)
-    return senses, following, repair.damaged
+    return senses, following, damaged
 
 
 def save(path: str, senses: dict, following: int) -> None:
@@ -92,7 +82,3 @@ def save(path: str, senses: dict, following: int) -> None:
     # Twice: if one is damaged no number is given again all the same.
     parts.append(ends)
     files.write_parts(path, parts)
-
-
-def _lines(file, offset: int = 0):
-    return log_line.long_lines(file, bytearray(_BUFFER), offset)

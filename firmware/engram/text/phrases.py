@@ -70,6 +70,25 @@ def statement(data: bytes, at: int):
     return None
 
 
+def find_request(data: bytes, longest: int, opening: str, asking: str, courtesy: str):
+    """(the text in one form, where the request begins, where its sentence ends, where the rest of the message begins) of a
+    message that may begin with a request; None if its sentence asks a question, or is longer than `longest` bytes.
+
+    `opening` words may stand before it, behind them `asking` ones such as "could you", with which it is no question, and then
+    `courtesy`.
+    """
+    plain = simplified(data[:longest])
+    start = past_several(opening, plain, skip(plain, 0))
+    asked = past(asking, plain, start)
+    if asked >= 0:
+        asked = past_several(courtesy, plain, asked)
+    end = sentence_end(data, start)
+    if end > len(plain) or (len(data) > len(plain) and end == len(plain)):
+        return None
+    told = (end, end) if asked >= 0 else statement(data, start)
+    return None if told is None else (plain, max(start, asked)) + told
+
+
 def sentence_end(data: bytes, at: int) -> int:
     """Where the sentence ends that stands at `at`, its mark and closing quotes included."""
     end = len(data)

@@ -7,18 +7,15 @@ Lines are those of engram.log_line. The file is small and is replaced whole, so 
 fails; lines that do not change are copied as they are.
 """
 
-from engram import diag, files, log_line, text
+from engram import files, log_line, text
 from engram.compat import const
-from engram.errors import ArgumentError, NotFound, StoreError
+from engram.errors import ArgumentError, NotFound
 from engram.memory import ids
 from engram.memory.access import Caller
 from engram.timers import schedule
 
 _FORMAT = const(1)
-_BUFFER = const(512)
-_NAMELESS = const(
-    "direct"
-)  # the room of people for whom a program speaks and names none: see caller_check.of_channel()
+_NAMELESS = const("direct")  # the room where a program speaks for people and names none: see caller_check.of_channel()
 _LARGEST = const(24576)  # bytes of the file: it is read whole, with 64 timers of usual length it has 16 KB
 _SPARE = const(4096)  # bytes by which the lines of timers grow while they are told
 _TEXT_CHARS = const(300)
@@ -44,18 +41,9 @@ _PAIRS = const(("telling", "calls"))
 
 def open_file(timers) -> None:
     """Read the file; damage is taken out of it first."""
-    from engram.store.log.repair import Repair  # once, when the file is opened
+    from engram.store.log.repair import repair_file  # once, when the file is opened
 
-    repair = Repair(timers.path[: -len(".jsonl")], _lines)
-    try:
-        if not repair.is_sound(timers.path):
-            repair.mend(timers.path)
-    except OSError as error:
-        raise files.failure(error, timers.path) from None
-    except StoreError as error:
-        # There is no room for that: what is whole is read all the same.
-        diag.warning("timers", str(error))
-    timers.damaged += repair.damaged
+    timers.damaged += repair_file(timers.path, "timers")
     load(timers)
 
 
@@ -117,13 +105,7 @@ def caller_of(fields: dict) -> Caller:
 
 def number_of(fields: dict) -> int:
     """The number in a timer's id, 0 if there is none."""
-    ref = fields.get("id")
-    digits = text.encode(ref[1:]) if isinstance(ref, str) and ref[:1] == "w" else b""
-    return int(digits) if digits.isdigit() and len(digits) < 10 else 0
-
-
-def _lines(file, offset: int = 0):
-    return log_line.long_lines(file, bytearray(_BUFFER), offset)
+    return ids.number_of(fields, "w")
 
 
 def _read(path: str, opening: bytes = b"{"):

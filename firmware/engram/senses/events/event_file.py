@@ -6,9 +6,9 @@ Lines are those of engram.log_line. An event has a line when it begins and one, 
 counts. A full file is replaced by the newest events, so its size is bounded.
 """
 
-from engram import diag, files, log_line
+from engram import files, log_line
 from engram.compat import const
-from engram.errors import StoreError
+from engram.memory import ids
 
 _BUFFER = const(512)
 _MOST_BYTES = const(24576)
@@ -38,18 +38,9 @@ class EventFile:
 
     def load(self) -> None:
         """Read which events are open; damage is taken out of the file first."""
-        from engram.store.log.repair import Repair  # once, when the file is opened
+        from engram.store.log.repair import repair_file  # once, when the file is opened
 
-        repair = Repair(self._path[: -len(".jsonl")], _lines)
-        try:
-            if files.size(self._path) >= 0 and not repair.is_sound(self._path):
-                repair.mend(self._path)
-        except OSError as error:
-            raise files.failure(error, self._path) from None
-        except StoreError as error:
-            # There is no room for that: what is whole is read all the same.
-            diag.warning("senses", str(error))
-        self.damaged = repair.damaged
+        self.damaged = repair_file(self._path, "senses")
         for fields in self._read():
             self._note(fields)
 
@@ -116,17 +107,13 @@ class EventFile:
             return
         try:
             with open(self._path, "rb") as file:
-                for at, line, ended in _lines(file, offset):
+                for at, line, ended in log_line.long_lines(file, bytearray(_BUFFER), offset):
                     if log_line.is_whole(line, ended):
                         fields = log_line.decode(line)  # pyright: ignore
                         if _is_event(fields):
                             yield at, line, fields
         except OSError as error:
             raise files.failure(error, self._path) from None
-
-
-def _lines(file, offset: int = 0):
-    return log_line.long_lines(file, bytearray(_BUFFER), offset)
 
 
 def _is_event(fields: dict) -> bool:
@@ -136,9 +123,7 @@ def _is_event(fields: dict) -> bool:
 
 def number_of(fields: dict) -> int:
     """The number in an event's id, 0 if there is none."""
-    ref = fields.get("id")
-    digits = ref[1:].encode() if isinstance(ref, str) and ref[:1] == "e" else b""
-    return int(digits) if digits.isdigit() and len(digits) < 10 else 0
+    return ids.number_of(fields, "e")
 
 
 def key_of(fields: dict) -> tuple:

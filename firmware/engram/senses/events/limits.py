@@ -7,10 +7,10 @@ Lines are those of engram.log_line; the file is small and is replaced whole. `lo
 by the decimals of the sense.
 """
 
-from engram import diag, files, log_line
+from engram import files, log_line
 from engram.compat import const
-from engram.errors import ArgumentError, NotFound, StoreError
-from engram.memory import access
+from engram.errors import ArgumentError, NotFound
+from engram.memory import access, ids
 from engram.senses.values import scale
 
 MOST = const(32)
@@ -32,19 +32,9 @@ class Limits:
 
     def load(self) -> None:
         """Read those that people set; damage is taken out of the file first."""
-        from engram.store.log.repair import Repair  # once, when the file is opened
+        from engram.store.log.repair import repair_file  # once, when the file is opened
 
-        if files.size(self._path) < 0:
-            return
-        repair = Repair(self._path[: -len(".jsonl")], _lines)
-        try:
-            if not repair.is_sound(self._path):
-                repair.mend(self._path)
-        except OSError as error:
-            raise files.failure(error, self._path) from None
-        except StoreError as error:
-            # There is no room for that: what is whole is read all the same.
-            diag.warning("senses", str(error))
+        repair_file(self._path, "senses")
         for line in log_line.whole_lines(self._path, bytearray(_BUFFER)):
             fields = log_line.decode(line) if line else {}
             self._next = max(self._next, fields.get("next", 0), _number(fields) + 1)
@@ -116,14 +106,9 @@ def caller_of(fields: dict):
     return access.Caller(fields["who"], fields["room"], bool(fields.get("group")), fields.get("workspace") or "")
 
 
-def _lines(file, offset: int = 0):
-    return log_line.long_lines(file, bytearray(_BUFFER), offset)
-
-
 def _number(fields: dict) -> int:
     """The number in a limit's id, 0 if the line is no limit of a known form."""
-    ref, sides = fields.get("id"), [fields[side] for side in ("low", "high") if side in fields]
-    digits = ref[1:].encode() if isinstance(ref, str) and ref[:1] == "l" else b""
-    is_limit = digits.isdigit() and len(digits) < 10 and len(sides) == 1 and isinstance(sides[0], int)
+    number, sides = ids.number_of(fields, "l"), [fields[side] for side in ("low", "high") if side in fields]
+    is_limit = len(sides) == 1 and isinstance(sides[0], int)
     has_texts = isinstance(fields.get("who"), str) and isinstance(fields.get("room"), str)
-    return int(digits) if is_limit and has_texts and isinstance(fields.get("sense"), int) else 0
+    return number if is_limit and has_texts and isinstance(fields.get("sense"), int) else 0

@@ -63,6 +63,29 @@ class Repair:
         return saved
 
 
+def repair_file(path: str, source: str) -> int:
+    """Take damage out of a small file of lines, if there is one; how many pieces of it there were. StoreError.
+
+    `source` is the name in the log of what the file is for.
+    """
+    if files.size(path) < 0:
+        return 0
+    repair = Repair(path[: -len(".jsonl")], _long_lines)
+    try:
+        if not repair.is_sound(path):
+            repair.mend(path)
+    except OSError as error:
+        raise files.failure(error, path) from None
+    except StoreError as error:
+        # There is no room for that: what is whole is read all the same.
+        diag.warning(source, str(error))
+    return repair.damaged
+
+
+def _long_lines(file, offset: int):
+    return log_line.long_lines(file, bytearray(_BUFFER), offset)
+
+
 def _replace(path: str, parts) -> None:
     try:
         files.write_parts(path, parts)
