@@ -14,6 +14,7 @@ from engram.compat import const
 from engram.errors import ArgumentError, EngramError, NotFound, StoreError
 from engram.memory import access, ids
 from engram.reminders.form import GUESSED_LAST, GUESSED_LIFE, HEAD, MOST_TERMS, belongs_to, owner, term_of
+from engram.text.utf8 import strip_end
 
 _FORMAT = const(1)
 _BUFFER = const(512)
@@ -31,6 +32,7 @@ _RULE = const(
 )
 _CLOSE = const("</standing-reminders>")
 
+_ENDS = (" ", ".", "!", "。", "！")  # that make no other reminder
 _TEXTS = const(("when", "remind", "scope"))
 _NUMBERS = const(("created", "expires", "last", "fired"))
 
@@ -237,7 +239,7 @@ def _check_new(intents, caller, wanted: list, remind: str) -> None:
 
 
 def _plain(remind: str) -> str:
-    return remind.lower().rstrip(" .!。！")
+    return strip_end(remind.lower(), _ENDS)
 
 
 def remove(intents, caller, ref: str) -> dict:

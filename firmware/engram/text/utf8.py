@@ -25,6 +25,17 @@ except UnicodeError:
     _LOOSE = False
 
 
+def strip_end(text: str, signs) -> str:
+    """A text without such signs at its end. MicroPython's rstrip() takes single bytes of those that are not ASCII."""
+    before = ""
+    while before != text:
+        before = text
+        for sign in signs:
+            if text.endswith(sign):
+                text = text[: -len(sign)]
+    return text
+
+
 def encode(text: str) -> bytes:
     """The UTF-8 bytes of any str; never raises: what is not Unicode becomes U+FFFD."""
     try:

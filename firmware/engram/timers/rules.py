@@ -10,7 +10,7 @@ from collections import namedtuple
 from engram.compat import const
 from engram.text.phrases import COURTESY, find_request, past, simplified, skip, unmarked
 from engram.text.tokenizer import split_phrases
-from engram.text.utf8 import encode
+from engram.text.utf8 import encode, strip_end
 from engram.timers import when
 from engram.timers.english_times import (
     are,
@@ -35,6 +35,7 @@ _POLITE = const("don't forget to|do not forget to|remember to|make sure to|from 
 _REQUEST = const("can you please|could you please|would you please|can you|could you|would you|will you|i want you to")
 _ASK = const("tell me|show me|give me|read me|let me know")
 _NOTHING = const("|it|this|that|them|him|her|me|us|again|later|please|up")
+_COMMAS = (" ", ",", "，")
 _AND = (b"and", b"or", b"but", b"&")
 
 
@@ -73,7 +74,7 @@ def match_time(said: str):
     from engram.timers import rules_wide  # for Chinese only
 
     time, begin = rules_wide.read_time(rules_wide.one_form(plain), 0)
-    return (time, data[begin:].decode().strip(" ，,")) if time else None
+    return (time, strip_end(data[begin:].decode(), _COMMAS).strip()) if time else None
 
 
 def _in_english(plain: bytes, begin: int):

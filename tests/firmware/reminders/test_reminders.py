@@ -275,6 +275,14 @@ def test_what_is_no_intent_is_refused_with_a_sentence():
     assert files.size(board.reminders.path) < 0
 
 
+def test_a_reminder_that_ends_in_any_sign_is_compared_whole():
+    # The bytes of the last sign are those of a wide full stop and exclamation mark as well.
+    board = Board()
+    board.reminders.add(OWNER, "五金店", "打开")
+    assert "there already as i1" in _refused(board, "五金店", "打开！")
+    assert board.reminders.add(OWNER, "五金店", "打")["id"] == "i2"
+
+
 def test_the_same_again_is_refused_by_its_id():
     board = Board()
     board.reminders.add(OWNER, "the paint shop", "Buy brushes.")

@@ -2,7 +2,7 @@
 
 from engram.compat import heap_used
 from engram.text import cut, cut_bytes, decode, encode, is_valid, printable, tokens
-from engram.text.utf8 import is_printable_ascii
+from engram.text.utf8 import is_printable_ascii, strip_end
 from samples import Digest, Numbers, surrogate_between
 from support import on_micropython
 
@@ -173,3 +173,16 @@ def test_only_printable_ascii_is_printable_ascii():
     assert is_printable_ascii("Bearer sk-~ !")
     for text in ("a\r", "a\n", "\x00", "\t", "\x7f", "é", "\U0001f600"):
         assert not is_printable_ascii(text), repr(text)
+
+
+def test_signs_are_taken_off_the_end_as_a_whole():
+    signs = (" ", "!", "。", "！")
+    for text, bare in (
+        ("打开", "打开"),
+        ("打开。！ !", "打开"),
+        ("！。", ""),
+        ("", ""),
+        ("（ok", "（ok"),
+        ("ok（", "ok（"),
+    ):
+        assert strip_end(text, signs) == bare, text

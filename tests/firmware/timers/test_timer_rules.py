@@ -307,3 +307,10 @@ def test_whatever_somebody_says_the_rules_end():
         cut = chosen.getrandbits(5)
         match((first[:cut] + " " + second[cut:])[:200])
         match_time(first[cut:] + second)
+
+
+def test_only_whole_signs_are_taken_off_around_a_text_beside_a_time():
+    # The bytes of the wide comma are in these signs as well.
+    for said in ("（浇花", "浇花）", "打开", "关灯伌"):
+        assert match_time("明天八点" + said)[1] == said, said
+    assert match_time("明天八点， 浇花，")[1] == "浇花"
