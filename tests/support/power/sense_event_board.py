@@ -8,7 +8,6 @@ was open and in all.
 """
 
 import asyncio
-import json
 import random
 import sys
 
@@ -17,10 +16,10 @@ import vfs  # type: ignore
 import faulty_flash
 import flash
 from engram.app import App
-from engram.channels.inbox import ChannelSink
 from engram.clock import Clock
 from engram.compat import sleep_ms
 from engram.memory.access import OWNER, Caller
+from strict_network import Chat, World, tell
 
 SETTINGS = {"log.level": "error", "journal.bytes": 65536, "senses.cooldown_minutes": 0, "senses.write_minutes": 30}
 START = 1790030040  # 2026-09-21 22:34: a day ends on the way
@@ -30,72 +29,12 @@ EVERY = 20
 CALLER = Caller("owner", "net 5", False, "")
 
 
-class World:
-    """What no cut touches: the time, and what the owner has."""
-
-    def __init__(self, path):
-        self._path = path + ".net"
-        self.events = []
-        self.is_faulty = True
-        try:
-            with open(self._path) as file:
-                self.events = [json.loads(line) for line in file]
-        except OSError:
-            pass
-
-    def note(self, *event):
-        """Something has happened."""
-        self.events.append(list(event))
-        with open(self._path, "a") as file:
-            file.write(json.dumps(event) + "\n")
-
-    def steps(self):
-        """How many steps have passed."""
-        return len([event for event in self.events if event[0] == "step"])
-
-    def send(self, said):
-        """Take a text for the owner; OSError if the link breaks, before or after that."""
-        fault = random.getrandbits(3) if self.is_faulty else 7
-        if fault == 0:
-            raise OSError(104)
-        self.note("sent", said)
-        if fault == 1:
-            raise OSError(110)
-
-
-class Chat(ChannelSink):
-    """What is said there: sent as a whole when it is over."""
-
-    is_confirming = True
-
-    def __init__(self, world):
-        self.world = world
-        self.pieces = []
-
-    async def text(self, piece):
-        self.pieces.append(piece)
-
-    async def end(self, outcome) -> "bool | None":
-        try:
-            if self.pieces:
-                self.world.send("".join(self.pieces))
-            return True
-        except OSError as error:
-            # Before the network took it, or nobody knows.
-            return False if error.errno == 104 else None
-
-
-def tell(*words):
-    """Print one line."""
-    print("> " + json.dumps(words))
-
-
 async def live(app, world, clock):
     """Let the minutes pass: in each part of EVERY, three of them are below the limit."""
     board = app.board
     board.inbox.add_channel("net", lambda address: (Chat(world), "net 5"))
     left = 1
-    for step in range(world.steps(), STEPS):
+    for step in range(len(world.of("step")), STEPS):
         world.is_faulty = step < FAULTY
         app.observe("cellar", 4 if 5 <= step % EVERY < 8 else 20, "°C")
         board.sense_limits.set_named(CALLER, "cellar", low=5)
@@ -120,7 +59,7 @@ def main(path, cut):
     device = faulty_flash.FaultyFlash(path, 0, "", ("half", cut))
     vfs.mount(vfs.VfsLfs2(device, **flash.OPTIONS), "/flash")
     world = World(path)
-    clock = [START + 60 * world.steps()]
+    clock = [START + 60 * len(world.of("step"))]
     app = App("/flash", SETTINGS, clock=Clock(0, lambda: clock[0]))
     board = app.board
     tell("opened", device.changes)

@@ -8,7 +8,6 @@ left, and how many changes there were until the board was open and in all.
 """
 
 import asyncio
-import json
 import random
 import sys
 
@@ -17,13 +16,13 @@ import vfs  # type: ignore
 import faulty_flash
 import flash
 from engram.app import App
-from engram.channels.inbox import ChannelSink
 from engram.clock import Clock
 from engram.compat import sleep_ms
 from engram.errors import EngramError
 from engram.llm.types import Reply
 from engram.memory.access import Caller
 from engram.timers.wanted import Wanted, wanted
+from strict_network import Chat, World, tell
 
 SETTINGS = {"extract.on": False, "flush.on": False, "rules.on": False, "log.level": "error", "journal.bytes": 65536}
 START = 1790000000  # 2026-09-21 14:13
@@ -85,67 +84,6 @@ class Toolbox:
 
     def restart(self):
         pass
-
-
-class World:
-    """What no cut touches: the time, and what people have."""
-
-    def __init__(self, path):
-        self._path = path + ".net"
-        self.events = []
-        self.is_faulty = True
-        try:
-            with open(self._path) as file:
-                self.events = [json.loads(line) for line in file]
-        except OSError:
-            pass
-
-    def note(self, *event):
-        """Something has happened."""
-        self.events.append(list(event))
-        with open(self._path, "a") as file:
-            file.write(json.dumps(event) + "\n")
-
-    def of(self, name):
-        """What has happened under a name."""
-        return [event[1:] for event in self.events if event[0] == name]
-
-    def send(self, address, said):
-        """Take a text for people; OSError if the link breaks, before or after that."""
-        fault = random.getrandbits(3) if self.is_faulty else 7
-        if fault == 0:
-            raise OSError(104)
-        self.note("sent", address, said)
-        if fault == 1:
-            raise OSError(110)
-
-
-class Chat(ChannelSink):
-    """What is said there: sent as a whole when it is over."""
-
-    is_confirming = True
-
-    def __init__(self, world, address):
-        self.world = world
-        self.address = address
-        self.pieces = []
-
-    async def text(self, piece):
-        self.pieces.append(piece)
-
-    async def end(self, outcome) -> "bool | None":
-        try:
-            if self.pieces:
-                self.world.send(self.address, "".join(self.pieces))
-            return True
-        except OSError as error:
-            # Before the network took it, or nobody knows.
-            return False if error.errno == 104 else None
-
-
-def tell(*words):
-    """Print one line."""
-    print("> " + json.dumps(words))
 
 
 def change(timers, step, world):
