@@ -25,10 +25,10 @@ class SenseProgress:
         return state is not None and self.told != (senses.version, events.version)
 
     def take(self, sync, have, state: str) -> None:
-        """Note what the companion has after it was told something."""
+        """Note what the companion has after a message."""
         self.have = have
         self.state = sync.sense_state = state
 
     def end(self) -> None:
-        """All was told."""
+        """Everything has been sent."""
         self.told, self.have = self.begun, None

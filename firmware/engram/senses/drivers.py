@@ -12,7 +12,7 @@ from engram.errors import ArgumentError
 
 _CONVERSION_MS = const(750)  # a DS18B20's longest
 _FRESH_MS = const(2000)  # a measurement serves all senses of a sensor that are read within this time
-_SAMPLES = const(4)  # of an ADC, of which the mean is taken
+_SAMPLES = const(4)  # of an ADC that one reading is the mean of
 
 
 def make_driver(sense, shared: dict, read_pin):

@@ -9,7 +9,7 @@ The bits of rows (slot, count, min, max, mean, last), in the order of their slot
 
 A column begins with its first value. Then 1 bit: 0 if what follows are distances from that value (of means and counts) or the
 values themselves, 1 if they are distances from the value before; 5 bits: the Rice parameter, 31 if all are zero; 1 bit, and an
-exp-Golomb code if it is set: the step, of which they are multiples. Distances with a sign are folded: 0, -1, 1, -2 are 0 to 3.
+exp-Golomb code if it is set: the step that they are multiples of. Distances with a sign are folded: 0, -1, 1, -2 are 0 to 3.
 
 Unless all is to be exact, the step of a column is 1 + the range of its figure / STEPS, for the last reading LAST_STEPS: what
 it loses is half a step at most.
@@ -237,7 +237,7 @@ class BitReader:
         self._count = 0
 
     def get(self, width: int) -> int:
-        """Read a value of so many bits."""
+        """Read a value of some bits."""
         if width > 16:
             value = self.get(width - 16) << 16
             return value | self.get(16)

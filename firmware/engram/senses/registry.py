@@ -18,7 +18,7 @@ MOST_DECIMALS = const(3)
 
 _FORMAT = const(1)
 _BUFFER = const(512)
-_MOST_NUMBERS = const(127)  # of a board's life, so many fit the records in RAM
+_MOST_NUMBERS = const(127)  # in a board's life: the records in RAM have 7 bits for one
 _SEPARATOR = const(0x80)  # the first byte that is not ASCII
 
 

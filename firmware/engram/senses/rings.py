@@ -1,4 +1,4 @@
-"""Rings of blocks on flash: files to which blocks are only appended, the oldest of which is removed at the cap.
+"""Rings of blocks on flash: files to which blocks are only appended; the oldest is removed at the cap.
 
     NAME.0001, NAME.0002 ...     the highest number is the file that grows
 
@@ -26,7 +26,7 @@ _CRC_AT = _HEAD_SIZE - 4
 LARGEST_BLOCK = const(65000)  # bytes; its size has 16 bits
 _LARGEST_FILE = const(131072)  # bytes; a file is read whole
 _FLASH_BLOCK = const(4096)
-_PER_BLOCK = const(256)  # one byte in so many is littlefs's own, or a little less
+_PER_BLOCK = const(256)  # one byte in 256, or a little less, is littlefs's own
 
 
 def flash_bytes(size: int) -> int:

@@ -115,7 +115,7 @@ class PendingMinutes:
             at += _ONE_SIZE if data[at] & _IS_ONE else _MANY_SIZE
 
     def first_block(self, end: int, most: int) -> tuple:
-        """(end, lowest slot, highest slot, numbers) of the first ones before an end with at most so many of each sense."""
+        """(end, lowest slot, highest slot, numbers) of the first ones before an end, at most `most` of each sense."""
         counts, last_end, low, high = {}, 0, 1 << 32, 0
         for slot, number, after in self.slots():
             count = counts.get(number, 0)
@@ -142,7 +142,7 @@ class PendingMinutes:
         return count
 
     def place(self, seconds: int) -> None:
-        """Give those that waited for the clock their slots, of which each begins later by some seconds."""
+        """Give those that waited for the clock their slots: each begins later by some seconds."""
         at = 0
         while at < self.end:
             (slot,) = unpack_from("<I", self._data, at + 1)

@@ -2,7 +2,7 @@
 
     {"due": ..}                            once
     {"due": .., "minute": 480, "days": 31} at a minute of the local day, on days of the week; bit 0 is Monday
-    {"due": .., "every": 30}               every so many minutes, counted from `due`
+    {"due": .., "every": 30}               every 30 minutes, counted from `due`
 
 Local times follow the zone's rule: a day has each of its minutes once (see Clock.moment), whatever daylight saving does.
 """

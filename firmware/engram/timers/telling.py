@@ -54,7 +54,7 @@ class Telling:
             self._task.cancel()
 
     async def tell_due(self, now: int) -> bool:
-        """Tell what is due; whether all of it is told, or under way. EngramError if the flash refuses."""
+        """Tell what is due; whether all of it is delivered, or under way. EngramError if the flash refuses."""
         timers = self._timers
         if timers.has_guess and timers.clock.known:
             timer_file.settle(timers, now)
@@ -126,7 +126,7 @@ class Telling:
     # --- one of them
 
     def _tell(self, number: int, due: int, now: int, is_begun: bool) -> bool:
-        """Tell one that is due since `due`; whether it is told, or under way."""
+        """Tell one that is due since `due`; whether it is delivered, or under way."""
         timers = self._timers
         fields = timer_file.one(timers, number)
         if fields is None or number == self._busy:

@@ -126,7 +126,7 @@ class Timers:
         except (EngramError, MemoryError) as error:
             if str(error) != self.problem:
                 self.problem = str(error)
-                diag.warning("timers", "something due is told later: %s" % error)
+                diag.warning("timers", "something due is delivered later: %s" % error)
             return False
 
     def _is_due(self, now: int) -> bool:

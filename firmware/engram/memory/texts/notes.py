@@ -79,7 +79,7 @@ class Notebook(principal_files.PrincipalTexts):
     def yesterday(self) -> str:
         """The name of yesterday's note."""
         clock = self._texts.clock
-        # Not what was so many seconds ago: a day may have 25 hours.
+        # Not 86,400 seconds ago: a day may have 25 hours.
         return day_name(clock.day_number(clock.now()) - 1) + ".md"
 
     def names(self):

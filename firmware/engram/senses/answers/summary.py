@@ -6,7 +6,7 @@ from engram.compat import const
 from engram.senses.history import DAY_LEVEL, HOUR_LEVEL, MINUTE_LEVEL
 from engram.senses.values import HOUR, MINUTE, add_to, aggregate_of
 
-_MINUTES_SPAN = const(93600)  # seconds of the longest span of which minutes are looked at: 26 hours
+_MINUTES_SPAN = const(93600)  # seconds of the longest span whose minutes are looked at: 26 hours
 _HOURS_SPAN = const(5356800)  # likewise hours: two months
 _LOOK_BACK = (
     7200,
@@ -139,7 +139,7 @@ def latest(senses, clock, sense):
 
 
 def first_day(senses, sense) -> int:
-    """The first day of which something is kept, -1 if there is none."""
+    """The first day that has something kept, -1 if there is none."""
     for slot, _ in senses.range(sense.number, 0, 1 << 17, DAY_LEVEL):
         return slot
     return -1

@@ -89,7 +89,7 @@ class EventFile:
                 yield next(self._read(places[number]))
 
     def after(self, number: int, most: int):
-        """Yield the fields of the first events after a number, at most so many, oldest first."""
+        """Yield the fields of the first `most` events after a number, oldest first."""
         places = {}
         for at, _, fields in self._lines():
             if number_of(fields) > number:

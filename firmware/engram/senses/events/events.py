@@ -63,7 +63,7 @@ class Events:
         return self._file.version
 
     def after(self, number: int, most: int):
-        """Yield the fields of the first events after a number, at most so many, oldest first."""
+        """Yield the fields of the first `most` events after a number, oldest first."""
         return self._file.after(number, most)
 
     # --- beginning and end

@@ -44,7 +44,7 @@ def list_entries(
     pinned: Annotated[bool, typer.Option("--pinned", help="only pinned memories")] = False,
     sort: Annotated[Sort, typer.Option(help="by what memories are sorted, the highest first")] = Sort.CHANGED,
     reverse: Annotated[bool, typer.Option("--reverse", help="the other way round")] = False,
-    offset: Annotated[int, typer.Option(min=0, help="leave out so many memories before")] = 0,
+    offset: Annotated[int, typer.Option(min=0, help="skip this many memories")] = 0,
     session: Annotated[str, typer.Option(help="only turns of this session")] = "",
     speaker: Annotated[str, typer.Option(help="only turns of this speaker")] = "",
     since: Since = "",

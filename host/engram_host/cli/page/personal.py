@@ -18,7 +18,7 @@ def memories(
     context: Context,
     who: Who,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="maximum number of memories")] = 50,
-    offset: Annotated[int, typer.Option(min=0, help="leave out so many memories before")] = 0,
+    offset: Annotated[int, typer.Option(min=0, help="skip this many memories")] = 0,
 ) -> None:
     """List the memories of a board that somebody sees: their own and those of all. Needs a running companion.
 

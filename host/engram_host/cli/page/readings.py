@@ -32,7 +32,9 @@ def senses(context: Context) -> None:
         (each["name"], _value(each["value"], each), output.format_time(each["at"]) if each["at"] else "")
         for each in found
     ]
-    output.print_table(("sense", "latest", "at"), rows, empty="the board perceives nothing, or has not told of it yet.")
+    output.print_table(
+        ("sense", "latest", "at"), rows, empty="the board perceives nothing, or has not reported it yet."
+    )
 
 
 @takes(DEVICE, URL, HOME, JSON)

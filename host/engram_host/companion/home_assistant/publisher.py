@@ -1,4 +1,4 @@
-"""Keeps what Home Assistant is told of boards' senses at the broker: publishes what is new, and removes what has gone.
+"""Keeps boards' senses for Home Assistant at the broker: publishes what is new, and removes what has gone.
 
 Which topics hold something is noted in the database before they are published, so that they are emptied when a sense or a board
 has gone, or all of this is switched off, whatever was killed meanwhile.
@@ -77,7 +77,7 @@ class HomeAssistantPublisher:
             try:
                 is_done = await self._update(broker)
             except StoreUnavailable as problem:
-                _log.warning("what Home Assistant is told waits: %s", problem, extra={"repeat": "home assistant"})
+                _log.warning("topics for Home Assistant wait: %s", problem, extra={"repeat": "home assistant"})
                 is_done = False
             if is_done and not self._prefix:
                 return

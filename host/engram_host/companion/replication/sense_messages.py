@@ -97,7 +97,7 @@ def read_block(head: ReadingsHead, body: bytes) -> ReadingBlock:
 
 
 def _newest_parts(rows: list[Row], span: int) -> list[Row]:
-    """The rows of the newest parts of so many slots, as many as a block may fill."""
+    """The rows of the newest parts, as many as a block may fill; a part has `span` slots."""
     parts = sorted({row.slot // span for row in rows})
     if len(parts) <= _MOST_PARTS:
         return rows

@@ -36,7 +36,7 @@ POINTS = 500
 """Of a series, unless somebody asks for others."""
 
 _MINUTE_DAYS, _HOUR_DAYS = 2, 100
-"""Up to so many days a series is of minutes, or of hours, if nobody says of what."""
+"""The longest series, in days, that is of minutes, or of hours, unless a level is asked for."""
 
 _DAY_SECONDS = 86400
 _PARTS_AT_ONCE = 64
@@ -95,7 +95,7 @@ class ReadingService:
     async def series(
         self, device: str, name: str, since: int, until: int, level: Level | None = None, most: int = POINTS
     ) -> Series:
-        """What was read of a sense from the minute, hour or day of a moment on up to another one, in so many points at most.
+        """What was read of a sense from the minute, hour or day of a moment on up to another one, in `most` points or fewer.
 
         Without a level it is of minutes for some days, of hours for some months, else of days; of a coarser one where there
         are no finer readings any more.

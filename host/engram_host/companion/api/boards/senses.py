@@ -91,7 +91,7 @@ def make_sense_router(readings: ReadingService) -> APIRouter:
         level: Annotated[
             Level | None, Query(description="without it, by how long the time is, and by what is kept of it")
         ] = None,
-        points: Annotated[int, Query(ge=1, le=MOST_POINTS, description="so many at most")] = POINTS,
+        points: Annotated[int, Query(ge=1, le=MOST_POINTS, description="maximum number of points")] = POINTS,
     ) -> SeriesShown:
         """Readings of a sense in a time, as many points as a plot needs."""
         begin, end = span(since, until)

@@ -10,7 +10,7 @@ from engram_host.companion.store.senses.types import StoredEvent
 
 _TOP, _BOTTOM = 28, 22
 _GAP_STEPS = 2.5
-"""The line ends where there is no point for so many times the shortest distance of two."""
+"""The line ends at a gap of this many times the shortest distance of two points."""
 
 _LEAST_WIDTH = 2.0
 """Of the mark of an event, so that a short one is seen."""

@@ -7,7 +7,7 @@ from engram_host.companion.store.senses.types import MINUTES
 from engram_host.companion.types import RetentionLimits
 
 MOST_BLOCKS = 20_000
-"""Blocks of a level of a board of which it is known that they came: its flash has some hundreds at most."""
+"""Blocks of a level of a board that are known to have come: its flash has some hundreds at most."""
 
 
 def drop_old_readings(rows: Rows, limits: RetentionLimits, now: int) -> None:

@@ -42,7 +42,7 @@ def add_rows(known: Iterable[Row], new: Iterable[Row]) -> dict[int, Row]:
 
 
 def fold(rows: Iterable[Row], slot_of: "Mapping[int, int] | None" = None, size: int = 60) -> dict[int, Row]:
-    """Rows of a coarser level: `slot_of` has the slot of each, else so many slots become one."""
+    """Rows of a coarser level: `slot_of` has the slot of each, else a number of slots become one."""
     found: dict[int, list[int]] = {}
     for row in rows:
         add_to(found, slot_of[row[0]] if slot_of is not None else row[0] // size, row[1:])

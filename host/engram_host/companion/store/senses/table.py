@@ -120,7 +120,7 @@ class SenseTable(DatabaseTable):
 
     @reads
     def slots_known(self, rows: Rows, device: str, sense: int) -> dict[int, tuple[int, int]]:
-        """Of each level of which there are readings the first slot and the last one that there may be."""
+        """The first slot and the last possible one of each level that has readings."""
         sql = "SELECT level, min(part), max(part) FROM sense_parts WHERE device = ? AND sense = ? GROUP BY level"
         found = rows.run(sql, (device, sense))
         return {level: (first * SPANS[level], (last + 1) * SPANS[level] - 1) for level, first, last in found}
