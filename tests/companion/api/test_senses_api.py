@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -128,7 +129,8 @@ def test_days_are_those_of_the_boards_zone(store: CompanionStore, house: Perceiv
     assert [datetime.fromtimestamp(point.at, UTC).hour for point in found.points][:4] == [22, 22, 23, 23]
 
 
-def test_hours_that_the_board_folded_fill_what_its_minutes_lack(store: CompanionStore, house: PerceivingBoard):
+def send_folded(house: PerceivingBoard, is_sent: Callable[[int, Any], object]) -> None:
+    """Let a board perceive twice, days apart, and send some of its blocks: of the first time it keeps hours and minutes."""
     house.perceive("room", [5] * 90, 60)
     house.senses.flush()
     house.now += 5 * DAY
@@ -137,23 +139,18 @@ def test_hours_that_the_board_folded_fill_what_its_minutes_lack(store: Companion
     house.sent.hello()
     house.list_senses()
     for level, block in house.blocks():
-        if level or block.first > NOW // 60 + 200:
+        if is_sent(level, block):
             house.send(level, block)
+
+
+def test_hours_that_the_board_folded_fill_what_its_minutes_lack(store: CompanionStore, house: PerceivingBoard):
+    send_folded(house, lambda level, block: level or block.first > NOW // 60 + 200)
     found = series_of(store, "room", NOW, house.now, "hour")
     assert sum(point.count for point in found.points) == 180
 
 
 def test_a_time_without_minutes_shows_hours(store: CompanionStore, house: PerceivingBoard):
-    house.perceive("room", [5] * 90, 60)
-    house.senses.flush()
-    house.now += 5 * DAY
-    house.perceive("room", [6] * 90, 60)
-    house.senses.flush()
-    house.sent.hello()
-    house.list_senses()
-    for level, block in house.blocks():
-        if level:
-            house.send(level, block)
+    send_folded(house, lambda level, _: level)
     found = series_of(store, "room", NOW, NOW + 3 * HOUR)
     assert found.level == "hour" and sum(point.count for point in found.points) == 90
 
