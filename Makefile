@@ -113,7 +113,7 @@ format: .venv  ## format all code
 
 lock: .venv  ## pin the newest compatible Python packages in requirements.lock and synapse.lock (needs uv)
 	@uv pip compile --upgrade --quiet --universal --python-version 3.11 --generate-hashes --extra board --extra companion --extra postgres --extra xmpp --extra irc --extra matrix --extra telegram --extra discord \
-	    --extra slack --extra alerts --group dev \
+	    --extra slack --extra alerts --extra onnx --extra parquet --group dev \
 	    pyproject.toml --output-file requirements.lock
 	@uv pip compile --upgrade --quiet --universal --python-version 3.11 --generate-hashes \
 	    tools/setup/synapse.in --output-file tools/setup/synapse.lock

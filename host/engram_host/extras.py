@@ -35,6 +35,8 @@ EXTRAS: dict[str, dict[str, str]] = {
     "slack": {"slack-sdk": "slack_sdk", "aiohttp": "aiohttp"},
     "alerts": {"apprise": "apprise"},
     "postgres": {"psycopg": "psycopg", "pgvector": "pgvector"},
+    "onnx": {"onnxruntime": "onnxruntime", "onnx": "onnx"},
+    "parquet": {"pyarrow": "pyarrow"},
 }
 """The packages of each extra, and the module that each is imported as. pyproject.toml has the same, with reasons."""
 
