@@ -6,7 +6,18 @@ that it does not know.
 """
 
 from engram.compat import const
-from engram.text.phrases import COURTESY, has, past, past_several, sentence_end, simplified, skip, split_phrases, statement, unmarked
+from engram.text.phrases import (
+    COURTESY,
+    has,
+    past,
+    past_several,
+    sentence_end,
+    simplified,
+    skip,
+    split_phrases,
+    statement,
+    unmarked,
+)
 from engram.text.utf8 import encode
 
 _LONGEST = const(400)  # bytes of a sentence that is looked at
