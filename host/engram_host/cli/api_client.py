@@ -92,6 +92,16 @@ class ApiClient:
         headers = {"Content-Type": "application/octet-stream"}
         return self._ask("POST", path, content=content, params=parameters, headers=headers)
 
+    def content(self, path: str) -> tuple[str, bytes]:
+        """(type, bytes) of a file that a GET is answered with."""
+        try:
+            answer = self._client.get(path)
+        except httpx.HTTPError as error:
+            raise self._unreached(error) from None
+        if answer.is_error:
+            raise _as_refusal(answer)
+        return answer.headers.get("content-type", ""), answer.content
+
     def lines(self, path: str, /, **parameters: Any) -> Iterator[str]:
         """The lines of a long answer, as they come."""
         try:

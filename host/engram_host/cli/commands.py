@@ -16,7 +16,7 @@ from engram_host.cli.bridges import alert, bridge, people
 from engram_host.cli.doctor import command as doctor
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
 from engram_host.cli.options import asks_for_json
-from engram_host.cli.page import conversations, personal, readings
+from engram_host.cli.page import conversations, media, personal, readings
 from engram_host.cli.page.boards import list_boards
 from engram_host.cli.page.changes import changes as list_changes
 from engram_host.cli.page.changes import merge
@@ -75,6 +75,7 @@ people.app.command("days")(personal.days)
 people.app.command("search")(personal.search)
 app.add_typer(people.app, name="people")
 app.add_typer(alert.app, name="alert")
+app.add_typer(media.app, name="media")
 
 
 @app.callback()

@@ -46,6 +46,8 @@ from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.home_assistant.publisher import HomeAssistantPublisher, home_assistant_prefix
 from engram_host.companion.imports.service import ImportService
 from engram_host.companion.lockfile import Lease, in_url, reachable_host
+from engram_host.companion.media.service import make_media_service
+from engram_host.companion.media.upkeep import MediaUpkeep
 from engram_host.companion.memories.service import make_memory_services
 from engram_host.companion.metrics import Metrics, last_backup
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
@@ -123,7 +125,9 @@ class CompanionApp:
         self.metrics = metrics
         self.supervisor = supervisor
         self.connections = connections
-        self.replication = Replication(store, embedding.wake, supervisor, metrics, line_quota(settings.store))
+        self.media = make_media_service(store, settings)
+        self._media_upkeep = MediaUpkeep(store, self.media, settings.chat.waiting_days, supervisor)
+        self.replication = Replication(store, self._wake, supervisor, metrics, line_quota(settings.store))
         self.expiry = ExpirySweep(store, retention_limits(settings.store), supervisor)
         self.checking = StoreCheck(store, supervisor)
         self.folders = FolderService(store, settings.folders, settings.home, supervisor, embedding.wake)
@@ -150,7 +154,7 @@ class CompanionApp:
         pushes = DoorPushes(store, self.conversations, self.people)
         self.door = MqttDoor(self.conversations, self.people, pushes, supervisor) if settings.chat.mqtt else None
         engine = EngineSettings(settings.chat, lambda bridge: self.bridges.boards_of(bridge))
-        self.bridge_engine = BridgeEngine(store, self.conversations, self.people, engine, supervisor)
+        self.bridge_engine = BridgeEngine(store, self.conversations, self.people, engine, supervisor, self.media)
         self.bridges = BridgeRunner(
             settings.home, settings.bridges, secrets, self.bridge_engine, supervisor, metrics.count_bridge
         )
@@ -160,6 +164,11 @@ class CompanionApp:
         self._reloading = asyncio.Lock()
         self._began = time.monotonic()
         metrics.add_gauges(self.gauges)
+
+    def _wake(self) -> None:
+        """Boards have sent lines."""
+        self.embedding.wake()
+        self._media_upkeep.wake()
 
     @property
     def store_name(self) -> str:
@@ -227,7 +236,7 @@ class CompanionApp:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
             parts = self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication
-            parts = *parts, self.conversations, self.memories.changes, self.imports
+            parts = *parts, self.conversations, self.memories.changes, self.imports, self._media_upkeep
             for part in (*parts, self.alerts, self.bridge_engine, self.bridges):
                 part.start()
                 stack.push_async_callback(part.stop)
