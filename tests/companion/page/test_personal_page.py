@@ -331,6 +331,7 @@ OPEN = {
     ("GET", "/me/boards/{device}"),
     ("GET", "/me/boards/{device}/days"),
     ("GET", "/me/boards/{device}/entries/{entry}"),
+    ("GET", "/me/boards/{device}/media/{media}"),
 }
 
 

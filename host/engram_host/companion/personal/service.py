@@ -1,7 +1,7 @@
 """Memories, searches and days of one person, by the scope rules of the boards."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any, Protocol
 
 from engram.memory import ALL, access
@@ -9,12 +9,14 @@ from engram.memory.access import Caller
 from engram_host.companion.bridge_types import Person
 from engram_host.companion.entries.reader import EntryPage, ReadEntry
 from engram_host.companion.errors import UnknownDevice, UnknownEntry
+from engram_host.companion.media.service import MediaService
 from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.memories.turns import MOST_TURNS, TurnsByDay
 from engram_host.companion.memories.types import MemoryQuery
 from engram_host.companion.search.request import SearchResult
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.media import StoredMedia
 from engram_host.companion.store.page.types import BoardQuery
 from engram_host.time_zones import BoardZone
 
@@ -37,10 +39,18 @@ class Reach(Protocol):
 class PersonalMemory:
     """Looks at boards for people. UnknownDevice for a board that the person does not reach; StoreUnavailable."""
 
-    def __init__(self, store: CompanionStore, search: SearchService, memories: MemoryServices, reach: Reach):
+    def __init__(
+        self,
+        store: CompanionStore,
+        search: SearchService,
+        memories: MemoryServices,
+        media: MediaService,
+        reach: Reach,
+    ):
         self._store = store
         self._search = search
         self._memories = memories
+        self._media = media
         self._reach = reach
 
     async def boards(self, principal: str) -> list[str]:
@@ -72,6 +82,16 @@ class PersonalMemory:
         if found is None or not is_current or not access.may_see(_caller(principal), found.line.get("scope", ALL)):
             raise UnknownEntry(entry, "not_copied", board=device)
         return found
+
+    async def media_named_in(self, principal: str, device: str, texts: Iterable[str]) -> dict[str, StoredMedia]:
+        """The photos and sounds that texts name and a person may see, by their ids."""
+        await asyncio.to_thread(self._check_reached, principal, device)
+        return await self._media.named_in(device, texts, _caller(principal))
+
+    async def media(self, principal: str, device: str, media: str) -> StoredMedia:
+        """One photo or sound that a person may see. UnknownMedia."""
+        await asyncio.to_thread(self._check_reached, principal, device)
+        return await self._media.find(device, media, _caller(principal))
 
     async def zone(self, device: str) -> BoardZone:
         """The time zone of a board."""
