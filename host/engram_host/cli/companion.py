@@ -18,6 +18,7 @@ from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled
 from engram_host.cli.options import HOME, JSON, URL, Context, takes
 from engram_host.companion.logs import FORMATS, LEVELS, set_up
 from engram_host.companion.settings_reader import has_password
+from engram_host.wording import counted
 
 if TYPE_CHECKING:
     from engram_host.companion.settings import Settings
@@ -260,14 +261,16 @@ def backup(
 ) -> None:
     """Save the companion's database to a file: copies of all boards, tokens and vectors.
 
-    The companion may keep running. Settings and the operator's token are not included: they are files in its folder. The
-    backup is checked before it replaces anything; a damaged database is refused.
+    Photos and sounds are copied to a folder FILE.media beside it. The companion may keep running. Settings and the operator's
+    token are not included: they are files in its folder. The backup is checked before it replaces anything; a damaged database
+    is refused.
 
     Example: engram backup companion-2026-11-22.db
 
     Example: engram backup companion.db --keep 7
     """
-    from engram_host.companion.recovery.backup import save_sqlite
+    from engram_host.companion.media.backup import folder_of, prune_media, save_media
+    from engram_host.companion.recovery.backup import kept_files, save_sqlite
     from engram_host.companion.recovery.backup_postgres import ToolMissing, save_postgres
 
     settings = _settings(context.home)
@@ -277,6 +280,7 @@ def backup(
         raise CommandError(f"{file} exists: name another file, or give --replace to overwrite it, or --keep.")
     damaged, keep = 0, max(keep, 1)
     progress = Progress()
+    save_media(settings.home, file)
     try:
         if path := _sqlite(settings):
             if not path.exists():
@@ -289,6 +293,8 @@ def backup(
             damaged = save_postgres(settings.store.url, file, keep)
     except ToolMissing as missing:
         raise NotInstalled(str(missing)) from None
+    media = save_media(settings.home, file)  # what came while the database was saved
+    prune_media(kept_files(file, keep))
     note_quietly(settings, f"backup to {file}")
     size = file.stat().st_size
     progress.say(f"{file}: {output.format_size(size)}")
@@ -296,8 +302,15 @@ def backup(
         progress.say(
             f"{damaged} of its lines are damaged: `engram serve` asks their boards for them, as far as these have them."
         )
+    if media.count:
+        progress.say(f"{folder_of(file)}: {counted(media.count, 'photo or sound', 'photos and sounds')}")
+    if media.damaged:
+        progress.say(
+            f"{len(media.damaged)} photos or sounds are damaged, and not saved: `engram media list` shows them."
+        )
     if context.json:
-        output.print_json({"file": str(file), "bytes": size, "damaged_lines": damaged})
+        found = {"damaged_lines": damaged, "media": media.count, "damaged_media": len(media.damaged)}
+        output.print_json({"file": str(file), "bytes": size, **found})
 
 
 @takes(HOME, JSON)
@@ -311,6 +324,7 @@ def restore(
     Example: engram restore companion-2026-11-22.db --replace
     """
     from engram_host.companion.lockfile import lock_home
+    from engram_host.companion.media.backup import restore_media
     from engram_host.companion.recovery.backup import restore_sqlite
     from engram_host.companion.recovery.backup_postgres import ToolMissing, restore_postgres
     from engram_host.companion.settings import make_folder
@@ -323,6 +337,7 @@ def restore(
     if not replace and (path is None or path.exists()):
         raise CommandError("there is a database already: save it with `engram backup`, then restore with --replace.")
     with lock_home(settings.home, alone=True):
+        media = restore_media(file, settings.home)
         try:
             if path:
                 restore_sqlite(file, path, command_entry(f"restore from {file}"))
@@ -333,9 +348,13 @@ def restore(
         except ToolMissing as missing:
             raise NotInstalled(str(missing)) from None
     if context.json:
-        output.print_json({"restored": str(file)})
-    else:
-        output.print_line(f"{file} is the companion's database now.")
+        output.print_json({"restored": str(file), "media": media.count, "damaged_media": len(media.damaged)})
+        return
+    output.print_line(f"{file} is the companion's database now.")
+    if media.count:
+        output.print_line(f"{counted(media.count, 'photo or sound', 'photos and sounds')} came back with it.")
+    if media.damaged:
+        output.print_line(f"{len(media.damaged)} files beside it are damaged, and were left out.")
 
 
 @takes(HOME, JSON)
