@@ -47,7 +47,7 @@ from engram_host.companion.home_assistant.publisher import HomeAssistantPublishe
 from engram_host.companion.imports.service import ImportService
 from engram_host.companion.lockfile import Lease, in_url, reachable_host
 from engram_host.companion.media.service import make_media_service
-from engram_host.companion.media.upkeep import MediaUpkeep
+from engram_host.companion.media.upkeep import MediaUpkeep, call_each
 from engram_host.companion.memories.service import make_memory_services
 from engram_host.companion.metrics import Metrics, last_backup
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
@@ -72,6 +72,7 @@ from engram_host.companion.settings import (
     retention_limits,
     store_url,
 )
+from engram_host.companion.settings_reader import without_login
 from engram_host.companion.store import CompanionStore, open_store
 from engram_host.companion.supervisor import Supervisor
 
@@ -127,7 +128,8 @@ class CompanionApp:
         self.connections = connections
         self.media = make_media_service(store, settings)
         self._media_upkeep = MediaUpkeep(store, self.media, settings.chat.waiting_days, supervisor)
-        self.replication = Replication(store, self._wake, supervisor, metrics, line_quota(settings.store))
+        taken = call_each(embedding.wake, self._media_upkeep.wake)
+        self.replication = Replication(store, taken, supervisor, metrics, line_quota(settings.store))
         self.expiry = ExpirySweep(store, retention_limits(settings.store), supervisor)
         self.checking = StoreCheck(store, supervisor)
         self.folders = FolderService(store, settings.folders, settings.home, supervisor, embedding.wake)
@@ -164,11 +166,6 @@ class CompanionApp:
         self._reloading = asyncio.Lock()
         self._began = time.monotonic()
         metrics.add_gauges(self.gauges)
-
-    def _wake(self) -> None:
-        """Boards have sent lines."""
-        self.embedding.wake()
-        self._media_upkeep.wake()
 
     @property
     def store_name(self) -> str:
@@ -331,7 +328,7 @@ class RunningCompanion:
     def addresses(self) -> dict[str, str]:
         """Where it listens: `http`, and `mqtt` if it has a broker inside."""
         broker = self.app.broker
-        return {"http": self.web.url, "mqtt": broker.url if broker else _without_login(self.app.settings.mqtt.url)}
+        return {"http": self.web.url, "mqtt": broker.url if broker else without_login(self.app.settings.mqtt.url)}
 
     def page_address(self) -> str:
         """The address of the page; where tokens are asked for with a link's code, good once on this computer. Blocks some ms.
@@ -368,12 +365,6 @@ def _web_app(app: CompanionApp) -> FastAPI:
     """The API and the page of a companion."""
     page = Page(app.access)
     return make_app(app, make_page_routers(page, app), functools.partial(make_refusal, page))
-
-
-def _without_login(url: str) -> str:
-    """A URL without the name and the password that may stand in it."""
-    scheme, mark, rest = url.partition("://")
-    return scheme + mark + rest.rpartition("@")[2]
 
 
 @contextlib.asynccontextmanager

@@ -13,7 +13,7 @@ from engram_host.companion.media.files import MediaFiles
 from engram_host.companion.media.service import MediaService
 from engram_host.companion.settings import MediaSettings, media_limits
 from engram_host.companion.store import open_store
-from engram_host.companion.store.media import StoredMedia
+from engram_host.companion.store.media.table import StoredMedia
 from plain_board import PlainBoard
 
 LONG_AGO = 1_000_000_000

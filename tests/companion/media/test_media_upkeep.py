@@ -15,7 +15,7 @@ from engram_host.companion.media.service import MediaService
 from engram_host.companion.media.upkeep import MediaUpkeep
 from engram_host.companion.settings import MediaSettings, media_limits
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.media import StoredMedia
+from engram_host.companion.store.media.table import StoredMedia
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import LogName
 from plain_board import PlainBoard

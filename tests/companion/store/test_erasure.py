@@ -14,7 +14,7 @@ from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.database import bundled_migrations
-from engram_host.companion.store.media import StoredMedia, media_id
+from engram_host.companion.store.media.table import StoredMedia, media_id
 from engram_host.companion.store.removal import OF_DEVICE
 from engram_host.companion.store.replica import NO_QUOTA
 from engram_host.companion.store.senses.types import Listed, ReadingBlock, Row, SenseList, ToldEvent

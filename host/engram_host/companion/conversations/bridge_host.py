@@ -20,12 +20,7 @@ from engram_host.companion.conversations.file_imports import FileImports
 from engram_host.companion.conversations.notices import Notices
 from engram_host.companion.conversations.outlet import Outlet, Outlets
 from engram_host.companion.conversations.people import PeopleService
-from engram_host.companion.conversations.routing import (
-    Spoken,
-    keepable,
-    parse_spoken,
-    which_board,
-)
+from engram_host.companion.conversations.routing import Spoken, keepable, parse_spoken, which_board
 from engram_host.companion.conversations.service import BRIDGE_IDS, ConversationService, check_said
 from engram_host.companion.conversations.wakers import Wakers, wait_for_event
 from engram_host.companion.errors import CompanionError, StoreUnavailable

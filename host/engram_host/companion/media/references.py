@@ -2,7 +2,7 @@
 
 import re
 
-from engram_host.companion.store.media import PREFIX
+from engram_host.companion.store.media.table import PREFIX
 
 _ID = rf"(?<![0-9A-Za-z_/.-]){PREFIX}([0-9a-f]{{16}})(?![0-9A-Za-z_/-])"
 _IN_TEXT = re.compile(_ID)

@@ -12,7 +12,7 @@ from engram_host.companion.media.references import ids_in
 from engram_host.companion.media.signatures import type_of
 from engram_host.companion.settings import Settings, media_limits
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.media import StoredMedia, media_id
+from engram_host.companion.store.media.table import StoredMedia, media_id
 from engram_host.companion.types import MediaLimits
 
 MOST_NAMED = 400

@@ -17,7 +17,7 @@ from engram_host.companion.errors import MediaRefused, StoreUnavailable, Unknown
 from engram_host.companion.media.references import ids_in_line
 from engram_host.companion.media.service import MediaService
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.media import StoredMedia
+from engram_host.companion.store.media.table import StoredMedia
 from engram_host.companion.store.row_types import fields_of
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import Device
@@ -159,3 +159,13 @@ class MediaUpkeep:
             if copies[mention.log].has_entry(("m" if mention.log == "records" else "t") + str(number)):
                 kept |= named
         return used, kept
+
+
+def call_each(*calls: Callable[[], None]) -> Callable[[], None]:
+    """One call of several."""
+
+    def call() -> None:
+        for each in calls:
+            each()
+
+    return call

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from engram_host.companion.media.references import caption_of, ids_in
 from engram_host.companion.page.fitting import cut_text
-from engram_host.companion.store.media import StoredMedia
+from engram_host.companion.store.media.table import StoredMedia
 
 MOST_OF_TEXT = 2
 """Shown beside one text: bounds the view."""

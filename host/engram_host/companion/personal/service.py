@@ -16,7 +16,7 @@ from engram_host.companion.memories.types import MemoryQuery
 from engram_host.companion.search.request import SearchResult
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.media import StoredMedia
+from engram_host.companion.store.media.table import StoredMedia
 from engram_host.companion.store.page.types import BoardQuery
 from engram_host.time_zones import BoardZone
 

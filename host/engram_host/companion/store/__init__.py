@@ -14,7 +14,7 @@ from engram_host.companion.store.bridges.people import PeopleTable
 from engram_host.companion.store.conversations.table import ConversationTable
 from engram_host.companion.store.database import Database, reads
 from engram_host.companion.store.markdown_files import FolderTables
-from engram_host.companion.store.media import MediaTable
+from engram_host.companion.store.media.table import MediaTable
 from engram_host.companion.store.page.board_list import BoardListTable
 from engram_host.companion.store.page.sessions import PageSessionTable
 from engram_host.companion.store.queries import Rows

@@ -13,7 +13,7 @@ from engram_host.companion.api.errors import NO_DEVICE, REFUSALS, ErrorResponse,
 from engram_host.companion.auth.middleware import Role, requires
 from engram_host.companion.media.service import MediaService
 from engram_host.companion.media.signatures import ENDINGS
-from engram_host.companion.store.media import StoredMedia
+from engram_host.companion.store.media.table import StoredMedia
 
 MOST_BODY = 64 << 20
 """Bytes of a request, whatever media.megabytes says."""

@@ -26,7 +26,7 @@ from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.chat_memory import ShownExchangeMemory, shown_memory_of
 from engram_host.companion.page.page import Page, is_part, view
-from engram_host.companion.store.media import StoredMedia
+from engram_host.companion.store.media.table import StoredMedia
 from engram_host.companion.store.page.types import BoardQuery
 from engram_host.companion.types import Said
 

@@ -28,7 +28,7 @@ from engram_host.companion.page.fitting import cut_text, html_bytes, take_fittin
 from engram_host.companion.page.media import BYTES as MEDIA_BYTES
 from engram_host.companion.page.media import media_in
 from engram_host.companion.page.page import Page, view
-from engram_host.companion.store.media import StoredMedia
+from engram_host.companion.store.media.table import StoredMedia
 
 _CUT_TURN, _CUT_MEMORY, _CUT_LINE = 1500, 200, 400
 """Characters of a text among others."""
