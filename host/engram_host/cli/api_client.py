@@ -1,5 +1,6 @@
 """A companion that runs, asked over HTTP."""
 
+import contextlib
 import ipaddress
 import json
 import os
@@ -104,12 +105,22 @@ class ApiClient:
 
     def lines(self, path: str, /, **parameters: Any) -> Iterator[str]:
         """The lines of a long answer, as they come."""
+        with self._streamed(path, parameters) as answer:
+            yield from answer.iter_lines()
+
+    def pieces(self, path: str, /, **parameters: Any) -> Iterator[bytes]:
+        """The bytes of a long answer, as they come."""
+        with self._streamed(path, parameters) as answer:
+            yield from answer.iter_bytes()
+
+    @contextlib.contextmanager
+    def _streamed(self, path: str, parameters: dict[str, Any]) -> Iterator[httpx.Response]:
         try:
             with self._client.stream("GET", path, params=parameters) as answer:
                 if answer.is_error:
                     answer.read()
                     raise _as_refusal(answer)
-                yield from answer.iter_lines()
+                yield answer
         except httpx.HTTPError as error:
             raise self._unreached(error) from None
 

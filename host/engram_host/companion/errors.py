@@ -17,6 +17,7 @@
       ImportRefused      an import cannot be made, started or ended now
       UnknownMedia       no photo or sound of that id is kept for a board (id)
       MediaRefused       a photo or a sound is not taken, or its file cannot be read
+      ExportUnavailable  an export needs a package that is not installed
       StoreUnavailable   the database cannot be read or written now: nothing was acknowledged
         StoreFull        its disk is full
         StoreDamaged     its pages are damaged: nothing is written any more
@@ -221,6 +222,10 @@ class MediaRefused(CompanionError):
     def __init__(self, kind: str, **values: Value):
         """`kind` is one of REFUSALS, and `values` are its own."""
         super().__init__(REFUSALS.say(kind, **values))
+
+
+class ExportUnavailable(CompanionError):
+    """An export needs a package that is not installed where the companion runs."""
 
 
 class StoreUnavailable(CompanionError):
