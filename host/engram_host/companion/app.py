@@ -160,7 +160,7 @@ class CompanionApp:
         self.bridges = BridgeRunner(
             settings.home, settings.bridges, secrets, self.bridge_engine, supervisor, metrics.count_bridge
         )
-        self.personal = PersonalMemory(store, self.search, self.memories, self.media, self.bridges)
+        self.personal = PersonalMemory(store, self.search, self.memories, self.media, self.readings, self.bridges)
         self.broker: EmbeddedBroker | None = None
         self.mqtt_client: MqttClient | None = None
         self._reloading = asyncio.Lock()

@@ -191,6 +191,11 @@ class Page:
         language = choose_language(asked, kept, request.headers.get("accept-language", ""))
         return Visit(self.catalogs[language], getattr(request.state, "session", None))
 
+    def principal(self, request: Request) -> str:
+        """The person whose page this is, "" for the operator's."""
+        session = self.visit(request).session
+        return session.caller.principal if session else ""
+
     def render(self, request: Request, template: str, status: int = 200, /, **values: Any) -> Response:
         """A view: a template with values."""
         return HTMLResponse(self.part(request, template, **values), status)

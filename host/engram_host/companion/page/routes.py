@@ -71,7 +71,7 @@ def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
         imports.make_router(page, companion.imports, companion.overviews),
         days.make_router(page, companion.overviews.journal, companion.memories.sessions, companion.media),
         search.make_router(page, companion.search, companion.absences, companion.overviews),
-        make_sense_router(page, companion.readings),
+        make_sense_router(page, companion.readings, companion.personal),
         settings.make_router(page, companion.overviews, companion.board_settings),
         people.make_router(page, companion.people),
         personal.make_router(page, companion.personal, companion.media),

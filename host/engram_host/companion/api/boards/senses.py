@@ -16,7 +16,7 @@ from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.api.errors import REFUSALS, ErrorResponse, Responses
 from engram_host.companion.auth.middleware import Role, requires
 from engram_host.companion.senses.parquet import write_parquet
-from engram_host.companion.senses.service import MOST_POINTS, POINTS, Level, Point, ReadingService
+from engram_host.companion.senses.service import MOST_POINTS, POINTS, Level, Point, ReadingService, Series
 from engram_host.companion.store.senses.types import StoredEvent, StoredSense
 
 LINES = "application/x-ndjson"
@@ -44,6 +44,7 @@ class SenseShown(BaseModel):
     decimals: int
     at: int = Field(description="when its latest known reading was taken, in Unix seconds; 0 if none is known")
     value: float | None = Field(description="that reading")
+    shared: bool = Field(description="whether everybody who reaches the board may see it, by the board's settings")
 
 
 class PointShown(BaseModel):
@@ -86,7 +87,7 @@ def make_sense_router(readings: ReadingService) -> APIRouter:
     @router.get("", **rules)
     async def senses(device: DeviceName) -> list[SenseShown]:
         """The senses of a board."""
-        return [_sense(each) for each in await readings.senses(device)]
+        return [show_sense(each) for each in await readings.senses(device)]
 
     @router.get("/{sense:path}/readings", **rules)
     async def series(
@@ -101,14 +102,7 @@ def make_sense_router(readings: ReadingService) -> APIRouter:
     ) -> SeriesShown:
         """Readings of a sense in a time, as many points as a plot needs."""
         begin, end = span(since, until)
-        found = await readings.series(device, sense, begin, end, level, points)
-        return SeriesShown(
-            sense=_sense(found.sense),
-            level=found.level,
-            step=found.step,
-            points=[_point(asdict(each)) for each in found.points],
-            events=[_event(found.sense, each) for each in found.events],
-        )
+        return show_series(await readings.series(device, sense, begin, end, level, points))
 
     @router.get("/{sense:path}/events", **rules)
     async def events(
@@ -184,9 +178,23 @@ def _point(figures: dict[str, Any]) -> PointShown:
     return PointShown(min=figures.pop("low"), max=figures.pop("high"), **figures)
 
 
-def _sense(sense: StoredSense) -> SenseShown:
+def show_series(found: Series) -> SeriesShown:
+    """A series as it is shown."""
+    return SeriesShown(
+        sense=show_sense(found.sense),
+        level=found.level,
+        step=found.step,
+        points=[_point(asdict(each)) for each in found.points],
+        events=[_event(found.sense, each) for each in found.events],
+    )
+
+
+def show_sense(sense: StoredSense) -> SenseShown:
+    """A sense as it is shown."""
     value = sense.number_of(sense.value) if sense.at else None
-    return SenseShown(name=sense.name, unit=sense.unit, decimals=sense.decimals, at=sense.at, value=value)
+    return SenseShown(
+        name=sense.name, unit=sense.unit, decimals=sense.decimals, at=sense.at, value=value, shared=bool(sense.shared)
+    )
 
 
 def _event(sense: StoredSense, event: StoredEvent) -> SenseEventShown:

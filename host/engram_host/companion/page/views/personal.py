@@ -52,7 +52,9 @@ class PersonalView:
         hits = found.hits if found else ()
         zones = {name: await self._personal.zone(name) for name in {hit.device for hit in hits} & {*boards}}
         why = found and found.why_empty
-        return self._render(request, "personal.html", boards=boards, find=find, hits=hits, zones=zones, why=why)
+        perceiving = await self._personal.boards_with_senses(principal, boards)
+        more = {"zones": zones, "why": why, "perceiving": perceiving}
+        return self._render(request, "personal.html", boards=boards, find=find, hits=hits, **more)
 
     async def memories(self, request: Request, device: str, at: int) -> Response:
         """The memories of a board that the person may see."""
@@ -105,8 +107,7 @@ class PersonalView:
         return await media_response(self._media, await self._personal.media(principal, device, media))
 
     def _principal(self, request: Request) -> str:
-        session = self._page.visit(request).session
-        return session.caller.principal if session else ""
+        return self._page.principal(request)
 
     def _render(self, request: Request, template: str, **values: object) -> Response:
         return self._page.render(request, template, page_key="mine", cut=cut_html, most=SHOWN_BYTES, **values)
