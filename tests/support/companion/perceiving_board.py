@@ -72,8 +72,9 @@ class PerceivingBoard:
         found = [self.find(name) for name in self.senses.names()]
         items = [[one.number, one.name, one.unit, one.decimals, one.made] for one in found]
         shared = [one.number for one in found if one.name in self.shared]
-        listed = {"next": self.senses.next_number, "whole": whole, "items": items}
-        return self.sent.ask("senses", epoch=self.sent.epoch, **listed, **({"shared": shared} if shared else {}))
+        listed: dict[str, Any] = {"next": self.senses.next_number, "whole": whole, "items": items}
+        listed |= {"shared": shared} if shared else {}
+        return self.sent.ask("senses", epoch=self.sent.epoch, **listed)
 
     def blocks(self) -> list[tuple[int, Any]]:
         """(level, block) of all that is on flash."""

@@ -79,7 +79,9 @@ def readings(
         path = f"/v1/boards/{name}/senses/{quote(sense, safe='')}"
         if export is not None:
             asked: dict[str, Any] = {"since": begin, "until": end, "level": level or "minute", "format": form}
-            shown = {"device": name, "file": str(export)} | _write(export, companion, f"{path}/export", asked)
+            shown: dict[str, Any] = {"device": name, "file": str(export)} | _write(
+                export, companion, f"{path}/export", asked
+            )
         else:
             # A row is seldom of use that is of less than a minute.
             asked = {"since": begin or (end or int(time.time())) - _DAY_SECONDS, "until": end, "points": points}

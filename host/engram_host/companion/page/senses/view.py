@@ -62,7 +62,11 @@ class SenseView:
 
     async def one(self, device: Device, name: str, days: int, most: int = _POINTS_OF_ONE) -> SensePlot:
         """The plot of one."""
-        return await _plot(device, days, lambda *span: self._readings.series(device.name, name, *span, None, most))
+
+        def read(since: int, until: int) -> Awaitable[Series]:
+            return self._readings.series(device.name, name, since, until, None, most)
+
+        return await _plot(device, days, read)
 
 
 class PersonalSenseView:
