@@ -15,7 +15,9 @@
       MemoryNotChangeable   a memory, or a change of it, is in a state in which it is not changed or undone (id)
       UnknownImport      no import of that id is kept (id)
       ImportRefused      an import cannot be made, started or ended now
+      LeaseLost          another worker has the lease under which something was to be written
       StoreUnavailable   the database cannot be read or written now: nothing was acknowledged
+        StoreBusy        another process has locked it for too long
         StoreFull        its disk is full
         StoreDamaged     its pages are damaged: nothing is written any more
       RefusedByService   a remote service said no (status): EmbedderRefused and RerankerError are such
@@ -197,6 +199,13 @@ class ImportRefused(CompanionError):
     """An import cannot be made, started or ended now."""
 
 
+class LeaseLost(CompanionError):
+    """Another worker has the lease under which something was to be written: this one stops what it does."""
+
+    def __init__(self, lease: str):
+        super().__init__(f"another worker has got the lease {lease} meanwhile.")
+
+
 class StoreUnavailable(CompanionError):
     """The database cannot be read or written now; nothing that was acknowledged is lost by it.
 
@@ -204,6 +213,10 @@ class StoreUnavailable(CompanionError):
     """
 
     public = REFUSALS.say("store_down")
+
+
+class StoreBusy(StoreUnavailable):
+    """Another process has locked what was needed for longer than a call waits."""
 
 
 class StoreFull(StoreUnavailable):

@@ -46,6 +46,7 @@ TASKS = (
     "folders",
     "http",
     "imports",
+    "leases",
     "merges",
     "mqtt",
     "replication",

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 
 import numpy as np
 import pytest
@@ -149,9 +148,8 @@ def test_another_model_pauses_searches_until_the_index_is_whole_again(store, sma
 
 def fresh(store, embedder):
     """A companion that starts after the one before was stopped."""
-    note = store.get("embedding.keeper")
-    if note:
-        index_state.release_lease(store, json.loads(note)["who"])
+    for lease in store.leases():
+        index_state.release_lease(store, lease.holder)
     return make(store, embedder)
 
 

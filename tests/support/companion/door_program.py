@@ -12,6 +12,7 @@ from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.settings import ChatSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import Supervisor
+from held_lease import HeldLease
 from waiting import SECONDS, wait_until_async
 
 NOW = 1_795_000_000
@@ -35,7 +36,7 @@ class Program:
         self.conversations = ConversationService(self.store, ChatSettings(), self.supervisor)
         self.people = PeopleService(self.store, self.rules, now=lambda: self.now)
         pushes = DoorPushes(self.store, self.conversations, self.people)
-        self.door = MqttDoor(self.conversations, self.people, pushes, self.supervisor)
+        self.door = MqttDoor(self.conversations, self.people, pushes, self.supervisor, HeldLease())
 
     def resume(self) -> None:
         """As when the companion has connected to the broker for the first time."""

@@ -13,6 +13,7 @@ from engram_host.companion.store.bridges.files import ChatFileTable
 from engram_host.companion.store.bridges.people import PeopleTable
 from engram_host.companion.store.conversations.table import ConversationTable
 from engram_host.companion.store.database import Database, reads
+from engram_host.companion.store.leases import LeaseTable
 from engram_host.companion.store.markdown_files import FolderTables
 from engram_host.companion.store.page.board_list import BoardListTable
 from engram_host.companion.store.page.sessions import PageSessionTable
@@ -58,6 +59,7 @@ _TABLES = (
     "sense_events",
     "page_sessions",
     "page_codes",
+    "leases",
 )
 """Those that a look reads a row of."""
 _CHECKED_AT_ONCE = 2000
@@ -75,6 +77,7 @@ class CompanionStore(
     GatewayUseTable,
     FolderTables,
     NoteTable,
+    LeaseTable,
     ConversationTable,
     PeopleTable,
     DeliveryTable,

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from engram_host.companion.errors import IF_POSTGRES_DAMAGED, SettingError, StoreFull, StoreUnavailable
+from engram_host.companion.errors import IF_POSTGRES_DAMAGED, SettingError, StoreBusy, StoreFull, StoreUnavailable
 from engram_host.companion.store.database import Database, Result
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.removal import OF_DEVICE
@@ -103,6 +103,11 @@ class PostgresRows(Rows):
     def lock_schema(self) -> None:
         """Let nobody else change the schema until the transaction ends."""
         self.run("SELECT pg_advisory_xact_lock(?)", (_SCHEMA_LOCK,))
+
+    def clock_ms(self) -> int:
+        """The time by the server's clock now, not that of the transaction's begin."""
+        ((now,),) = self.run("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint")
+        return now
 
     def size(self) -> int:
         """Bytes of all that the database has."""
@@ -264,6 +269,10 @@ class PostgresDatabase(Database):
             return self.note_damage(f"the PostgreSQL database has lost its list of migrations ({said})")
         if isinstance(error, errors.UndefinedTable):
             return StoreUnavailable("the database has lost the companion's tables: restart the companion.")
+        if isinstance(error, errors.LockNotAvailable):
+            return StoreBusy(
+                f"another process has locked what is needed of PostgreSQL for {WAIT_SECONDS} s: try again."
+            )
         if isinstance(error, _SETTINGS):
             return StoreUnavailable(
                 f"PostgreSQL refuses what the companion needs ({said}): give it a database of its own to write to, in which "

@@ -90,6 +90,10 @@ class Rows(ABC):
         return
 
     @abstractmethod
+    def clock_ms(self) -> int:
+        """The time by the clock of the database now, in milliseconds of Unix time."""
+
+    @abstractmethod
     def size(self) -> int:
         """Bytes of the database on disk, about."""
 
