@@ -11,7 +11,7 @@ import pytest
 
 from cli_case import Ran, engram, fine
 from damaging import overwrite_page, tree_pages
-from engram_host.cli import serve as serve_command
+from engram_host.cli.serving import serve as serve_command
 from engram_host.companion.auth import tokens
 from engram_host.companion.diagnosis import computer
 from engram_host.companion.store import choose_store

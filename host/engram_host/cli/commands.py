@@ -26,7 +26,7 @@ from engram_host.cli.page.memories import list_entries
 from engram_host.cli.page.open_page import open_page
 from engram_host.cli.page.search import search
 from engram_host.cli.page.settings import settings
-from engram_host.cli.serve import serve
+from engram_host.cli.serving.serve import serve
 from engram_host.extras import DISTRIBUTION
 
 app = typer.Typer(

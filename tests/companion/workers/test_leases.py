@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.store.leases import LeaseTable
+from engram_host.companion.store.workers.leases import LeaseTable
 from engram_host.companion.workers import leases
 from engram_host.companion.workers.identity import WorkerIdentity
 from engram_host.companion.workers.leases import WorkerLease

@@ -101,17 +101,15 @@ def test_a_killed_worker_is_started_again_and_the_others_go_on(tmp_path: Path):
 def test_the_pauses_before_a_start_grow_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     pauses: list[float] = []
     monkeypatch.setattr(pool, "LONGEST_PAUSE", 0.03)
-    sleep = asyncio.sleep
 
-    async def noting(seconds: float) -> None:
+    async def note(seconds: float) -> None:
         pauses.append(seconds)
-        await sleep(seconds)
+
+    monkeypatch.setattr(pool, "_sleep", note)
 
     async def script(bench: Bench) -> None:
         running = asyncio.create_task(bench.run(_READY + "sys.exit(1)", 1))
-        monkeypatch.setattr(pool.asyncio, "sleep", noting)
-        while len(pauses) < 4:
-            await sleep(0.01)
+        await wait_until_async("it was started four times again", lambda: len(pauses) >= 4)
         bench.stop.set()
         await running
 

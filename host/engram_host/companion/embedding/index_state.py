@@ -3,8 +3,8 @@
 import json
 from dataclasses import dataclass, field
 
-from engram_host.companion.store.leases import LeaseTable
 from engram_host.companion.store.vectors import NoteTable
+from engram_host.companion.store.workers.leases import LeaseTable
 from engram_host.companion.vector_types import Identity
 
 _INDEX = "embedding.index"

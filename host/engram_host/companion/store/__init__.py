@@ -13,7 +13,6 @@ from engram_host.companion.store.bridges.files import ChatFileTable
 from engram_host.companion.store.bridges.people import PeopleTable
 from engram_host.companion.store.conversations.table import ConversationTable
 from engram_host.companion.store.database import Database, reads
-from engram_host.companion.store.leases import LeaseTable
 from engram_host.companion.store.markdown_files import FolderTables
 from engram_host.companion.store.page.board_list import BoardListTable
 from engram_host.companion.store.page.sessions import PageSessionTable
@@ -23,6 +22,7 @@ from engram_host.companion.store.replica import MOST_NUMBER, ReplicaReader, Repl
 from engram_host.companion.store.row_types import LogRow
 from engram_host.companion.store.tokens import AuditTable, GatewayUseTable, TokenTable
 from engram_host.companion.store.vectors import NoteTable, VectorTable
+from engram_host.companion.store.workers.leases import LeaseTable
 
 _SQLITE = "sqlite:///"
 _TABLES = (

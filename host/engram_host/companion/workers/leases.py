@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol, TypeVar
 
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.store.leases import LeaseTable
+from engram_host.companion.store.workers.leases import LeaseTable
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 
 _log = logging.getLogger("engram.leases")
@@ -72,6 +72,8 @@ class WorkerLease:
         self._wake_keeper = wake_keeper
         self._changed = asyncio.Event()
         self._is_held = False
+        self._lost: asyncio.Future[None] | None = None
+        """Done once what runs now has to end."""
         self._end: asyncio.TimerHandle | None = None
 
     @property
@@ -99,24 +101,20 @@ class WorkerLease:
 
     async def _run_held(self, work: Work) -> bool:
         """Run work until it ends or the lease is lost; whether it has ended."""
-        fence = self.fence
-        running = asyncio.create_task(work(), name=f"under the lease {self.name}")
-        lost = asyncio.create_task(self._wait_until_lost(fence))
+        self._lost = lost = asyncio.get_running_loop().create_future()
+        own = asyncio.current_task()
+        running = asyncio.create_task(work(), name=own.get_name() if own else self.name)
         try:
             await asyncio.wait((running, lost), return_when=asyncio.FIRST_COMPLETED)
             if running.done():
                 running.result()
                 return True
         finally:
-            for task in (running, lost):
-                task.cancel()
-            await asyncio.gather(running, lost, return_exceptions=True)
+            lost.cancel()
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
         _log.info("the lease %s is lost: its work stops", self.name)
         return False
-
-    async def _wait_until_lost(self, fence: int) -> None:
-        while self._is_held and self.fence == fence:
-            await self._changed.wait()
 
     # --- for the keeper
 
@@ -141,6 +139,8 @@ class WorkerLease:
     def _notify(self) -> None:
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
+        if self._lost and not self._lost.done():
+            self._lost.set_result(None)
 
 
 class LeaseKeeper:

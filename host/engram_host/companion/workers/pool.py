@@ -24,6 +24,8 @@ STOP_SECONDS = 20.0
 MOST_REPORT = 1 << 16
 """Bytes of what a worker reports when it is ready."""
 
+_sleep = asyncio.sleep
+
 Report = dict[str, Any]
 """What a worker says when it is ready: `addresses`, `page` and `banner`."""
 
@@ -100,7 +102,7 @@ class WorkerPool:
             pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(slot.failures, 16))
             slot.failures += 1
             _log.error("worker %d ended with status %d, and is started again in %g s.", slot.number, status, pause)
-            await asyncio.sleep(pause)
+            await _sleep(pause)
 
     async def _run_once(self, slot: _Slot, folder: str) -> int:
         """Run a worker until it ends; its status."""

@@ -105,8 +105,8 @@ async def _serve_alone(
     context: Context, flags: Flags, ready_file: Path | None, stop: asyncio.Event, began: float
 ) -> None:
     from engram_host.companion.lockfile import publish_addresses
-    from engram_host.companion.running import start
     from engram_host.companion.search.cache import configure_malloc
+    from engram_host.companion.serving.running import start
 
     configure_malloc()
     async with start(context.home, flags) as running:
@@ -125,8 +125,8 @@ async def _serve_as_worker(
     context: Context, flags: Flags, place: "WorkerPlace", stop: asyncio.Event, began: float
 ) -> None:
     """Serve as one of several workers: what a person is told is told by the process that started this one."""
-    from engram_host.companion.running import start
     from engram_host.companion.search.cache import configure_malloc
+    from engram_host.companion.serving.running import start
     from engram_host.companion.workers.pool import wait_for_parent_end, write_report
 
     configure_malloc()
@@ -147,7 +147,7 @@ async def _serve_by_workers(
 ) -> None:
     from engram_host.companion.auth.tokens import operator_token
     from engram_host.companion.lockfile import publish_addresses
-    from engram_host.companion.running import listen
+    from engram_host.companion.serving.running import listen
     from engram_host.companion.settings import read_settings, store_url
     from engram_host.companion.store import open_store
     from engram_host.companion.workers.place import check_shareable
