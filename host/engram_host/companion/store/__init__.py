@@ -23,6 +23,7 @@ from engram_host.companion.store.row_types import LogRow
 from engram_host.companion.store.tokens import AuditTable, GatewayUseTable, TokenTable
 from engram_host.companion.store.vectors import NoteTable, VectorTable
 from engram_host.companion.store.workers.leases import LeaseTable
+from engram_host.companion.store.workers.notices import NoticeTable
 
 _SQLITE = "sqlite:///"
 _TABLES = (
@@ -78,6 +79,7 @@ class CompanionStore(
     FolderTables,
     NoteTable,
     LeaseTable,
+    NoticeTable,
     ConversationTable,
     PeopleTable,
     DeliveryTable,

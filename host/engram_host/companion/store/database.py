@@ -5,7 +5,7 @@ import hashlib
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Concatenate, ParamSpec, TypeVar
@@ -112,6 +112,9 @@ class Database(ABC):
     lease_seconds = 20.0
     """How long a lease holds: so long others wait for a worker of another machine that was killed."""
 
+    has_notices = False
+    """Whether transactions of other processes can send notices."""
+
     damage = ""
     """What any transaction found damaged; nothing is written from then on, until the companion is started again."""
 
@@ -130,6 +133,10 @@ class Database(ABC):
     def check(self) -> None:
         """Look at all pages, where a database does not do that by itself as they are read; StoreDamaged."""
         return
+
+    def notices(self) -> AsyncGenerator[str, None]:
+        """The notices of transactions that are committed from now on; "" where some may have been lost. StoreUnavailable."""
+        raise StoreUnavailable(f"{self.name} sends no notices.")
 
     def warnings(self) -> list[str]:
         """What will soon keep the database from working, a sentence each."""

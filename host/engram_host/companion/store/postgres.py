@@ -3,7 +3,7 @@
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
@@ -12,6 +12,7 @@ from engram_host.companion.errors import IF_POSTGRES_DAMAGED, SettingError, Stor
 from engram_host.companion.store.database import Database, Result
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.removal import OF_DEVICE
+from engram_host.companion.store.workers.notices import CHANNEL
 from engram_host.companion.vector_types import Vector
 from engram_host.extras import install_command
 
@@ -21,6 +22,8 @@ try:
     from pgvector.psycopg import register_vector
     from psycopg import errors
     from psycopg.types import TypeInfo
+
+    from engram_host.companion.store.workers.postgres_notices import hear_notices
 except ImportError as error:
     raise SettingError(
         "store.url", f"asks for PostgreSQL: {install_command('postgres')} brings what it needs."
@@ -104,6 +107,10 @@ class PostgresRows(Rows):
         """Let nobody else change the schema until the transaction ends."""
         self.run("SELECT pg_advisory_xact_lock(?)", (_SCHEMA_LOCK,))
 
+    def notify(self, notice: str) -> None:
+        """Send a notice to all workers once the transaction is committed."""
+        self.run("SELECT pg_notify(?, ?)", (CHANNEL, notice))
+
     def clock_ms(self) -> int:
         """The time by the server's clock now, not that of the transaction's begin."""
         ((now,),) = self.run("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint")
@@ -135,6 +142,7 @@ class PostgresDatabase(Database):
     name = "PostgreSQL"
     dialect = "postgres"
     if_damaged = IF_POSTGRES_DAMAGED
+    has_notices = True
 
     def __init__(self, url: str):
         self._url = url
@@ -184,6 +192,10 @@ class PostgresDatabase(Database):
         except psycopg.Error as error:
             raise self._problem(error) from error
         return [_SERVER_LOG]
+
+    def notices(self) -> AsyncGenerator[str, None]:
+        """See Database."""
+        return hear_notices(self._url)
 
     def read_once(self, work: Callable[[Rows], Result]) -> Result:
         """Do work that is one SELECT, which is a transaction by itself."""

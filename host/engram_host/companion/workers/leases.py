@@ -159,6 +159,11 @@ class LeaseKeeper:
         # A thread of its own: searches may keep all others busy for longer than a lease holds.
         self._thread = ThreadPoolExecutor(1, "leases")
 
+    @property
+    def worker(self) -> str:
+        """The id of the worker whose leases these are."""
+        return self._identity.id
+
     def lease(self, name: str) -> WorkerLease:
         """The lease of a name, the same one each time."""
         return self._leases.setdefault(name, WorkerLease(name, self._wake.set))
