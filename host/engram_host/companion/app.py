@@ -5,7 +5,7 @@ import contextlib
 import logging
 import shutil
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from engram_host.companion.auth.exposure import listener_tls, listeners, tokens_
 from engram_host.companion.auth.identity import CallerLookup
 from engram_host.companion.auth.middleware import HttpAccess
 from engram_host.companion.auth.mosquitto import GROUP, broker_secret
-from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
+from engram_host.companion.auth.rate_limit import FREE, REFILL, Buckets, FailedLogins, RateLimiter
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.auth.sessions import Sessions
 from engram_host.companion.auth.tls import trust_certificate
@@ -90,11 +90,14 @@ class CompanionApp:
         supervisor: Supervisor,
         connections: Connections,
         leases: LeaseKeeper,
+        buckets_of: Callable[[str], Buckets],
     ):
-        """`operator` is the operator's token. SettingError."""
+        """`operator` is the operator's token, `buckets_of(what)` keeps the buckets of a rate limit. SettingError."""
         self.settings = settings
         security = settings.security
-        self._rate_limiter = RateLimiter(security.messages_a_second, security.messages_at_once)
+        self._rate_limiter = RateLimiter(
+            security.messages_a_second, security.messages_at_once, buckets=buckets_of("messages")
+        )
         callers = CallerLookup(store, operator)
         requires_tokens = tokens_required(security, listeners(settings.http, settings.mqtt))
         self.access = HttpAccess(
@@ -103,7 +106,7 @@ class CompanionApp:
             requires_tokens,
             frozenset(security.hosts.lower().replace(",", " ").split()),
             self._rate_limiter,
-            FailedLogins(metrics.login_failed),
+            FailedLogins(metrics.login_failed, RateLimiter(REFILL, FREE, buckets=buckets_of("logins"))),
             AuditLog(store),
         )
         self.gateway = Gateway(store, settings.gateway, gateway_key, metrics)

@@ -18,6 +18,7 @@ from engram_host.companion.api.server import CannotListen, WebServer
 from engram_host.companion.app import CompanionApp
 from engram_host.companion.auth.connections import admitted_connections, bind_socket
 from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners
+from engram_host.companion.auth.rate_limit import Buckets, OwnBuckets
 from engram_host.companion.auth.sessions import make_sign_in_path
 from engram_host.companion.auth.tokens import operator_token
 from engram_host.companion.embedding.embedding_service import EmbeddingService
@@ -33,6 +34,7 @@ from engram_host.companion.workers.identity import WorkerIdentity
 from engram_host.companion.workers.leases import LeaseKeeper
 from engram_host.companion.workers.place import WorkerPlace
 from engram_host.companion.workers.pool import adopt_socket
+from engram_host.companion.workers.shared_buckets import SharedBuckets
 
 
 class RunningCompanion:
@@ -102,6 +104,11 @@ def _without_login(url: str) -> str:
     return scheme + mark + rest.rpartition("@")[2]
 
 
+def _buckets(place: WorkerPlace | None, what: str) -> Buckets:
+    """The buckets of a rate limit, which the workers of a machine share."""
+    return SharedBuckets(Path(place.folder) / f"{what}.buckets") if place else OwnBuckets()
+
+
 def listen(http: HttpSettings) -> socket.socket:
     """The socket of the HTTP API, at a free port if the settings say 0. CannotListen."""
     try:
@@ -140,7 +147,8 @@ async def start(
         embedding = EmbeddingService(store, settings.embedding, supervisor, metrics.embedder_failed)
         connections = admitted_connections(settings.security)
         leases = LeaseKeeper(store, identity, supervisor)
-        app = CompanionApp(settings, store, embedding, operator, key, metrics, supervisor, connections, leases)
+        parts = metrics, supervisor, connections, leases, functools.partial(_buckets, place)
+        app = CompanionApp(settings, store, embedding, operator, key, *parts)
         async with app.running():
             listener = adopt_socket(place) if place else listen(http)
             web = WebServer(_web_app(app), listener, http.host, supervisor, connections, tls)
