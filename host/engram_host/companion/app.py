@@ -40,13 +40,14 @@ from engram_host.companion.home_assistant.publisher import LEASE as HOME_ASSISTA
 from engram_host.companion.home_assistant.publisher import HomeAssistantPublisher, home_assistant_prefix
 from engram_host.companion.imports.service import ImportService
 from engram_host.companion.memories.service import make_memory_services
-from engram_host.companion.metrics import Metrics, last_backup
+from engram_host.companion.metrics import Metrics, last_backup, merge_figures
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
 from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
 from engram_host.companion.overview.absence import AbsenceFinder
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.personal.service import PersonalMemory
+from engram_host.companion.replication.home_searches import HomeSearches
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.replication.upkeep import CHECK_LEASE, EXPIRY_LEASE, ExpirySweep, StoreCheck
 from engram_host.companion.search.expansion import make_expander
@@ -62,8 +63,10 @@ from engram_host.companion.settings import (
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.workers.notices import Notice
 from engram_host.companion.supervisor import Supervisor
+from engram_host.companion.workers.homes import HomeWorkers
 from engram_host.companion.workers.leases import LeaseKeeper
 from engram_host.companion.workers.notices import NoticeListener
+from engram_host.companion.workers.peers import Peers
 
 _log = logging.getLogger("engram.service")
 
@@ -71,6 +74,8 @@ THREADS = 4
 """That wait for the database or search: each has a connection of its own, with some MB of memory."""
 
 _BROKER_SECONDS = 10.0
+_FIGURES, _FIGURES_SECONDS = "figures", 2.0
+"""What workers ask each other for /metrics, and how long the answer may take: without it the others are shown."""
 _WARM_AFTER_SECONDS = 5.0
 _MOST_WARMINGS = 3
 """Times that indexes are made ahead if that fails: it takes seconds of a core, and each search makes what it needs."""
@@ -91,8 +96,11 @@ class CompanionApp:
         connections: Connections,
         leases: LeaseKeeper,
         buckets_of: Callable[[str], Buckets],
+        peers: Peers | None = None,
     ):
-        """`operator` is the operator's token, `buckets_of(what)` keeps the buckets of a rate limit. SettingError."""
+        """`operator` is the operator's token, `buckets_of(what)` keeps the buckets of a rate limit, `peers` are the other
+        workers of this machine. SettingError.
+        """
         self.settings = settings
         security = settings.security
         self._rate_limiter = RateLimiter(
@@ -126,7 +134,10 @@ class CompanionApp:
         self.expander = make_expander(settings.search, self.gateway.complete)
         steps = self.reranker, self.expander
         self.search = SearchService(store, settings.search, embedding, self.folders, metrics, *steps)
-        answers = self.search.answer_board, self.search.answer_get, self.search.answer_file
+        self._peers = peers
+        self.homes = HomeWorkers(peers)
+        board_searches = HomeSearches(self.homes, self.search.answer_board)
+        answers = board_searches.answer_board, self.search.answer_get, self.search.answer_file
         self.conversations = ConversationService(store, settings.chat, supervisor)
         self.imports = ImportService(store, self.conversations, settings.home, supervisor)
         self.board_settings = BoardSettingsService(self.conversations)
@@ -221,6 +232,7 @@ class CompanionApp:
             "engram_connections": self.connections.count,
             "engram_waiting_batches": self.replication.waiting,
             "engram_index_bytes": self.search.index_bytes,
+            "engram_indexes": len(self.search.indexed),
             "engram_backlog_lines": self.embedding.changes_left,
             "engram_disk_free_bytes": shutil.disk_usage(self.settings.home).free,
             "engram_last_backup_timestamp_seconds": last_backup(self.settings.home),
@@ -240,11 +252,26 @@ class CompanionApp:
             found |= self.store.gauges()
         return found
 
+    async def render_metrics(self) -> bytes:
+        """All figures of all workers of this machine, as Prometheus reads them."""
+        own = await self._render_own()
+        if self._peers is None:
+            return own
+        others = await self._peers.ask_all(_FIGURES, _FIGURES_SECONDS)
+        return merge_figures({self._peers.number: own, **others})
+
+    async def _render_own(self, _asked: bytes = b"") -> bytes:
+        return await asyncio.to_thread(self.metrics.render)
+
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Take messages and answer searches; the store is open before, and closed after."""
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
+            if self._peers:
+                self._peers.on(_FIGURES, self._render_own)
+                await self._peers.start()
+                stack.push_async_callback(self._peers.stop)
             parts = self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication
             parts = *parts, self.conversations, self.memories.changes, self.imports
             for part in (self.leases, self._notices, *parts, self.alerts, self.bridge_engine, self.bridges):
@@ -262,7 +289,7 @@ class CompanionApp:
     async def _warm(self) -> None:
         """Leave the first seconds to boards and people who come at once."""
         await asyncio.sleep(_WARM_AFTER_SECONDS)
-        await self.search.warm_indexes()
+        await self.search.warm_indexes(self.homes.is_home)
 
     async def _stop_mqtt(self) -> None:
         await self._home_assistant.stop()

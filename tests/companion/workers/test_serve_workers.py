@@ -1,10 +1,13 @@
 """`engram serve --workers`: several processes that are one companion to whoever asks."""
 
 import os
+import re
 import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 import get_mosquitto
@@ -15,6 +18,10 @@ from serve_process import failed_start
 from waiting import wait_until
 
 needs_mosquitto = pytest.mark.skipif(not get_mosquitto.usable(), reason="there is no mosquitto for this machine")
+
+
+CONNECTIONS = 8
+"""Each is taken by any worker."""
 
 
 class SeveralWorkers(Companion):
@@ -46,6 +53,42 @@ def test_what_several_workers_cannot_share_is_refused(
 ):
     status, told = failed_start(tmp_path / "home", "--workers", "2", "--http-port", "0", *words, **variables)
     assert status == 2 and name in told and "for several workers" in told and "Traceback" not in told
+
+
+@pytest.fixture
+def three(tmp_path: Path, postgres: PostgresServer) -> Iterator["SeveralWorkers"]:
+    """A companion of three workers."""
+    postgres.clear()
+    with Broker() as broker, SeveralWorkers(tmp_path / "home", 3, broker.url, postgres.url) as companion:
+        yield companion
+
+
+@needs_mosquitto
+def test_whichever_worker_is_asked_a_board_is_searched_at_its_home_and_metrics_are_those_of_all(
+    three: SeveralWorkers,
+):
+    names = [f"board-{number}" for number in range(8)]
+    for name in names:
+        board = Sent(three.posted, name)
+        board.say(f"the bicycle of {name} is green", scope="all")
+        board.sync()
+    for _ in range(CONNECTIONS):
+        with httpx.Client(base_url=three.url, headers=three.client.headers, timeout=30) as client:
+            for name in names:
+                question = {"query": "bicycle", "devices": [name], "meaning": False}
+                (hit,) = client.post("/v1/search", json=question).json()["hits"]
+                assert (hit["device"], hit["text"]) == (name, f"the bicycle of {name} is green")
+    with httpx.Client(base_url=three.url, headers=three.client.headers, timeout=30) as client:
+        indexes = _figures(client.get("/metrics").text, "engram_indexes")
+        taken = _figures(client.get("/metrics").text, "engram_lines_taken_total")
+    assert len(indexes) == 3 and sum(indexes.values()) == len(names)
+    assert sum(taken.values()) == len(names)
+
+
+def _figures(page: str, name: str) -> dict[int, float]:
+    """The values of a figure by worker."""
+    found = re.findall(rf'^{name}{{worker="(\d)"}} (\S+)$', page, re.MULTILINE)
+    return {int(worker): float(value) for worker, value in found}
 
 
 @needs_mosquitto

@@ -32,6 +32,7 @@ from engram_host.companion.store import open_store
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.workers.identity import WorkerIdentity
 from engram_host.companion.workers.leases import LeaseKeeper
+from engram_host.companion.workers.peers import Peers
 from engram_host.companion.workers.place import WorkerPlace
 from engram_host.companion.workers.pool import adopt_socket
 from engram_host.companion.workers.shared_buckets import SharedBuckets
@@ -147,7 +148,8 @@ async def start(
         embedding = EmbeddingService(store, settings.embedding, supervisor, metrics.embedder_failed)
         connections = admitted_connections(settings.security)
         leases = LeaseKeeper(store, identity, supervisor)
-        parts = metrics, supervisor, connections, leases, functools.partial(_buckets, place)
+        peers = Peers(place) if place else None
+        parts = metrics, supervisor, connections, leases, functools.partial(_buckets, place), peers
         app = CompanionApp(settings, store, embedding, operator, key, *parts)
         async with app.running():
             listener = adopt_socket(place) if place else listen(http)

@@ -72,6 +72,6 @@ class SharedBuckets:
             except OSError:
                 if time.monotonic() > until:
                     return False
-                os.sched_yield()  # to the one that has it
+                time.sleep(0)  # for the one that has it
             else:
                 return True
