@@ -154,9 +154,9 @@ class CompanionApp:
         self.alerts = AlertService(store, settings.alerts, secrets, supervisor, leases.lease(ALERTS_LEASE))
         rules = admission_rules(settings.people, settings.bridges)
         self.people = PeopleService(store, rules, lambda request: self.alerts.wake())
-        pushes = DoorPushes(store, self.conversations, self.people)
-        parts = self.conversations, self.people, pushes, supervisor, leases.lease(DOOR_LEASE)
-        self.door = MqttDoor(*parts) if settings.chat.mqtt else None
+        lease = leases.lease(DOOR_LEASE)
+        parts = self.conversations, self.people, DoorPushes(store, self.conversations, self.people, lease), supervisor
+        self.door = MqttDoor(*parts, lease) if settings.chat.mqtt else None
         engine = EngineSettings(settings.chat, lambda bridge: self.bridges.boards_of(bridge))
         self.bridge_engine = BridgeEngine(store, self.conversations, self.people, engine, supervisor)
         self.bridges = BridgeRunner(

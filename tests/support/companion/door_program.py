@@ -5,7 +5,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from engram_host.companion.conversations.door.mqtt_door import MqttDoor
+from engram_host.companion.conversations.door.mqtt_door import LEASE, MqttDoor
 from engram_host.companion.conversations.door.pushes import DoorPushes
 from engram_host.companion.conversations.people import AdmissionRules, PeopleService
 from engram_host.companion.conversations.service import ConversationService
@@ -35,8 +35,9 @@ class Program:
         self.supervisor = Supervisor()
         self.conversations = ConversationService(self.store, ChatSettings(), self.supervisor)
         self.people = PeopleService(self.store, self.rules, now=lambda: self.now)
-        pushes = DoorPushes(self.store, self.conversations, self.people)
-        self.door = MqttDoor(self.conversations, self.people, pushes, self.supervisor, HeldLease())
+        lease = HeldLease(LEASE, self.store.hold_leases("program", [LEASE], 1000)[LEASE])
+        pushes = DoorPushes(self.store, self.conversations, self.people, lease)
+        self.door = MqttDoor(self.conversations, self.people, pushes, self.supervisor, lease)
 
     def resume(self) -> None:
         """As when the companion has connected to the broker for the first time."""

@@ -1,9 +1,9 @@
 """Many boards over one connection to a broker, which send again what was not answered, as boards do.
 
 async with Hub(url) as hub:
-    board = FleetBoard(hub, "kitchen")
-    board.say("hello")
-    await board.copy()          # until all is acknowledged
+    kitchen = FleetBoard(hub, "kitchen")
+    kitchen.say("hello")
+    await kitchen.copy()          # until all is acknowledged
 """
 
 import asyncio

@@ -10,7 +10,7 @@ import json
 import logging
 from typing import Protocol
 
-from engram_host.companion.errors import SettingError, StoreUnavailable
+from engram_host.companion.errors import LeaseLost, SettingError, StoreUnavailable
 from engram_host.companion.home_assistant.discovery import device_messages
 from engram_host.companion.settings import MqttSettings
 from engram_host.companion.store import CompanionStore
@@ -92,7 +92,7 @@ class HomeAssistantPublisher:
         while True:
             try:
                 is_done = await self._update(broker)
-            except StoreUnavailable as problem:
+            except (StoreUnavailable, LeaseLost) as problem:
                 _log.warning("topics for Home Assistant wait: %s", problem, extra={"repeat": "home assistant"})
                 is_done = False
             if is_done and not self._prefix:
@@ -137,4 +137,4 @@ class HomeAssistantPublisher:
         return set(json.loads(self._store.get(_TOPICS) or "[]"))
 
     def _note(self, topics: set[str]) -> None:
-        self._store.put(_TOPICS, json.dumps(sorted(topics)))
+        self._store.put_under_lease(self._lease.name, self._lease.fence, _TOPICS, json.dumps(sorted(topics)))

@@ -47,9 +47,16 @@ class Identity(Protocol):
 class Lease(Protocol):
     """What only one worker does, as the part that does it sees it."""
 
+    name: str
+
     @property
     def is_held(self) -> bool:
         """Whether this worker is the one."""
+        ...
+
+    @property
+    def fence(self) -> int:
+        """What notes under it are written with."""
         ...
 
     async def run(self, work: Work) -> None:
@@ -66,8 +73,7 @@ class WorkerLease:
 
     def __init__(self, name: str, wake_keeper: Callable[[], None]):
         self.name = name
-        self.fence = 0
-        """What notes under this lease are written with."""
+        self._fence = 0
         self.is_wanted = False
         self._wake_keeper = wake_keeper
         self._changed = asyncio.Event()
@@ -80,6 +86,11 @@ class WorkerLease:
     def is_held(self) -> bool:
         """Whether this worker holds it now."""
         return self._is_held
+
+    @property
+    def fence(self) -> int:
+        """What notes under it are written with."""
+        return self._fence
 
     def release(self) -> None:
         """Want it no more: the work under it is cancelled, and the keeper returns it."""
@@ -124,7 +135,7 @@ class WorkerLease:
             self._end.cancel()
         self._end = asyncio.get_running_loop().call_later(seconds, self.lose)
         if not self._is_held or self.fence != fence:
-            self._is_held, self.fence = True, fence
+            self._is_held, self._fence = True, fence
             self._notify()
 
     def lose(self) -> None:
