@@ -224,6 +224,13 @@ class House:
             30,
         )
 
+    async def wait_until_known(self) -> None:
+        """Wait until it is kept of each message that was sent that it has arrived."""
+        await wait_until_async(
+            lambda: f"still being sent: {self.store.open_deliveries('home')}",
+            lambda: not any(each.shown.is_sending for each in self.store.open_deliveries("home")),
+        )
+
     async def restart_engine(self) -> None:
         """Let the bridge go and come again, as when its runner starts it again."""
         await self.engine.detach("home")
