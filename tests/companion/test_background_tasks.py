@@ -181,6 +181,18 @@ async def imports_lines(companion: Served) -> None:
     await soon("the import is done", is_done)
 
 
+async def takes_leases(companion: Served) -> None:
+    """Work begins under a lease that nobody has had before."""
+    begun = asyncio.Event()
+
+    async def work() -> None:
+        begun.set()
+
+    async with asyncio.timeout(SECONDS):
+        await companion.running.app.leases.lease(f"test {next(_NUMBERS)}").run(work)
+    assert begun.is_set()
+
+
 async def sends_alerts(companion: Served) -> None:
     async def has_looked() -> bool:
         return bool(await asyncio.to_thread(companion.running.app.store.get, alerts_watch.NOTE))
@@ -258,6 +270,7 @@ WORKS = {
     "folders": reads_folders,
     "http": copies,
     "imports": imports_lines,
+    "leases": takes_leases,
     "merges": finishes_merges,
     "mqtt": hears_over_mqtt,
     "replication": copies,

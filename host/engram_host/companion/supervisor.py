@@ -46,6 +46,7 @@ TASKS = (
     "folders",
     "http",
     "imports",
+    "leases",
     "media",
     "merges",
     "mqtt",
