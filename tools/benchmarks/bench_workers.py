@@ -208,7 +208,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--be-boards", nargs=2, metavar=("URL", "NAME"), help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.be_boards:
-        run_boards(*given.be_boards, given.boards, given.turns)
+        url, names = given.be_boards
+        run_boards(url, names, given.boards, given.turns)
         return 0
     try:
         get_mosquitto.ensure()

@@ -47,6 +47,15 @@ async def kept(root: Path, **more: object) -> AsyncIterator[tuple[FolderService,
         store.close()
 
 
+def test_a_folder_that_another_worker_reads_says_so(root: Path):
+    lease = HeldLease()
+    lease.is_held = False
+    store = choose_store(f"sqlite:///{root.parent / 'c.db'}")
+    folders = FolderService(store, settings_of(root), root.parent, Supervisor(), lambda name: lease)
+    owner = Caller("owner", "phone", False, "")
+    assert [one.state for one in folders.visible_folders(owner)] == ["elsewhere"]
+
+
 def paths(folders: FolderService, store: CompanionStore) -> list[str]:
     return [path for path, *_ in store.stamps(folders.standings[0].place.device)]
 

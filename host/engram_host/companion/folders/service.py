@@ -45,7 +45,8 @@ _POLL_SECONDS = 5.0
 _AGAIN_SECONDS = 5.0
 _LISTINGS = 5
 
-FolderStatus = Literal["waiting", "reading", "up to date", "not there"]
+FolderStatus = Literal["waiting", "reading", "up to date", "not there", "elsewhere"]
+"""elsewhere: another worker reads it, or is asked for its lease."""
 
 
 @dataclass
@@ -147,6 +148,9 @@ class FolderService:
                 if not self._stop.is_set():
                     wanted = await self._wait(watch)
         finally:
+            if not self._lease.is_held:
+                for one in self.standings:
+                    one.state = "waiting"  # another worker goes on with it
             self._stop.set()  # a thread that reads goes on to its next group of files, whoever has cancelled this task
             await watch.stop()
 
@@ -213,7 +217,9 @@ class FolderService:
 
     def visible_folders(self, caller: Caller) -> list[FolderState]:
         """The folders that this caller may see."""
-        return [one for one in self.standings if access.may_see(caller, one.place.scope)]
+        seen = [one for one in self.standings if access.may_see(caller, one.place.scope)]
+        is_elsewhere = not self._lease.is_held
+        return [replace(one, state="elsewhere") if is_elsewhere and one.state == "waiting" else one for one in seen]
 
     def searchable_folders(self, caller: Caller, names: Collection[str] | None = None) -> tuple[str, ...]:
         """The names in the store of the folders that a search of this caller goes through, of those with these `names`
