@@ -10,6 +10,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psycopg
@@ -139,14 +140,14 @@ class Kills:
         return sum(board.acknowledged for board in self._boards)
 
 
-def _stored(url: str) -> tuple[dict[tuple[str, str], list[tuple[int, bytes]]], int]:
-    """The lines of each copy, and how many were set aside."""
+def _stored(url: str) -> tuple[dict[tuple[str, str], list[tuple[int, bytes]]], list[tuple[Any, ...]]]:
+    """The lines of each copy, and what was set aside of them, and why."""
     found: dict[tuple[str, str], list[tuple[int, bytes]]] = {}
     with psycopg.connect(url) as connection:
         sql = b"SELECT device, log, seq, line FROM lines WHERE line IS NOT NULL ORDER BY device, log, seq"
         for device, log, seq, line in connection.execute(sql):
             found.setdefault((device, log), []).append((seq, bytes(line)))
-        ((aside,),) = connection.execute(b"SELECT count(*) FROM aside").fetchall()
+        aside = connection.execute(b"SELECT device, log, epoch, seq, at, why, line FROM aside").fetchall()
     return found, aside
 
 
@@ -197,5 +198,5 @@ def test_nothing_is_lost_or_doubled_or_found_again_while_workers_broker_and_data
     stored, aside = _stored(postgres.url)
     wanted = {(board.device, log): board.lines[log] for board in boards for log in ("records", "journal")}
     assert stored == wanted
-    assert (searches.found_forgotten, searches.missed, aside) == ([], [], 0)
+    assert (searches.found_forgotten, searches.missed, aside) == ([], [], [])
     assert searches.asked > SEARCHERS
