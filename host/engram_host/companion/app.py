@@ -38,7 +38,7 @@ from engram_host.companion.conversations.door.mqtt_door import MqttDoor
 from engram_host.companion.conversations.door.pushes import DoorPushes
 from engram_host.companion.conversations.people import PeopleService, admission_rules
 from engram_host.companion.conversations.service import ConversationService
-from engram_host.companion.embedding.embedding_service import EmbeddingService
+from engram_host.companion.embedding.embedding_service import GRAPHS, EmbeddingService
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.api_key import ApiKey, find_api_key
@@ -383,7 +383,8 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
         check_exposure(settings.security, places, has_devices=has_devices)
         metrics = Metrics()
         supervisor = Supervisor(metrics.task_failed)
-        embedding = EmbeddingService(store, settings.embedding, supervisor, metrics.embedder_failed)
+        graphs = settings.home / GRAPHS
+        embedding = EmbeddingService(store, settings.embedding, supervisor, metrics.embedder_failed, graphs)
         connections = admitted_connections(settings.security)
         app = CompanionApp(settings, store, embedding, operator, key, metrics, supervisor, connections)
         async with app.running():
