@@ -168,7 +168,7 @@ class EmbeddingSettings:
     timeout_seconds: int = setting(30, "EMBEDDING_TIMEOUT_SECONDS", low=1, high=600)
     connect_seconds: int = setting(5, "EMBEDDING_CONNECT_SECONDS", low=1, high=60)
     engine: str = setting("auto", "EMBEDDING_ENGINE", one_of=ENGINES)
-    precision: str = setting("full", "EMBEDDING_PRECISION", one_of=PRECISIONS)
+    precision: str = setting("int8", "EMBEDDING_PRECISION", one_of=PRECISIONS)
     threads: int = setting(1, "EMBEDDING_THREADS", low=1, high=64)
     cache: bool = setting(True, "EMBEDDING_CACHE")
     cache_size: int = setting(1000, "EMBEDDING_CACHE_SIZE", low=1, high=1000000)
