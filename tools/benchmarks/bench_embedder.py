@@ -96,6 +96,7 @@ def _backfill(folder: Path, engine: str, precision: str) -> Figures:
     with CompanionProcess(folder, free_port(), mqtt_port=free_port(), variables=variables) as companion:
         client = SearchClient(companion, random.Random(3))
         client.wait_for_embedder()
+        client.ask("device-0")  # the first search also reads the board
         busy: list[tuple[float, float]] = []
         began, first = time.perf_counter(), client.lines_left()
         while client.lines_left():

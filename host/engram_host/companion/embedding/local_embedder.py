@@ -86,7 +86,8 @@ class LocalEmbedder:
         """
         self._model = model
         self._engine = engine or NumpyEngine()
-        self._passages = ThreadPoolExecutor(min(threads, os.cpu_count() or 1), "embed-passages")
+        self._threads = min(threads, os.cpu_count() or 1)
+        self._passages = ThreadPoolExecutor(self._threads, "embed-passages")
         self._queries = ThreadPoolExecutor(1, "embed-query")
         self._loading = threading.Lock()
         self._loaded: _LoadedModel | None = None
@@ -120,9 +121,13 @@ class LocalEmbedder:
         pieces = await loop.run_in_executor(pool, self._tokens, texts, kind)
         order = sorted(range(len(pieces)), key=lambda index: len(pieces[index]))
         batches = list(_batches(order, pieces))
-        parts = await asyncio.gather(
-            *(loop.run_in_executor(pool, self._vectors, [pieces[index] for index in batch]) for batch in batches)
-        )
+        free = asyncio.Semaphore(self._threads)  # of one call no more wait in the pool: a short call passes a long one
+
+        async def encode(batch: list[int]) -> Vector:
+            async with free:
+                return await loop.run_in_executor(pool, self._vectors, [pieces[index] for index in batch])
+
+        parts = await asyncio.gather(*map(encode, batches))
         vectors = np.empty((len(texts), self.dimensions), np.float32)
         for batch, part in zip(batches, parts, strict=True):
             vectors[batch] = part
