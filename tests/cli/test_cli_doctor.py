@@ -12,7 +12,7 @@ import pytest
 
 from cli_case import Ran, engram, fine
 from damaging import overwrite_page, tree_pages
-from engram_host.cli import companion as companion_commands
+from engram_host.cli.serving import serve as serve_command
 from engram_host.companion.auth import tokens
 from engram_host.companion.diagnosis import computer
 from engram_host.companion.store import choose_store
@@ -135,7 +135,7 @@ REFUSED = {
 def test_what_serve_refuses_is_wrong_here_too(
     tmp_path: Path, content: str, files: dict[str, str], name: str, told: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(companion_commands, "set_up", lambda *_: None)  # the log is pytest's
+    monkeypatch.setattr(serve_command, "set_up", lambda *_: None)  # the log is pytest's
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     (home / "companion.toml").write_text(content)

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -104,11 +104,15 @@ class SearchService:
         """The boards whose indexes are in memory, the one used longest ago first."""
         return self._cache.board_names
 
-    async def warm_indexes(self) -> None:
-        """Make the indexes of large boards before somebody asks: of those heard last first, as many as have room."""
+    async def warm_indexes(self, is_home: Callable[[str], bool] = lambda device: True) -> None:
+        """Make the indexes of large boards before somebody asks: of those heard last first, as many as have room, and only of
+        boards that are searched here.
+        """
         left = self._most_lines
         try:
             for device in await asyncio.to_thread(self._heard_last_first):
+                if not is_home(device.name):
+                    continue
                 lines = sum(device.have.values())
                 left -= lines
                 if left < 0:

@@ -46,6 +46,8 @@ TASKS = (
     "folders",
     "http",
     "imports",
+    "leases",
+    "media",
     "merges",
     "mqtt",
     "replication",
