@@ -21,7 +21,7 @@ from engram_host.companion.auth.exposure import check_exposure, listener_tls, li
 from engram_host.companion.auth.rate_limit import Buckets, OwnBuckets
 from engram_host.companion.auth.sessions import make_sign_in_path
 from engram_host.companion.auth.tokens import operator_token
-from engram_host.companion.embedding.embedding_service import EmbeddingService
+from engram_host.companion.embedding.embedding_service import GRAPHS, EmbeddingService
 from engram_host.companion.gateway.api_key import ApiKey, find_api_key
 from engram_host.companion.lockfile import in_url, reachable_host
 from engram_host.companion.metrics import Metrics
@@ -140,7 +140,8 @@ async def start(
         check_exposure(settings.security, places, has_devices=has_devices)
         metrics = Metrics()
         supervisor = Supervisor(metrics.task_failed)
-        embedding = EmbeddingService(store, settings.embedding, supervisor, metrics.embedder_failed)
+        graphs = settings.home / GRAPHS
+        embedding = EmbeddingService(store, settings.embedding, supervisor, metrics.embedder_failed, graphs)
         connections = admitted_connections(settings.security)
         leases = LeaseKeeper(store, identity, supervisor)
         peers = Peers(place) if place else None
