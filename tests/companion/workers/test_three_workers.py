@@ -26,13 +26,13 @@ from waiting import wait_until, wait_until_async
 
 WORKERS = 3
 BOARDS = extent(2000, 30)
-ROUNDS = extent(6, 2)
+ROUNDS = 2
 """Of what each board says and copies at least; it goes on until the last kill is over."""
 
-KILLS = extent(60, 3)
+KILLS = extent(12, 3)
 """Of a worker; after each third one the broker and the database are killed as well."""
 
-PROGRESS = extent(2000, 40)
+PROGRESS = extent(500, 40)
 """Lines that have to be acknowledged between two kills."""
 
 SEARCHERS = 4

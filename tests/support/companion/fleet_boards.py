@@ -17,8 +17,8 @@ import aiomqtt
 from engram import log_line
 from sending import Sent
 
-ANSWER_SECONDS = 1.5
-"""How long a board waits for an answer before it sends again."""
+ANSWER_SECONDS, LONGEST_SECONDS = 1.5, 48.0
+"""How long a board waits for an answer before it sends again; twice as long after each message that got none."""
 
 IN_MESSAGE = 40
 """Lines of a message."""
@@ -45,12 +45,12 @@ class Hub:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
-    async def ask(self, device: str, link: int, n: int, message: bytes) -> dict[str, Any]:
+    async def ask(self, device: str, link: int, n: int, message: bytes, seconds: float) -> dict[str, Any]:
         """The head of the first answer to a message, {} if none comes in time."""
         address = device, link, n
         answer = self._asked[address] = asyncio.get_running_loop().create_future()
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
+            async with asyncio.timeout(seconds):
                 await self._connected.wait()
                 assert self._client
                 await self._client.publish(f"engram/v1/{device}/up", message, qos=1)
@@ -87,6 +87,7 @@ class FleetBoard(Sent):
     def __init__(self, hub: Hub, device: str):
         self._hub = hub
         self._made: list[bytes] = []
+        self._seconds = ANSWER_SECONDS
         super().__init__(self._keep, device, board=f"id-{device}")
         self.acknowledged = 0
         """Lines of which this was said, each counted once for each message that had it."""
@@ -133,7 +134,9 @@ class FleetBoard(Sent):
 
     async def _answer(self) -> dict[str, Any]:
         """What is answered to the message that was made last."""
-        return await self._hub.ask(self.device, self.link, self.n, self._made.pop())
+        found = await self._hub.ask(self.device, self.link, self.n, self._made.pop(), self._seconds)
+        self._seconds = ANSWER_SECONDS if found else min(LONGEST_SECONDS, 2 * self._seconds)
+        return found
 
     def compact(self, seqs: set[int]) -> None:
         """Take forgotten records out of the log."""
