@@ -10,7 +10,7 @@ from typing import Any
 
 from engram_host.companion.errors import IF_POSTGRES_DAMAGED, SettingError, StoreFull, StoreUnavailable
 from engram_host.companion.store.database import Database, Result
-from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.queries import LINE_COLUMNS, ON_KNOWN_LINE, Rows
 from engram_host.companion.store.removal import OF_DEVICE
 from engram_host.companion.vector_types import Vector
 from engram_host.extras import install_command
@@ -28,6 +28,9 @@ except ImportError as error:
 
 CONNECTIONS = 8
 """The most of one process: a server takes 100 unless it is set up otherwise."""
+
+CONNECTION_SECONDS = 3600.0
+"""How long a connection is used: the server cannot forget old transactions while a temporary table of one is older."""
 
 WAIT_SECONDS = 10
 """How long a call waits for a connection or a lock, and half of it for the server to accept a connection."""
@@ -64,6 +67,32 @@ _SETTINGS = (
 )
 
 
+COPIED_LINES = 50
+"""Lines that are written by COPY if there are at least so many: below, its three statements take longer than they save."""
+
+_LINE_TYPES = ("text", "text", "int8", "int8", "int8", "int8", "text", "bytea")
+_NEW_LINES = (
+    b"CREATE TEMPORARY TABLE IF NOT EXISTS new_lines (device TEXT, log TEXT, epoch BIGINT, seq BIGINT, version BIGINT, "
+    b"received BIGINT, crc TEXT, line BYTEA) ON COMMIT DELETE ROWS"
+)
+_COPY_LINES = f"COPY new_lines ({LINE_COLUMNS}) FROM STDIN (FORMAT BINARY)".encode()
+_PUT_NEW_LINES = f"INSERT INTO lines ({LINE_COLUMNS}) SELECT {LINE_COLUMNS} FROM new_lines {ON_KNOWN_LINE}".encode()
+
+
+def distinct_lines(lines: Sequence[tuple[Any, ...]]) -> Iterator[Sequence[tuple[Any, ...]]]:
+    """Lines in parts of which none has a key twice, in their order: one INSERT takes no row twice."""
+    seen: set[tuple[Any, ...]] = set()
+    start = 0
+    for at, line in enumerate(lines):
+        key = line[:4]
+        if key in seen:
+            yield lines[start:at]
+            start = at
+            seen.clear()
+        seen.add(key)
+    yield lines[start:]
+
+
 class PostgresRows(Rows):
     """Rows on one connection of PostgreSQL."""
 
@@ -86,6 +115,22 @@ class PostgresRows(Rows):
         """Execute a statement for each row of values, without waiting for each one's answer."""
         if rows:
             self._cursor.executemany(_marked(sql), rows)
+
+    def upsert_lines(self, lines: Sequence[tuple[Any, ...]]) -> None:
+        """See Rows: many lines are copied into a table of the transaction's own first, which is three times as fast."""
+        if len(lines) < COPIED_LINES:
+            super().upsert_lines(lines)
+            return
+        self._cursor.execute(_NEW_LINES)
+        for number, part in enumerate(distinct_lines(lines)):
+            if number:
+                # Not TRUNCATE, which would leave dead rows in the server's catalog.
+                self._cursor.execute(b"DELETE FROM new_lines")
+            with self._cursor.copy(_COPY_LINES) as copy:
+                copy.set_types(_LINE_TYPES)
+                for line in part:
+                    copy.write_row(line)
+            self._cursor.execute(_PUT_NEW_LINES)
 
     def script(self, sql: str) -> None:
         """Execute several statements."""
@@ -136,6 +181,7 @@ class PostgresDatabase(Database):
         self._free = threading.BoundedSemaphore(CONNECTIONS)
         self._guard = threading.Lock()
         self._idle: list[psycopg.Connection[Any]] = []
+        self._made: dict[psycopg.Connection[Any], float] = {}  # the connections that are there, and when each was made
         self._is_open = False
 
     def migrate(self) -> list[str]:
@@ -233,22 +279,31 @@ class PostgresDatabase(Database):
             ) from None
         if TypeInfo.fetch(connection, "vector"):
             register_vector(connection)
+        with self._guard:
+            self._made[connection] = time.monotonic()
         return connection
 
     def _give_back(self, connection: "psycopg.Connection[Any]") -> None:
         if connection.closed:
+            self._forget([connection])
             self._drop_idle()
             return
         with self._guard:
-            if self._is_open:
+            is_old = time.monotonic() - self._made.get(connection, 0.0) > CONNECTION_SECONDS
+            if self._is_open and not is_old:
                 self._idle.append(connection)
                 return
-        connection.close()
+        self._forget([connection])
 
     def _drop_idle(self) -> None:
         with self._guard:
             idle, self._idle = self._idle, []
-        for connection in idle:
+        self._forget(idle)
+
+    def _forget(self, connections: "Sequence[psycopg.Connection[Any]]") -> None:
+        for connection in connections:
+            with self._guard:
+                self._made.pop(connection, None)
             connection.close()
 
     def _problem(self, error: psycopg.Error) -> Exception:

@@ -7,7 +7,7 @@ is executed, locked and how a vector is kept. Parameters are written `?`.
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from engram_host.companion.store.row_types import (
     DAMAGED_ASIDE,
@@ -32,6 +32,17 @@ _NAMES_AT_ONCE = 500
 
 OF_COPY = "device = ? AND log = ? AND epoch = ?"
 _OP = b'"op":"archive"'
+LINE_COLUMNS = "device, log, epoch, seq, version, received, crc, line"
+"""Those of a new line; the others have their defaults."""
+
+ON_KNOWN_LINE = (
+    "ON CONFLICT (device, log, epoch, seq) DO UPDATE SET version = excluded.version, received = excluded.received, "
+    "crc = excluded.crc, line = excluded.line, beyond = excluded.beyond, archive = "
+    # What was damaged comes again: it is as archived as it was.
+    "CASE WHEN lines.crc = '' AND lines.line IS NOT NULL AND excluded.line IS NOT NULL THEN lines.archive ELSE 0 END"
+)
+"""What an INSERT of a line does if there is one with its key."""
+
 PRESENT = (
     "JOIN logs ON logs.device = {0}.device AND logs.log = {0}.log AND logs.epoch = {0}.epoch AND logs.is_present "
     "WHERE {0}.device = ? AND {0}.version > ?"
@@ -97,15 +108,11 @@ class Rows(ABC):
         """Write what waits to be written."""
         if self._waiting:
             rows, self._waiting = self._waiting, []
-            self.run_many(
-                "INSERT INTO lines (device, log, epoch, seq, version, received, crc, line) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
-                "ON CONFLICT (device, log, epoch, seq) DO UPDATE SET version = excluded.version, "
-                "received = excluded.received, crc = excluded.crc, line = excluded.line, archive = "
-                # What was damaged comes again: it is as archived as it was.
-                "CASE WHEN lines.crc = '' AND lines.line IS NOT NULL AND excluded.line IS NOT NULL THEN lines.archive "
-                "ELSE 0 END, beyond = excluded.beyond",
-                rows,
-            )
+            self.upsert_lines(rows)
+
+    def upsert_lines(self, lines: Sequence[tuple[Any, ...]]) -> None:
+        """Write rows of LINE_COLUMNS, in their order, each in the place of the one with its key."""
+        self.run_many(f"INSERT INTO lines ({LINE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) {ON_KNOWN_LINE}", lines)
 
     # --- boards and their copies
 
@@ -113,7 +120,7 @@ class Rows(ABC):
         """The rows of boards, for nobody else to change until the transaction ends. In the order of names: so two
         transactions never wait for each other.
         """
-        wanted = sorted(set(names))
+        wanted = padded(sorted(set(names)))
         if not wanted:
             return {}
         sql = f"SELECT {_DEVICE} FROM devices WHERE name IN ({placeholders(wanted)}) ORDER BY name{self.for_update}"
@@ -156,7 +163,7 @@ class Rows(ABC):
         wanted = sorted(set(names))
         found: dict[tuple[str, LogName], LogRow] = {}
         for start in range(0, len(wanted), _NAMES_AT_ONCE):
-            part = wanted[start : start + _NAMES_AT_ONCE]
+            part = padded(wanted[start : start + _NAMES_AT_ONCE])
             sql = f"SELECT {_LOG} FROM logs WHERE is_present AND device IN ({placeholders(part)})"
             found |= {(row.device, row.log): row for row in map(_log_row, self.run(sql, part))}
         return found
@@ -224,7 +231,7 @@ class Rows(ABC):
         if not seqs:
             return []
         self.flush()
-        having = "" if archived else " AND NOT beyond"
+        having, seqs = "" if archived else " AND NOT beyond", padded(seqs)
         where = f"{OF_COPY} AND seq IN ({placeholders(seqs)}) AND line IS NOT NULL{having}"
         found = self.run(f"SELECT seq, crc, line FROM lines WHERE {where} ORDER BY seq", (*copy.key, *seqs))
         return self.intact(copy, ((seq, crc, line_bytes(line)) for seq, crc, line in found))
@@ -278,8 +285,10 @@ class Rows(ABC):
         sql = f"UPDATE lines SET archive = ?, version = ? WHERE {OF_COPY} AND seq = ? AND line IS NOT NULL"
         self.run(sql, (number, version, *copy.key, seq))
 
-    def set_beyond(self, copy: LogRow, lines: Iterable[tuple[int, int]]) -> None:
+    def set_beyond(self, copy: LogRow, lines: Sequence[tuple[int, int]]) -> None:
         """Note of (seq, version) that the board has these lines no more."""
+        if not lines:
+            return  # and write nothing yet: lines of many boards are written together
         self.flush()
         self.run_many(
             f"UPDATE lines SET beyond = (1 = 1), version = ? WHERE {OF_COPY} AND seq = ?",
@@ -337,12 +346,22 @@ class Rows(ABC):
             after, wanted = (0, 0) if is_end else (part[-1][0], limit - len(found))
         return found
 
-    def archived_numbers(self, copy: LogRow) -> set[int]:
-        """The numbers of the records that are archived."""
+    def archived_numbers(self, copies: Iterable[LogRow]) -> dict[str, set[int]]:
+        """The numbers of the records that are archived in copies of records, by the board; boards without are left out."""
         self.flush()
-        # The second condition is that of the index.
-        sql = f"SELECT DISTINCT archive FROM lines WHERE {OF_COPY} AND archive > 0 AND archive <> 0"
-        return {number for (number,) in self.run(sql, copy.key)}
+        epochs = {copy.device: copy.epoch for copy in copies if copy.log == "records"}
+        found: dict[str, set[int]] = {}
+        wanted = sorted(epochs)
+        for start in range(0, len(wanted), _NAMES_AT_ONCE):
+            part = padded(wanted[start : start + _NAMES_AT_ONCE])
+            # The second condition is that of the index.
+            where = f"device IN ({placeholders(part)}) AND log = 'records' AND archive > 0 AND archive <> 0"
+            for device, epoch, number in self.run(
+                f"SELECT DISTINCT device, epoch, archive FROM lines WHERE {where}", part
+            ):
+                if epochs[device] == epoch:
+                    found.setdefault(device, set()).add(number)
+        return found
 
     def count_archived(self, copy: LogRow) -> int:
         """How many records are archived."""
@@ -383,6 +402,18 @@ class Rows(ABC):
         """(Unix seconds, sentence), newest first."""
         sql = "SELECT at, text FROM events WHERE device = ? ORDER BY number DESC LIMIT ?"
         return [(at, text) for at, text in self.run(sql, (device, limit))]
+
+
+Value = TypeVar("Value")
+
+
+def padded(values: Sequence[Value]) -> list[Value]:
+    """Values for a list in SQL, the last one repeated until their count is a power of two.
+
+    So lists of all lengths make few different statements, and a database that keeps prepared ones plans each of them once.
+    """
+    count = 1 << (len(values) - 1).bit_length() if values else 0
+    return [*values, *values[-1:] * (count - len(values))]
 
 
 def placeholders(values: Sequence[Any]) -> str:

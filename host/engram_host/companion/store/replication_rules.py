@@ -176,6 +176,7 @@ class BatchWriter:
         self._now = now
         self._devices = rows.lock(names)
         self._copies = rows.present_copies(self._devices)
+        self._archived = rows.archived_numbers(self._copies.values())
         self._use = DayUse(rows, self._devices, now)
 
     def write_batches(self, batches: Sequence[LineBatch]) -> list[int | Refused | Stale]:
@@ -221,7 +222,8 @@ class BatchWriter:
                 self._rows.add_event(device.name, self._now, str(refused))
                 return refused
             self._use.add(device.name, len(change.come), sum(len(line) for _, line in change.come))
-            _replace(self._rows, device, copy, change, self._now)
+            archived = self._archived.setdefault(device.name, set())
+            _replace(self._rows, device, copy, change, archived, self._now)
             copy.have = max(copy.have, span.to)
             copy.next = max(copy.next, span.to + 1)
         return copy.have
@@ -265,10 +267,10 @@ def _difference(copy: LogRow, old: dict[int, bytes], batch: LineBatch, damaged: 
     )
 
 
-def _replace(rows: Rows, device: DeviceRow, copy: LogRow, change: _Difference, now: int) -> None:
+def _replace(rows: Rows, device: DeviceRow, copy: LogRow, change: _Difference, archived: set[int], now: int) -> None:
     rows.put_lines(copy, [NewLine(seq, device.next_version(), line) for seq, line in change.come], now)
     if copy.log == "records":
-        retention.apply_archive_lines(rows, device, copy, change.come, now)
+        retention.apply_archive_lines(rows, device, copy, change.come, archived, now)
     _drop_damaged(rows, device, copy, change.damaged, now)
     if not (change.differ or change.forgotten or change.missing):
         return
@@ -280,8 +282,8 @@ def _replace(rows: Rows, device: DeviceRow, copy: LogRow, change: _Difference, n
         # Nothing was taken out of the log since both sides were equal.
         _set_lost_aside(rows, device, copy, change.missing, now)
         return
-    archived, missing = retention.split_retained(rows, copy, change.missing, promises=True)
-    retention.put_beyond(rows, device, copy, archived)
+    retained, missing = retention.split_retained(rows, copy, change.missing, promises=True)
+    retention.put_beyond(rows, device, copy, retained)
     elsewhere = retention.redacted(rows, copy, missing) if copy.log == "journal" else []
     forgotten = [*missing, *elsewhere]
     rows.remove_lines(device, copy, [seq for seq, _ in forgotten], now)

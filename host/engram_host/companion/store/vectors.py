@@ -6,7 +6,7 @@ A vector belongs to a line and the model that made it, and leaves with its line.
 from collections.abc import Sequence
 
 from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
-from engram_host.companion.store.queries import OF_COPY, PRESENT, Rows, placeholders
+from engram_host.companion.store.queries import OF_COPY, PRESENT, Rows, padded, placeholders
 from engram_host.companion.store.row_types import LogRow
 from engram_host.companion.vector_types import Identity, StoredVector, Vector
 
@@ -54,7 +54,7 @@ class VectorTable(DatabaseTable):
         found: dict[bytes, Vector] = {}
         wanted = list(dict.fromkeys(digests))
         for start in range(0, len(wanted), _DIGESTS_AT_ONCE):
-            part = wanted[start : start + _DIGESTS_AT_ONCE]
+            part = padded(wanted[start : start + _DIGESTS_AT_ONCE])
             sql = f"SELECT digest, vector FROM vectors WHERE identity = ? AND digest IN ({placeholders(part)})"
             for digest, vector in rows.run(sql, (str(identity), *part)):
                 found[bytes(digest)] = rows.unpack(vector)
@@ -94,6 +94,7 @@ def _versions(rows: Rows, copy: LogRow, seqs: Sequence[int]) -> dict[int, int]:
     """Those of some seqs that have a line, each with its version."""
     if not seqs:
         return {}
+    seqs = padded(seqs)
     sql = f"SELECT seq, version FROM lines WHERE {OF_COPY} AND seq IN ({placeholders(seqs)}) AND line IS NOT NULL"
     return dict(rows.run(sql, (*copy.key, *seqs)))  # pyright: ignore
 
