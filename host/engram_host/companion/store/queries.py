@@ -92,6 +92,11 @@ class Rows(ABC):
     def unpack(self, value: Any) -> Vector:
         """A vector as the database gives it."""
 
+    def delete_some(self, table: str, key: str, where: str, values: Sequence[Any], most: int) -> int:
+        """Remove some of the rows of a table that fit a condition, which are found by their primary key; how many."""
+        wanted = f"SELECT {key} FROM {table} WHERE {where} LIMIT ?"
+        return self.count(f"DELETE FROM {table} WHERE ({key}) IN ({wanted})", (*values, most))
+
     def read_by_index(self) -> None:
         """Read tables by their keys until the transaction ends: an index knows of rows whose file was cut."""
         return

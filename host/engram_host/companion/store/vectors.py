@@ -13,6 +13,9 @@ from engram_host.companion.vector_types import Identity, StoredVector, Vector
 _DIGESTS_AT_ONCE = 500
 """Values in one statement: SQLite takes 32766; older builds took 999."""
 
+_DROPPED_AT_ONCE = 2000
+"""Vectors that are removed in one transaction: what comes meanwhile waits some ms."""
+
 
 class VectorTable(DatabaseTable):
     """Vectors by board, line and identity."""
@@ -60,10 +63,18 @@ class VectorTable(DatabaseTable):
                 found[bytes(digest)] = rows.unpack(vector)
         return found
 
+    def drop_vectors(self, identity: Identity) -> int:
+        """Remove the vectors of all other identities than this one, some in each transaction; how many there were."""
+        removed = 0
+        while part := self._drop_some_vectors(identity):
+            removed += part
+        return removed
+
     @writes
-    def drop_vectors(self, rows: Rows, identity: Identity) -> int:
-        """Remove the vectors of all other identities than this one; how many there were."""
-        return rows.count("DELETE FROM vectors WHERE identity <> ?", (str(identity),))
+    def _drop_some_vectors(self, rows: Rows, identity: Identity) -> int:
+        return rows.delete_some(
+            "vectors", "device, log, epoch, seq, identity", "identity <> ?", (str(identity),), _DROPPED_AT_ONCE
+        )
 
 
 class NoteTable(DatabaseTable):

@@ -67,11 +67,6 @@ class BoardStatusTable(DatabaseTable):
         return {device: (used, size) for device, used, size in found}
 
 
-def drop_old_days(rows: Rows, now: int) -> None:
-    """Remove the days that are kept no more."""
-    rows.run("DELETE FROM board_days WHERE day < ?", (now // DAY_SECONDS - STATUS_DAYS_KEPT,))
-
-
 def _statuses(rows: Rows, where: str, values: Sequence[str]) -> dict[str, ToldStatus]:
     found = rows.run(f"SELECT device, at, {_STATUS} FROM board_status {where}", values)
     return {device: ToldStatus(at, BoardStatus(*figures)) for device, at, *figures in found}
