@@ -9,6 +9,7 @@ from engram import log_line
 from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.store.boards.status import BoardStatus
 from engram_host.companion.store.conversations.table import Reply
+from engram_host.companion.store.line_quota import DAY_SECONDS, DayUse
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.removal import OF_DEVICE
 from engram_host.companion.store.replication_rules import WENT_BACK
@@ -31,6 +32,9 @@ from engram_host.companion.vector_types import Identity, StoredVector
 NOW = 1_800_000_000
 """When the boards were filled, in Unix seconds."""
 
+DAYS = 40
+"""Days before, of which there are figures."""
+
 EPOCH = 1
 TEMPLATE = "template"
 """The board that the others are copies of."""
@@ -44,6 +48,7 @@ _SAID = "we walked along the river until the old mill and talked about the green
 _LARGEST_PASS = 1_000_000
 """Rows of one statement: bounds what the server sorts on its disk."""
 
+_TABLES = "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"
 _NO_QUOTA = LineQuota()
 _LIMITS = ConversationLimits(board_messages=1000, person_messages=1000)
 _LEFT_OUT = ("device_tokens", "former_tokens", "bridge_deliveries", "bridge_files")
@@ -144,12 +149,21 @@ def fill_template(store: CompanionStore, records: int, turns: int) -> None:
     for day in range(1, 6):
         board.put_note(day, "# bike\n\nthe chain is new\nthe lamp is old\n")
     board.put_senses(4, 4)
-    store.put_status(board.sender, TEMPLATE, BoardStatus(run=1, flash=1 << 20, flash_size=1 << 24), NOW)
+    for day in range(DAYS, -1, -1):
+        at = NOW - day * DAY_SECONDS
+        store.put_status(board.sender, TEMPLATE, BoardStatus(run=1, flash=1 << 20, flash_size=1 << 24), at)
+        store.database.write(lambda rows, at=at: _count_a_day(rows, at))
     for number in range(10):
         board.converse(f"said-{number}")
     store.database.write(_set_aside)
     # One that waits, beside many that are answered.
     store.add_conversation(TEMPLATE, Said("waits", "owner", "and the lamp?", "chat:1"), _LIMITS, NOW)
+
+
+def _count_a_day(rows: Rows, at: int) -> None:
+    use = DayUse(rows, [TEMPLATE], at)
+    use.add(TEMPLATE, lines=1)
+    use.save()
 
 
 def _set_aside(rows: Rows) -> None:
@@ -176,7 +190,9 @@ def copy_boards(url: str, count: int, after: int = 0) -> None:
                     if table not in _LEFT_OUT:
                         _copy_rows(connection, table, "device", prefix, first, last)
                 _copy_rows(connection, "files", "folder", prefix, first, last)
-        connection.execute("ANALYZE")
+        # Table by table, as autovacuum does it: it never gathers statistics of a partitioned table as a whole.
+        for (table,) in connection.execute(_TABLES.encode()).fetchall():
+            connection.execute(f"ANALYZE {table}".encode())
 
 
 def _count(connection: "psycopg.Connection", table: str) -> int:
@@ -189,10 +205,13 @@ def _copy_rows(connection: "psycopg.Connection", table: str, owner: str, prefix:
         "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped "
         "AND attidentity = '' AND attname <> %s"
     )
-    columns = ", ".join(f'"{name}"' for (name,) in connection.execute(sql, (table, owner)).fetchall())
+    names = [name for (name,) in connection.execute(sql, (table, owner)).fetchall()]
+    columns = ", ".join(f'"{name}"' for name in names)
+    # Each board has said things of its own.
+    values = columns.replace('"digest"', "digest || int4send(numbered.nth)") if table == "vectors" else columns
     order = f" ORDER BY seq / {BATCH_LINES}, numbered.nth, seq" if table in ("lines", "vectors") else ""
     connection.execute(
-        f"INSERT INTO {table} ({owner}, {columns}) SELECT '{prefix}board-' || numbered.nth, {columns} FROM {table}, "
+        f"INSERT INTO {table} ({owner}, {columns}) SELECT '{prefix}board-' || numbered.nth, {values} FROM {table}, "
         f"generate_series({first}, {last}) AS numbered (nth) WHERE {owner} = '{prefix}{TEMPLATE}'{order}".encode()
     )
 

@@ -41,8 +41,9 @@ class ExpiryTable(DatabaseTable):
     def expire(self, limits: RetentionLimits, now: int) -> int:
         """Remove what `limits` do not keep, in many small transactions; how many lines left. StoreUnavailable."""
         self._note_replaced(now)
-        self._drop_in_parts("device_use", "day, device", "day < ?", now // DAY_SECONDS - USE_DAYS_KEPT)
-        self._drop_in_parts("board_days", "device, day", "day < ?", now // DAY_SECONDS - STATUS_DAYS_KEPT)
+        today = now // DAY_SECONDS
+        self._drop_older("device_use", "day, device", "day < ?", today - USE_DAYS_KEPT, "day")
+        self._drop_older("board_days", "device, day", "day < ?", today - STATUS_DAYS_KEPT, "day")
         removed = 0
         for copy, why in self._former_to_drop(limits, now):
             while part := self._drop_former(copy, why, now):
@@ -50,7 +51,8 @@ class ExpiryTable(DatabaseTable):
         removed += self._drop_aside(limits, now)
         if limits.former_days:
             before = now - limits.former_days * DAY_SECONDS
-            self._drop_in_parts("note_files", "device, epoch, file", "replaced > 0 AND replaced < ?", before)
+            where = "replaced > 0 AND replaced < ?"
+            self._drop_older("note_files", "device, epoch, file", where, before, "replaced")
         self._drop_readings(limits, now)
         if limits.turn_days:
             before = now - limits.turn_days * DAY_SECONDS
@@ -64,16 +66,16 @@ class ExpiryTable(DatabaseTable):
         """Let the time of copies that earlier versions replaced begin now."""
         rows.run("UPDATE logs SET replaced = ? WHERE NOT is_present AND replaced = 0", (now,))
 
-    def _drop_in_parts(self, table: str, key: str, where: str, value: Any) -> int:
-        """Remove all rows of a table that fit a condition, some in each transaction; how many."""
+    def _drop_older(self, table: str, key: str, where: str, than: int, order: str) -> int:
+        """Remove all rows of a table that are older than a time or a day, some in each transaction; how many."""
         removed = 0
-        while part := self._drop_part(table, key, where, (value,)):
+        while part := self._drop_some(table, key, where, (than,), order):
             removed += part
         return removed
 
     @writes
-    def _drop_part(self, rows: Rows, table: str, key: str, where: str, values: Sequence[Any]) -> int:
-        count = rows.delete_some(table, key, where, values, _AT_ONCE)
+    def _drop_some(self, rows: Rows, table: str, key: str, where: str, values: Sequence[Any], order: str) -> int:
+        count = rows.delete_some(table, key, where, values, _AT_ONCE, order)
         rows.let_go |= bool(count)
         return count
 
@@ -131,18 +133,22 @@ class ExpiryTable(DatabaseTable):
         """Remove lines that were set aside long ago, and of each board the oldest that are too many bytes."""
         count = 0
         if limits.former_days:
-            count += self._drop_in_parts("aside", "number", "at < ?", now - limits.former_days * DAY_SECONDS)
+            count += self._drop_older("aside", "number", "at < ?", now - limits.former_days * DAY_SECONDS, "at")
         if limits.former_bytes:
             sizes = "sum(length(line)) OVER (ORDER BY number DESC) AS size"
             beyond = f"SELECT number FROM (SELECT number, {sizes} FROM aside WHERE device = ?) AS sized WHERE size > ?"
             for device in self._boards_with_much_aside(limits.former_bytes):
-                while part := self._drop_part("aside", "number", f"number IN ({beyond})", (device, limits.former_bytes)):
+                values = (device, limits.former_bytes)
+                while part := self._drop_some("aside", "number", f"number IN ({beyond})", values, "number"):
                     count += part
         return count
 
     @reads
     def _boards_with_much_aside(self, rows: Rows, most: int) -> list[str]:
-        return [name for (name,) in rows.run("SELECT device FROM aside GROUP BY device HAVING sum(length(line)) > ?", (most,))]
+        return [
+            name
+            for (name,) in rows.run("SELECT device FROM aside GROUP BY device HAVING sum(length(line)) > ?", (most,))
+        ]
 
     def _drop_readings(self, limits: RetentionLimits, now: int) -> None:
         """Remove old minutes, the readings of senses that boards lost, and of each board what is too much."""
@@ -150,9 +156,8 @@ class ExpiryTable(DatabaseTable):
             while self._drop_lost_sense(now - limits.former_days * DAY_SECONDS):
                 pass
         if limits.reading_days:
-            self._drop_in_parts(
-                "sense_parts", "device, sense, level, part", OLD_MINUTES, now // DAY_SECONDS - limits.reading_days
-            )
+            first = now // DAY_SECONDS - limits.reading_days
+            self._drop_older("sense_parts", "device, sense, level, part", OLD_MINUTES, first, "part")
         board = ""
         while boards := self._boards_with_senses(board):
             for board in boards:
@@ -190,9 +195,7 @@ class ExpiryTable(DatabaseTable):
         where = f"{OF_COPY} AND seq < ? AND line IS NOT NULL AND received < ?"
         one = f"SELECT 1 FROM lines WHERE {where} ORDER BY seq LIMIT 1"
         found = rows.run(sql, (after, _BOARDS_AT_ONCE))
-        return [
-            (name, bool(rows.run(one, (name, "journal", epoch, oldest, before)))) for name, epoch, oldest in found
-        ]
+        return [(name, bool(rows.run(one, (name, "journal", epoch, oldest, before)))) for name, epoch, oldest in found]
 
     @writes
     def _drop_turns(self, rows: Rows, name: str, before: int, now: int) -> int:

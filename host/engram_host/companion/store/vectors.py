@@ -66,15 +66,19 @@ class VectorTable(DatabaseTable):
     def drop_vectors(self, identity: Identity) -> int:
         """Remove the vectors of all other identities than this one, some in each transaction; how many there were."""
         removed = 0
-        while part := self._drop_some_vectors(identity):
-            removed += part
+        for device in self._names():
+            while part := self._drop_some_vectors(device, identity):
+                removed += part
         return removed
 
+    @reads
+    def _names(self, rows: Rows) -> list[str]:
+        return [name for (name,) in rows.run("SELECT name FROM devices ORDER BY name")]
+
     @writes
-    def _drop_some_vectors(self, rows: Rows, identity: Identity) -> int:
-        return rows.delete_some(
-            "vectors", "device, log, epoch, seq, identity", "identity <> ?", (str(identity),), _DROPPED_AT_ONCE
-        )
+    def _drop_some_vectors(self, rows: Rows, device: str, identity: Identity) -> int:
+        where, values = "device = ? AND identity <> ?", (device, str(identity))
+        return rows.delete_some("vectors", "device, log, epoch, seq, identity", where, values, _DROPPED_AT_ONCE, "seq")
 
 
 class NoteTable(DatabaseTable):

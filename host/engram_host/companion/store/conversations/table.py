@@ -62,7 +62,7 @@ PUSHES_KEPT = 200
 _LATELY_SECONDS = 3600
 """How long after something has happened to a board's messages these are counted: far longer than from sweep to sweep."""
 
-_BOARDS_AT_ONCE = 500
+_BOARDS_AT_ONCE = 128
 """Boards of one statement."""
 
 _LOCK_PUSHES = (
@@ -274,7 +274,9 @@ class ConversationTable(DatabaseTable):
         for each in given_up:
             add_pieces(rows, each, [("problem", why)])
             end_conversation(rows, each, "undeliverable", now)
-        gone = rows.run(f"SELECT device, mid FROM conversations WHERE {ENDED} AND changed < ? LIMIT 1000", (done_since,))
+        gone = rows.run(
+            f"SELECT device, mid FROM conversations WHERE {ENDED} AND changed < ? LIMIT 1000", (done_since,)
+        )
         for device in _crowded_boards(rows, now):
             place = "row_number() OVER (PARTITION BY room ORDER BY number DESC) AS place"
             ranked = f"SELECT device, mid, state, {place} FROM conversations WHERE device = ?"

@@ -30,7 +30,7 @@ def drop_much_read(rows: Rows, device: str, most_bytes: int, most_rows: int) -> 
         beyond = "SELECT seq FROM sense_blocks WHERE device = ? AND level = ? ORDER BY seq DESC LIMIT 1 OFFSET ?"
         for (seq,) in rows.run(beyond, (device, level, MOST_BLOCKS)):
             where = "device = ? AND level = ? AND seq <= ?"
-            count += rows.delete_some("sense_blocks", _BLOCK, where, (device, level, seq), most_rows)
+            count += rows.delete_some("sense_blocks", _BLOCK, where, (device, level, seq), most_rows, "seq")
     return count
 
 
@@ -46,7 +46,9 @@ def _drop_former_blocks(rows: Rows, device: str, most_rows: int) -> int:
     count = 0
     for (epoch,) in rows.run("SELECT DISTINCT epoch FROM sense_blocks WHERE device = ?", (device,)):
         if epoch not in epochs:
-            count += rows.delete_some("sense_blocks", _BLOCK, "device = ? AND epoch = ?", (device, epoch), most_rows)
+            count += rows.delete_some(
+                "sense_blocks", _BLOCK, "device = ? AND epoch = ?", (device, epoch), most_rows, "seq"
+            )
     return count
 
 
@@ -57,7 +59,9 @@ def _drop_parts_beyond(rows: Rows, device: str, most: int, most_rows: int) -> in
         return 0
     order = "CASE level WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END DESC, part DESC"
     sizes = f"SELECT sense, level, part, sum(size) OVER (ORDER BY {order}, sense) AS total FROM sense_parts WHERE device = ?"
-    beyond = rows.run(f"SELECT sense, level, part FROM ({sizes}) AS sized WHERE total > ? LIMIT ?", (device, most, most_rows))
+    beyond = rows.run(
+        f"SELECT sense, level, part FROM ({sizes}) AS sized WHERE total > ? LIMIT ?", (device, most, most_rows)
+    )
     sql = "DELETE FROM sense_parts WHERE device = ? AND sense = ? AND level = ? AND part = ?"
     rows.run_many(sql, [(device, *each) for each in beyond])
     rows.let_go |= bool(beyond)
