@@ -81,7 +81,7 @@ eval: .venv micropython  ## ask a board's memory the questions of a set and coun
 bench-store: .venv micropython  ## measure the store at five sizes, up to 10,000 turns and records (ARGS="1000": at these)
 	@$(BIN)/python tools/benchmarks/bench_store.py --sets "$(SETS)" $(ARGS)
 
-bench-companion: .venv mosquitto  ## measure the companion on SQLite and PostgreSQL: searches, boards, memory (ARGS="sqlite": one)
+bench-companion: .venv mosquitto  ## measure the companion on SQLite and PostgreSQL: searches, boards, memory (ARGS="sqlite": one; "size": by lines)
 	@$(BIN)/python tools/benchmarks/bench_companion.py $(ARGS)
 
 bench-bridges: .venv chat-servers synapse  ## measure what bridges cost the companion: memory, and CPU while nobody speaks (ARGS="irc": one)

@@ -2,6 +2,7 @@
 """What the companion does in a second and takes in memory, on SQLite and on PostgreSQL.
 
     bench_companion.py [sqlite] [postgres]        both by default
+    bench_companion.py size [LINES ...]           PostgreSQL by the lines that it has (bench_store_size.py)
 
 The companion is a process of its own, asked over HTTP; boards are the firmware's own code in another process, over mosquitto,
 and at last 100 boards over the broker inside a second companion. First 100 boards of 1,000 turns and one of 100,000 are put
@@ -29,6 +30,7 @@ import httpx
 import numpy as np
 import psutil
 
+import bench_store_size
 import debian
 import get_mosquitto
 from engram import log_line
@@ -286,6 +288,8 @@ def measure(name: str, folder: Path, tell: Callable[[str], None]) -> Figures:
 
 def main(arguments: list[str]) -> int:
     """Measure, print a table, and keep the figures; status 1 with a sentence where a server does not start."""
+    if arguments[:1] == ["size"]:
+        return bench_store_size.main(arguments[1:])
     parser = argparse.ArgumentParser(
         description="Measure the companion: searches, boards, memory. It takes some minutes."
     )

@@ -3,9 +3,10 @@
 
     bench_store_size.py [LINES ...]        100000 1000000 by default; 10000000 takes a quarter of an hour and 8 GB of disk
 
-Boards have 1,000 memories and 1,000 turns each. For each size, random boards say hello, send 20 lines, have their index built,
-and are looked through. Prints a table; build/bench/store_size.json has the same. The server keeps its ordinary settings but for
-the disk's sync and the write-ahead log's size, so what is measured is the work of the tables and their indexes.
+Boards have 1,000 memories and 1,000 turns each. For each size, random boards say hello, send 20 lines, send some again, have
+their index built, and are looked through; then one board sends messages one by one, and 128 boards send one each in every
+transaction. Prints a table; build/bench/store_size.json has the same. The server keeps its ordinary settings while it is
+measured, and all files are in the system's cache.
 """
 
 import argparse
@@ -25,7 +26,17 @@ from engram_host.companion.memories.browse import MemoryBrowser
 from engram_host.companion.memories.types import MemoryQuery
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.store import CompanionStore, choose_store
-from filled_boards import IDENTITY, FilledBoard, copy_boards, fill_template, record_lines, turn_lines
+from engram_host.companion.types import LineBatch, SeqRange
+from filled_boards import (
+    EPOCH,
+    IDENTITY,
+    NOW,
+    FilledBoard,
+    copy_boards,
+    fill_template,
+    record_lines,
+    turn_lines,
+)
 from postgres_process import PostgresProcess
 from server_process import ServerFailed
 
@@ -38,7 +49,12 @@ ASKED = 40
 
 SENT = 20
 _SENT_BEFORE = 1_000_000  # messages of the board that the others are copies of: far fewer
-_OPTIONS = {"fsync": "off", "wal_level": "minimal", "max_wal_senders": "0", "max_wal_size": "2GB"}
+MESSAGES, TOGETHER = 60, 128
+"""Messages of a board that sends alone; boards that send at once, as many as one transaction takes."""
+
+ROUNDS = 6
+
+_OPTIONS = {"wal_level": "minimal", "max_wal_senders": "0", "max_wal_size": "2GB"}
 _SIZES = (
     "SELECT sum(pg_table_size(inhrelid)), sum(pg_indexes_size(inhrelid)), pg_database_size(current_database()) "
     "FROM pg_inherits WHERE inhparent = 'lines'::regclass"
@@ -55,6 +71,36 @@ def median_ms(calls: list[Callable[[], object]]) -> float:
         call()
         took.append(1000 * (time.perf_counter() - began))
     return sorted(took)[len(took) // 2]
+
+
+def lines_per_second(store: CompanionStore, names: list[str], rounds: int) -> float:
+    """Lines that some boards send in a second, a message of each in every transaction."""
+    more = list(turn_lines(TURNS + SENT + rounds * SENT))[TURNS + SENT :]
+    boards = [FilledBoard(store, name, RECORDS, TURNS, 2 * _SENT_BEFORE) for name in names]
+    for board in boards:
+        board.greet()
+        board.send("journal", list(turn_lines(TURNS + SENT))[TURNS:])
+    began = time.perf_counter()
+    for at in range(0, rounds * SENT, SENT):
+        part = more[at : at + SENT]
+        batches = [
+            LineBatch(board.sender, SeqRange(board.device, "journal", EPOCH, part[0][0] - 1, part[-1][0]), part)
+            for board in boards
+        ]
+        outcomes = store.store_batches(batches, NOW)
+        assert outcomes == [part[-1][0]] * len(boards), outcomes
+    return rounds * SENT * len(boards) / (time.perf_counter() - began)
+
+
+def fill(url: str, boards: int, after: int) -> None:
+    """Add boards without waiting for the disk, which would take most of the time."""
+    with psycopg.connect(url, autocommit=True) as admin:
+        admin.execute(b"ALTER SYSTEM SET fsync = off")
+        admin.execute(b"SELECT pg_reload_conf()")
+        copy_boards(url, boards, after)
+        admin.execute(b"ALTER SYSTEM RESET fsync")
+        admin.execute(b"SELECT pg_reload_conf()")
+        admin.execute(b"CHECKPOINT")
 
 
 def measure(store: CompanionStore, url: str, numbers: range, chance: random.Random) -> Figures:
@@ -74,6 +120,9 @@ def measure(store: CompanionStore, url: str, numbers: range, chance: random.Rand
         "index_ms": median_ms([lambda name=name: indexes.get(name, IDENTITY) for name in names]),
         "browse_ms": median_ms([lambda name=name: browser.read_page(name, query) for name in names]),
     }
+    names = [f"board-{number}" for number in chance.sample(numbers, min(TOGETHER, len(numbers)))]
+    figures["one_board_lines_per_s"] = lines_per_second(store, names[:1], MESSAGES)
+    figures["many_boards_lines_per_s"] = lines_per_second(store, names, ROUNDS)
     with psycopg.connect(url) as connection:
         found = connection.execute(_SIZES.encode()).fetchone()
         (lines,) = connection.execute(b"SELECT count(*) FROM lines").fetchone() or (0,)
@@ -96,7 +145,7 @@ def measure_all(sizes: list[int]) -> list[Figures]:
         boards = 0
         for size in sorted(sizes):
             began, wanted = time.monotonic(), max(1, size // (RECORDS + TURNS))
-            copy_boards(server.url, wanted, boards)
+            fill(server.url, wanted, boards)
             print(f"{size} lines took {time.monotonic() - began:.0f} s to fill", file=sys.stderr, flush=True)
             figures = measure(store, server.url, range(boards + 1, wanted + 1), chance)
             boards = wanted

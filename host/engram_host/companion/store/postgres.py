@@ -12,6 +12,7 @@ from engram_host.companion.errors import IF_POSTGRES_DAMAGED, SettingError, Stor
 from engram_host.companion.store.database import Database, Result
 from engram_host.companion.store.queries import LINE_COLUMNS, ON_KNOWN_LINE, Rows
 from engram_host.companion.store.removal import OF_DEVICE
+from engram_host.companion.store.vacuum import read_vacuum_state
 from engram_host.companion.vector_types import Vector
 from engram_host.extras import install_command
 
@@ -37,6 +38,9 @@ WAIT_SECONDS = 10
 
 TRIES = 6
 """How often a transaction is tried that the server broke off because of another one."""
+
+_LOOK_SECONDS = 60.0
+"""How long what was found of VACUUM holds."""
 
 _SCHEMA_LOCK = 0x656E6772
 """The advisory lock under which the schema is changed; a number that nothing else of the database should use."""
@@ -183,6 +187,8 @@ class PostgresDatabase(Database):
         self._idle: list[psycopg.Connection[Any]] = []
         self._made: dict[psycopg.Connection[Any], float] = {}  # the connections that are there, and when each was made
         self._is_open = False
+        self._next_look = 0.0
+        self._vacuum_problems: list[str] = []
 
     def migrate(self) -> list[str]:
         """Bring the schema up to date; what was done to it, a sentence for each migration."""
@@ -208,6 +214,13 @@ class PostgresDatabase(Database):
     def read(self, work: Callable[[Rows], Result]) -> Result:
         """Do work that only reads, on one state of the database."""
         return self._transaction(_READ, work)
+
+    def warnings(self) -> list[str]:
+        """Whether VACUUM keeps up, as a look within the last minute has found."""
+        if time.monotonic() >= self._next_look:
+            self._next_look = time.monotonic() + _LOOK_SECONDS
+            self._vacuum_problems = self.read(lambda rows: read_vacuum_state(rows.run).problems)
+        return self._vacuum_problems
 
     def scrub(self) -> list[str]:
         """Rewrite the tables' files, and the planner's statistics of them, which have values of columns.

@@ -9,3 +9,9 @@ CREATE INDEX board_days_by_day ON board_days (day);
 CREATE INDEX lost_senses ON senses (replaced) WHERE replaced > 0;
 CREATE INDEX minutes_by_day ON sense_parts (part) WHERE level = 0;
 CREATE INDEX lasting_events ON sense_events (device, number) WHERE ended = 0;
+
+-- Rows that are written again and again: autovacuum comes when a fiftieth of them has changed, not a fifth.
+ALTER TABLE conversations SET (autovacuum_vacuum_scale_factor = 0.02);
+ALTER TABLE conversation_pieces SET (autovacuum_vacuum_scale_factor = 0.02);
+ALTER TABLE sense_parts SET (autovacuum_vacuum_scale_factor = 0.02);
+ALTER TABLE sense_blocks SET (autovacuum_vacuum_scale_factor = 0.02);
