@@ -15,11 +15,12 @@ import random
 import sys
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 sys.path.extend(str(Path(__file__).resolve().parents[2] / name) for name in ("host", "firmware", "tools/setup"))
 
+import psutil
 import psycopg
 
 from engram_host.companion.memories.browse import MemoryBrowser
@@ -73,14 +74,25 @@ def median_ms(calls: list[Callable[[], object]]) -> float:
     return sorted(took)[len(took) // 2]
 
 
-def lines_per_second(store: CompanionStore, names: list[str], rounds: int) -> float:
-    """Lines that some boards send in a second, a message of each in every transaction."""
+def cpu_seconds(server: PostgresProcess) -> float:
+    """What this process and the server have used of the processor."""
+    spent = time.process_time()
+    for process in psutil.Process(server.pid).children():
+        with suppress(psutil.NoSuchProcess):
+            spent += sum(process.cpu_times()[:2])
+    return spent
+
+
+def ingest(server: PostgresProcess, store: CompanionStore, names: list[str], rounds: int) -> tuple[float, float]:
+    """(lines that some boards send in a second, microseconds of the processor for each), a message of each board in every
+    transaction.
+    """
     more = list(turn_lines(TURNS + SENT + rounds * SENT))[TURNS + SENT :]
     boards = [FilledBoard(store, name, RECORDS, TURNS, 2 * _SENT_BEFORE) for name in names]
     for board in boards:
         board.greet()
         board.send("journal", list(turn_lines(TURNS + SENT))[TURNS:])
-    began = time.perf_counter()
+    began, spent = time.perf_counter(), cpu_seconds(server)
     for at in range(0, rounds * SENT, SENT):
         part = more[at : at + SENT]
         batches = [
@@ -89,7 +101,8 @@ def lines_per_second(store: CompanionStore, names: list[str], rounds: int) -> fl
         ]
         outcomes = store.store_batches(batches, NOW)
         assert outcomes == [part[-1][0]] * len(boards), outcomes
-    return rounds * SENT * len(boards) / (time.perf_counter() - began)
+    count = rounds * SENT * len(boards)
+    return count / (time.perf_counter() - began), 1e6 * (cpu_seconds(server) - spent) / count
 
 
 def fill(url: str, boards: int, after: int) -> None:
@@ -103,7 +116,7 @@ def fill(url: str, boards: int, after: int) -> None:
         admin.execute(b"CHECKPOINT")
 
 
-def measure(store: CompanionStore, url: str, numbers: range, chance: random.Random) -> Figures:
+def measure(server: PostgresProcess, store: CompanionStore, numbers: range, chance: random.Random) -> Figures:
     """The figures of a database, of boards with some numbers, which were not asked before."""
     names = [f"board-{number}" for number in chance.sample(numbers, min(ASKED, len(numbers)))]
     asked = [FilledBoard(store, name, RECORDS, TURNS, _SENT_BEFORE) for name in names]
@@ -120,10 +133,11 @@ def measure(store: CompanionStore, url: str, numbers: range, chance: random.Rand
         "index_ms": median_ms([lambda name=name: indexes.get(name, IDENTITY) for name in names]),
         "browse_ms": median_ms([lambda name=name: browser.read_page(name, query) for name in names]),
     }
-    names = [f"board-{number}" for number in chance.sample(numbers, min(TOGETHER, len(numbers)))]
-    figures["one_board_lines_per_s"] = lines_per_second(store, names[:1], MESSAGES)
-    figures["many_boards_lines_per_s"] = lines_per_second(store, names, ROUNDS)
-    with psycopg.connect(url) as connection:
+    names = [f"board-{number}" for number in chance.sample(numbers, min(TOGETHER + 1, len(numbers)))]
+    alone, together = ingest(server, store, names[:1], MESSAGES), ingest(server, store, names[1:], ROUNDS)
+    figures["one_board_per_s"], figures["one_board_cpu_us"] = alone
+    figures["many_boards_per_s"], figures["many_boards_cpu_us"] = together
+    with psycopg.connect(server.url) as connection:
         found = connection.execute(_SIZES.encode()).fetchone()
         (lines,) = connection.execute(b"SELECT count(*) FROM lines").fetchone() or (0,)
     table, index, database = map(float, found or (0, 0, 0))
@@ -147,7 +161,7 @@ def measure_all(sizes: list[int]) -> list[Figures]:
             began, wanted = time.monotonic(), max(1, size // (RECORDS + TURNS))
             fill(server.url, wanted, boards)
             print(f"{size} lines took {time.monotonic() - began:.0f} s to fill", file=sys.stderr, flush=True)
-            figures = measure(store, server.url, range(boards + 1, wanted + 1), chance)
+            figures = measure(server, store, range(boards + 1, wanted + 1), chance)
             boards = wanted
             results.append({key: round(value, 2) for key, value in figures.items()})
     return results

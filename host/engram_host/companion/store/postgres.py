@@ -117,7 +117,9 @@ class PostgresRows(Rows):
 
     def run_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
         """Execute a statement for each row of values, without waiting for each one's answer."""
-        if rows:
+        if len(rows) == 1:
+            self._cursor.execute(_marked(sql), rows[0])
+        elif rows:
             self._cursor.executemany(_marked(sql), rows)
 
     def upsert_lines(self, lines: Sequence[tuple[Any, ...]]) -> None:

@@ -176,11 +176,15 @@ class BatchWriter:
         self._now = now
         self._devices = rows.lock(names)
         self._copies = rows.present_copies(self._devices)
-        self._archived = rows.archived_numbers(self._copies.values())
+        self._archived: dict[str, set[int]] = {}
         self._use = DayUse(rows, self._devices, now)
 
     def write_batches(self, batches: Sequence[LineBatch]) -> list[int | Refused | Stale]:
         """What became of each batch."""
+        records = {batch.span.device for batch in batches if batch.span.log == "records"}
+        self._archived = self._rows.archived_numbers(
+            self._copies[name, "records"] for name in records if (name, "records") in self._copies
+        )
         devices: dict[str, DeviceRow] = {}
         copies: dict[tuple[str, LogName], LogRow] = {}
         outcomes: list[int | Refused | Stale] = []
