@@ -9,7 +9,7 @@ import pytest
 from engram_host.cli.doctor.companion_checks import _postgres as doctor_findings
 from engram_host.companion.diagnosis.findings import WATCH, WELL, WRONG
 from engram_host.companion.store import CompanionStore, choose_store
-from engram_host.companion.store.vacuum import DEAD_LEAST, MOST_AGE, TableRows, VacuumState, read_vacuum_state
+from engram_host.companion.store.sql.vacuum import DEAD_LEAST, MOST_AGE, TableRows, VacuumState, read_vacuum_state
 from postgres_server import PostgresServer
 from waiting import wait_until
 

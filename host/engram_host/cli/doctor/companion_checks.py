@@ -19,7 +19,7 @@ from engram_host.companion.folders.sources import folder_sources, list_files
 from engram_host.companion.settings import Settings, database_file
 from engram_host.companion.store.damage import COUNTS, DamagedLines
 from engram_host.companion.store.database import bundled_migrations
-from engram_host.companion.store.vacuum import LONG_SECONDS, VacuumState, read_vacuum_state
+from engram_host.companion.store.sql.vacuum import LONG_SECONDS, VacuumState, read_vacuum_state
 from engram_host.companion.types import FOLDER
 from engram_host.wording import counted, format_time
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from engram_host.companion.errors import Refused
 from engram_host.companion.store.boards.copy_events import EVENTS
-from engram_host.companion.store.queries import Rows, padded, placeholders
+from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.sql.statements import padded, placeholders
 from engram_host.companion.types import LineQuota
 
 DAY_SECONDS = 86400

@@ -10,9 +10,10 @@ from typing import Any
 
 from engram_host.companion.errors import IF_POSTGRES_DAMAGED, SettingError, StoreFull, StoreUnavailable
 from engram_host.companion.store.database import Database, Result
-from engram_host.companion.store.queries import LINE_COLUMNS, ON_KNOWN_LINE, Rows
+from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.removal import OF_DEVICE
-from engram_host.companion.store.vacuum import read_vacuum_state
+from engram_host.companion.store.sql.statements import LINE_COLUMNS, ON_KNOWN_LINE
+from engram_host.companion.store.sql.vacuum import read_vacuum_state
 from engram_host.companion.vector_types import Vector
 from engram_host.extras import install_command
 

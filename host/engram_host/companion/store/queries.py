@@ -7,7 +7,7 @@ is executed, locked and how a vector is kept. Parameters are written `?`.
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from engram_host.companion.store.row_types import (
     DAMAGED_ASIDE,
@@ -18,6 +18,7 @@ from engram_host.companion.store.row_types import (
     is_intact,
     line_bytes,
 )
+from engram_host.companion.store.sql.statements import LINE_COLUMNS, OF_COPY, ON_KNOWN_LINE, padded, placeholders
 from engram_host.companion.types import FOLDER, LogName
 from engram_host.companion.vector_types import Vector
 
@@ -30,23 +31,7 @@ _GENERATION_BITS = 48
 _NAMES_AT_ONCE = 500
 """Names in one statement: SQLite takes 32,766 values, and PostgreSQL 65,535."""
 
-OF_COPY = "device = ? AND log = ? AND epoch = ?"
 _OP = b'"op":"archive"'
-LINE_COLUMNS = "device, log, epoch, seq, version, received, crc, line"
-"""Those of a new line; the others have their defaults."""
-
-ON_KNOWN_LINE = (
-    "ON CONFLICT (device, log, epoch, seq) DO UPDATE SET version = excluded.version, received = excluded.received, "
-    "crc = excluded.crc, line = excluded.line, beyond = excluded.beyond, archive = "
-    # What was damaged comes again: it is as archived as it was.
-    "CASE WHEN lines.crc = '' AND lines.line IS NOT NULL AND excluded.line IS NOT NULL THEN lines.archive ELSE 0 END"
-)
-"""What an INSERT of a line does if there is one with its key."""
-
-PRESENT = (
-    "JOIN logs ON logs.device = {0}.device AND logs.log = {0}.log AND logs.epoch = {0}.epoch AND logs.is_present "
-    "WHERE {0}.device = ? AND {0}.version > ?"
-)
 
 
 class Rows(ABC):
@@ -408,23 +393,6 @@ class Rows(ABC):
         """(Unix seconds, sentence), newest first."""
         sql = "SELECT at, text FROM events WHERE device = ? ORDER BY number DESC LIMIT ?"
         return [(at, text) for at, text in self.run(sql, (device, limit))]
-
-
-Value = TypeVar("Value")
-
-
-def padded(values: Sequence[Value]) -> list[Value]:
-    """Values for a list in SQL, the last one repeated until their count is a power of two.
-
-    So lists of all lengths make few different statements, and a database that keeps prepared ones plans each of them once.
-    """
-    count = 1 << (len(values) - 1).bit_length() if values else 0
-    return [*values, *values[-1:] * (count - len(values))]
-
-
-def placeholders(values: Sequence[Any]) -> str:
-    """As many `?` as there are values, for a list in SQL."""
-    return ", ".join("?" * len(values))
 
 
 def _log_row(row: tuple[Any, ...]) -> LogRow:

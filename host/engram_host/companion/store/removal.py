@@ -12,9 +12,10 @@ from engram_host.companion.store.boards.status_table import STATUS_DAYS_KEPT
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.line_quota import DAY_SECONDS
 from engram_host.companion.store.markdown_files import drop_folder_rows
-from engram_host.companion.store.queries import OF_COPY, Rows
+from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import LogRow
 from engram_host.companion.store.senses.expiry import OLD_MINUTES, drop_lost_sense, drop_much_read
+from engram_host.companion.store.sql.statements import OF_COPY
 from engram_host.companion.types import LEFT_NOTES, NOTES, LogName, RetentionLimits
 
 USE_DAYS_KEPT = 400

@@ -6,8 +6,9 @@ A vector belongs to a line and the model that made it, and leaves with its line.
 from collections.abc import Sequence
 
 from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
-from engram_host.companion.store.queries import OF_COPY, PRESENT, Rows, padded, placeholders
+from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import LogRow
+from engram_host.companion.store.sql.statements import OF_COPY, PRESENT, padded, placeholders
 from engram_host.companion.vector_types import Identity, StoredVector, Vector
 
 _DIGESTS_AT_ONCE = 500

@@ -12,8 +12,9 @@ from engram_host.companion.store.boards.status import (
 )
 from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
 from engram_host.companion.store.line_quota import DAY_SECONDS
-from engram_host.companion.store.queries import Rows, placeholders
+from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.replication_rules import admit_sender
+from engram_host.companion.store.sql.statements import placeholders
 from engram_host.companion.types import Sender
 
 STATUS_DAYS_KEPT = 400

@@ -32,7 +32,8 @@ from engram_host.companion.store.conversations.rows import (
     remove_oldest_pushes,
 )
 from engram_host.companion.store.database import DatabaseTable, reads, writes
-from engram_host.companion.store.queries import Rows, padded, placeholders
+from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.sql.statements import padded, placeholders
 from engram_host.companion.types import (
     Conversation,
     ConversationLimits,
