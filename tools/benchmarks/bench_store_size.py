@@ -43,7 +43,7 @@ from server_process import ServerFailed
 
 OUT = Path(__file__).resolve().parents[2] / "build" / "bench" / "store_size.json"
 
-SIZES = (100_000, 1_000_000)
+SIZES: tuple[int, ...] = (100_000, 1_000_000)
 RECORDS = TURNS = 1000
 ASKED = 40
 """Boards that each figure is of."""

@@ -46,6 +46,7 @@ TASKS = (
     "folders",
     "http",
     "imports",
+    "media",
     "merges",
     "mqtt",
     "replication",

@@ -129,8 +129,9 @@ def converse(board: FilledBoard):
     board.converse("new")
     board.store.cancel_conversation(board.device, "waits", NOW)
     board.store.conversation_after(board.device, "new", 0)
-    for more in ({}, {"before": 1 << 40}, {"room": "chat:1"}):
-        board.store.conversations(board.device, 50, **more)
+    board.store.conversations(board.device, 50)
+    board.store.conversations(board.device, 50, before=1 << 40)
+    board.store.conversations(board.device, 50, room="chat:1")
 
 
 # --- what people and searches read

@@ -29,7 +29,7 @@ def padded(values: Sequence[Value]) -> list[Value]:
     So lists of all lengths make few different statements, and a database that keeps prepared ones plans each of them once.
     """
     count = 1 << (len(values) - 1).bit_length() if values else 0
-    return [*values, *values[-1:] * (count - len(values))]
+    return [*values, *([values[-1]] * (count - len(values)) if values else ())]
 
 
 def placeholders(values: Sequence[Any]) -> str:
