@@ -10,7 +10,7 @@ _SPENT = const("the timer has no more calls of the model today (timers.calls_a_d
 
 
 class LimitedModel:
-    """A model of which only so many calls are made, repeated ones counted."""
+    """A model with a budget of calls; repeated attempts count."""
 
     def __init__(self, model, left: int):
         self.name = model.name

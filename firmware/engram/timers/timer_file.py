@@ -17,7 +17,7 @@ from engram.timers import schedule
 _FORMAT = const(1)
 _NAMELESS = const("direct")  # the room where a program speaks for people and names none: see caller_check.of_channel()
 _LARGEST = const(24576)  # bytes of the file: it is read whole, with 64 timers of usual length it has 16 KB
-_SPARE = const(4096)  # bytes by which the lines of timers grow while they are told
+_SPARE = const(4096)  # bytes by which the lines of timers grow while they are reported
 _TEXT_CHARS = const(300)
 _ARGUMENT_CHARS = const(500)  # of a tool's arguments as JSON
 _MOST_DAYS = const(3650)  # to come, for one that is due once

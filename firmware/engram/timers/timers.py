@@ -3,7 +3,7 @@
 They are in memory/timers.jsonl (see timer_file.py). In RAM is only when the next one is due: the rest is read from the flash
 when that comes, or when somebody asks. A board without timers has neither this module nor the file.
 
-Each due moment is told once, wherever the power fails:
+Each due moment is reported once, wherever the power fails:
 
     1. the file has the timer with its next moment, and with the seq that the journal's next line will have and the moment
        that is told ("telling")

@@ -1,7 +1,8 @@
 """What a rule answers and what a request asks, the same for both APIs.
 
 Recalled memories and turns travel in the person's last message, as lines that look like this, mostly in a fence. The
-firmware's fence is <recalled-memories>; its lines lack the ids where recall.citations is off:
+firmware's fence is <recalled-memories>; its lines lack the ids where recall.citations is off. Before it stands a block
+<senses> where the board has sensors, which is left out:
 
     - [m12 2026-01-31] Ada likes tea
     - [t7 2026-01-31 Ann] I like tea
@@ -117,6 +118,7 @@ def fragments(text: str) -> tuple[Piece, ...]:
 _RECALLED = re.compile(r"- \[[mt]\w+[^\]]*\] ")
 _MEMORIES, _MEMORIES_END = "<recalled-memories>", "</recalled-memories>"
 _REMINDERS, _REMINDERS_END = "<standing-reminders>", "</standing-reminders>"
+_SENSES, _SENSES_END = "<senses>", "</senses>"
 _MOMENT = re.compile(r"\((now|new tags): .*\)")
 
 
@@ -161,20 +163,23 @@ class RequestRejected(Exception):
 
 def split_recalled(message: str) -> tuple[str, tuple[str, ...]]:
     """The person's own words in `message`, and the lines that were recalled with them."""
-    lines = message.split("\n")
-    if lines[0] == _MEMORIES and _MEMORIES_END in lines:
+    lines = _without_block(message.split("\n"), _SENSES, _SENSES_END)
+    if lines[:1] == [_MEMORIES] and _MEMORIES_END in lines:
         # The firmware's own block: a stored text cannot close it, and what stands behind it is the person's.
         start, end = 0, lines.index(_MEMORIES_END) + 1
         places = [place for place in range(start, end) if lines[place].startswith("- [")]
     else:
         places = [place for place, line in enumerate(lines) if _RECALLED.match(line)]
         start, end = _fence(lines, places[0], places[-1]) if places else (0, 0)
-    words = lines[:start] + lines[end:]
-    if words[:1] == [_REMINDERS] and _REMINDERS_END in words:
-        words = words[words.index(_REMINDERS_END) + 1 :]
+    words = _without_block(lines[:start] + lines[end:], _REMINDERS, _REMINDERS_END)
     while words and _MOMENT.fullmatch(words[0]):
         words.pop(0)
     return "\n".join(words).strip(), tuple(lines[place] for place in places)
+
+
+def _without_block(lines: list[str], opening: str, end: str) -> list[str]:
+    """The lines behind a block that they begin with, all of them if they begin otherwise."""
+    return lines[lines.index(end) + 1 :] if lines[:1] == [opening] and end in lines else lines
 
 
 def _fence(lines: list[str], first: int, last: int) -> tuple[int, int]:

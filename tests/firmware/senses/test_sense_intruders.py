@@ -105,6 +105,47 @@ async def test_nothing_over_a_network_or_the_link_shows_a_reading_to_others():
             _check("\n".join(chat.told), line, kind)
 
 
+async def test_no_time_of_others_own_turns_leads_to_a_reading():
+    for caller in OUTSIDERS:
+        for steps in ((), ("noted", "done")):
+            board = house(*steps)
+            await say(board, "Anna called about the piano", caller)
+            _, ear = await say(board, "how cold was it outside when Anna called?", caller)
+            _check(ear.heard + (str(board.model.requests) if steps else ""), "", caller)
+
+
+async def test_no_message_of_others_removes_a_limit_of_the_owners():
+    said = "stop telling me if outside is below 5"
+    for share in ("owner", "all"):
+        board = house(senses_share=share)
+        limits, outside = board.sense_watch.limits, board.senses.find("outside")
+        limits.add(OWNER, outside, low=5)
+        for caller in OUTSIDERS:
+            await say(board, said, caller)
+            assert [fields["id"] for fields in limits.of_sense(outside)] == ["l1"], caller
+        _, ear = await say(board, said, OWNER)
+        assert ear.heard == "l1 is removed" and limits.of_sense(outside) == []
+
+
+async def test_no_memory_of_an_event_is_found_by_others():
+    board = house()
+    limits, outside = board.sense_watch.limits, board.senses.find("outside")
+    limits.add(OWNER, outside, low=20)
+    for minute in range(5):
+        if minute == 3:
+            limits.remove(OWNER, "l1")
+        board.now += 60
+        board.senses.observe("outside", 9)
+        board.senses.tick()
+    asked = "what do you know about outside below the limit?"
+    _, ear = await say(board, asked, OWNER)
+    assert "outside was below 20.0 °C" in ear.heard
+    for caller in OUTSIDERS:
+        for said in (asked, "/recall outside below", "search for outside below"):
+            heard = _answer(board, said, caller) if said[0] == "/" else (await say(board, said, caller))[1].heard
+            _check(heard, said, caller)
+
+
 def test_an_event_of_a_limit_shows_its_setter_no_sense_that_is_not_theirs():
     board = house(senses_share="all")
     outside = board.senses.find("outside")
