@@ -1,6 +1,6 @@
 """A store in RAM with what a search asks of one, and lines as boards write them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from zlib import crc32
 
@@ -15,7 +15,7 @@ from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import QueryVector, SearchEngine
 from engram_host.companion.search.request import SearchRequest, SearchResult
 from engram_host.companion.types import Change, Device, LogName, LogState
-from engram_host.companion.vector_types import Identity, StoredVector, Vector, text_digest
+from engram_host.companion.vector_types import Identity, StoredVector, Vector, VectorRows, text_digest
 from engram_host.time_zones import BoardZone
 
 NOW = 1_800_000_000
@@ -97,6 +97,17 @@ class SearchStore:
 
     def vectors(self, device: str, identity: Identity, after: int, limit: int = 4000) -> list[tuple[int, StoredVector]]:
         return [pair for pair in self._vectors.get(device, []) if pair[0] > after][:limit]
+
+    def vectors_at(
+        self, identity: Identity, wanted: Mapping[tuple[str, LogName, int], Sequence[int]]
+    ) -> dict[tuple[str, LogName, int], VectorRows]:
+        found: dict[tuple[str, LogName, int], VectorRows] = {}
+        for copy, seqs in wanted.items():
+            kept = [one for _, one in self._vectors.get(copy[0], []) if one.log == copy[1] and one.seq in seqs]
+            if kept:
+                vectors = np.array([one.vector for one in kept])
+                found[copy] = VectorRows(np.array([one.seq for one in kept]), [one.digest for one in kept], vectors)
+        return found
 
 
 def vector_of(text: str) -> Vector:

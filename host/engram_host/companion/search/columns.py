@@ -65,7 +65,7 @@ has left the board."""
 
 STATE_NAMES = ("live", "superseded", "earlier version", "gone", "archived")
 
-_MOST_TIME = 1 << 40
+MOST_TIME = 1 << 40
 _NUMBER_BYTES = 32
 
 
@@ -211,7 +211,16 @@ class RowTable:
 
 def moment(value: object) -> int:
     """A time as a column has it: a line may hold any JSON value."""
-    return max(0, min(value, _MOST_TIME)) if isinstance(value, int) else 0
+    return max(0, min(value, MOST_TIME)) if isinstance(value, int) else 0
+
+
+KEY_BYTES = 8
+"""Of a digest, that a row keeps."""
+
+
+def digest_key(digest: bytes) -> int:
+    """The beginning of a digest, as a row has it; never 0."""
+    return int.from_bytes(digest[:KEY_BYTES], "little") or 1
 
 
 # --- postings

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, cast
@@ -24,7 +25,7 @@ from engram_host.companion.search.fusion import Candidate, days_named, fuse, mmr
 from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.request import REASONS, Explanation, Hit, Part, SearchRequest, SearchResult
 from engram_host.companion.search.tokenizer import query_terms, query_words
-from engram_host.companion.search.vector_search import VectorScores
+from engram_host.companion.search.vector_search import ExactVectors, VectorScores, VectorSource
 from engram_host.companion.types import Device, LogName
 from engram_host.companion.vector_types import Identity, Vector
 from engram_host.sentences import Sentence
@@ -125,6 +126,12 @@ MOST_TERMS = 64
 """Words of a query that are looked for: bounds the time of a search."""
 
 
+LONG_SCAN = 20_000
+"""Rows whose vectors are compared while the words are searched."""
+
+_scans = ThreadPoolExecutor(2, "scan")
+
+
 @dataclass(frozen=True)
 class QueryVector:
     """A query's vector, what made it, and the cosine that this gives texts which have nothing to do with each other."""
@@ -138,8 +145,8 @@ EmbedQuery = Callable[[str], QueryVector]
 """Makes the vector of a query; EmbedderError. It may be called from any thread."""
 
 
-class LineSource(Protocol):
-    """Where the lines are read that a search shows."""
+class LineSource(VectorSource, Protocol):
+    """Where the lines are read that a search shows, and the vectors that it compares."""
 
     def lines_at(
         self, device: str, log: LogName, epoch: int, seqs: Sequence[int], archived: bool = False
@@ -219,15 +226,16 @@ class _Search:
         """Rank, choose, and read the texts."""
         request = self._request
         terms = query_terms(self._without_days(request.query), MOST_TERMS) if request.use_words else {}
+        scan = self._start_scan()
         side = WordScores(self._seen, terms, request.weights)
         words = side if request.use_words else None
-        near = self._vector_scores()
+        near = self._vector_scores(scan)
         weight, shape = (
             vector_weight(request.query, words, request.weights) if near else (0.0, "meaning is not searched")
         )
         candidates = fuse(request, words, near, side.boards, weight, self._expansion(terms))
         texts: dict[Candidate, dict[str, Any] | None] = {}
-        order = self._reordered(candidates, texts)
+        order = self._reordered(candidates, texts, near)
         hits: list[Hit] = []
         at = 0
         while at < len(order) and len(hits) < request.shown:
@@ -276,26 +284,44 @@ class _Search:
         new = {term: is_added for term, is_added in found.items() if term not in terms}
         return WordScores(self._seen, new, request.weights) if new else None
 
-    def _vector_scores(self) -> VectorScores | None:
-        if self._query is None:
+    def _start_scan(self) -> Callable[[], VectorScores] | None:
+        """Begin to compare the query's vector with all others; what waits for that. A long scan has a core of its own."""
+        query = self._query
+        if query is None:
             return None
-        near = vector_search.vector_scores(self._seen, self._query.vector, self._query.unrelated)
+        exact = ExactVectors(self._store, query.identity, self._devices)
+
+        def scan() -> VectorScores:
+            return vector_search.vector_scores(self._seen, query.vector, query.unrelated, exact)
+
+        if sum(len(one.index.rows) for one in self._seen) < LONG_SCAN:
+            return scan
+        return _scans.submit(scan).result
+
+    def _vector_scores(self, scan: Callable[[], VectorScores] | None) -> VectorScores | None:
+        if scan is None:
+            return None
+        near = scan()
         lacking = vector_search.count_unembedded(self._seen)
         if lacking:
             self._degraded = REASONS.say("unembedded", n=lacking)
         return near if near.with_vector else None
 
-    def _reordered(self, candidates: list[Candidate], texts: dict[Candidate, dict[str, Any] | None]) -> list[Candidate]:
+    def _reordered(
+        self,
+        candidates: list[Candidate],
+        texts: dict[Candidate, dict[str, Any] | None],
+        near: VectorScores | None,
+    ) -> list[Candidate]:
         request = self._request
         if request.mmr is None or len(candidates) < 2:
             return candidates
-        slots = [int(self._seen[one.place].index.rows.column("slot")[one.row]) for one in candidates]
-        has_vector = np.array([slot != NONE and self._query is not None for slot in slots])
-        dimensions = len(self._query.vector) if self._query else 1
-        vectors = np.zeros((len(candidates), dimensions))
-        for at in np.flatnonzero(has_vector).tolist():
-            index = self._seen[candidates[at].place].index
-            vectors[at] = index.vectors.vectors_at(np.array([slots[at]], np.int32))[0]
+        has_vector = np.zeros(len(candidates), np.bool_)
+        vectors = np.zeros((len(candidates), len(near.query) if near else 1))
+        for at, one in enumerate(candidates if near else ()):
+            there, known = near.exact.vectors_of(one.place, np.array([one.row])) if near else (has_vector, vectors)
+            if there[0]:
+                has_vector[at], vectors[at] = True, known[0]
         words = [frozenset[str]()] * len(candidates)
         if not has_vector.all():
             words = [_word_set(line) for _, line in self._lines(candidates, texts)]

@@ -6,7 +6,7 @@ No text is kept: what a search shows is read from the store.
 """
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,9 +30,19 @@ from engram_host.companion.entries import embedding_text
 from engram_host.companion.entries.labels import describe_labels
 from engram_host.companion.entries.lifecycle import EntryState, EntryStates
 from engram_host.companion.search import columns
-from engram_host.companion.search.columns import NONE, Column, Postings, Row, RowTable, StringTable, moment
-from engram_host.companion.search.tokenizer import Tokenizer
-from engram_host.companion.search.vectors import Vectors
+from engram_host.companion.search.columns import (
+    KEY_BYTES,
+    NONE,
+    Column,
+    Postings,
+    Row,
+    RowTable,
+    StringTable,
+    digest_key,
+    moment,
+)
+from engram_host.companion.search.tokenizer import Tokenizer, term_id
+from engram_host.companion.search.vectors import Codes, Vectors, quantize
 from engram_host.companion.types import Change, Device, LogName
 from engram_host.companion.vector_types import Identity, StoredVector, text_digest
 
@@ -99,7 +109,6 @@ def turns_of(line: dict[str, object]) -> list[int]:
 
 _DAY_SECONDS = 86400
 _IMPORTANCE = 50
-_KEY_BYTES = 8
 _FIELDS_WITH_WORDS: dict[LogName, tuple[str, ...]] = {"records": ("content",), "journal": ("who", "text", "caption")}
 _LABELS = "#!^"
 """Labels that are terms of a row as well: tag, type, origin. Scope, session and speaker have columns."""
@@ -121,6 +130,10 @@ class DeviceIndex:
         self._generation = device.generation
         self.version = 0
         """Of the newest change that is in it."""
+        self.changes = 0
+        """How often something in it has changed."""
+        self.view: object = None
+        """What a search keeps for the next one; it holds until the next change."""
         self.identity: Identity | None = None
         self.vector_version = 0
         """Of the newest vector that is in it."""
@@ -143,6 +156,7 @@ class DeviceIndex:
 
     def apply(self, changes: Sequence[Change]) -> None:
         """Take what has changed, in the order of versions; a line comes once in one call."""
+        self.changes += bool(changes)
         touched: set[tuple[LogName, int]] = set()
         slots: dict[tuple[LogName, int], tuple[int, int]] = {}
         for change in changes:
@@ -209,8 +223,8 @@ class DeviceIndex:
         for log, line, entry in new:
             counted, more = self._terms(log, line, entry)
             counted = counted[:MOST_TERMS]
-            more += [hash(label) for label in entry.labels if label[0] in _LABELS]
-            more += [hash(label) for label in describe_labels(line)] if log == "records" else []
+            more += [term_id(label) for label in entry.labels if label[0] in _LABELS]
+            more += [term_id(label) for label in describe_labels(line)] if log == "records" else []
             terms += counted
             terms += more
             head = min(len(counted), HEAD)
@@ -242,7 +256,7 @@ class DeviceIndex:
             moment(line.get("expires", 0)),
             round(100 * max(0, min(importance, 1))) if isinstance(importance, int | float) else _IMPORTANCE,
             length,
-            _digest_key(text_digest(key)) if key else 0,
+            digest_key(text_digest(key)) if key else 0,
         )
 
     def _terms(self, log: LogName, line: dict[str, Any], entry: Entry) -> tuple[list[int], list[int]]:
@@ -315,25 +329,30 @@ class DeviceIndex:
         """Vectors are of this identity from now on; those of another one go."""
         if identity != self.identity:
             self.identity, self.vector_version = identity, 0
+            self.changes += 1
             self.vectors = Vectors()
             self.rows.column("slot")[:] = NONE
 
-    def apply_vectors(self, entries: Iterable[tuple[int, StoredVector]]) -> None:
+    def apply_vectors(self, entries: Sequence[tuple[int, StoredVector]]) -> None:
         """Take vectors with their versions; use_identity() has named their identity."""
-        for version, stored in entries:
-            self._put_vector(stored)
+        if not entries:
+            return
+        self.changes += 1
+        codes, scales = quantize(np.array([stored.vector for _, stored in entries], np.float32))
+        for (version, stored), of_one, scale in zip(entries, codes, scales, strict=True):
+            self._put_vector(stored, of_one, scale)
             self.vector_version = max(self.vector_version, version)
 
-    def _put_vector(self, stored: StoredVector) -> None:
+    def _put_vector(self, stored: StoredVector, codes: Codes, scale: np.float32) -> None:
         row = self.rows.row_of(stored.log, stored.seq)
-        if row == NONE or int(self.rows.column("key")[row]) != _digest_key(stored.digest):
-            self.vectors.keep_early(stored.log, stored.seq, stored.digest, stored.vector)
+        if row == NONE or int(self.rows.column("key")[row]) != digest_key(stored.digest):
+            self.vectors.keep_early(stored.log, stored.seq, stored.digest, codes, scale)
             return
-        self.vectors.take_early(stored.log, stored.seq)
+        self.vectors.forget_early(stored.log, stored.seq)
         slots = self.rows.column("slot")
         if slots[row] != NONE:
             self.vectors.drop(int(slots[row]))
-        slots[row] = self.vectors.put(row, stored.vector)
+        slots[row] = self.vectors.put(row, codes, scale)
 
     def _give_vectors(
         self,
@@ -352,18 +371,17 @@ class DeviceIndex:
         for (log, seq), (slot, key) in slots.items():
             self._keep_early_vector(log, seq, slot, key)
         for log, line, _ in new if self.vectors.has_early else ():
-            early = self.vectors.take_early(log, line["seq"])
-            if early:
-                self._put_vector(StoredVector(log, line["seq"], *early))
+            digest = self.vectors.early_digest(log, line["seq"])
+            row = self.rows.row_of(log, line["seq"])
+            if digest and digest_key(digest) == int(self.rows.column("key")[row]):
+                self.rows.column("slot")[row] = self.vectors.put_early(log, line["seq"], row)
 
     def _keep_early_vector(self, log: LogName, seq: int, slot: int, key: int) -> None:
         """Keep the vector of a line that says something else now, or is gone: it may say the same again.
 
         It waits among those that came before their line, in RAM and bounded as they are.
         """
-        vector = self.vectors.vectors_at(np.array([slot], np.int32))[0]
-        self.vectors.drop(slot)
-        self.vectors.keep_early(log, seq, key.to_bytes(_KEY_BYTES, "little"), vector)
+        self.vectors.drop_early(slot, log, seq, key.to_bytes(KEY_BYTES, "little"))
 
     # --- the whole
 
@@ -389,11 +407,6 @@ def _decoded(line: bytes) -> dict[str, Any]:
         return log_line.decode(line)
     except ValueError:
         return {}
-
-
-def _digest_key(digest: bytes) -> int:
-    """The beginning of a digest, as a row has it; never 0."""
-    return int.from_bytes(digest[:_KEY_BYTES], "little") or 1
 
 
 def _epochs(device: Device) -> dict[LogName, int]:

@@ -9,6 +9,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from engram_host.companion.store.row_types import (
     DAMAGED_ASIDE,
     DeviceRow,
@@ -80,6 +82,10 @@ class Rows(ABC):
     @abstractmethod
     def unpack(self, value: Any) -> Vector:
         """A vector as the database gives it."""
+
+    def unpack_all(self, values: Sequence[Any]) -> Vector:
+        """Some vectors of one identity as the database gives them, a row each."""
+        return np.array([self.unpack(value) for value in values], np.float32)
 
     def read_by_index(self) -> None:
         """Read tables by their keys until the transaction ends: an index knows of rows whose file was cut."""
