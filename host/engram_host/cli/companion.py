@@ -82,7 +82,7 @@ async def _serve(context: Context, flags: dict[tuple[str, str], object], ready_f
 
     from engram_host.companion.app import start
     from engram_host.companion.lockfile import lock_home, publish_addresses
-    from engram_host.companion.search.cache import configure_malloc
+    from engram_host.companion.search.malloc import configure_malloc
     from engram_host.companion.settings import make_folder
 
     configure_malloc()

@@ -59,6 +59,7 @@ from engram_host.companion.personal.service import PersonalMemory
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.replication.upkeep import ExpirySweep, StoreCheck
 from engram_host.companion.search.expansion import make_expander
+from engram_host.companion.search.kept import FOLDER as INDEX_FOLDER
 from engram_host.companion.search.reranker import make_reranker
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.senses.service import ReadingService
@@ -79,9 +80,9 @@ THREADS = 4
 """That wait for the database or search: each has a connection of its own, with some MB of memory."""
 
 _BROKER_SECONDS = 10.0
-_WARM_AFTER_SECONDS = 5.0
-_MOST_WARMINGS = 3
-"""Times that indexes are made ahead if that fails: it takes seconds of a core, and each search makes what it needs."""
+_SWEEP_AFTER_SECONDS = 5.0
+_SWEEP_EVERY_SECONDS = 30.0
+"""After which the file of an index is written again, if lines have left its board."""
 
 ALERTS_LOCK = "alerts.lock"
 """A file in the companion's folder: of several companions on it, the one that holds it sends alerts."""
@@ -130,7 +131,10 @@ class CompanionApp:
         self.reranker = make_reranker(settings.rerank)
         self.expander = make_expander(settings.search, self.gateway.complete)
         steps = self.reranker, self.expander
-        self.search = SearchService(store, settings.search, embedding, self.folders, metrics, *steps)
+        files = settings.home / INDEX_FOLDER
+        self.search = SearchService(
+            store, settings.search, embedding, self.folders, metrics, *steps, index_folder=files
+        )
         answers = self.search.answer_board, self.search.answer_get, self.search.answer_file
         self.conversations = ConversationService(store, settings.chat, supervisor)
         self.imports = ImportService(store, self.conversations, settings.home, supervisor)
@@ -234,16 +238,21 @@ class CompanionApp:
             if self.reranker:
                 stack.push_async_callback(self.reranker.stop)
             stack.push_async_callback(self._stop_mqtt)
-            warming = self.supervisor.start("warming", self._warm, is_finite=True, most_failures=_MOST_WARMINGS)
-            stack.push_async_callback(warming.stop)
+            sweeping = self.supervisor.start("index-files", self._sweep_index_files)
+            stack.push_async_callback(sweeping.stop)
             stack.callback(self.search.stop)
             await self._start_mqtt()
             yield
 
-    async def _warm(self) -> None:
-        """Leave the first seconds to boards and people who come at once."""
-        await asyncio.sleep(_WARM_AFTER_SECONDS)
-        await self.search.warm_indexes()
+    async def _sweep_index_files(self) -> None:
+        pause = _SWEEP_AFTER_SECONDS  # the first seconds are for boards and people who come at once
+        while True:
+            await asyncio.sleep(pause)
+            try:
+                await self.search.sweep_index_files()
+            except StoreUnavailable as problem:
+                _log.warning("the files of indexes are not looked at: %s", problem)
+            pause = _SWEEP_EVERY_SECONDS
 
     async def _stop_mqtt(self) -> None:
         await self._home_assistant.stop()

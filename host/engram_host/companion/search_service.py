@@ -2,10 +2,10 @@
 
 import asyncio
 import contextlib
-import logging
 import time
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from engram import text
@@ -22,7 +22,6 @@ from engram_host.companion.errors import (
     NoSuchFile,
     Refused,
     RerankerError,
-    StoreUnavailable,
     UnknownDevice,
 )
 from engram_host.companion.folders import note_hits
@@ -33,6 +32,7 @@ from engram_host.companion.replication.messages import FileHead, GetHead, Search
 from engram_host.companion.search.cache import BYTES_OF_A_LINE, IndexCache
 from engram_host.companion.search.engine import EmbedQuery, QueryVector, SearchEngine
 from engram_host.companion.search.expansion import QueryExpander
+from engram_host.companion.search.kept import KeptIndexes
 from engram_host.companion.search.request import MOST_DEVICES, REASONS, Hit, SearchRequest, SearchResult, Weights
 from engram_host.companion.search.reranker import Reranker
 from engram_host.companion.settings import SearchSettings
@@ -52,12 +52,6 @@ QUICK_EMBED_SECONDS = 0.8
 QUICK_SECONDS = 1.2
 """After which a board's search is not reranked any more."""
 
-LARGE = 5000
-"""Lines of a board whose first search would take so long, some tenths of a second, that its index is made before."""
-
-_log = logging.getLogger("engram.searching")
-
-
 MOST_FILE_CHARACTERS = 3000
 """Characters of a file that a board is given at a time: it stays in its heap for a turn."""
 
@@ -75,6 +69,7 @@ class SearchService:
         reranker: Reranker | None = None,
         expander: QueryExpander | None = None,
         clock=time.time,
+        index_folder: Path | None = None,
     ):
         self._store = store
         self._settings = settings
@@ -84,7 +79,9 @@ class SearchService:
         self._meaning = meaning
         self._reranker = reranker
         self._expander = expander
-        self._cache = IndexCache(store, settings.index_megabytes << 20)
+        most = settings.index_file_megabytes << 20
+        kept = KeptIndexes(index_folder, store, most) if index_folder and most else None
+        self._cache = IndexCache(store, settings.index_megabytes << 20, kept)
         self._most_lines = (settings.index_megabytes << 20) // BYTES_OF_A_LINE
         self._room = asyncio.Semaphore(MOST_AT_ONCE)
         self._room_of_people = asyncio.Semaphore(MOST_AT_ONCE - 1)
@@ -104,20 +101,9 @@ class SearchService:
         """The boards whose indexes are in memory, the one used longest ago first."""
         return self._cache.board_names
 
-    async def warm_indexes(self) -> None:
-        """Make the indexes of large boards before somebody asks: of those heard last first, as many as have room."""
-        left = self._most_lines
-        try:
-            for device in await asyncio.to_thread(self._heard_last_first):
-                lines = sum(device.have.values())
-                left -= lines
-                if left < 0:
-                    return
-                if lines >= LARGE:
-                    async with self._room_of_people, self._room:
-                        await asyncio.to_thread(self._cache.get, device.name, self._meaning.identity)
-        except (StoreUnavailable, UnknownDevice) as problem:
-            _log.warning("no more indexes are made before they are asked for: %s", problem)
+    async def sweep_index_files(self) -> None:
+        """Bring the files of indexes up to date whose boards have lost lines, and remove those of boards that are gone."""
+        await asyncio.to_thread(self._cache.sweep)
 
     def stop(self) -> None:
         """Break off what is being made: a large index takes seconds, for which the end of the companion would wait."""

@@ -11,7 +11,7 @@ from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.api.search import SearchQuery
 from engram_host.companion.embedding.embedding_service import EmbeddingService
-from engram_host.companion.errors import BadSearch
+from engram_host.companion.errors import BadSearch, StoreUnavailable
 from engram_host.companion.search.request import SearchRequest
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import EmbeddingSettings, SearchSettings
@@ -203,19 +203,12 @@ def test_what_is_meant_is_found_though_no_word_is_the_same(tmp_path):
         assert _found(companion, query="music teacher", devices=["kitchen"])["hits"][0]["id"] == "t1"
 
 
-def test_the_indexes_of_large_boards_that_have_room_are_made_before_somebody_asks(searching, monkeypatch):
-    monkeypatch.setattr("engram_host.companion.search_service.LARGE", 4000)
-    asyncio.run(searching.warm_indexes())
-    assert searching.indexed == ["newest", "middle"]
-
-
-def test_no_index_is_made_for_small_boards(searching):
-    asyncio.run(searching.warm_indexes())
+def test_a_start_makes_no_index_before_somebody_asks(searching):
+    asyncio.run(searching.sweep_index_files())
     assert searching.indexed == []
 
 
-def test_an_index_that_is_being_made_is_broken_off_when_the_companion_stops(searching, monkeypatch, caplog):
-    monkeypatch.setattr("engram_host.companion.search_service.LARGE", 4000)
+def test_an_index_that_is_being_made_is_broken_off_when_the_companion_stops(searching):
     searching.stop()
-    asyncio.run(searching.warm_indexes())
-    assert "is being stopped" in caplog.text
+    with pytest.raises(StoreUnavailable, match="is being stopped"):
+        asyncio.run(searching.search(Caller("owner", "", False, ""), query="x", devices=("newest",)))

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engram_host.companion.search import bm25, columns
+from engram_host.companion.search import bm25, postings
 from engram_host.companion.search.cache import IndexCache
-from engram_host.companion.search.columns import Postings
 from engram_host.companion.search.index import DeviceIndex
+from engram_host.companion.search.postings import Postings
 from engram_host.companion.search.request import SearchResult
 from engram_host.companion.search.tokenizer import Tokenizer
 from engram_host.companion.types import LogName
@@ -137,7 +137,7 @@ def test_postings_give_rows_and_counts_before_and_after_folding(rows: list[list[
 
 
 def test_a_long_tail_is_folded(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(columns, "LEAST_TAIL", 10)
+    monkeypatch.setattr(postings, "LEAST_TAIL", 10)
     made = Postings()
     for number in range(100):
         made.add([1, 2, number], [8, 8, 1], [3], number)

@@ -7,6 +7,7 @@ No text is kept: what a search shows is read from the store.
 
 import threading
 from collections.abc import Sequence
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -33,61 +34,24 @@ from engram_host.companion.search import columns
 from engram_host.companion.search.columns import (
     KEY_BYTES,
     NONE,
-    Column,
-    Postings,
     Row,
+    RowPlan,
     RowTable,
     StringTable,
+    compact_texts,
     digest_key,
     moment,
 )
+from engram_host.companion.search.image import IndexImage
+from engram_host.companion.search.postings import Postings
+from engram_host.companion.search.record_turns import RecordTurns
 from engram_host.companion.search.tokenizer import Tokenizer, term_id
 from engram_host.companion.search.vectors import Codes, Vectors, quantize
-from engram_host.companion.types import Change, Device, LogName
+from engram_host.companion.types import LOGS, Change, Device, LogName
 from engram_host.companion.vector_types import Identity, StoredVector, text_digest
 
 MOST_TURNS = 16
 """Turns of one record that get its words: bounds what one line can make an index hold."""
-
-_PLACE_BYTES = 150  # of a turn's list of places, measured
-
-
-class RecordTurns:
-    """Pairs of a record's row and a turn's row; either may be there before the other."""
-
-    def __init__(self) -> None:
-        self._records = Column(np.int32)
-        self._turns = Column(np.int32)
-        self._places: dict[int, list[int]] = {}  # seq of a turn: where it stands in both columns
-
-    def add_pair(self, record: int, seq: int, turn: int) -> None:
-        """The record in a row came from the turn with a seq, which is in row `turn`, NONE if it is not here yet."""
-        self._places.setdefault(seq, []).append(len(self._records))
-        self._records.extend([record])
-        self._turns.extend([turn])
-
-    def set_turn(self, seq: int, row: int) -> None:
-        """The turn with a seq is in another row now, NONE if it has gone."""
-        for place in self._places.get(seq, ()):
-            self._turns.view[place] = row
-
-    def records_of(self, seq: int) -> list[int]:
-        """The rows of records that came from the turn with a seq."""
-        return [int(self._records.view[place]) for place in self._places.get(seq, ())]
-
-    def visible_pairs(self, seen: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """(rows of records, rows of turns) of the pairs with both rows seen."""
-        records, turns = self._records.view, self._turns.view
-        kept = (turns != NONE) & seen[records] & seen[turns]
-        return records[kept], turns[kept]
-
-    def __len__(self) -> int:
-        return len(self._records)
-
-    @property
-    def nbytes(self) -> int:
-        """About the bytes of all tables."""
-        return self._records.nbytes + self._turns.nbytes + _PLACE_BYTES * len(self._places)
 
 
 def turns_of(line: dict[str, object]) -> list[int]:
@@ -122,7 +86,8 @@ class DeviceIndex:
     `lock` is held by whoever brings it up to date or searches it.
     """
 
-    def __init__(self, device: Device, words: Tokenizer):
+    def __init__(self, device: Device, words: Tokenizer, kept: IndexImage | None = None):
+        """Of a board as it is now; with what to_image() gave, which has to fit it, or empty."""
         self.lock = threading.RLock()
         self.name = device.name
         self.zone = device.zone
@@ -137,13 +102,20 @@ class DeviceIndex:
         self.identity: Identity | None = None
         self.vector_version = 0
         """Of the newest vector that is in it."""
-        self.rows = RowTable()
-        self.postings = Postings()
-        self.vectors = Vectors()
-        self.links = RecordTurns()
-        self.scopes = StringTable()
-        self.speakers = StringTable()
-        self.threads = StringTable()
+        self.unkept = 0
+        """Lines and vectors that came since it was made, or was read from a file."""
+        self.has_dropped = False
+        """Whether a line has gone since then."""
+        self.is_from_file = kept is not None
+        self.is_healed = False
+        """Whether the vectors that no file has were asked for."""
+        self.rows = RowTable(kept.table("rows") if kept else None)
+        self.postings = Postings(kept.table("postings") if kept else None)
+        self.vectors = Vectors(kept.table("vectors") if kept else None)
+        self.links = RecordTurns(kept.table("links") if kept else None)
+        self.scopes = StringTable(kept.facts["scopes"] if kept else ())
+        self.speakers = StringTable(kept.facts["speakers"] if kept else ())
+        self.threads = StringTable(kept.facts["threads"] if kept else ())
         self._words = words
         self._last_day = (-1, "")
         self._zone = device.zone.standard
@@ -151,12 +123,18 @@ class DeviceIndex:
             "records": EntryStates(lambda number: 0),
             "journal": EntryStates(self._session_of),
         }
+        if kept:
+            self.version, self.vector_version = kept.facts["version"], kept.facts["vector_version"]
+            self.identity = Identity(*kept.facts["identity"]) if kept.facts["identity"] else None
+            for log, states in self._entry_states.items():
+                states.add_list(kept.facts["states"][log])
 
     # --- lines
 
     def apply(self, changes: Sequence[Change]) -> None:
         """Take what has changed, in the order of versions; a line comes once in one call."""
         self.changes += bool(changes)
+        self.unkept += len(changes)
         touched: set[tuple[LogName, int]] = set()
         slots: dict[tuple[LogName, int], tuple[int, int]] = {}
         for change in changes:
@@ -192,6 +170,7 @@ class DeviceIndex:
         number = int(self.rows.column("number")[row]) if row != NONE else NONE
         self._note_affected(log, seq, number, 0, touched)
         self._entry_states[log].remove_line(seq)
+        self.has_dropped = True
         if row == NONE:
             return None
         self.rows.drop(log, row)
@@ -338,6 +317,7 @@ class DeviceIndex:
         if not entries:
             return
         self.changes += 1
+        self.unkept += len(entries)
         codes, scales = quantize(np.array([stored.vector for _, stored in entries], np.float32))
         for (version, stored), of_one, scale in zip(entries, codes, scales, strict=True):
             self._put_vector(stored, of_one, scale)
@@ -353,6 +333,13 @@ class DeviceIndex:
         if slots[row] != NONE:
             self.vectors.drop(int(slots[row]))
         slots[row] = self.vectors.put(row, codes, scale)
+
+    def seqs_without_vector(self) -> dict[LogName, list[int]]:
+        """The lines of each log that have a text and no vector of it."""
+        rows = self.rows
+        lacking = (rows.column("key") != 0) & (rows.column("slot") == NONE) & rows.is_there
+        turn, seqs = rows.column("turn"), rows.column("seq")
+        return {log: seqs[lacking & (turn == (log == "journal"))].tolist() for log in LOGS}
 
     def _give_vectors(
         self,
@@ -384,6 +371,32 @@ class DeviceIndex:
         self.vectors.drop_early(slot, log, seq, key.to_bytes(KEY_BYTES, "little"))
 
     # --- the whole
+
+    def to_image(self) -> IndexImage:
+        """All that a file keeps: rows of lines that have gone, and the names that only they have, are left out."""
+        plan = RowPlan(self.rows.is_there)
+        rows = self.rows.to_arrays(plan)
+        texts = {}
+        for name, table in (("thread", self.threads), ("who", self.speakers), ("scope", self.scopes)):
+            texts[name], rows[name] = compact_texts(table.texts, rows[name])
+        last = (rows["following"] == NONE) & (rows["thread"] != NONE)
+        rows["last_of_thread"] = np.full(len(texts["thread"]), NONE, np.int32)
+        rows["last_of_thread"][rows["thread"][last]] = np.flatnonzero(last)
+        vectors = self.vectors.to_arrays(rows["slot"])
+        rows["slot"] = np.full(len(plan.rows), NONE, np.int32)
+        rows["slot"][vectors["rows"]] = np.arange(len(vectors["rows"]))
+        tables = {"rows": rows, "postings": self.postings.to_arrays(plan), "vectors": vectors}
+        tables["links"] = self.links.to_arrays(plan)
+        facts = {
+            "version": self.version,
+            "vector_version": self.vector_version,
+            "identity": astuple(self.identity) if self.identity else None,
+            "threads": texts["thread"],
+            "speakers": texts["who"],
+            "scopes": texts["scope"],
+            "states": {log: states.to_list() for log, states in self._entry_states.items()},
+        }
+        return IndexImage.from_tables(tables, facts)
 
     def fits(self, device: Device) -> bool:
         """Whether what is in it is of the logs that the board has now, with days as they begin there now."""

@@ -9,11 +9,12 @@ it was made of is that of its row: a line that was replaced is not found by what
 """
 
 from collections import OrderedDict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engram_host.companion.search.columns import Column
+from engram_host.companion.search.columns import Arrays, Column
 from engram_host.companion.types import LogName
 from engram_host.companion.vector_types import Vector
 
@@ -39,12 +40,15 @@ _FIRST_BLOCK_ROWS = 64  # a small board takes no more than it needs: blocks grow
 class Vectors:
     """Of one index; `row of a slot` is NO_SLOT where a slot is free."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept: Arrays | None = None) -> None:
+        """With the arrays that to_arrays() gave, or none yet."""
+        self._base: Codes = kept["codes"] if kept else np.zeros((0, 0), np.int8)
+        """Of a file that is mapped; slots behind it are in blocks."""
         self._blocks: list[Codes] = []
-        self._rows = Column(np.int32)
-        self._scales = Column(np.float32)
+        self._rows = Column(np.int32, kept["rows"] if kept else None)
+        self._scales = Column(np.float32, kept["scales"] if kept else None)
         self._free: list[int] = []
-        self._dimensions = 0
+        self._dimensions = self._base.shape[1] if len(self._base) else 0
         self._early: OrderedDict[tuple[LogName, int], tuple[bytes, Codes, np.float32]] = OrderedDict()
 
     def put(self, row: int, codes: Codes, scale: np.float32) -> int:
@@ -57,8 +61,14 @@ class Vectors:
             self._rows.extend([row])
             self._scales.extend([scale])
             self._make_room(slot, len(codes))
-        self._blocks[slot // BLOCK_ROWS][slot % BLOCK_ROWS] = codes
+        block, at = self._place(slot)
+        block[at] = codes
         return slot
+
+    def _place(self, slot: int) -> tuple[Codes, int]:
+        """The block that a slot is in, and where."""
+        beyond = slot - len(self._base)
+        return (self._base, slot) if beyond < 0 else (self._blocks[beyond // BLOCK_ROWS], beyond % BLOCK_ROWS)
 
     def move(self, slot: int, row: int) -> None:
         """A slot's vector is that of another row now."""
@@ -67,7 +77,8 @@ class Vectors:
     def drop(self, slot: int) -> None:
         """Remove a vector."""
         self._rows.view[slot] = NO_SLOT
-        self._blocks[slot // BLOCK_ROWS][slot % BLOCK_ROWS] = 0
+        block, at = self._place(slot)
+        block[at] = 0
         self._free.append(slot)
 
     def keep_early(self, log: LogName, seq: int, digest: bytes, codes: Codes, scale: np.float32) -> None:
@@ -78,7 +89,8 @@ class Vectors:
 
     def drop_early(self, slot: int, log: LogName, seq: int, digest: bytes) -> None:
         """Remove a vector, but keep it for its line, which may say the same again."""
-        codes, scale = self._blocks[slot // BLOCK_ROWS][slot % BLOCK_ROWS].copy(), self._scales.view[slot]
+        block, at = self._place(slot)
+        codes, scale = block[at].copy(), self._scales.view[slot]
         self.drop(slot)
         self.keep_early(log, seq, digest, codes, scale)
 
@@ -108,13 +120,14 @@ class Vectors:
             return found
         floats = np.empty((min(_SCAN_ROWS, len(self._rows)), self._dimensions), np.float32)
         cosines = np.empty(len(self._rows), np.float32)
-        for number, block in enumerate(self._blocks):
-            first = number * BLOCK_ROWS
+        first = 0
+        for block in (self._base, *self._blocks):
             for start in range(first, min(first + len(block), len(cosines)), _SCAN_ROWS):
                 part = cosines[start : min(start + _SCAN_ROWS, first + len(block))]
                 of_part = floats[: len(part)]
                 np.copyto(of_part, block[start - first : start - first + len(part)])
                 np.dot(of_part, query, out=part)
+            first += len(block)
         cosines *= self._scales.view
         used = self._rows.view >= 0
         found[self._rows.view[used]] = cosines[used]
@@ -122,11 +135,23 @@ class Vectors:
 
     def nearness_at(self, query: Vector, slots: NDArray[np.int32]) -> NDArray[np.float64]:
         """About the cosine of a query with the vector of each of some slots, whose last bits depend on no other slot."""
-        found = np.empty((len(slots), self._dimensions), np.int8)
-        for at, slot in enumerate(slots.tolist()):
-            found[at] = self._blocks[slot // BLOCK_ROWS][slot % BLOCK_ROWS]
         # Not a matrix product: that may group a row's sum by how many rows there are.
-        return (found * query.astype(np.float64)).sum(axis=1) * self._scales.view[slots]
+        return (self._codes_at(slots) * query.astype(np.float64)).sum(axis=1) * self._scales.view[slots]
+
+    def _codes_at(self, slots: NDArray[np.int32]) -> Codes:
+        found = np.empty((len(slots), self._dimensions), np.int8)
+        in_base = slots < len(self._base)
+        found[in_base] = self._base[slots[in_base]] if len(self._base) else 0
+        numbers = (slots - len(self._base)) // BLOCK_ROWS
+        for number in np.unique(numbers[~in_base]).tolist():
+            of_block = ~in_base & (numbers == number)
+            found[of_block] = self._blocks[number][(slots[of_block] - len(self._base)) % BLOCK_ROWS]
+        return found
+
+    def to_arrays(self, slots: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
+        """The vectors of some slots, in this order; `slots` are those of the rows of an index, NONE where a row has none."""
+        rows = np.flatnonzero(slots >= 0).astype(np.int32)
+        return {"codes": self._codes_at(slots[rows]), "scales": self._scales.view[slots[rows]], "rows": rows}
 
     @property
     def dimensions(self) -> int:
@@ -135,13 +160,13 @@ class Vectors:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all blocks and tables."""
+        """Bytes of all blocks and tables in memory."""
         early = sum(codes.nbytes + 200 for _, codes, _ in self._early.values())
         tables = self._rows.nbytes + self._scales.nbytes + 32 * len(self._free)
         return sum(block.nbytes for block in self._blocks) + tables + early
 
     def _make_room(self, slot: int, dimensions: int) -> None:
-        number, at = divmod(slot, BLOCK_ROWS)
+        number, at = divmod(slot - len(self._base), BLOCK_ROWS)
         self._dimensions = dimensions
         if number == len(self._blocks):
             rows = BLOCK_ROWS if number else _FIRST_BLOCK_ROWS
