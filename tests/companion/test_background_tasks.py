@@ -24,13 +24,14 @@ import get_mosquitto
 from damaging import harm_line
 from engram import log_line
 from engram_host.cli.doctor import companion_checks as checks
-from engram_host.companion import app, supervisor
+from engram_host.companion import supervisor
 from engram_host.companion.alerts import service as alerts
 from engram_host.companion.alerts import watch as alerts_watch
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridges.network import Chat, Incoming
 from engram_host.companion.embedding import batch
 from engram_host.companion.replication import upkeep
+from engram_host.companion.search import sweep
 from engram_host.companion.search.kept import FOLDER
 from engram_host.companion.settings import read_settings
 from engram_host.companion.supervisor import TASKS
@@ -318,8 +319,8 @@ def test_a_task_that_is_killed_comes_back_and_health_shows_it(
 ):
     needs_outside = name in ("alerts", "bridges", "deliveries")
     outside = request.getfixturevalue("outside") if needs_outside else lambda companion: None
-    monkeypatch.setattr(app, "_SWEEP_AFTER_SECONDS", 0.05)
-    monkeypatch.setattr(app, "_SWEEP_EVERY_SECONDS", 0.05)
+    monkeypatch.setattr(sweep, "SWEEP_FIRST_SECONDS", 0.05)
+    monkeypatch.setattr(sweep, "SWEEP_EVERY_SECONDS", 0.05)
     if name == "expiry":
         monkeypatch.setattr(upkeep, "EXPIRE_FIRST_SECONDS", 0.1)
         monkeypatch.setattr(upkeep, "EXPIRE_EVERY_SECONDS", 0.1)

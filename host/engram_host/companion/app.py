@@ -61,6 +61,7 @@ from engram_host.companion.replication.upkeep import ExpirySweep, StoreCheck
 from engram_host.companion.search.expansion import make_expander
 from engram_host.companion.search.kept import FOLDER as INDEX_FOLDER
 from engram_host.companion.search.reranker import make_reranker
+from engram_host.companion.search.sweep import IndexFileSweep
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.senses.service import ReadingService
 from engram_host.companion.settings import (
@@ -80,9 +81,6 @@ THREADS = 4
 """That wait for the database or search: each has a connection of its own, with some MB of memory."""
 
 _BROKER_SECONDS = 10.0
-_SWEEP_AFTER_SECONDS = 5.0
-_SWEEP_EVERY_SECONDS = 30.0
-"""After which the file of an index is written again, if lines have left its board."""
 
 ALERTS_LOCK = "alerts.lock"
 """A file in the companion's folder: of several companions on it, the one that holds it sends alerts."""
@@ -135,6 +133,7 @@ class CompanionApp:
         self.search = SearchService(
             store, settings.search, embedding, self.folders, metrics, *steps, index_folder=files
         )
+        self.index_files = IndexFileSweep(self.search.indexes, supervisor)
         answers = self.search.answer_board, self.search.answer_get, self.search.answer_file
         self.conversations = ConversationService(store, settings.chat, supervisor)
         self.imports = ImportService(store, self.conversations, settings.home, supervisor)
@@ -231,28 +230,16 @@ class CompanionApp:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
             parts = self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication
-            parts = *parts, self.conversations, self.memories.changes, self.imports
+            parts = *parts, self.conversations, self.memories.changes, self.imports, self.index_files
             for part in (*parts, self.alerts, self.bridge_engine, self.bridges):
                 part.start()
                 stack.push_async_callback(part.stop)
             if self.reranker:
                 stack.push_async_callback(self.reranker.stop)
             stack.push_async_callback(self._stop_mqtt)
-            sweeping = self.supervisor.start("index-files", self._sweep_index_files)
-            stack.push_async_callback(sweeping.stop)
             stack.callback(self.search.stop)
             await self._start_mqtt()
             yield
-
-    async def _sweep_index_files(self) -> None:
-        pause = _SWEEP_AFTER_SECONDS  # the first seconds are for boards and people who come at once
-        while True:
-            await asyncio.sleep(pause)
-            try:
-                await self.search.sweep_index_files()
-            except StoreUnavailable as problem:
-                _log.warning("the files of indexes are not looked at: %s", problem)
-            pause = _SWEEP_EVERY_SECONDS
 
     async def _stop_mqtt(self) -> None:
         await self._home_assistant.stop()

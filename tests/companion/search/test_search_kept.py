@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_search_index import STEPS, seq_of
 
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.search import cache as caching
@@ -24,6 +23,7 @@ from engram_host.companion.search.kept import KeptIndexes
 from engram_host.companion.search.request import SearchResult
 from engram_host.companion.search.tokenizer import term_id
 from engram_host.companion.search.vectors import quantize
+from index_steps import STEPS, seq_of
 from search_store import (
     IDENTITY,
     Notes,

@@ -84,7 +84,7 @@ class SearchStore:
     def device(self, name: str) -> Device:
         if name not in self._lines:
             raise UnknownDevice(name)
-        newest = max((version for version, _ in self._lines[name].values()), default=0)
+        newest = max((version for version, _ in [*self._lines[name].values(), *self._vectors.get(name, ())]), default=0)
         state = LogState(1, 1, 1 << 20, 0)
         return Device(
             name,

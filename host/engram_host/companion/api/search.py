@@ -17,13 +17,14 @@ from engram_host.companion.search.request import (
     MOST_DEVICES,
     MOST_FOLDERS,
     MOST_HITS,
+    MOST_OFFSET,
     MOST_QUERY,
     MOST_TAGS,
     HitKind,
     SearchRequest,
     SearchResult,
 )
-from engram_host.companion.search_service import SearchService
+from engram_host.companion.search_service import MOST_FLEET_SECONDS, SearchService
 from engram_host.companion.types import DEVICE_NAME
 
 _LATEST = 1 << 40
@@ -61,6 +62,13 @@ class SearchQuery(BaseModel):
     group: bool = Field(False, description="whether others read along: then only what is for all is found")
     workspace: Text = Field("", description="the workspace that they are in")
     limit: int = Field(10, ge=1, le=MOST_HITS)
+    offset: int = Field(0, ge=0, le=MOST_OFFSET, description="hits to pass over: those of the pages before")
+    seconds: float = Field(
+        0,
+        ge=0,
+        le=MOST_FLEET_SECONDS,
+        description="how long a search of more than 64 boards may take; 0: 20. What was found until then is the answer.",
+    )
     log: Literal["records", "journal", "notes"] | None = Field(None, description="memories, turns or notes only")
     tags: list[Text] = Field([], max_length=MOST_TAGS, description="memories that have all of these")
     type: Text = Field("", description="memories of this type")
@@ -156,6 +164,8 @@ class SearchAnswer(BaseModel):
     weight: float = Field(description="of meaning against words, as it was used")
     shape: str = Field(description="why the weight is what it is")
     wordings: list[str] = Field(description="other wordings of the query, by a model, whose words count less")
+    boards: int = Field(description="how many boards there were to search; notes and folders count as one each")
+    boards_searched: int = Field(description="how many of these were searched before the time was up")
     entries: int = Field(description="what this caller may see on these boards, in all")
     embed_ms: float
     search_ms: float
@@ -210,7 +220,7 @@ def make_search_router(searching: SearchService, absences: AbsenceFinder) -> API
     async def absence(question: AbsenceQuery) -> AbsenceShown:
         """Say why a search of a board does not show a memory or a turn that is known."""
         asking = caller_check.check_caller(Caller(question.principal, "http", question.group, question.workspace))
-        excluded = {"principal", "group", "workspace", "devices", "entry", "limit"}
+        excluded = {"principal", "group", "workspace", "devices", "entry", "limit", "offset", "seconds"}
         options = question.model_dump(exclude=excluded)
         found = await absences.explain(asking, question.devices[0], question.entry, question.limit, **options)
         return AbsenceShown(**vars(found))
@@ -251,6 +261,8 @@ def show_answer(result: SearchResult, limit: int) -> SearchAnswer:
         weight=result.meaning_weight,
         shape=result.shape,
         wordings=list(result.wordings),
+        boards=result.boards,
+        boards_searched=result.boards_searched,
         entries=result.entries,
         embed_ms=result.embed_ms,
         search_ms=result.search_ms,

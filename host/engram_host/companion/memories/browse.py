@@ -21,7 +21,8 @@ from engram_host.companion.search import columns
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.columns import NONE
 from engram_host.companion.search.filters import rows_seen_by
-from engram_host.companion.search.index import DeviceIndex, turns_of
+from engram_host.companion.search.index import DeviceIndex
+from engram_host.companion.search.record_turns import turns_of
 from engram_host.companion.search.tokenizer import query_terms, term_id
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Device, LogName

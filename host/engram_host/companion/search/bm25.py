@@ -16,6 +16,7 @@ docs/design/retrieval.md.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -30,7 +31,7 @@ from engram_host.companion.search.tokenizer import term_id
 K1 = 0.9
 B_ENTRY = 0.4
 B_SESSION = 0.2
-_LEAST_LENGTH = 20.0
+LEAST_LENGTH = 20.0
 """Words: a shorter entry does not gain from being shorter."""
 
 _LONE = 0.75
@@ -67,20 +68,37 @@ class BoardRows:
         return self.seen.index.rows.column(name)
 
 
+@dataclass(frozen=True)
+class Collection:
+    """What counts in all of a fleet, of which only some boards are ranked: `having` by term; `count` and `length` in words of
+    records (False) and turns (True).
+    """
+
+    entries: int
+    having: Mapping[str, int]
+    count: Mapping[bool, int]
+    length: Mapping[bool, float]
+
+
 class WordScores:
     """The scores of all rows of some boards for the words of one query.
 
     `terms` says of each word whether only an identifier gave it: such a one adds to scores, and lacking it takes nothing.
     """
 
-    def __init__(self, seen: list[VisibleRows], terms: dict[str, bool], weights: Weights):
+    def __init__(
+        self, seen: list[VisibleRows], terms: dict[str, bool], weights: Weights, collection: Collection | None = None
+    ):
+        """With `collection`, words weigh as in all of it; it has to have these terms."""
         self.weights = weights
+        self._collection = collection
         self.boards = [_board_rows(one) for one in seen]
         self.terms = terms
         for board in self.boards:
             _find_terms(board, list(terms))
-        self.entries = sum(board.seen.live_rows.totals.entries for board in self.boards)
-        self.having = {term: sum(_count(board, term) for board in self.boards) for term in terms}
+        self.entries = collection.entries if collection else sum(one.live_rows.totals.entries for one in seen)
+        having = collection.having if collection else {}
+        self.having = {term: having.get(term) or sum(_count(board, term) for board in self.boards) for term in terms}
         self.idf = {term: inverse_frequency(self.entries, having) for term, having in self.having.items()}
         self.full = sum(self.idf[term] for term in terms if not terms[term] or self.having[term])
         self.means = {turn: self._mean_length(turn) for turn in (False, True)}
@@ -112,11 +130,15 @@ class WordScores:
     # --- entries
 
     def _mean_length(self, turn: bool) -> float:
-        count = sum(board.seen.live_rows.totals.count[turn] for board in self.boards)
-        return sum(board.seen.live_rows.totals.length[turn] for board in self.boards) / count if count else 1.0
+        if self._collection:
+            count, length = self._collection.count[turn], self._collection.length[turn]
+        else:
+            totals = [board.seen.live_rows.totals for board in self.boards]
+            count, length = sum(one.count[turn] for one in totals), sum(one.length[turn] for one in totals)
+        return length / count if count else 1.0
 
     def _norms(self, board: BoardRows) -> Floats:
-        lengths = np.maximum(_LEAST_LENGTH, board.lengths)
+        lengths = np.maximum(LEAST_LENGTH, board.lengths)
         means = np.where(board.column("turn"), self.means[True], self.means[False])
         return K1 * (1 - B_ENTRY + B_ENTRY * lengths / means)
 

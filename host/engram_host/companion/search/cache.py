@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 from engram_host.companion.errors import StoreUnavailable, UnknownDevice
 from engram_host.companion.search.index import DeviceIndex
-from engram_host.companion.search.kept import KeptIndexes
+from engram_host.companion.search.kept import KeptIndexes, make_image
 from engram_host.companion.search.malloc import trim_malloc
 from engram_host.companion.search.tokenizer import Tokenizer
 from engram_host.companion.types import Change, Device, LogName
@@ -101,6 +101,12 @@ class IndexCache:
         except UnknownDevice:
             self._drop(name)  # a board that was erased leaves the memory and the disk, too
             raise
+        return self.get_known(device, identity), device
+
+    def get_known(self, device: Device, identity: Identity | None) -> DeviceIndex:
+        """As get(), for a board as it was read just now."""
+        self._check_open()
+        name = device.name
         with self._loading_of(name).lock:
             index = self._index(device)
             with index.lock:
@@ -108,7 +114,7 @@ class IndexCache:
                 size = index.nbytes
             self._mark_used(name, index, size)
             self._keep_later(index, device)
-        return index, device
+        return index
 
     def close(self) -> None:
         """Let what is being made end early, by StoreUnavailable; what is being written is finished."""
@@ -195,12 +201,12 @@ class IndexCache:
         if identity is None:
             return  # the query has no vector this time: those of the lines stay for the next one
         index.use_identity(identity)
-        while True:
+        while index.vectors_seen < device.version:
             self._check_open()
             vectors = self._store.vectors(device.name, identity, index.vector_version, _VECTORS_AT_ONCE)
             index.apply_vectors(vectors)
             if len(vectors) < _VECTORS_AT_ONCE:
-                break
+                index.vectors_seen = device.version  # each vector is a change of its board
         if index.is_from_file and (not index.is_healed or len(index.rows) > rows):
             self._heal(index, device, identity)
 
@@ -256,7 +262,7 @@ class IndexCache:
             if kept is None or self._is_closed:
                 return
             with index.lock:
-                image, changes = index.to_image(), index.changes
+                image, changes = make_image(index), index.changes
                 index.unkept, index.has_dropped = 0, False
             if not kept.save(device, image):
                 return
@@ -287,6 +293,6 @@ class IndexCache:
                 return
             with index.lock:
                 self._refresh(index, device, identity)
-                image = index.to_image()
+                image = make_image(index)
                 index.unkept, index.has_dropped = 0, False
             kept.save(device, image)

@@ -24,7 +24,7 @@ def candidate_rows(
 
     `lexical` are the scores of the words side, 0 for what it does not find.
     """
-    count = request.limit * request.candidates
+    count = request.depth * request.candidates
     found = _best(lexical, count, 0.0) if lexical else [np.zeros(0, np.intp)] * boards
     if meaning is None:
         return found

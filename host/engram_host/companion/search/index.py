@@ -7,7 +7,6 @@ No text is kept: what a search shows is read from the store.
 
 import threading
 from collections.abc import Sequence
-from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,7 @@ from numpy.typing import NDArray
 
 from engram import log_line
 from engram.clock import MONTHS, civil
-from engram.errors import ArgumentError
-from engram.memory import ALL, ids
+from engram.memory import ALL
 from engram.store.types import (
     ARCHIVED,
     EIGHTHS,
@@ -35,41 +33,18 @@ from engram_host.companion.search.columns import (
     KEY_BYTES,
     NONE,
     Row,
-    RowPlan,
     RowTable,
     StringTable,
-    compact_texts,
     digest_key,
     moment,
 )
 from engram_host.companion.search.image import IndexImage
 from engram_host.companion.search.postings import Postings
-from engram_host.companion.search.record_turns import RecordTurns
+from engram_host.companion.search.record_turns import RecordTurns, turns_of
 from engram_host.companion.search.tokenizer import Tokenizer, term_id
 from engram_host.companion.search.vectors import Codes, Vectors, quantize
 from engram_host.companion.types import LOGS, Change, Device, LogName
 from engram_host.companion.vector_types import Identity, StoredVector, text_digest
-
-MOST_TURNS = 16
-"""Turns of one record that get its words: bounds what one line can make an index hold."""
-
-
-def turns_of(line: dict[str, object]) -> list[int]:
-    """The seqs of the turns that a record's line says it came from, at most MOST_TURNS, each once."""
-    named = line.get("turns")
-    if not isinstance(named, Sequence) or isinstance(named, str):
-        return []
-    found: dict[int, None] = {}
-    for name in named[:MOST_TURNS]:
-        try:
-            found[ids.number("turns", name, "t")] = None
-        except ArgumentError:
-            continue
-    return list(found)
-
-
-# --- the index
-
 
 _DAY_SECONDS = 86400
 _IMPORTANCE = 50
@@ -87,7 +62,7 @@ class DeviceIndex:
     """
 
     def __init__(self, device: Device, words: Tokenizer, kept: IndexImage | None = None):
-        """Of a board as it is now; with what to_image() gave, which has to fit it, or empty."""
+        """Of a board as it is now; with what make_image() gave, which has to fit it, or empty."""
         self.lock = threading.RLock()
         self.name = device.name
         self.zone = device.zone
@@ -95,6 +70,8 @@ class DeviceIndex:
         self._generation = device.generation
         self.version = 0
         """Of the newest change that is in it."""
+        self.vectors_seen = -1
+        """The board's version up to which it has all vectors of its identity."""
         self.changes = 0
         """How often something in it has changed."""
         self.view: object = None
@@ -307,7 +284,7 @@ class DeviceIndex:
     def use_identity(self, identity: Identity | None) -> None:
         """Vectors are of this identity from now on; those of another one go."""
         if identity != self.identity:
-            self.identity, self.vector_version = identity, 0
+            self.identity, self.vector_version, self.vectors_seen = identity, 0, -1
             self.changes += 1
             self.vectors = Vectors()
             self.rows.column("slot")[:] = NONE
@@ -372,31 +349,9 @@ class DeviceIndex:
 
     # --- the whole
 
-    def to_image(self) -> IndexImage:
-        """All that a file keeps: rows of lines that have gone, and the names that only they have, are left out."""
-        plan = RowPlan(self.rows.is_there)
-        rows = self.rows.to_arrays(plan)
-        texts = {}
-        for name, table in (("thread", self.threads), ("who", self.speakers), ("scope", self.scopes)):
-            texts[name], rows[name] = compact_texts(table.texts, rows[name])
-        last = (rows["following"] == NONE) & (rows["thread"] != NONE)
-        rows["last_of_thread"] = np.full(len(texts["thread"]), NONE, np.int32)
-        rows["last_of_thread"][rows["thread"][last]] = np.flatnonzero(last)
-        vectors = self.vectors.to_arrays(rows["slot"])
-        rows["slot"] = np.full(len(plan.rows), NONE, np.int32)
-        rows["slot"][vectors["rows"]] = np.arange(len(vectors["rows"]))
-        tables = {"rows": rows, "postings": self.postings.to_arrays(plan), "vectors": vectors}
-        tables["links"] = self.links.to_arrays(plan)
-        facts = {
-            "version": self.version,
-            "vector_version": self.vector_version,
-            "identity": astuple(self.identity) if self.identity else None,
-            "threads": texts["thread"],
-            "speakers": texts["who"],
-            "scopes": texts["scope"],
-            "states": {log: states.to_list() for log, states in self._entry_states.items()},
-        }
-        return IndexImage.from_tables(tables, facts)
+    def states_kept(self) -> dict[LogName, list[list[Any]]]:
+        """What became of entries, as a file keeps it."""
+        return {log: states.to_list() for log, states in self._entry_states.items()}
 
     def fits(self, device: Device) -> bool:
         """Whether what is in it is of the logs that the board has now, with days as they begin there now."""

@@ -16,13 +16,17 @@ import secrets
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import astuple
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from engram.store.types import EIGHTHS, HEAD, MOST_TERMS
 from engram_host import __version__
 from engram_host.companion.entries.embedding_text import KEY_VERSION
+from engram_host.companion.search.columns import NONE, RowPlan, compact_texts
 from engram_host.companion.search.image import BadImage, IndexImage, map_image, read_facts, write_image
 from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.tokenizer import Tokenizer
@@ -79,7 +83,7 @@ class KeptIndexes:
         return DeviceIndex(device, words, image)
 
     def save(self, device: Device, image: IndexImage) -> bool:
-        """Keep what to_image() gave in place of a former file; False if that is not possible, and then there is no file."""
+        """Keep what make_image() gave in place of a former file; False if that is not possible, and then there is no file."""
         token = secrets.token_hex(16)
         path = self._path(device.name)
         unfinished = path.with_suffix(f".{os.getpid()}-{token[:8]}.tmp")
@@ -177,6 +181,33 @@ class KeptIndexes:
             total -= size
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
+
+
+def make_image(index: DeviceIndex) -> IndexImage:
+    """All that a file keeps of an index: rows of lines that have gone, and the names that only they have, are left out."""
+    plan = RowPlan(index.rows.is_there)
+    rows = index.rows.to_arrays(plan)
+    texts = {}
+    for name, table in (("thread", index.threads), ("who", index.speakers), ("scope", index.scopes)):
+        texts[name], rows[name] = compact_texts(table.texts, rows[name])
+    last = (rows["following"] == NONE) & (rows["thread"] != NONE)
+    rows["last_of_thread"] = np.full(len(texts["thread"]), NONE, np.int32)
+    rows["last_of_thread"][rows["thread"][last]] = np.flatnonzero(last)
+    vectors = index.vectors.to_arrays(rows["slot"])
+    rows["slot"] = np.full(len(plan.rows), NONE, np.int32)
+    rows["slot"][vectors["rows"]] = np.arange(len(vectors["rows"]))
+    tables = {"rows": rows, "postings": index.postings.to_arrays(plan), "vectors": vectors}
+    tables["links"] = index.links.to_arrays(plan)
+    facts = {
+        "version": index.version,
+        "vector_version": index.vector_version,
+        "identity": astuple(index.identity) if index.identity else None,
+        "threads": texts["thread"],
+        "speakers": texts["who"],
+        "scopes": texts["scope"],
+        "states": index.states_kept(),
+    }
+    return IndexImage.from_tables(tables, facts)
 
 
 def _facts_of(device: Device) -> dict[str, Any]:

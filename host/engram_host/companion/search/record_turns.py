@@ -1,11 +1,17 @@
 """Which turns a record came from: a search finds a turn by the words of its records too."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engram.errors import ArgumentError
+from engram.memory import ids
 from engram_host.companion.search.columns import NONE, Arrays, Column, RowPlan
+
+MOST_TURNS = 16
+"""Turns of one record that get its words: bounds what one line can make an index hold."""
 
 _PLACE_BYTES = 150  # of a turn's list of places, measured
 
@@ -66,3 +72,17 @@ class RecordTurns:
         """About the bytes of all tables."""
         columns = self._records.nbytes + self._turns.nbytes + self._seqs.nbytes
         return columns + _PLACE_BYTES * len(self._placed or ())
+
+
+def turns_of(line: dict[str, object]) -> list[int]:
+    """The seqs of the turns that a record's line says it came from, at most MOST_TURNS, each once."""
+    named = line.get("turns")
+    if not isinstance(named, Sequence) or isinstance(named, str):
+        return []
+    found: dict[int, None] = {}
+    for name in named[:MOST_TURNS]:
+        try:
+            found[ids.number("turns", name, "t")] = None
+        except ArgumentError:
+            continue
+    return list(found)

@@ -9,8 +9,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from engram_host.companion.store.row_types import (
     DAMAGED_ASIDE,
     DeviceRow,
@@ -21,7 +19,7 @@ from engram_host.companion.store.row_types import (
     line_bytes,
 )
 from engram_host.companion.types import FOLDER, LogName
-from engram_host.companion.vector_types import Vector
+from engram_host.companion.vector_types import Vector, stack_vectors
 
 EVENTS_KEPT = 1000
 """Events of one board: bounds what a board that resets again and again can fill."""
@@ -85,7 +83,7 @@ class Rows(ABC):
 
     def unpack_all(self, values: Sequence[Any]) -> Vector:
         """Some vectors of one identity as the database gives them, a row each."""
-        return np.array([self.unpack(value) for value in values], np.float32)
+        return stack_vectors(map(self.unpack, values))
 
     def read_by_index(self) -> None:
         """Read tables by their keys until the transaction ends: an index knows of rows whose file was cut."""
