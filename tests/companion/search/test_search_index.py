@@ -5,6 +5,7 @@ import tracemalloc
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -78,6 +79,11 @@ def test_postings_give_rows_and_counts_before_and_after_folding(rows: list[list[
         expected = [(row, min(255, count)) for row, count in enumerate(sums) if count]
         found, counts = made.find(term)
         assert list(zip(found.tolist(), counts.tolist(), strict=True)) == expected
+    terms = np.array([7, 3, 99, 0])
+    which, found, counts = made.find_all(terms)
+    for place, term in enumerate(terms.tolist()):
+        one, of_one = made.find(term)
+        assert (found[which == place].tolist(), counts[which == place].tolist()) == (one.tolist(), of_one.tolist())
 
 
 def test_a_long_tail_is_folded(monkeypatch: pytest.MonkeyPatch):

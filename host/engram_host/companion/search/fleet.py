@@ -81,7 +81,7 @@ class FleetScan:
     def __init__(self, request: SearchRequest, terms: Sequence[str], query: Vector | None):
         self._request = request
         self._terms = terms
-        self._ids = [term_id(term) for term in terms]
+        self._ids = np.array([term_id(term) for term in terms], np.int64)
         self._query = query
         self._found: list[_Summary] = []
         self._having = np.zeros(len(terms), np.int64)
@@ -144,20 +144,18 @@ class FleetScan:
 
     def _best_parts(self, seen: VisibleRows) -> NDArray[np.float32]:
         """The parts of BM25 of a board's best rows, by the words' weights on this board; none if it has none of the words."""
-        found = [seen.index.postings.find(number) for number in self._ids]
-        if not any(len(rows) for rows, _ in found):
+        which, rows, eighths = seen.index.postings.find_all(self._ids)
+        if not len(rows):
             return np.zeros((0, len(self._ids)), np.float32)
-        lengths = seen.live_rows.lengths
-        mean = max(1.0, float(lengths.sum()) / max(1, seen.live_rows.totals.entries))
+        totals, lengths = seen.live_rows.totals, seen.live_rows.lengths
+        having = np.bincount(which[seen.live[rows]], minlength=len(self._ids))
+        self._having += having
+        weights = np.log1p((totals.entries - having + 0.5) / (having + 0.5)).astype(np.float32)
+        mean = max(1.0, float(lengths.sum()) / max(1, totals.entries))
         norms = K1 * (1 - B_ENTRY + B_ENTRY * np.maximum(LEAST_LENGTH, lengths) / mean)
-        matrix = np.zeros((len(found), len(lengths)), np.float32)
-        weights = np.zeros(len(found), np.float32)
-        for at, (rows, eighths) in enumerate(found):
-            having = int(np.count_nonzero(seen.live[rows]))
-            self._having[at] += having
-            weights[at] = inverse_frequency(seen.live_rows.totals.entries, having)
-            counts = eighths / EIGHTHS
-            matrix[at, rows] = counts * (K1 + 1) / (counts + norms[rows])
+        counts = eighths / EIGHTHS
+        matrix = np.zeros((len(self._ids), len(lengths)), np.float32)
+        matrix[which, rows] = counts * (K1 + 1) / (counts + norms[rows])
         matrix[:, ~seen.wanted] = 0
         own = weights @ matrix
         count = min(_BEST_ROWS, len(own))

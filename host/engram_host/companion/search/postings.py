@@ -50,11 +50,31 @@ class Postings:
             rows, counts = self._rows[span], self._counts[span]
         else:
             rows, counts = self._rows[:0], self._counts[:0]
-        places = np.flatnonzero(self._tail_terms.view == term)
-        if len(places):
-            later, later_counts = _counted(self._tail_rows.view[places], self._tail_weights.view[places])
+        later, later_counts = self._find_in_tail(term)
+        if len(later):
             rows, counts = np.concatenate([rows, later]), np.concatenate([counts, later_counts])
         return rows, counts
+
+    def find_all(self, terms: NDArray[np.int64]) -> tuple[NDArray[np.intp], RowNumbers, Counts]:
+        """What find() gives for each of some terms, one behind the other, with the place of its term for each row."""
+        at = np.minimum(np.searchsorted(self._terms, terms), max(0, len(self._terms) - 1))
+        is_here = self._terms[at] == terms if len(self._terms) else np.zeros(len(terms), np.bool_)
+        starts = self._starts[at[is_here]]
+        sizes = self._starts[at[is_here] + 1] - starts
+        places = np.repeat(starts - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+        which, rows, counts = [np.repeat(np.flatnonzero(is_here), sizes)], [self._rows[places]], [self._counts[places]]
+        for number, term in enumerate(terms.tolist() if len(self._tail_terms) else ()):
+            later, later_counts = self._find_in_tail(term)
+            which.append(np.full(len(later), number))
+            rows.append(later)
+            counts.append(later_counts)
+        return np.concatenate(which), np.concatenate(rows), np.concatenate(counts)
+
+    def _find_in_tail(self, term: int) -> tuple[RowNumbers, Counts]:
+        places = np.flatnonzero(self._tail_terms.view == term) if len(self._tail_terms) else ()
+        if not len(places):
+            return self._rows[:0], self._counts[:0]
+        return _counted(self._tail_rows.view[places], self._tail_weights.view[places])
 
     def settle(self) -> None:
         """Fold the tail into the rest if there is too much of it."""
