@@ -3,9 +3,9 @@
 A pack has the compiled modules of one package, /engram/NAME.pack that of engram/NAME/, and /engram/engram.pack those
 beside app.py and, with a slash behind them, the names of the packages:
 
-    engram-pack 1 LENGTH CRC\n      LENGTH bytes of the index, and its crc32 in hexadecimal
+    engram-pack 2 LENGTH CRC\n      LENGTH bytes of the index, and its crc32 in hexadecimal
     PATH AT SIZE CRC\n              for each module: its path in the package, where it begins behind the index, its crc32
-    the modules, one after the other
+    the modules, one after the other, each compressed: raw deflate with a window of 1 KB
 
 mount() makes them a file system at /packs, of which only what `import` asks for is there. What is damaged is refused.
 """
@@ -23,10 +23,7 @@ _IS_FOLDER = (0x4000, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 _IS_FILE = (0x8000, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 _ENOENT = 2
 _EIO = 5
-_CLOSE = 4  # what a stream is asked to do, and the size of the pieces in which it likes to be read
-_PIECE_SIZE = 11
-_PIECE = 255  # bytes, the most that the loader takes at once
-_BUFFER = 1024
+_WINDOW = 10  # 1 KB of heap while a module is loaded; more would make modules a hundredth smaller
 
 # MicroPython looks through the whole path for time.py and its like at each `import time`, unless the module stands in
 # sys.modules.
@@ -40,7 +37,7 @@ class _Pack:
         self._path = path
         self._file = open(path, "rb")
         words = self._file.read(_FIRST_LINE).split(b"\n")[0].split(b" ")
-        if len(words) != 4 or words[:2] != [b"engram-pack", b"1"]:
+        if len(words) != 4 or words[:2] != [b"engram-pack", b"2"]:
             raise self.damage()
         start, size = sum(len(word) + 1 for word in words), int(words[2])
         self._file.seek(start)
@@ -65,55 +62,13 @@ class _Pack:
         _, start, size, crc = self._index[at + 1 : self._index.find(b"\n", at + 1)].split(b" ")
         return self._start + int(start), int(size), int(crc, 16)
 
-    def read(self, at: int, view) -> int:
-        """Fill a view from a place in the file; the count."""
+    def read(self, at: int, size: int, crc: int) -> bytes:
+        """What stands at a place in the file, as it was written."""
         self._file.seek(at)
-        return self._file.readinto(view)
-
-
-class _Module(io.IOBase):
-    """A module as MicroPython's loader reads it: to its end, and then it closes it, before a step of it is run.
-
-    One is read at a time: those that a module imports come when it runs. So all share one buffer.
-    """
-
-    def __init__(self, pack, place: tuple, buffer):
-        self._pack = pack
-        self._at, self._left, self._crc = place
-        self._sum = 0
-        self._buffer = buffer
-        self._start = self._end = 0
-
-    def readinto(self, view) -> int:
-        # All of the view, but at the end: what is shorter is the end to the loader.
-        at = 0
-        while at < len(view) and (self._left or self._start != self._end):
-            if self._start == self._end:
-                self._fill()
-            count = min(len(view) - at, self._end - self._start)
-            view[at : at + count] = self._buffer[self._start : self._start + count]
-            self._start += count
-            at += count
-        return at
-
-    def _fill(self):
-        part = self._buffer[: min(len(self._buffer), self._left)]
-        count = self._pack.read(self._at, part)
-        # Here and not by a shorter answer: of that the loader would make a module without an end, and read it for ever.
-        if count != len(part) or self._is_wrong(part):
-            raise self._pack.damage()
-        self._at += count
-        self._start, self._end = 0, count
-
-    def _is_wrong(self, part) -> bool:
-        self._sum = binascii.crc32(part, self._sum)
-        self._left -= len(part)
-        return not self._left and self._sum != self._crc
-
-    def ioctl(self, request: int, _argument: int) -> int:
-        while request == _CLOSE and self._left:
-            self._fill()  # damaged, it may have seemed to end early
-        return _PIECE if request == _PIECE_SIZE else 0
+        data = self._file.read(size)
+        if len(data) != size or binascii.crc32(data) != crc:
+            raise self.damage()
+        return data
 
 
 class _Packs:
@@ -122,7 +77,6 @@ class _Packs:
     def __init__(self):
         self._open = {}
         self._kept = None
-        self._buffer = memoryview(bytearray(_BUFFER))
 
     def mount(self, readonly, mkfs):
         pass
@@ -161,6 +115,8 @@ class _Packs:
         raise OSError(_ENOENT)
 
     def open(self, path, mode):
+        import deflate  # a MicroPython with frozen modules may have none
+
         error, self._kept = self._kept, None
         if error:
             raise error
@@ -168,7 +124,7 @@ class _Packs:
         place = pack.place(rest)
         if not place:
             raise OSError(_ENOENT)
-        return _Module(pack, place, self._buffer)
+        return deflate.DeflateIO(io.BytesIO(pack.read(*place)), deflate.RAW, _WINDOW)
 
     def _pack_of(self, path):
         """The pack that a path is in, and the rest of the path there."""

@@ -88,7 +88,7 @@ BY_PARAMETER = ("/test_networks.py",)
 ONE_BY_ONE = ("/test_archive_kills.py", "/test_background_tasks.py", "/test_proof_faults.py")
 """How the paths of those end that share nothing: they wait a lot, so it is well if another worker has something to do."""
 
-WHOLE_FOLDERS = ("tests/fake_llm/", "tests/fake_telegram/", "tests/page/")
+WHOLE_FOLDERS = ("tests/fake_llm/", "tests/fake_telegram/", "tests/page/tasks/", "tests/page/views/")
 """Likewise for folders: all files of one go to one worker, since they load the official clients, or share a browser and what
 it looks at.
 """

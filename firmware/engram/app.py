@@ -214,6 +214,8 @@ class App:
         if board.senses:
             is_busy = board.senses.tick() or is_busy
             board.sense_watch.tick()
+        if board.toolbox:
+            board.toolbox.tick()
         if board.note_retention.is_new_day:
             tidying = board.note_retention.tidying(self._is_distilled())
             try:

@@ -15,9 +15,10 @@ import get_micropython
 import heap_bench
 import heap_builds
 import heap_flash
+import heap_uses
 from engram_host.boards import profile
 from heap_bench import START, TOOLS, Bench, BoardFailed, Figures
-from heap_tables import tables
+from heap_tables import tables, use_tables
 
 FIRMWARE = heap_builds.ROOT / "firmware"
 
@@ -141,6 +142,15 @@ def test_a_turn_with_tools_passes_in_a_roomy_heap(bench: Bench):
 
 
 @needs_32
+@pytest.mark.parametrize("use", heap_uses.USES, ids=lambda use: use.case.name)
+def test_hands_and_senses_are_used_in_a_roomy_heap(use: heap_uses.Use, bench: Bench):
+    using = bench.with_settings(use.settings)
+    assert (
+        using.talk(use.case, heap_bench.ROOMY_KILOBYTES)["used"] > using.talk(START, heap_bench.ROOMY_KILOBYTES)["used"]
+    )
+
+
+@needs_32
 def test_a_heap_that_does_not_hold_the_code_is_a_failure(bench: Bench):
     with pytest.raises(BoardFailed, match="MemoryError"):
         bench.talk(START, 40)
@@ -177,6 +187,8 @@ def test_the_page_explains_each_build_and_each_case():
     page = (heap_builds.ROOT / "docs" / "design" / "heap.md").read_text(encoding="utf-8")
     names = [*heap_builds.BUILDS, *(case.name for case in heap_bench.CASES)]
     assert not [name for name in names if f"`{name}`" not in page]
+    rows = [*heap_uses.PACKAGES, *(use.case.name for use in heap_uses.USES)]
+    assert not [name for name in rows if f"| {name} |" not in page]
 
 
 def test_a_build_that_does_not_fit_a_chip_has_no_figures_there():
@@ -193,3 +205,15 @@ def test_a_build_that_does_not_fit_a_chip_has_no_figures_there():
         ["free", "-", "8"],
         ["largest_block", "-", "9"],
     ]
+
+
+def test_what_is_used_has_a_row_in_each_table_and_a_package_its_bytes():
+    names = [use.case.name for use in heap_uses.USES]
+    figures = heap_uses.UseFigures(*({name: at + first for at, name in enumerate(names)} for first in (10, 20, 30)))
+    printed = use_tables({"mpy": figures, "frozen": figures}, {"senses": 77})
+    assert [line.split()[-2:] for line in printed.splitlines() if line.startswith("a sense")] == [
+        ["13", "13"],
+        ["23", "23"],
+        ["33", "33"],
+    ]
+    assert printed.splitlines()[-1].split() == ["senses", "77"]

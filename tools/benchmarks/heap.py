@@ -23,10 +23,11 @@ import debian
 import frozen_build
 import get_micropython
 import heap_flash
+import heap_uses
 from engram_host.boards import profile
 from heap_bench import Bench, BoardFailed, modules_in_order
 from heap_builds import BUILDS, FOLDER, ROOT
-from heap_tables import tables
+from heap_tables import tables, use_tables
 
 OUT = ROOT / "build" / "heap.json"
 BOARD = "ESP32_GENERIC"
@@ -52,14 +53,26 @@ def main(arguments: list[str]) -> int:
         flash.write_bytes(image)
         modules = modules_in_order()
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            measured = pool.map(lambda build: Bench(build, flash, board.settings).measure(modules), builds)
+            benches = [Bench(build, flash, board.settings) for build in builds]
+            measured = pool.map(lambda bench: bench.measure(modules), benches)
             figures = {build.name: one for build, one in zip(builds, measured, strict=True)}
+            used = pool.map(heap_uses.measure, benches)
+            uses = {build.name: one for build, one in zip(builds, used, strict=True)}
     except (debian.Unavailable, BoardFailed) as problem:
         print(f"heap: {problem}", file=sys.stderr)
         return 1
-    kept = {"board": BOARD, "records": records, "turns": turns, "builds": {n: asdict(f) for n, f in figures.items()}}
+    packages = heap_uses.package_bytes()
+    kept = {
+        "board": BOARD,
+        "records": records,
+        "turns": turns,
+        "builds": {name: asdict(one) for name, one in figures.items()},
+        "uses": {name: asdict(one) for name, one in uses.items()},
+        "packages": packages,
+    }
     OUT.write_text(json.dumps(kept, indent=1) + "\n", encoding="ascii")
     print(f"{BOARD}, {records} records and {turns} turns on its flash\n\n{tables(figures)}")
+    print(f"\n{use_tables(uses, packages)}")
     if given.frozen:
         print(f"\nthe frozen modules take {frozen_build.frozen_bytes()} bytes of flash")
     return 0

@@ -21,7 +21,7 @@ CHIP_KILOBYTES = 148
 
 ROOMY_KILOBYTES = 1024
 NAMES = "(table of names)"
-_SMALLEST, _LARGEST = 24, 512
+_SMALLEST, _LARGEST = 24, ROOMY_KILOBYTES
 REST_SECONDS = 200
 """After which a board has done its work in the background and closed the idle link to the model."""
 
@@ -92,6 +92,10 @@ class Bench:
         self._flash = flash
         self._settings = settings
 
+    def with_settings(self, settings: dict[str, Any]) -> "Bench":
+        """The same with some settings beside its own."""
+        return Bench(self.build, self._flash, self._settings | settings)
+
     def measure(self, modules: Sequence[str]) -> Figures:
         """All figures of the build; `modules` as modules_in_order() has them."""
         figures = Figures(modules=self.modules(modules))
@@ -102,8 +106,7 @@ class Bench:
             figures.peak[case.name] = total - figures.in_use[START.name]
         if figures.smallest_heap[TOOLS.name] <= CHIP_KILOBYTES:
             figures.after_tools = self.talk(TOOLS, CHIP_KILOBYTES)
-            resting = Bench(self.build, self._flash, self._settings | REST_SETTINGS)
-            figures.at_rest = resting.talk(TOOLS, CHIP_KILOBYTES, REST_SECONDS)
+            figures.at_rest = self.with_settings(REST_SETTINGS).talk(TOOLS, CHIP_KILOBYTES, REST_SECONDS)
         return figures
 
     def modules(self, names: Sequence[str]) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from heap_bench import CASES, CHIP_KILOBYTES, NAMES, REST_SECONDS, Figures
+from heap_uses import USES, UseFigures
 
 _TITLE, _FIGURE = 36, 9
 
@@ -12,7 +13,7 @@ def tables(builds: dict[str, Figures]) -> str:
     all_figures = list(builds.values())
 
     def head(title: str) -> str:
-        return f"\n{title:{_TITLE}}" + "".join(f"{name:>{_FIGURE}}" for name in builds)
+        return _head(title, builds)
 
     lines = []
     for is_at_start, title in ((True, "bytes of modules loaded at start"), (False, "of those loaded when needed")):
@@ -35,6 +36,26 @@ def tables(builds: dict[str, Figures]) -> str:
         for name in ("used", "free", "largest_block"):
             lines.append(_row(name, ((getattr(figures, kind) or {}).get(name) for figures in all_figures)))
     return "\n".join(lines).lstrip()
+
+
+def use_tables(builds: dict[str, UseFigures], packages: dict[str, int]) -> str:
+    """What hands and senses take where they are used, and the bytes of their packages."""
+    lines = []
+    for title, kind in (
+        ("bytes in use after the start with", "at_start"),
+        ("bytes in use after a turn with", "in_use"),
+        ("smallest heap of a turn, KB, with", "smallest_heap"),
+    ):
+        lines.append(_head(title, builds))
+        names = [use.case.name for use in USES]
+        lines += [_row(name, (getattr(figures, kind)[name] for figures in builds.values())) for name in names]
+    lines.append(f"\n{'bytes of .mpy':{_TITLE}}")
+    lines += [_row(name, (size,)) for name, size in packages.items()]
+    return "\n".join(lines).lstrip()
+
+
+def _head(title: str, builds: Iterable[str]) -> str:
+    return f"\n{title:{_TITLE}}" + "".join(f"{name:>{_FIGURE}}" for name in builds)
 
 
 def _modules(figures: Figures, is_at_start: bool) -> list[str]:

@@ -30,9 +30,10 @@ class Answerer(_Parts):
         offline = None if self.model else self.make_offline()
         is_said = getattr(origin, "is_said", True)
         turn = Turn(caller, self._keep_message(caller, content, offline, origin), content if is_said else "")
-        if self.toolbox and is_said:
-            self.toolbox.begin_turn(turn)
+        notice = self.toolbox.begin_turn(turn) if self.toolbox and is_said else ""
         await sink.taken(turn.id)
+        if notice:
+            await sink.notice(notice)
         # To look at the keyboard between the flash's work for the message and the search for its answer.
         await sleep_ms(0)
         reminders = await self._remind(caller, content, sink)

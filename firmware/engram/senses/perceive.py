@@ -27,19 +27,19 @@ def perceive(clock, journal, records, caption: str, kind: str, at: int, media: s
     if not is_text or not is_printable_ascii(media) or "]" in media:
         raise ArgumentError("media", "must be a reference of at most %d printable ASCII characters." % _MEDIA_CHARS)
     shown = " ".join(printable(caption).split())
-    moment, is_known = at or clock.now(), clock.known
+    moment, is_known = min(at, clock.now()) or clock.now(), clock.known
     if kind == "event":
         marks = [mark for mark in (clock.minute(moment) if is_known else "", media) if mark]
         return _keep_event(clock, moment, records, shown + (" (%s)" % ", ".join(marks) if marks else ""))
-    is_now = not is_known or -_NOW <= clock.now() - moment <= _NOW
+    is_now = not is_known or clock.now() - moment <= _NOW
     marks = [kind, "" if is_now else clock.minute(moment), media]
     said = "[%s] %s" % (", ".join([mark for mark in marks if mark]), shown)
-    return "t%d" % journal.add(OWNER, "user", OWNER.principal, said)
+    return "t%d" % journal.add(OWNER, "user", OWNER.principal, said, at=moment)
 
 
 def _keep_event(clock, moment: int, records, content: str) -> str:
     """Keep a memory of an event; not compared with others, which only look alike."""
     values = {"content": content, "tags": ["event"], "type": "event", "source": SOURCE}
     checked = {name: fields.check(name, value, records.limit) for name, value in values.items()}
-    checked.update({"scope": own_scope(OWNER), "created": min(moment, clock.now())})
+    checked.update({"scope": own_scope(OWNER), "created": moment})
     return records.keep((Draft("", checked, [], "", 0),))[0]

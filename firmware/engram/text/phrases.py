@@ -38,7 +38,7 @@ _SHORT_FORMS = const("dr|mr|mrs|ms|st|jr|prof|mt|vs")
 # Traditional characters of the words above, each before its simplified form.
 _TRADITIONAL = (
     "記记請请別别歡欢錄录煩烦幫帮嗎吗這这關关對对後后討讨厭厌麼么誰谁個个還还順顺說说當当時时談谈講讲問问會会"
-    "話话們们論论讓让"
+    "話话們们論论讓让訴诉於于"
 ).encode()
 
 

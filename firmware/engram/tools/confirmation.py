@@ -5,9 +5,11 @@ the yes back or ask for another thing: the person is asked once more.
 """
 
 from engram import text
-from engram.compat import const
+from engram.compat import const, ticks_diff, ticks_ms
 
 _CALLERS = const(8)  # for whom a call waits at once
+_WAIT_MS = const(600_000)  # for a yes: one that comes later may be of another question
+_EXPIRED = const("%s did not run: that question has expired: ask again.")
 _LONGEST = const(80)  # characters: a longer message says more than yes
 
 _YES = const(
@@ -54,13 +56,15 @@ def _is_wide_yes(said: str) -> bool:
 class _Waiting:
     """A call that waits."""
 
-    def __init__(self, caller, name: str, arguments: dict, seq: int):
+    def __init__(self, caller, name: str, arguments: dict, seq: int, asked_at: int):
         self.caller = caller
         self.name = name
         self.arguments = text.dumps(arguments)  # as text: whoever has the dict may change it
         self.seq = seq
         """The turn in which it was asked; once the person said yes, the turn in which it may run."""
         self.is_confirmed = False
+        self.asked_at = asked_at
+        self.is_expired = False
 
     def is_for(self, name: str, arguments: dict) -> bool:
         """Whether it is this call."""
@@ -68,18 +72,34 @@ class _Waiting:
 
 
 class Confirmations:
-    """The calls that wait, one for each caller: the same person in the same room."""
+    """The calls that wait, one for each caller: the same person in the same room.
 
-    def __init__(self):
+    For how long goes by the counter of ticks, since the clock may not be set yet, and jump when it is.
+    """
+
+    def __init__(self, ticks=ticks_ms):
+        self._ticks_ms = ticks
         self._waiting = []
 
-    def begin_turn(self, turn) -> None:
-        """The person says something: a yes lets their call run in this turn, all else ends its wait."""
+    def tick(self) -> None:
+        """Let waits expire; at least once in some days, since the counter of ticks wraps."""
+        now = self._ticks_ms()
+        for waiting in self._waiting:
+            waiting.is_expired = waiting.is_expired or ticks_diff(now, waiting.asked_at) >= _WAIT_MS
+
+    def begin_turn(self, turn) -> str:
+        """The person says something: a yes lets their call run in this turn, all else ends its wait. A sentence if a yes comes
+        too late, or ""."""
+        self.tick()
         waiting = self._waiting_of(turn.caller)
-        if waiting and not waiting.is_confirmed and is_yes(turn.said):
+        if not waiting:
+            return ""
+        is_agreed = not waiting.is_confirmed and is_yes(turn.said)
+        if is_agreed and not waiting.is_expired:
             waiting.is_confirmed, waiting.seq = True, turn.seq
-        elif waiting:
-            self._waiting.remove(waiting)
+            return ""
+        self._waiting.remove(waiting)
+        return _EXPIRED % waiting.name if is_agreed else ""
 
     def is_confirmed(self, turn, name: str, arguments: dict) -> bool:
         """Whether this call may run, once, since the person said yes to it and to nothing else."""
@@ -92,12 +112,15 @@ class Confirmations:
     def ask(self, turn, name: str, arguments: dict) -> str:
         """Let a call wait for a yes; why it cannot wait, or ""."""
         waiting = self._waiting_of(turn.caller)
+        if waiting and waiting.is_expired:
+            self._waiting.remove(waiting)
+            waiting = None
         if waiting and not waiting.is_for(name, arguments):
             return "one question at a time: %s already waits for the person's yes." % waiting.name
         if not waiting:
             if len(self._waiting) >= _CALLERS:
                 self._waiting.pop(0)
-            self._waiting.append(_Waiting(turn.caller, name, arguments, turn.seq))
+            self._waiting.append(_Waiting(turn.caller, name, arguments, turn.seq, self._ticks_ms()))
         return ""
 
     def _waiting_of(self, caller):

@@ -8,6 +8,9 @@ except ImportError:
 from engram.compat import const
 from engram.errors import ConfigError
 
+REFUSALS = (ValueError, OSError, TypeError, RuntimeError)
+"""What a chip raises that refuses a pin; the last one if no timer is left for a PWM."""
+
 _FULL_DUTY = const(65535)
 _SIMULATED_MV = const(1000)
 
@@ -23,7 +26,7 @@ def open_driver(pin):
         return SimulatedPin(pin)
     try:
         return _DRIVERS[pin.mode](pin)
-    except (ValueError, OSError, TypeError) as error:
+    except REFUSALS as error:
         raise ConfigError(
             "pins." + pin.name, "the chip refuses pin %d as %s: %s" % (pin.number, pin.mode, error)
         ) from None

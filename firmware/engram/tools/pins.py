@@ -6,7 +6,7 @@ from engram import diag, text
 from engram.errors import ArgumentError
 from engram.tools import pin_config
 from engram.tools.own_tool import OwnTool, may_use
-from engram.tools.pin_driver import is_simulated, open_driver
+from engram.tools.pin_driver import REFUSALS, is_simulated, open_driver
 
 _OUTPUTS = ("out", "pwm")
 
@@ -38,7 +38,7 @@ class Pins:
             if pin.mode in _OUTPUTS:
                 try:
                     driver.write(pin.safe)
-                except (OSError, ValueError) as error:
+                except REFUSALS as error:
                     diag.error("pins", "%s is not safe: %s" % (pin.name, error))
 
     def for_caller(self, caller, modes=("out", "pwm", "in", "adc")) -> list:
@@ -65,7 +65,10 @@ class Pins:
         number = {"on": most, "off": 0}.get(value, value) if isinstance(value, str) else value
         if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= most:
             raise ArgumentError(pin.name, "takes on%s." % (", off or 0 to 100" if most > 1 else " or off"))
-        driver.write(number)
+        try:
+            driver.write(number)
+        except REFUSALS as error:
+            raise ArgumentError(pin.name, "cannot be set: %s." % error) from None
         diag.info("pins", "%s is set to %s" % (pin.name, number))
         return self.described(pin)
 
@@ -118,7 +121,7 @@ class Pins:
 def _read(pin, driver):
     try:
         value = driver.read()
-    except (OSError, ValueError):
+    except REFUSALS:
         return None
     if pin.mode in ("out", "in"):
         return "on" if value else "off"

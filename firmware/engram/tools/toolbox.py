@@ -65,9 +65,14 @@ class Toolbox:
         found = [tool.for_caller(caller) for tool in self._tools]
         return tuple([offer for offer in found if offer])
 
-    def begin_turn(self, turn) -> None:
-        """A person says something: what waits for their yes is confirmed by it, or no longer waits."""
-        self._confirmations.begin_turn(turn)
+    def begin_turn(self, turn) -> str:
+        """A person says something: what waits for their yes is confirmed by it, or no longer waits. A sentence if it was too
+        late, or ""."""
+        return self._confirmations.begin_turn(turn)
+
+    def tick(self) -> None:
+        """What is to be done now and then: questions expire."""
+        self._confirmations.tick()
 
     async def answer(self, call, turn):
         """(result as JSON text, a line for the person or "") of a model's call; None if no tool here has its name."""

@@ -2,7 +2,7 @@
 
     boot.py main.py       as they are: MicroPython looks for these names
     module_packs.mpy      imports the packs
-    engram/*.pack         compiled modules, a pack for each package (firmware/module_packs.py has their form)
+    engram/*.pack         compiled modules, compressed, a pack for each package (firmware/module_packs.py has their form)
     code.json             {"version", "micropython", "board", "forbidden_pins": the profile's, "files": {path: first 16
                           hexadecimal digits of its sha256}}
     config.json           settings; a seed, as the following
@@ -28,7 +28,7 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from zlib import crc32
+from zlib import DEFLATED, compressobj, crc32
 
 from engram_host import root_certificates
 from engram_host.boards import micropython_image, profile
@@ -52,6 +52,7 @@ PACKS_MODULE = "module_packs.mpy"
 WITHOUT_LINES = ("-O3",)
 """Compiles without line numbers and assertions: the modules then take a thirtieth less of the heap."""
 
+_WINDOW_BITS = 10
 _HASH_DIGITS = 16
 _AT_ONCE = 4
 
@@ -78,11 +79,17 @@ def module_packs(modules: Files) -> Files:
     for path, content in modules.items():
         package, _, inside = path.removeprefix("engram/").partition("/")
         if inside:
-            packages.setdefault(package, {})[inside] = content
+            packages.setdefault(package, {})[inside] = _compress(content)
             packages["engram"][f"{package}/"] = b""
         else:
-            packages["engram"][package] = content
+            packages["engram"][package] = _compress(content)
     return {f"engram/{package}.pack": _pack(contained) for package, contained in packages.items()}
+
+
+def _compress(module: bytes) -> bytes:
+    """A module in a quarter less of flash; with a window that the smallest heap has room for."""
+    squeezed = compressobj(9, DEFLATED, -_WINDOW_BITS)
+    return squeezed.compress(module) + squeezed.flush()
 
 
 def _pack(modules: Files) -> bytes:
@@ -91,7 +98,7 @@ def _pack(modules: Files) -> bytes:
         lines.append(f"{path} {at} {len(content)} {crc32(content):08x}\n")
         at += len(content)
     index = "".join(lines).encode("ascii")
-    head = f"engram-pack 1 {len(index)} {crc32(index):08x}\n".encode("ascii")
+    head = f"engram-pack 2 {len(index)} {crc32(index):08x}\n".encode("ascii")
     return b"".join((head, index, *(modules[path] for path in sorted(modules))))
 
 

@@ -263,6 +263,8 @@ def erase(
 
     Example: engram board erase kitchen --yes
     """
+    from engram_host.companion.media.files import MediaFiles
+
     with _companion_store(context.home) as store:
         if not yes:
             raise CommandError(
@@ -271,6 +273,7 @@ def erase(
         erased = store.erase_board(name)
         _drop_indexes(context.home, store, name)
         note_command(store, f"board erase {name}")
+        MediaFiles(context.home).sweep(store.media_files)
         remains = [*_scrubbed(store), *_REMAINS]
     if context.json:
         output.print_json({"erased": name, **asdict(erased), "remains": remains})

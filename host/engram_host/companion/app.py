@@ -46,6 +46,8 @@ from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.home_assistant.publisher import HomeAssistantPublisher, home_assistant_prefix
 from engram_host.companion.imports.service import ImportService
 from engram_host.companion.lockfile import Lease, in_url, reachable_host
+from engram_host.companion.media.service import make_media_service
+from engram_host.companion.media.upkeep import MediaUpkeep, call_each
 from engram_host.companion.memories.service import make_memory_services
 from engram_host.companion.metrics import Metrics, last_backup
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
@@ -72,6 +74,7 @@ from engram_host.companion.settings import (
     retention_limits,
     store_url,
 )
+from engram_host.companion.settings_reader import without_login
 from engram_host.companion.store import CompanionStore, open_store
 from engram_host.companion.supervisor import Supervisor
 
@@ -122,7 +125,10 @@ class CompanionApp:
         self.metrics = metrics
         self.supervisor = supervisor
         self.connections = connections
-        self.replication = Replication(store, embedding.wake, supervisor, metrics, line_quota(settings.store))
+        self.media = make_media_service(store, settings)
+        self._media_upkeep = MediaUpkeep(store, self.media, settings.chat.waiting_days, supervisor)
+        taken = call_each(embedding.wake, self._media_upkeep.wake)
+        self.replication = Replication(store, taken, supervisor, metrics, line_quota(settings.store))
         self.expiry = ExpirySweep(store, retention_limits(settings.store), supervisor)
         self.checking = StoreCheck(store, supervisor)
         self.folders = FolderService(store, settings.folders, settings.home, supervisor, embedding.wake)
@@ -153,11 +159,11 @@ class CompanionApp:
         pushes = DoorPushes(store, self.conversations, self.people)
         self.door = MqttDoor(self.conversations, self.people, pushes, supervisor) if settings.chat.mqtt else None
         engine = EngineSettings(settings.chat, lambda bridge: self.bridges.boards_of(bridge))
-        self.bridge_engine = BridgeEngine(store, self.conversations, self.people, engine, supervisor)
+        self.bridge_engine = BridgeEngine(store, self.conversations, self.people, engine, supervisor, self.media)
         self.bridges = BridgeRunner(
             settings.home, settings.bridges, secrets, self.bridge_engine, supervisor, metrics.count_bridge
         )
-        self.personal = PersonalMemory(store, self.search, self.memories, self.bridges)
+        self.personal = PersonalMemory(store, self.search, self.memories, self.media, self.readings, self.bridges)
         self.broker: EmbeddedBroker | None = None
         self.mqtt_client: MqttClient | None = None
         self._reloading = asyncio.Lock()
@@ -230,7 +236,8 @@ class CompanionApp:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
             parts = self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication
-            parts = *parts, self.conversations, self.memories.changes, self.imports, self.index_files
+            parts = *parts, self.conversations, self.memories.changes, self.imports
+            parts = *parts, self._media_upkeep, self.index_files
             for part in (*parts, self.alerts, self.bridge_engine, self.bridges):
                 part.start()
                 stack.push_async_callback(part.stop)
@@ -318,7 +325,7 @@ class RunningCompanion:
     def addresses(self) -> dict[str, str]:
         """Where it listens: `http`, and `mqtt` if it has a broker inside."""
         broker = self.app.broker
-        return {"http": self.web.url, "mqtt": broker.url if broker else _without_login(self.app.settings.mqtt.url)}
+        return {"http": self.web.url, "mqtt": broker.url if broker else without_login(self.app.settings.mqtt.url)}
 
     def page_address(self) -> str:
         """The address of the page; where tokens are asked for with a link's code, good once on this computer. Blocks some ms.
@@ -355,12 +362,6 @@ def _web_app(app: CompanionApp) -> FastAPI:
     """The API and the page of a companion."""
     page = Page(app.access)
     return make_app(app, make_page_routers(page, app), functools.partial(make_refusal, page))
-
-
-def _without_login(url: str) -> str:
-    """A URL without the name and the password that may stand in it."""
-    scheme, mark, rest = url.partition("://")
-    return scheme + mark + rest.rpartition("@")[2]
 
 
 @contextlib.asynccontextmanager

@@ -19,7 +19,7 @@ from engram_host.companion.bridge_settings import (
 from engram_host.companion.errors import SettingError
 from engram_host.companion.folder_settings import FoldersSettings
 from engram_host.companion.settings_reader import read_file, read_section, secrets_in, setting
-from engram_host.companion.types import ConversationLimits, LineQuota, RetentionLimits
+from engram_host.companion.types import ConversationLimits, LineQuota, MediaLimits, RetentionLimits
 
 
 @dataclass(frozen=True)
@@ -134,6 +134,32 @@ class AlertSettings:
     pushes: bool = setting(True, "ENGRAM_ALERTS_PUSHES")
     cooldown_minutes: int = setting(60, "ENGRAM_ALERTS_COOLDOWN_MINUTES", low=1, high=10080)
     keyring: bool = setting(False, "ENGRAM_ALERTS_KEYRING")
+
+
+MEDIA_TABLE = "media"
+MEDIA_TYPES = (
+    *("image/jpeg", "image/png", "image/gif", "image/webp"),
+    *("audio/ogg", "audio/mpeg", "audio/mp4", "audio/wav", "audio/flac"),
+)
+"""Those whose bytes say what they are; none of them runs anything in a browser."""
+
+
+@dataclass(frozen=True)
+class MediaSettings:
+    """How much is kept of photos and sounds: of one, and of all of one board. SettingError if two do not fit each other."""
+
+    megabytes: int = setting(8, "ENGRAM_MEDIA_MEGABYTES", low=1, high=64)
+    board_megabytes: int = setting(256, "ENGRAM_MEDIA_BOARD_MEGABYTES", low=1, high=1 << 20)
+    board_count: int = setting(2000, "ENGRAM_MEDIA_BOARD_COUNT", low=0, high=1000000)
+    types: str = setting(" ".join(MEDIA_TYPES), "ENGRAM_MEDIA_TYPES", high=500)
+
+    def __post_init__(self) -> None:
+        if self.board_megabytes < self.megabytes:
+            problem = f"must be at least {MEDIA_TABLE}.megabytes ({self.megabytes}): one photo would not fit."
+            raise SettingError(f"{MEDIA_TABLE}.board_megabytes", problem)
+        named = self.types.split()
+        if not named or not set(named) <= set(MEDIA_TYPES):
+            raise SettingError(f"{MEDIA_TABLE}.types", f"names some of {', '.join(MEDIA_TYPES)}, with spaces between.")
 
 
 # --- embedding
@@ -269,6 +295,7 @@ class Settings:
     chat: ChatSettings
     people: PeopleSettings
     alerts: AlertSettings
+    media: MediaSettings
     bridges: tuple[BridgeSettings, ...]
 
     def __post_init__(self) -> None:
@@ -292,6 +319,7 @@ _KINDS: dict[str, type] = {
     "chat": ChatSettings,
     PEOPLE_TABLE: PeopleSettings,
     "alerts": AlertSettings,
+    MEDIA_TABLE: MediaSettings,
 }
 
 
@@ -328,6 +356,12 @@ def retention_limits(settings: StoreSettings) -> RetentionLimits:
     """How long is kept what no board has any more."""
     readings = settings.reading_days, settings.reading_megabytes << 20
     return RetentionLimits(settings.former_days, settings.former_megabytes << 20, settings.turn_days, *readings)
+
+
+def media_limits(settings: MediaSettings) -> MediaLimits:
+    """How much is kept of photos and sounds."""
+    each, board = settings.megabytes << 20, settings.board_megabytes << 20
+    return MediaLimits(each, board, settings.board_count, frozenset(settings.types.split()))
 
 
 def conversation_limits(settings: ChatSettings) -> ConversationLimits:

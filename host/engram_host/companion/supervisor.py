@@ -47,6 +47,7 @@ TASKS = (
     "http",
     "imports",
     "index-files",
+    "media",
     "merges",
     "mqtt",
     "replication",

@@ -265,6 +265,7 @@ def test_an_answer_that_starts_again_in_another_way_takes_the_place_of_the_first
             board = Scripted(house)
             board.begin(1, "One.\n\nTwo.\n\nThr")
             await house.wait_for("Two.")
+            await house.wait_until_known()
             if is_killed:
                 await house.kill()
                 board.begin(2, "Another.\n\nAnd on.", is_end=True)

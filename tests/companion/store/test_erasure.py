@@ -14,11 +14,12 @@ from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.database import bundled_migrations
+from engram_host.companion.store.media.table import StoredMedia, media_id
 from engram_host.companion.store.removal import OF_DEVICE
 from engram_host.companion.store.replica import NO_QUOTA
 from engram_host.companion.store.senses.types import Listed, ReadingBlock, Row, SenseList, ToldEvent
 from engram_host.companion.store.sqlite import SqliteDatabase
-from engram_host.companion.types import GatewayUse, Sender, SeqRange
+from engram_host.companion.types import GatewayUse, MediaLimits, Sender, SeqRange
 from engram_host.companion.vector_types import Identity, StoredVector
 from noting_board import NotingBoard
 from plain_board import PlainBoard
@@ -73,6 +74,8 @@ def with_everything(store: CompanionStore, name: str, secret: bytes) -> PlainBoa
     store.put(f"embedding.jobs.{name}.{IDENTITY}", "{}")
     store.add_token(tokens.stored_token(name, tokens.new_token()))
     perceive(store, board, secret.decode())
+    photo = StoredMedia(name, media_id(name, "all"), "0" * 64, "image/png", 9, "all", 1)
+    store.keep_media(photo, MediaLimits(9, 99, 9, frozenset()))
     store.begin_call(1, name, 5, {"device": GatewayUse(0, 0), "all": GatewayUse(0, 0)})
     return board
 
@@ -127,6 +130,7 @@ def test_an_erased_board_leaves_no_row_and_others_keep_theirs(store: CompanionSt
         "sense_blocks",
         "sense_parts",
         "sense_events",
+        "media",
     }
     before = rows_of(store, "kitchen-2")
     contents = store.erase_board("kitchen")

@@ -33,6 +33,18 @@ def test_what_was_perceived_earlier_says_when():
     assert board.find("cat", OWNER)[0].text == "[sound] a cat purrs"
 
 
+def test_what_was_perceived_earlier_is_a_turn_of_its_own_time_in_a_session_of_today():
+    board = Board().serve()
+    _perceive(board, "a dog barks", "sound", 0, "")
+    for at, kept in ((NOW - 7200, NOW - 7200), (NOW + 600, board.clock.now())):
+        seq = _perceive(board, "a cat purrs", "sound", at, "")
+        assert board.journal.get(seq, OWNER)[0]["at"] == kept
+    (session,) = board.journal.sessions(OWNER)
+    assert session.at == board.clock.now()
+    board.restart()
+    assert board.journal.sessions(OWNER)[0].at == session.at
+
+
 def test_an_event_is_a_memory_of_the_owners_even_if_it_repeats():
     board = Board().serve()
     ids = [_perceive(board, "the bell rang", "event", NOW + minute * 60, "") for minute in range(2)]

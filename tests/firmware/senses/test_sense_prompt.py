@@ -8,6 +8,7 @@ from engram import text
 from engram.lazy import unload
 from engram.llm.types import Call
 from engram.memory.access import OWNER, Caller
+from engram.senses.perceive import perceive
 from perceiving import NOW, house
 from turns import say
 
@@ -119,6 +120,15 @@ async def test_the_same_without_a_model():
     _, ear = await say(board, "how cold was it outside when Anna called?")
     assert "Anna called about the piano" in ear.heard
     assert ear.heard.split("\n")[-1] == "- at t3 (2026-09-22 12:00): outside 10.7 °C, 10.5 to 10.9 in that hour"
+
+
+async def test_what_a_microphone_perceived_earlier_gets_the_readings_of_then():
+    board = house("It was 10.5 °C outside.")
+    perceive(board.clock, board.journal, board.records, "Anna called", "sound", NOW - 86400 + 9000, "")
+    board.journal.begin(OWNER)
+    await say(board, "how cold was it outside when Anna called?")
+    last = board.model.requests[0][-1]
+    assert "- at t3 (2026-09-22 12:00): outside 10.7 °C, 10.5 to 10.9 in that hour" in last
 
 
 async def test_a_question_for_something_else_gets_no_readings_of_that_time():

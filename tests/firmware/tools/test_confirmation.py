@@ -206,6 +206,72 @@ def test_words_that_are_not_the_persons_own_confirm_nothing():
     assert not confirmations.is_confirmed(turn, "open", {})
 
 
+MINUTE = 60_000
+
+
+class _Ticks:
+    """The counter of milliseconds, which wraps."""
+
+    def __init__(self):
+        self.ms = (1 << 30) - 5 * MINUTE
+
+    def __call__(self):
+        return self.ms % (1 << 30)
+
+
+def _asked_before(minutes):
+    ticks = _Ticks()
+    confirmations = Confirmations(ticks)
+    confirmations.ask(Turn(OWNER, 1, "open it"), "open", {})
+    for _ in range(minutes // 1440):
+        ticks.ms += 1440 * MINUTE
+        confirmations.tick()
+    ticks.ms += minutes % 1440 * MINUTE
+    return confirmations
+
+
+def test_a_yes_within_ten_minutes_counts():
+    for minutes in (0, 9):
+        confirmations = _asked_before(minutes)
+        assert confirmations.begin_turn(turn := Turn(OWNER, 2, "yes")) == ""
+        assert confirmations.is_confirmed(turn, "open", {})
+
+
+def test_a_later_yes_runs_nothing_and_is_answered_whatever_the_counter_says():
+    days = 1440
+    # After 12.4 days the counter of ticks is where it was.
+    for minutes in (10, 60, 3 * days, 7 * days, 12 * days, 12 * days + 617, 12 * days + 620, 40 * days):
+        confirmations = _asked_before(minutes)
+        told = confirmations.begin_turn(turn := Turn(OWNER, 2, "yes"))
+        assert told == "open did not run: that question has expired: ask again.", minutes
+        assert not confirmations.is_confirmed(turn, "open", {})
+        assert confirmations.begin_turn(turn := Turn(OWNER, 3, "yes")) == ""
+        assert not confirmations.is_confirmed(turn, "open", {})
+
+
+def test_all_else_that_is_said_later_hears_nothing_of_it():
+    for said in ("no", "yes?", "what is the time"):
+        assert _asked_before(20).begin_turn(Turn(OWNER, 2, said)) == ""
+
+
+def test_what_was_asked_again_after_it_expired_waits_as_long():
+    confirmations = _asked_before(11)
+    confirmations.tick()
+    assert confirmations.ask(Turn(OWNER, 2), "open", {}) == ""
+    assert confirmations.begin_turn(turn := Turn(OWNER, 3, "yes")) == ""
+    assert confirmations.is_confirmed(turn, "open", {})
+
+
+def test_a_turn_of_more_than_ten_minutes_runs_what_was_confirmed_at_its_start():
+    ticks = _Ticks()
+    confirmations = Confirmations(ticks)
+    confirmations.ask(Turn(OWNER, 1, "open it"), "open", {})
+    turn = _says(confirmations, "yes")
+    ticks.ms += 11 * MINUTE
+    confirmations.tick()
+    assert confirmations.is_confirmed(turn, "open", {})
+
+
 def test_one_call_waits_at_a_time():
     confirmations = _asked()
     turn = Turn(OWNER, 1, "")

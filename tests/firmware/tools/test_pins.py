@@ -9,7 +9,7 @@ fakes.install()
 from board import Board, error_of, lines_of  # noqa: E402
 from engram.agent.agent import Turn  # noqa: E402
 from engram.build_tools import add_pins  # noqa: E402
-from engram.errors import ConfigError  # noqa: E402
+from engram.errors import ArgumentError, ConfigError  # noqa: E402
 from engram.llm.types import Call  # noqa: E402
 from engram.memory.access import OWNER, Caller  # noqa: E402
 from engram.status import find_status  # noqa: E402
@@ -117,7 +117,8 @@ async def test_a_wrong_value_and_an_input_are_refused():
 
 
 def test_a_pin_that_the_chip_refuses_is_named():
-    for entry in ({"pin": 22, "mode": "out"}, {"pin": 34, "mode": "adc"}):
+    no_timer = {"pin": 18, "mode": "pwm", "freq": machine.NO_TIMER_HZ}
+    for entry in ({"pin": 22, "mode": "out"}, {"pin": 34, "mode": "adc"}, no_timer):
         with raises(ConfigError) as caught:
             _board({"lamp": entry})
         assert "config: pins.lamp: the chip refuses pin %d" % entry["pin"] in str(caught.error)
@@ -239,12 +240,27 @@ def test_an_output_that_refuses_its_safe_state_leaves_the_others_safe():
     other = "bell" if first == "lamp" else "lamp"
     list(board.pins.command(OWNER, other + " on"))
 
+    for error in (OSError(5), RuntimeError("no timer")):
+
+        def refuse(_, error=error):
+            raise error
+
+        list(board.pins.command(OWNER, other + " on"))
+        driver.write = refuse
+        board.pins.make_safe()
+        assert board.pins.values((other,)) == {other: "off"}
+
+
+def test_an_output_that_cannot_be_set_is_said_to_whom_sets_it():
+    board = _board()
+
     def refuse(_):
         raise OSError(5)
 
-    driver.write = refuse
-    board.pins.make_safe()
-    assert board.pins.values((other,)) == {other: "off"}
+    board.pins._pins[0][1].write = refuse
+    with raises(ArgumentError) as caught:
+        list(board.pins.command(OWNER, board.pins._pins[0][0].name + " on"))
+    assert "cannot be set: " in str(caught.error)
 
 
 def test_a_board_without_pins_loads_nothing_of_them():

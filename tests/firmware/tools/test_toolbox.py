@@ -3,13 +3,17 @@
 import asyncio
 import json
 
-from board import Board
+from board import NOW, Board, Script
 from engram.agent.agent import Turn
+from engram.app import App
+from engram.clock import Clock
+from engram.compat import ticks_ms
 from engram.errors import ArgumentError
 from engram.llm.types import Call
 from engram.memory.access import OWNER, Caller
 from engram.tools.own_tool import OwnTool
-from support import let_others_run, raises
+from support import folder, let_others_run, raises
+from turns import say
 
 ANN = Caller("ann", "chat", False, "")
 GROUP = Caller("owner", "club", True, "")
@@ -342,6 +346,42 @@ async def test_a_tool_with_confirm_runs_only_after_the_persons_own_yes():
     assert ran == ["back"]
     assert "needs" in (await toolbox.answer(Call("c", "open_door", '{"door":"back"}'), turn))[0]
     assert ran == ["back"]
+
+
+async def test_a_clock_that_is_not_set_or_jumps_lets_no_question_expire():
+    for now, later in ((0, 0), (0, NOW), (NOW, NOW + 5 * 365 * 86400), (NOW, NOW - 5 * 365 * 86400), (NOW, 0)):
+        board = Board().serve()
+        toolbox = board.find_toolbox()
+        toolbox.add(OwnTool("water", "Water the plants.", {}, lambda: "wet", confirm=True))
+        board.now = now
+        assert "needs" in (await toolbox.answer(Call("c", "water", "{}"), _asked(toolbox, "water them", 1)))[0]
+        board.now = later
+        toolbox.tick()
+        assert "wet" in (await toolbox.answer(Call("c", "water", "{}"), _asked(toolbox, "yes", 2)))[0]
+
+
+async def test_the_app_looks_at_what_waits_while_nobody_speaks():
+    app = App(folder(), clock=Clock(0, lambda: NOW))
+    toolbox = app.board.find_toolbox()
+    toolbox.add(OwnTool("water", "Water the plants.", {}, lambda: 1, confirm=True))
+    assert "needs" in (await toolbox.answer(Call("c", "water", "{}"), _asked(toolbox, "water them", 1)))[0]
+    at = ticks_ms()
+    for days in range(13):  # the counter of ticks wraps after 12.4
+        toolbox._confirmations._ticks_ms = lambda days=days: (at + days * 86_400_000) % (1 << 30)
+        await app._work()
+    toolbox._confirmations._ticks_ms = lambda: at
+    assert "has expired" in toolbox.begin_turn(Turn(OWNER, 2, "yes"))
+
+
+async def test_the_person_reads_that_a_question_has_expired():
+    ran = []
+    board = Board().serve(Script(Call("c", "water", "{}"), "Shall I?", "Done."))
+    toolbox = board.find_toolbox()
+    toolbox.add(OwnTool("water", "Water the plants.", {}, lambda: ran.append(1), confirm=True))
+    await say(board, "water them")
+    toolbox._confirmations._ticks_ms = lambda: (ticks_ms() + 600_000) % (1 << 30)
+    _, ear = await say(board, "yes")
+    assert "water did not run: that question has expired: ask again." in ear.notices and ran == []
 
 
 async def test_arguments_that_cannot_be_shown_whole_are_not_asked_for():

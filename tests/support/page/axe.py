@@ -1,5 +1,6 @@
 """axe-core looks at the view that a tab shows, and says what somebody could not see, hear or reach in it."""
 
+import json
 from importlib import resources
 from typing import Any
 
@@ -23,9 +24,10 @@ def find_serious_barriers(tab: Tab) -> list[str]:
 
 def find_barriers(tab: Tab) -> list[str]:
     """What axe finds in a view into which it was put: a line each with rule, impact, and where."""
-    options = {"runOnly": {"type": "tag", "values": _STANDARDS}, "resultTypes": ["violations"]}
+    # Without a preload axe asks for no file again. It needs their text for rules only that are not among these.
+    options = {"runOnly": {"type": "tag", "values": _STANDARDS}, "resultTypes": ["violations"], "preload": False}
     found: list[dict[str, Any]] = tab.run(
-        f"axe.run(document, {options!r}).then(({{violations}}) => violations.map((each) => "
+        f"axe.run(document, {json.dumps(options)}).then(({{violations}}) => violations.map((each) => "
         "({id: each.id, impact: each.impact, help: each.help, "
         "at: each.nodes.slice(0, 5).map((node) => node.html.slice(0, 160))})))"
     )

@@ -107,18 +107,19 @@ class Journal(LogEntries):
         mid: str = "",
         answers: int = 0,
         to: str = "",
+        at: int = 0,
     ) -> int:
         """Append a turn to the session of the caller's room, begun if there is none; the turn's seq.
 
         It is on flash when this returns. When the flash is full, the journal's oldest segments make room. `caption` is what
         a picture that came with the turn shows, `mid` its network's id, `answers` the seq of the turn that it replies to,
-        `to` the room to which the board says it by itself.
+        `to` the room to which the board says it by itself, `at` when it was, 0 for now.
         """
         fitting = _fitting(content, role)
         sid = self.current(caller)
         lines = [] if sid else self._beginning(caller, "")
         turn = self._turn(caller, sid or "s%d" % self.entries.next_seq)
-        turn += [("role", role), ("who", _cut_to(who, _WHO_BYTES)), ("text", fitting), ("at", self._clock.now())]
+        turn += [("role", role), ("who", _cut_to(who, _WHO_BYTES)), ("text", fitting), ("at", at or self._clock.now())]
         if caller.workspace and not caller.group:
             turn.append(("workspace", caller.workspace))
         if caption:

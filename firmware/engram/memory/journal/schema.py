@@ -101,7 +101,9 @@ class TurnSchema:
         if head is not None:
             place = line.get("n", head.turns)
             first = head.first if place else seq
-            self.heads[sid] = SessionHead(head.sid, seq, place + 1, line["at"], head.title, head.scope, first)
+            # A turn may be of earlier: what a camera perceived.
+            at = max(line["at"], min(head.at, self._clock.now()))
+            self.heads[sid] = SessionHead(head.sid, seq, place + 1, at, head.title, head.scope, first)
 
     def _first_to_go(self, scope: str) -> str:
         """The session that gives way to a new one: of who has the most, so that one who begins many takes none of others."""

@@ -4,6 +4,7 @@ from engram.clock import day_number
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import access
+from engram.senses import history  # noqa: F401 first: an import within an import takes more of the stack
 from engram.senses.answers.sentences import Sentences
 from engram.senses.answers.summary import first_day, latest, summarize
 from engram.senses.answers.times import day_span

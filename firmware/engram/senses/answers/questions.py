@@ -7,6 +7,7 @@ A question is answered if all its words are of senses, of what they measure and 
 from collections import namedtuple
 
 from engram.compat import const
+from engram.senses import history  # noqa: F401 first: an import within an import takes more of the stack
 from engram.senses.answers import words
 from engram.senses.answers.recalled import about_of
 from engram.senses.answers.sentences import Sentences

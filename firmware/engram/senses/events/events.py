@@ -125,6 +125,10 @@ class Events:
         except StoreError as error:
             diag.warning("senses", "%s is not on flash: %s" % (fields["id"], error))
 
+    def is_shared(self, sense) -> bool:
+        """Whether everybody may see a sense."""
+        return self._scope_of(sense) == access.ALL
+
     def _is_seen(self, fields: dict, sense) -> bool:
         """Whether whoever set the limit of an event may see its sense: it may be shared no more."""
         caller = self._to_tell(fields) if fields.get("by") else None

@@ -11,8 +11,9 @@ from engram.compat import const
 from engram.text.phrases import past, past_several, sentence_end, simplified, skip, split_phrases, statement, unmarked
 from engram.text.utf8 import encode
 
-LimitRequest = namedtuple("LimitRequest", "sense side digits minutes")
-""""low" or "high" of a sense as it was named, "" for "it"; the number as a text of ASCII digits; for how many minutes."""
+LimitRequest = namedtuple("LimitRequest", "sense side digits minutes units")
+""""low" or "high" of a sense as it was named, "" for "it"; the number as a text of ASCII digits; for how many minutes; one of
+_UNITS, "" if no unit was said."""
 
 _LONGEST = const(400)  # bytes of a sentence that is looked at
 
@@ -22,31 +23,49 @@ _COURTESY = const(
 )
 _TELL = const("tell me|let me know|warn me|notify me|alert me|inform me|message me|remind me")
 _WHEN = const("as soon as|whenever|when|if|once|in case")
-_LOW = const(
-    " falls below| drops below| goes below| gets below| sinks below| is below| is lower than| is less than| is under|"
-    " falls under| drops under| goes under| is colder than| gets colder than| gets lower than"
+_LOW = const(" below| under| lower than| less than| colder than| cooler than")
+_HIGH = const(" above| over| higher than| more than| greater than| warmer than| hotter than| exceeds")
+_VERBS = const(
+    " is| gets| goes| falls| drops| sinks| rises| climbs| becomes| has been| ever|'s|’s|"
+    "什么时候|的时候|如果|要是|一旦|降到|到|是|在|的"
 )
-_HIGH = const(
-    " rises above| goes above| gets above| climbs above| is above| is higher than| is more than| is over| goes over|"
-    " rises over| exceeds| is greater than| is warmer than| gets warmer than| is hotter than| gets hotter than"
-    "| gets higher than"
-)
+"""What stands between a name and one of these."""
 _IT = const("|it|that|this|它|这|那")
 _ARTICLES = const("the|my|our|temperature of the|temperature in the|humidity in the|humidity of the")
-_UNITS = const(
-    "degrees celsius|degree celsius|degrees fahrenheit|degrees|degree|percent|per cent|%|°c|°f|°|c|watts|watt|w|volts|volt|v|"
-    "mv|dbm|hpa|kb|lux|ppm|摄氏度|度|百分之|％|瓦|伏|℃"
+_IN = const("in the|in my|in our|in|at the")
+_UNITS = (
+    "degrees celsius|degree celsius|degrees c|celsius|°c|c|摄氏度|℃",
+    "degrees fahrenheit|degree fahrenheit|degrees f|fahrenheit|°f|f|华氏度|℉",
+    "degrees|degree|度|°|°c|°f|c|f|k",
+    "percent|per cent|%rh|%|％",
+    "volts|volt|v|伏特|伏",
+    "millivolts|mv|毫伏",
+    "watts|watt|w|瓦特|瓦",
+    "dbm",
+    "hpa|mbar|百帕",
+    "kb",
+    "lux|lx|勒克斯",
+    "ppm",
 )
-_FOR = const("for more than|for at least|for longer than|for")
-_MINUTES = const("minutes|minute|min")
-_HOURS = const("hours|hour|h")
+"""Each: how one unit is said, and how senses write it."""
+_PERCENT = const(3)
+_FOR = const("for more than|for at least|for longer than|for|持续|超过")
+_MINUTES = const("minutes|minute|min|分钟")
+_HOURS = const("hours|hour|h|个小时|小时")
 
 _TELL_IN_CHINESE = const("告诉我|通知我|提醒我|提醒一下我|跟我说|说一声|报警")
 _BEFORE_TELL = const("请|就|时|的时候|的话|，|,|马上|立刻|立即|要")
 _WHEN_IN_CHINESE = const("如果|要是|假如|一旦|只要|当|等")
-_LOW_IN_CHINESE = const("低于|小于|少于|不到|降到")
+_LOW_IN_CHINESE = const("低于|小于|少于|不到|跌破|降到")
 _HIGH_IN_CHINESE = const("高于|大于|超过|多于|升到")
-_DIGITS_IN_CHINESE = "零一二三四五六七八九"
+_BELOW_ZERO = "零下"
+_PERCENT_IN_CHINESE = "百分之"
+_DIGITS_IN_CHINESE = "零一二三四五六七八九〇１２３４５６７８９０一两"
+_ONES = (
+    "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|"
+    "eighteen|nineteen"
+)
+_TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
 
 
 def may_be(said: str) -> bool:
@@ -97,65 +116,98 @@ def _in_english(plain: bytes, begin: int, end: int):
             at = plain.find(phrase + b" ", begin, end)
             if at < 0:
                 continue
-            after, digits = _number(plain, at + len(phrase) + 1, end)
-            minutes, after = _lasting(plain, _past_unit(plain, after, end), end)
-            if not digits or after < end:
-                return None
-            begin = past_several(_ARTICLES, plain, begin)
-            return LimitRequest(_named(plain[begin:at]), side, digits, minutes)
+            digits, after, units, minutes = _limit(plain, at + len(phrase) + 1, end)
+            name = _named(plain[past_several(_ARTICLES, plain, begin) : at])
+            place = -1 if name else past(_IN, plain, after)
+            if place >= 0:
+                name, after = _named(plain[place:end]), end
+            return LimitRequest(name, side, digits, minutes, units) if digits and after >= end else None
     return None
 
 
 def _named(name: bytes) -> str:
-    name = unmarked(name).strip()
+    name = unmarked(name[: _without(_VERBS, name, 0, len(name))]).strip()
     return "" if name in split_phrases(_IT) else name.decode()
 
 
-def _number(plain: bytes, at: int, end: int) -> tuple:
+def _limit(plain: bytes, at: int, end: int) -> tuple:
+    """(number as a text, where it ends, units, minutes) of "5 degrees for 10 minutes"; "" for no number."""
+    plain = plain[:end]
+    is_percent = plain.startswith(_PERCENT_IN_CHINESE.encode(), at)
+    at, digits = _number(plain, at + 9 if is_percent else at)
+    units, at = _UNITS[_PERCENT] if is_percent else "", skip(plain, at)
+    for each in () if is_percent else _UNITS:
+        after = past(each, plain, at)
+        if after >= 0:
+            units, at = each, after
+            break
+    minutes, at = _lasting(plain, at)
+    return digits, at, units, minutes
+
+
+def _number(plain: bytes, at: int) -> tuple:
     """(where a number ends, the number as a text), "" if there is none."""
     sign = ""
-    for word in (b"minus ", b"-", "零下".encode(), "负".encode()):
+    for word in (b"minus ", b"-", "−".encode(), _BELOW_ZERO.encode(), "负".encode()):
         if plain.startswith(word, at):
             sign, at = "-", at + len(word)
             break
     begin = at
-    while at < end and (0x30 <= plain[at] <= 0x39 or (plain[at] == 0x2E and at > begin)):
+    while at < len(plain) and (0x30 <= plain[at] <= 0x39 or (plain[at] == 0x2E and at > begin)):
         at += 1
     digits = plain[begin:at].decode()
     if not digits:
-        at, digits = _number_in_chinese(plain, at, end)
+        at, digits = _number_in_chinese(plain, at) if plain[at : at + 1] > b"~" else _number_in_words(plain, at)
     return at, sign + digits if digits and digits.count(".") < 2 and digits[-1] != "." else ""
 
 
-def _number_in_chinese(plain: bytes, at: int, end: int) -> tuple:
-    """As _number(), of one up to 九十九."""
-    tens, ones, begin = 0, 0, at
-    while at < end:
+def _number_in_words(plain: bytes, at: int) -> tuple:
+    """As _number(), of one up to ninety-nine."""
+    tens, after = _word(_TENS, plain, at)
+    ones, end = _word(_ONES, plain, after + (tens >= 0))
+    value = max(ones, 0) + (10 * tens + 20 if tens >= 0 else 0)
+    return (after if ones < 0 else end), str(value) if tens >= 0 or ones >= 0 else ""
+
+
+def _word(words: str, plain: bytes, at: int) -> tuple:
+    """(which of some words stands at `at`, -1 for none; where it ends)."""
+    for place, word in enumerate(split_phrases(words)):
+        end = at + len(word)
+        if plain.startswith(word, at) and not plain[end : end + 1].isalpha():
+            return place, end
+    return -1, at
+
+
+def _number_in_chinese(plain: bytes, at: int) -> tuple:
+    """As _number(), of one up to 九百九十九, with 点 for a point."""
+    total, ones, factor, digits, begin = 0, 0, 1, "", at
+    while True:
         sign = plain[at : at + 3]
-        if sign == "十".encode() and not tens:
-            tens, ones = 10 * (ones or (0 if at > begin else 1)), 0
+        place = _DIGITS_IN_CHINESE.encode().find(sign) if len(sign) == 3 else -1
+        if place >= 0 and not place % 3:
+            digit = place // 3 % 10
+            if digits:
+                digits += str(digit)
+            else:
+                ones, factor = 10 * ones + digit, factor if digit else 1
+        elif sign in ("十".encode(), "百".encode()) and not digits:
+            factor = 1 if sign == "十".encode() else 10  # 一百二 is 120
+            total, ones = total + 10 * factor * (ones or 1), 0
+        elif sign == "点".encode() and at > begin and not digits:
+            digits = str(total + ones) + "."
         else:
-            place = _DIGITS_IN_CHINESE.encode().find(sign) if len(sign) == 3 else -1
-            if place < 0 or place % 3 or ones or (at > begin and not tens):
-                break
-            ones = place // 3
+            return at, digits or (str(total + factor * ones) if at > begin else "")
         at += 3
-    return at, str(tens + ones) if at > begin else ""
 
 
-def _past_unit(plain: bytes, at: int, end: int) -> int:
-    after = past(_UNITS, plain[:end], skip(plain[:end], at))
-    return skip(plain[:end], at) if after < 0 else after
-
-
-def _lasting(plain: bytes, at: int, end: int) -> tuple:
+def _lasting(plain: bytes, at: int) -> tuple:
     """(minutes, where it ends) of "for 10 minutes"; 0 if that does not stand there."""
-    begin = past(_FOR, plain[:end], at)
+    begin = past(_FOR, plain, at)
     if begin < 0:
         return 0, at
-    after, digits = _number(plain, begin, end)
+    after, digits = _number(plain, begin)
     for factor, words in ((1, _MINUTES), (60, _HOURS)):
-        last = past(words, plain[:end], skip(plain[:end], after))
+        last = past(words, plain, skip(plain, after))
         if last >= 0 and digits.isdigit() and len(digits) < 5:
             return factor * int(digits), last
     return 0, at
@@ -174,28 +226,28 @@ def _in_chinese(plain: bytes, start: int):
                 break
         if end == len(plain):
             return None
-        end = _without_fillers(plain, start, end)
+        end = _without(_BEFORE_TELL, plain, start, end)
     start = max(start, past(_WHEN_IN_CHINESE, plain, start))
-    for side, phrases in (("low", _LOW_IN_CHINESE), ("high", _HIGH_IN_CHINESE)):
+    for side, phrases in (("low", _LOW_IN_CHINESE), ("high", _HIGH_IN_CHINESE), ("low", _BELOW_ZERO)):
         for phrase in split_phrases(phrases):
             at = plain.find(phrase, start, end)
             if at >= 0:
-                after, digits = _number(plain, skip(plain, at + len(phrase)), end)
-                after = _past_unit(plain, after, end)
-                if not digits or _without_fillers(plain, after, end) > after:
+                number = at if phrases == _BELOW_ZERO else skip(plain, at + len(phrase))
+                digits, after, units, minutes = _limit(plain, number, end)
+                if not digits or _without(_BEFORE_TELL, plain, after, end) > after:
                     return None
-                return LimitRequest(_named(plain[start:at]), side, digits, 0)
+                return LimitRequest(_named(plain[start:at]), side, digits, minutes, units)
     return None
 
 
-def _without_fillers(plain: bytes, begin: int, end: int) -> int:
-    """Where a clause ends without the words that lead over to the next."""
+def _without(words: str, plain: bytes, begin: int, end: int) -> int:
+    """Where a clause ends without some words at its end."""
     is_shorter = True
     while is_shorter and end > begin:
         is_shorter = False
-        for filler in split_phrases(_BEFORE_TELL):
-            if plain[begin:end].endswith(filler):
-                end -= len(filler)
+        for word in split_phrases(words):
+            if plain[begin:end].endswith(word):
+                end -= len(word)
                 is_shorter = True
     return end
 
@@ -208,7 +260,7 @@ def add_limit_by_rule(tool, said: str, caller, is_new: bool = False) -> str:
     asked = match(said) if may_be(said) else None
     if asked is None:
         return ""
-    sense = tool.find(asked.sense, caller) if asked.sense else tool.only_sense(caller)
+    sense = tool.find(asked.sense, caller, asked.units)
     if sense is None:
         return ""
     before = tool.refs(caller)

@@ -61,15 +61,20 @@ class LimitTool:
             raise NotFound("sense", sense.name)
         return self._limits.add(caller, sense, low, high, minutes)
 
-    def find(self, name: str, caller):
-        """The sense that a name means to a caller, None if there is none: a part will do if no other has it."""
-        visible = self._visible(caller)
+    def find(self, name: str, caller, units: str = ""):
+        """The sense that a name means to a caller, None if there is none: a part will do if no other has it, and "" if there is
+        one alone. With `units`, between which | stands, only those count that measure in one of them."""
+        fitting = [
+            sense
+            for sense in self._visible(caller)
+            if not units or not sense.unit or sense.unit.lower() in units.split("|")
+        ]
         sense = self._senses.find(name)
         if sense is not None:
-            return sense if sense in visible else None
+            return sense if sense in fitting else None
         wanted = _words(name)
-        found = [each for each in visible if wanted and all(word in _words(each.name) for word in wanted)]
-        return found[0] if len(found) == 1 else None
+        found = [each for each in fitting if all(word in _words(each.name) for word in wanted)]
+        return found[0] if len(found) == 1 and (wanted or not name) else None
 
     def _visible(self, caller) -> list:
         senses = [self._senses.find(name) for name in self._senses.names()]
@@ -78,11 +83,6 @@ class LimitTool:
     def refs(self, caller) -> list:
         """The ids of the limits that a caller set here."""
         return [fields["id"] for fields in self._limits.of_caller(caller)]
-
-    def only_sense(self, caller):
-        """The sense that "it" means: the only one that a caller may see."""
-        visible = self._visible(caller)
-        return visible[0] if len(visible) == 1 else None
 
     def _names(self, caller) -> str:
         return "there are " + (", ".join([sense.name for sense in self._visible(caller)]) or "none")

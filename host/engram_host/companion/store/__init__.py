@@ -14,6 +14,7 @@ from engram_host.companion.store.bridges.people import PeopleTable
 from engram_host.companion.store.conversations.table import ConversationTable
 from engram_host.companion.store.database import Database, reads
 from engram_host.companion.store.markdown_files import FolderTables
+from engram_host.companion.store.media.table import MediaTable
 from engram_host.companion.store.page.board_list import BoardListTable
 from engram_host.companion.store.page.sessions import PageSessionTable
 from engram_host.companion.store.queries import Rows
@@ -56,6 +57,7 @@ _TABLES = (
     "sense_blocks",
     "sense_parts",
     "sense_events",
+    "media",
     "page_sessions",
     "page_codes",
 )
@@ -79,6 +81,7 @@ class CompanionStore(
     PeopleTable,
     DeliveryTable,
     ChatFileTable,
+    MediaTable,
     PageSessionTable,
     BoardListTable,
     ExpiryTable,

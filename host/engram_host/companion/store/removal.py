@@ -188,6 +188,7 @@ OF_DEVICE = (
     "sense_blocks",
     "sense_parts",
     "sense_events",
+    "media",
 )
 """The tables whose rows are of one board, named in their column `device`; `devices` has one row of each."""
 

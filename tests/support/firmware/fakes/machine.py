@@ -202,10 +202,16 @@ class I2C:
         self.pins = scl.id, sda.id
 
 
+NO_TIMER_HZ = 7777
+"""A frequency for which there is no timer left: RuntimeError since MicroPython 1.26, ValueError before."""
+
+
 class PWM:
     """A pin whose level changes fast."""
 
     def __init__(self, pin, freq=5000, duty_u16=32768):
+        if freq == NO_TIMER_HZ:
+            raise RuntimeError("out of PWM timers:8")
         self._pin, self.freq = pin, freq
         self.duty_u16(duty_u16)
 

@@ -16,7 +16,11 @@ from page_views import PERSON, VIEWS, PageView
 FOREIGN = """\
 (() => {
   const found = window.owned ? ["a script ran"] : [];
-  const never = "img, iframe, object, embed, base, video, audio, math, style, frame, applet, template, svg script";
+  // The only pictures are those that the companion keeps.
+  const kept = /^\\/(v1|me)\\/boards\\/[a-z0-9-]+\\/media\\/[0-9a-f]{16}$/;
+  for (const each of document.querySelectorAll("img"))
+    if (!kept.test(each.getAttribute("src"))) found.push(each.outerHTML.slice(0, 200));
+  const never = "iframe, object, embed, base, video, audio, math, style, frame, applet, template, svg script";
   for (const each of document.querySelectorAll(never)) found.push(each.outerHTML.slice(0, 200));
   for (const each of document.querySelectorAll("*")) {
     for (const { name, value } of each.attributes) {
@@ -52,7 +56,7 @@ def test_a_view_of_hostile_texts_is_its_own(hostile_house: House, tab: Tab, show
 
 
 @pytest.mark.shortened
-@pytest.mark.parametrize("shown", extent(VIEWS, VIEWS[::3]), ids=lambda each: each.name)
+@pytest.mark.parametrize("shown", extent(VIEWS, VIEWS[::6]), ids=lambda each: each.name)
 def test_hostile_parameters_of_an_address_are_text(house: House, tab: Tab, shown: PageView):
     evil = quote(LONG[1][:60])
     path, _, query = shown.address(house.boards.places).partition("?")
@@ -96,7 +100,7 @@ def test_what_is_typed_into_any_field_is_text(house: House, tab: Tab, evil: str)
     """What is sent to boards is tried by the hostile household."""
     fields = fields_of(house)
     assert len(fields) > 8
-    for shown, number in fields:
+    for shown, number in extent(fields, fields[::2]):
         house.open(tab, shown)
         tab.run("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
         tab.run(f"document.querySelectorAll({FIELDS!r})[{number}].focus()")
