@@ -3,12 +3,15 @@
 import asyncio
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from fastapi import Request
 
 from engram.memory.access import OWNER
 from engram_host.companion import search_service
+from engram_host.companion.api.search import SearchQuery, make_search_router
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.errors import BadSearch
 from engram_host.companion.search import fleet
@@ -197,3 +200,30 @@ def test_named_boards_of_many_lines_are_searched_one_after_the_other(
     monkeypatch.setattr(search_service, "MOST_LINES", 3)
     found = asyncio.run(service.search(OWNER, query="kettle", devices=("a", "b")))
     assert {hit.device for hit in found.hits} == {"a", "b"} and found.boards == 2
+
+
+# --- over HTTP
+
+
+class Searching:
+    """A search that runs until it is stopped."""
+
+    async def search(self, caller: Any, *, progress: FleetProgress, **options: Any) -> SearchResult:
+        while not progress.is_stopped:
+            await asyncio.sleep(0)
+        return SearchResult((), boards=9, boards_searched=4)
+
+
+def test_a_client_that_closes_the_connection_stops_its_search():
+    router = make_search_router(Searching(), None)  # pyright: ignore[reportArgumentType]
+    (route,) = [route for route in router.routes if route.path == "/v1/search"]  # pyright: ignore
+    messages = [{"type": "http.request", "body": b"", "more_body": False}, {"type": "http.disconnect"}]
+
+    async def receive() -> dict[str, Any]:
+        await asyncio.sleep(0)
+        return messages.pop(0)
+
+    request = Request({"type": "http", "headers": [], "method": "POST", "path": "/v1/search"}, receive)  # pyright: ignore
+    caller = SimpleNamespace(device="")
+    answer = asyncio.run(route.endpoint(SearchQuery(query="boiler"), caller, request))  # pyright: ignore
+    assert (answer.boards_searched, answer.boards) == (4, 9)

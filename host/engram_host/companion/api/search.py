@@ -1,9 +1,10 @@
 """Searching over HTTP: POST /v1/search."""
 
+import asyncio
 from dataclasses import asdict
 from typing import Annotated, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
@@ -13,6 +14,7 @@ from engram_host.companion.api.entries import ENTRY_ID
 from engram_host.companion.api.errors import NO_DEVICE, REFUSALS
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires
 from engram_host.companion.overview.absence import AbsenceFinder, AbsenceReason
+from engram_host.companion.search.fleet import FleetProgress
 from engram_host.companion.search.request import (
     MOST_DEVICES,
     MOST_FOLDERS,
@@ -201,7 +203,7 @@ def make_search_router(searching: SearchService, absences: AbsenceFinder) -> API
     router = APIRouter(responses=REFUSALS)
 
     @router.post("/v1/search", responses=NO_DEVICE, openapi_extra=requires(Role.DEVICE, reads=True))
-    async def search(question: SearchQuery, caller: RequestCaller) -> SearchAnswer:
+    async def search(question: SearchQuery, caller: RequestCaller, request: Request) -> SearchAnswer:
         """Find what boards remember and have noted, and what stands in Markdown folders, by words and by meaning.
 
         Nothing is found that the one who asks may not see, and with the token of a board nothing but what that one remembers.
@@ -214,7 +216,13 @@ def make_search_router(searching: SearchService, absences: AbsenceFinder) -> API
             question.expand = False  # calls of a model are the operator's
         asking = caller_check.check_caller(Caller(question.principal, "http", question.group, question.workspace))
         options = question.model_dump(exclude={"principal", "group", "workspace"})
-        return show_answer(await searching.search(asking, **options), question.limit)
+        progress = FleetProgress()
+        watching = asyncio.ensure_future(_stop_once_gone(request, progress))
+        try:
+            result = await searching.search(asking, progress=progress, **options)
+        finally:
+            watching.cancel()
+        return show_answer(result, question.limit)
 
     @router.post("/v1/search/absence", responses=NO_DEVICE, openapi_extra=requires(Role.OPERATOR, reads=True))
     async def absence(question: AbsenceQuery) -> AbsenceShown:
@@ -226,6 +234,13 @@ def make_search_router(searching: SearchService, absences: AbsenceFinder) -> API
         return AbsenceShown(**vars(found))
 
     return router
+
+
+async def _stop_once_gone(request: Request, progress: FleetProgress) -> None:
+    """Stop a search of many boards if whoever asked closes the connection."""
+    while (await request.receive())["type"] != "http.disconnect":
+        continue
+    progress.stop()
 
 
 def show_answer(result: SearchResult, limit: int) -> SearchAnswer:
