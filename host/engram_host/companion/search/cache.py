@@ -117,14 +117,17 @@ class IndexCache:
         return index
 
     def close(self) -> None:
-        """Let what is being made end early, by StoreUnavailable; what is being written is finished."""
-        self._is_closed = True
-        self._writer.shutdown(wait=True, cancel_futures=True)
+        """Let what is being made end early, by StoreUnavailable; files that are not begun yet are not written."""
+        with self._lock:
+            self._is_closed = True
+        self._writer.shutdown(wait=False, cancel_futures=True)
 
     def wait_for_files(self) -> None:
         """Wait until what was to be kept in files is."""
-        for saving in list(self._saving.values()):
-            saving.result()
+        with self._lock:
+            saving = list(self._saving.values())
+        for each in saving:
+            each.result()
 
     def sweep(self) -> None:
         """Bring files up to date whose boards have lost lines, and remove those of boards that are gone or were reset."""
@@ -250,10 +253,13 @@ class IndexCache:
 
     def _keep_later(self, index: DeviceIndex, device: Device) -> None:
         """Let an index be written into a file, if too much of it is in none, or the file has lines that are gone."""
-        if self._kept is None or self._is_closed or device.name in self._saving or len(index.rows) < LEAST_KEPT:
+        if self._kept is None or len(index.rows) < LEAST_KEPT:
             return
-        if index.has_dropped or index.unkept > len(index.rows) // _UNKEPT_SHARE:
-            self._saving[device.name] = self._writer.submit(self._keep, index, device)
+        if not index.has_dropped and index.unkept <= len(index.rows) // _UNKEPT_SHARE:
+            return
+        with self._lock:
+            if not self._is_closed and device.name not in self._saving:
+                self._saving[device.name] = self._writer.submit(self._keep, index, device)
 
     def _keep(self, index: DeviceIndex, device: Device) -> None:
         """Write an index into a file, and use that in its place: what is mapped needs no memory of its own."""
@@ -277,7 +283,8 @@ class IndexCache:
         except StoreUnavailable as problem:
             _log.warning("the index of %s is not kept in a file: %s", device.name, problem)
         finally:
-            self._saving.pop(device.name, None)
+            with self._lock:
+                self._saving.pop(device.name, None)
 
     def _rewrite(self, device: Device, identity: Identity | None) -> None:
         """Write a file again without the lines that have gone; the index does not take the place of another one in memory."""

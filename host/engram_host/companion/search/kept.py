@@ -97,9 +97,11 @@ class KeptIndexes:
                 self._notes.put(self._note(device.name), token)
                 unfinished.replace(path)
         except OSError as problem:
-            unfinished.unlink(missing_ok=True)
             self._discard(device.name, f"the index of {device.name} is not kept in a file: {problem}.")
             return False
+        finally:
+            with contextlib.suppress(OSError):
+                unfinished.unlink(missing_ok=True)
         self._remove_oldest(path)
         return True
 
