@@ -30,6 +30,8 @@ from engram_host.companion.alerts import watch as alerts_watch
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridges.network import Chat, Incoming
 from engram_host.companion.embedding import batch
+from engram_host.companion.media import upkeep as media_upkeep
+from engram_host.companion.media.files import MediaFiles, name_of
 from engram_host.companion.replication import upkeep
 from engram_host.companion.search import sweep
 from engram_host.companion.search.kept import FOLDER
@@ -119,6 +121,20 @@ async def expires(companion: Served) -> None:
     await soon("what is too old is removed", is_gone)
 
 
+async def removes_media(companion: Served) -> None:
+    files = MediaFiles(companion.running.app.settings.home)
+
+    def leave() -> None:
+        with files.locked():
+            files.write(name_of(b"orphan"), b"orphan")
+
+    async def is_gone() -> bool:
+        return await asyncio.to_thread(files.names) == []
+
+    await asyncio.to_thread(leave)
+    await soon("a file that no row has is removed", is_gone)
+
+
 async def checks_the_database(companion: Served) -> None:
     await copies(companion)
     store = companion.running.app.store
@@ -188,6 +204,18 @@ async def imports_lines(companion: Served) -> None:
         return (await companion.client.get(f"{path}/{made['id']}")).json()["state"] == "done"
 
     await soon("the import is done", is_done)
+
+
+async def takes_leases(companion: Served) -> None:
+    """Work begins under a lease that nobody has had before."""
+    begun = asyncio.Event()
+
+    async def work() -> None:
+        begun.set()
+
+    async with asyncio.timeout(SECONDS):
+        await companion.running.app.leases.lease(f"test {next(_NUMBERS)}").run(work)
+    assert begun.is_set()
 
 
 async def sends_alerts(companion: Served) -> None:
@@ -268,6 +296,8 @@ WORKS = {
     "http": copies,
     "imports": imports_lines,
     "index-files": sweeps_index_files,
+    "leases": takes_leases,
+    "media": removes_media,
     "merges": finishes_merges,
     "mqtt": hears_over_mqtt,
     "replication": copies,
@@ -324,6 +354,9 @@ def test_a_task_that_is_killed_comes_back_and_health_shows_it(
     if name == "expiry":
         monkeypatch.setattr(upkeep, "EXPIRE_FIRST_SECONDS", 0.1)
         monkeypatch.setattr(upkeep, "EXPIRE_EVERY_SECONDS", 0.1)
+    if name == "media":
+        for each in ("FIRST_SECONDS", "EVERY_SECONDS", "SETTLE_SECONDS"):
+            monkeypatch.setattr(media_upkeep, each, 0.05)
     if name == "checking":
         monkeypatch.setattr(upkeep, "CHECK_FIRST_SECONDS", 0.05)
         monkeypatch.setattr(upkeep, "CHECK_EVERY_SECONDS", 0.05)

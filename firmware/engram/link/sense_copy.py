@@ -43,11 +43,12 @@ async def _list(sync, senses, events, version: tuple, epoch: int, progress) -> N
     for name in senses.names():
         sense = senses.find(name)
         items.append([sense.number, sense.name, sense.unit, sense.decimals, sense.made])
-        if events.is_shared(sense):
+        if events.scope_of(sense) == "all":  # engram.memory.ALL, without the import
             shared.append(sense.number)
-    more = {"shared": shared} if shared else {}
-    whole = not senses.damaged
-    answer = await sync.ask("senses", epoch=epoch, next=senses.next_number, whole=whole, items=items, **more)
+    fields = {"next": senses.next_number, "whole": not senses.damaged, "items": items}
+    if shared:
+        fields["shared"] = shared
+    answer = await sync.ask("senses", epoch=epoch, **fields)
     progress.take(sync, _rows(answer), answer["state"])
     progress.begun, progress.event = version, answer["events"]
 

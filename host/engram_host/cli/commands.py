@@ -27,6 +27,7 @@ from engram_host.cli.page.open_page import open_page
 from engram_host.cli.page.search import search
 from engram_host.cli.page.settings import settings
 from engram_host.cli.recovery import backup as recovery
+from engram_host.cli.serving.serve import serve
 from engram_host.extras import DISTRIBUTION
 
 app = typer.Typer(
@@ -35,7 +36,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("run")(board.run)
-app.command("serve")(companion_commands.serve)
+app.command("serve")(serve)
 app.command("page")(open_page)
 app.command("boards")(list_boards)
 app.command("settings")(settings)

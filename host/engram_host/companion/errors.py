@@ -18,7 +18,9 @@
       UnknownMedia       no photo or sound of that id is kept for a board (id)
       MediaRefused       a photo or a sound is not taken, or its file cannot be read
       ExportUnavailable  an export needs a package that is not installed
+      LeaseLost          another worker has the lease under which something was to be written
       StoreUnavailable   the database cannot be read or written now: nothing was acknowledged
+        StoreBusy        another process has locked it for too long
         StoreFull        its disk is full
         StoreDamaged     its pages are damaged: nothing is written any more
       RefusedByService   a remote service said no (status): EmbedderRefused and RerankerError are such
@@ -228,6 +230,13 @@ class ExportUnavailable(CompanionError):
     """An export needs a package that is not installed where the companion runs."""
 
 
+class LeaseLost(CompanionError):
+    """Another worker has the lease under which something was to be written: this one stops what it does."""
+
+    def __init__(self, lease: str):
+        super().__init__(f"another worker has got the lease {lease} meanwhile.")
+
+
 class StoreUnavailable(CompanionError):
     """The database cannot be read or written now; nothing that was acknowledged is lost by it.
 
@@ -235,6 +244,10 @@ class StoreUnavailable(CompanionError):
     """
 
     public = REFUSALS.say("store_down")
+
+
+class StoreBusy(StoreUnavailable):
+    """Another process has locked what was needed for longer than a call waits."""
 
 
 class StoreFull(StoreUnavailable):

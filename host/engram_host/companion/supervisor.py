@@ -47,6 +47,7 @@ TASKS = (
     "http",
     "imports",
     "index-files",
+    "leases",
     "media",
     "merges",
     "mqtt",

@@ -23,6 +23,7 @@ from engram_host.companion.settings import EmbeddingSettings, SearchSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import Hello, LineBatch, LogName, LogState, Sender, SeqRange
+from engram_host.companion.workers.homes import HomeWorkers
 from search_store import NOW, SearchStore, asked, embed_all, record, search_with, turn
 
 PLACES = ["garden", "shed", "shop", "sea", "roof", "cellar", "kitchen"]
@@ -215,7 +216,7 @@ class Searching:
 
 
 def test_a_client_that_closes_the_connection_stops_its_search():
-    router = make_search_router(Searching(), None)  # pyright: ignore[reportArgumentType]
+    router = make_search_router(Searching(), None, HomeWorkers(None))  # pyright: ignore[reportArgumentType]
     (route,) = [route for route in router.routes if route.path == "/v1/search"]  # pyright: ignore
     messages = [{"type": "http.request", "body": b"", "more_body": False}, {"type": "http.disconnect"}]
 

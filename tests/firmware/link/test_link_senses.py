@@ -43,8 +43,8 @@ class Events:
     def after(self, number, most):
         return self.file.after(number, most)
 
-    def is_shared(self, sense):
-        return sense.name in self.shared
+    def scope_of(self, sense):
+        return "all" if sense.name in self.shared else "user:owner"
 
 
 class Copied(Linked):

@@ -23,6 +23,8 @@ from engram_host.companion.store.replica import MOST_NUMBER, ReplicaReader, Repl
 from engram_host.companion.store.row_types import LogRow
 from engram_host.companion.store.tokens import AuditTable, GatewayUseTable, TokenTable
 from engram_host.companion.store.vectors import NoteTable, VectorTable
+from engram_host.companion.store.workers.leases import LeaseTable
+from engram_host.companion.store.workers.notices import NoticeTable
 
 _SQLITE = "sqlite:///"
 _TABLES = (
@@ -60,6 +62,7 @@ _TABLES = (
     "media",
     "page_sessions",
     "page_codes",
+    "leases",
 )
 """Those that a look reads a row of."""
 _CHECKED_AT_ONCE = 2000
@@ -77,6 +80,8 @@ class CompanionStore(
     GatewayUseTable,
     FolderTables,
     NoteTable,
+    LeaseTable,
+    NoticeTable,
     ConversationTable,
     PeopleTable,
     DeliveryTable,

@@ -3,15 +3,16 @@
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from engram_host.companion.errors import IF_POSTGRES_DAMAGED, SettingError, StoreFull, StoreUnavailable
+from engram_host.companion.errors import IF_POSTGRES_DAMAGED, SettingError, StoreBusy, StoreFull, StoreUnavailable
 from engram_host.companion.store.database import Database, Result
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.removal import OF_DEVICE
+from engram_host.companion.store.workers.notices import CHANNEL
 from engram_host.companion.vector_types import Vector
 from engram_host.extras import install_command
 
@@ -21,6 +22,8 @@ try:
     from pgvector.psycopg import register_vector
     from psycopg import errors
     from psycopg.types import TypeInfo
+
+    from engram_host.companion.store.workers.postgres_notices import hear_notices
 except ImportError as error:
     raise SettingError(
         "store.url", f"asks for PostgreSQL: {install_command('postgres')} brings what it needs."
@@ -104,6 +107,15 @@ class PostgresRows(Rows):
         """Let nobody else change the schema until the transaction ends."""
         self.run("SELECT pg_advisory_xact_lock(?)", (_SCHEMA_LOCK,))
 
+    def notify(self, notice: str) -> None:
+        """Send a notice to all workers once the transaction is committed."""
+        self.run("SELECT pg_notify(?, ?)", (CHANNEL, notice))
+
+    def clock_ms(self) -> int:
+        """The time by the server's clock now, not that of the transaction's begin."""
+        ((now,),) = self.run("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint")
+        return now
+
     def size(self) -> int:
         """Bytes of all that the database has."""
         ((size,),) = self.run("SELECT pg_database_size(current_database())")
@@ -130,6 +142,7 @@ class PostgresDatabase(Database):
     name = "PostgreSQL"
     dialect = "postgres"
     if_damaged = IF_POSTGRES_DAMAGED
+    has_notices = True
 
     def __init__(self, url: str):
         self._url = url
@@ -179,6 +192,10 @@ class PostgresDatabase(Database):
         except psycopg.Error as error:
             raise self._problem(error) from error
         return [_SERVER_LOG]
+
+    def notices(self) -> AsyncGenerator[str, None]:
+        """See Database."""
+        return hear_notices(self._url)
 
     def read_once(self, work: Callable[[Rows], Result]) -> Result:
         """Do work that is one SELECT, which is a transaction by itself."""
@@ -264,6 +281,10 @@ class PostgresDatabase(Database):
             return self.note_damage(f"the PostgreSQL database has lost its list of migrations ({said})")
         if isinstance(error, errors.UndefinedTable):
             return StoreUnavailable("the database has lost the companion's tables: restart the companion.")
+        if isinstance(error, errors.LockNotAvailable):
+            return StoreBusy(
+                f"another process has locked what is needed of PostgreSQL for {WAIT_SECONDS} s: try again."
+            )
         if isinstance(error, _SETTINGS):
             return StoreUnavailable(
                 f"PostgreSQL refuses what the companion needs ({said}): give it a database of its own to write to, in which "

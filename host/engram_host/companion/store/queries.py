@@ -14,6 +14,7 @@ from engram_host.companion.store.row_types import (
     DeviceRow,
     LogRow,
     NewLine,
+    as_log_row,
     crc_of,
     is_intact,
     line_bytes,
@@ -93,6 +94,14 @@ class Rows(ABC):
         """Let nobody else change the schema until the transaction ends; where it locks the whole database it is done."""
         return
 
+    def notify(self, notice: str) -> None:
+        """Send a notice to all workers once the transaction is committed, where the database can."""
+        return
+
+    @abstractmethod
+    def clock_ms(self) -> int:
+        """The time by the clock of the database now, in milliseconds of Unix time."""
+
     @abstractmethod
     def size(self) -> int:
         """Bytes of the database on disk, about."""
@@ -152,7 +161,7 @@ class Rows(ABC):
     def copies(self, device: str, log: LogName) -> list[LogRow]:
         """The copies of a log in all epochs."""
         return [
-            _log_row(row) for row in self.run(f"SELECT {_LOG} FROM logs WHERE device = ? AND log = ?", (device, log))
+            as_log_row(row) for row in self.run(f"SELECT {_LOG} FROM logs WHERE device = ? AND log = ?", (device, log))
         ]
 
     def present_copies(self, names: Iterable[str]) -> dict[tuple[str, LogName], LogRow]:
@@ -162,12 +171,12 @@ class Rows(ABC):
         for start in range(0, len(wanted), _NAMES_AT_ONCE):
             part = wanted[start : start + _NAMES_AT_ONCE]
             sql = f"SELECT {_LOG} FROM logs WHERE is_present AND device IN ({placeholders(part)})"
-            found |= {(row.device, row.log): row for row in map(_log_row, self.run(sql, part))}
+            found |= {(row.device, row.log): row for row in map(as_log_row, self.run(sql, part))}
         return found
 
     def all_copies(self) -> list[LogRow]:
         """The copies of all logs of all boards, those of former epochs included."""
-        return [_log_row(row) for row in self.run(f"SELECT {_LOG} FROM logs ORDER BY device, log, epoch")]
+        return [as_log_row(row) for row in self.run(f"SELECT {_LOG} FROM logs ORDER BY device, log, epoch")]
 
     def save_logs(self, copies: Iterable[LogRow]) -> None:
         """Write the rows of copies, new ones too; one that is present after those that are not."""
@@ -392,8 +401,3 @@ class Rows(ABC):
 def placeholders(values: Sequence[Any]) -> str:
     """As many `?` as there are values, for a list in SQL."""
     return ", ".join("?" * len(values))
-
-
-def _log_row(row: tuple[Any, ...]) -> LogRow:
-    device, log, epoch, is_present, *numbers = row
-    return LogRow(device, log, epoch, bool(is_present), *numbers)

@@ -33,6 +33,7 @@ from engram_host.companion.store.conversations.rows import (
 )
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.workers.notices import Notice
 from engram_host.companion.types import (
     Conversation,
     ConversationLimits,
@@ -103,6 +104,7 @@ class ConversationTable(DatabaseTable):
             return known
         check_room(rows, device, said, limits)
         insert_conversation(rows, device, said, "waiting", now)
+        rows.notify(Notice("board", device).encode())
         return known_conversation(rows, device, said.mid)
 
     @writes
@@ -114,6 +116,8 @@ class ConversationTable(DatabaseTable):
             end_conversation(rows, found, "cancelled", now)
         elif found.is_open:
             rows.run(f"UPDATE conversations SET is_cancelled = 1 WHERE {ONE}", (device, mid))
+        rows.notify(Notice("board", device).encode())
+        rows.notify(Notice("message", device, mid).encode())
         return known_conversation(rows, device, mid)
 
     @reads
@@ -212,6 +216,7 @@ class ConversationTable(DatabaseTable):
         if turn and found.state == "waiting":
             sql = f"UPDATE conversations SET state = 'taken', turn = ?, changed = ? WHERE {ONE}"
             rows.run(sql, (turn, now, device, mid))
+            rows.notify(Notice("message", device, mid).encode())
         return found.state != "done" and (found.is_cancelled or not found.is_open)
 
     @writes
@@ -239,6 +244,7 @@ class ConversationTable(DatabaseTable):
             if reply.turn and not found.turn:
                 rows.run(f"UPDATE conversations SET turn = ? WHERE {ONE}", (reply.turn, device, mid))
             end_conversation(rows, found, "cancelled" if found.is_cancelled else "done", now)
+        rows.notify(Notice("message", device, mid).encode())
         return found.is_cancelled
 
     @writes
@@ -252,6 +258,7 @@ class ConversationTable(DatabaseTable):
         rows.run(_LOCK_PUSHES)
         insert_conversation(rows, device, said, "done", now, is_push=True)
         remove_oldest_pushes(rows, device, PUSHES_KEPT)
+        rows.notify(Notice("pushed").encode())
 
     # --- what goes
 
