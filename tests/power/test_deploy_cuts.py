@@ -26,6 +26,9 @@ OLD: Files = {
     "boot.py": b"# old\n" * 40,
     "main.py": b"# old main\n",
     "code.json": b'{"version": "1"}' * 30,
+    "module_packs.mpy": b"form 1 " * 90,
+    "engram/engram.pack": b"engram-pack 1 " * 400,
+    "engram/store.pack": b"engram-pack 1 " * 300,
     "engram/app.mpy": b"old app " * 700,
     "engram/clock.mpy": b"old clock " * 30,
     "engram/store/gone.mpy": b"old gone " * 100,
@@ -34,6 +37,9 @@ OLD: Files = {
 NEW: Files = {
     "boot.py": b"# new\n" * 50,
     "main.py": b"# new main\n",
+    "engram/engram.pack": b"engram-pack 2 " * 300,
+    "module_packs.mpy": b"form 2 " * 90,
+    "engram/store.pack": b"engram-pack 2 " * 200,
     "engram/app.mpy": b"new app " * 900,
     "engram/clock.mpy": b"new clock " * 25,
     "engram/device/boot.mpy": b"new start " * 60,
@@ -142,6 +148,7 @@ def test_a_deploy_takes_effect_at_the_next_start(flash: Callable[[bytes], Path],
 
 
 def test_a_cut_at_any_change_leaves_the_old_code_or_the_new(flash: Callable[[bytes], Path], tmp_path: Path):
+    # A start prints nothing but dots: what reads the packs is of their form, also where a deploy changes both.
     changes, told = played(flash, tmp_path)
     cuts = [(cut, flash(content)) for cut, content in images(changes, base())]
     assert not [booted for booted in boot([path for _, path in cuts]) if booted.printed.strip(".")]

@@ -28,7 +28,7 @@ import psutil
 import debian
 import get_mosquitto
 from bench_companion import OUT as COMPANION_OUT
-from bench_companion import free_port, turns
+from bench_lines import free_port, turns
 from engram import log_line
 from engram.link import messages
 from postgres_process import PostgresProcess

@@ -15,36 +15,34 @@ _LONGEST = const(86400)
 _HIGHEST_PIN = const(48)
 _FIELDS = const(" kind every unit decimals limits shared ")  # of each kind
 
-_PINS = {
-    "adc": ("pin",),
-    "pin": ("pin",),
-    "dht11": ("pin",),
-    "dht22": ("pin",),
-    "ds18b20": ("pin",),
-    "bme280": ("scl", "sda"),
-}
-"""The fields of a kind that name pins; each has to be there."""
+_PINS = ("pin", "scl", "sda")
+"""The fields that name pins: each that a kind has is to be there."""
 
 _MORE = {
-    "adc": " scale ",
-    "pin": " pull what ",
-    "dht11": " what ",
-    "dht22": " what ",
-    "ds18b20": " rom ",
-    "bme280": " what address ",
+    "adc": "pin scale ",
+    "pin": "pin pull what ",
+    "dht11": "pin what ",
+    "dht22": "pin what ",
+    "ds18b20": "pin rom ",
+    "bme280": "scl sda what address ",
 }
 """Other fields of a kind."""
 
+_CLIMATE = ("temperature", "humidity")
 _WHAT = {
-    "pin": {"state": "", "changes": "", "count": ""},
-    "dht11": {"temperature": "°C", "humidity": "%"},
-    "dht22": {"temperature": "°C", "humidity": "%"},
-    "bme280": {"temperature": "°C", "humidity": "%", "pressure": "hPa"},
+    "pin": ("state", "changes", "count"),
+    "dht11": _CLIMATE,
+    "dht22": _CLIMATE,
+    "bme280": _CLIMATE + ("pressure",),
 }
-"""What a kind can tell, and its unit; the first is the default."""
+"""What a kind can measure; the first is the default."""
 
-_FIRST = {"pin": "state", "dht11": "temperature", "dht22": "temperature", "bme280": "temperature"}
-_UNITS = {"adc": "mV", "chip_temperature": "°C", "ds18b20": "°C", "wifi_signal": "dBm", "heap": "KB"}
+_UNITS = {
+    "temperature": "°C", "humidity": "%", "pressure": "hPa",
+    "adc": "mV", "chip_temperature": "°C", "ds18b20": "°C", "wifi_signal": "dBm", "heap": "KB",
+}  # fmt: skip
+"""By what is measured, or by the kind if that measures one thing."""
+
 _WHOLE = ("pin", "wifi_signal", "heap")
 """Kinds whose readings are whole numbers."""
 
@@ -56,7 +54,7 @@ SenseConfig = namedtuple("SenseConfig", "name kind pins pin_name what every unit
 
 def names_numbers(table: dict) -> bool:
     """Whether a sense of config.json names a pin by its number."""
-    return any(isinstance(entry.get(field), int) for entry in table.values() for field in ("pin", "scl", "sda"))
+    return any(isinstance(entry.get(field), int) for entry in table.values() for field in _PINS)
 
 
 def parse_senses(table: dict, named_pins: dict, forbidden, most: int) -> list:
@@ -89,12 +87,13 @@ def _parse_sense(name: str, entry: dict, named_pins: dict, forbidden) -> SenseCo
         pin_name = named if isinstance(named, str) else ""
         if pin_name:
             entry = _with_pin(kind, entry, named_pins.get(pin_name))
-        pins = [_pin(field, entry.get(field), named_pins, forbidden, pin_name) for field in _PINS.get(kind, ())]
-        what = entry.get("what", _FIRST.get(kind, ""))
-        if kind in _WHAT and what not in _WHAT[kind]:
-            raise ArgumentError("what", "must be one of " + ", ".join(sorted(_WHAT[kind])) + ".")
-        unit = _WHAT[kind][what] if kind in _WHAT else _UNITS.get(kind, "")
-        unit = registry.check_unit(entry.get("unit", unit))
+        fields = [field for field in _PINS if field in _MORE.get(kind, "").split()]
+        pins = [_pin(field, entry.get(field), named_pins, forbidden, pin_name) for field in fields]
+        each = _WHAT.get(kind, ("",))
+        what = entry.get("what", each[0])
+        if what not in each:
+            raise ArgumentError("what", "must be one of " + ", ".join(sorted(each)) + ".")
+        unit = registry.check_unit(entry.get("unit", _UNITS.get(what or kind, "")))
         decimals = _whole("decimals", entry.get("decimals", 0 if kind in _WHOLE else 1), 0, registry.MOST_DECIMALS)
         every = _whole("every", entry.get("every", _EVERY), _SHORTEST, _LONGEST)
         options = {field: entry[field] for field in ("scale", "pull", "invert", "rom", "address") if field in entry}
@@ -107,7 +106,7 @@ def _parse_sense(name: str, entry: dict, named_pins: dict, forbidden) -> SenseCo
 
 
 def _check_fields(kind: str, entry: dict) -> None:
-    known = _FIELDS + " ".join(_PINS.get(kind, ())) + " " + _MORE.get(kind, "")
+    known = _FIELDS + _MORE.get(kind, "")
     for field in entry:
         if " " + field + " " not in known:
             raise ArgumentError(field, "is no field of the kind %s: it takes %s." % (kind, ", ".join(known.split())))
@@ -161,10 +160,10 @@ def _limits(entry: dict) -> dict:
 def _check_options(options: dict) -> None:
     scale = options.get("scale", [1, 0])
     if not isinstance(scale, list) or len(scale) != 2 or not all(_is_number(value) for value in scale):
-        raise ArgumentError("scale", "must be a list of two numbers [a, b]: the reading is a * millivolts + b.")
+        raise ArgumentError("scale", "must be two numbers [a, b]: the reading is a * millivolts + b.")
     if options.get("pull", "none") not in ("up", "down", "none"):
         raise ArgumentError("pull", "must be one of up, down, none.")
     rom = options.get("rom", "00")
     if not isinstance(rom, str) or len(rom) not in (2, 16) or not all(sign in "0123456789abcdef" for sign in rom):
-        raise ArgumentError("rom", "must be the sensor's address: 16 hexadecimal digits in lower case.")
+        raise ArgumentError("rom", "must be 16 hexadecimal digits in lower case.")
     _whole("address", options.get("address", 0x76), 0x08, 0x77)

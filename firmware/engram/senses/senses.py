@@ -13,6 +13,7 @@ from engram.senses.values import MINUTE, UNPLACED, add_to, aggregate_of, scale
 DECIMALS = const(1)
 """Of a sense for which nothing else is declared."""
 
+_WAIT = const("readings wait in RAM: %s")
 _FILE = const("/senses.jsonl")
 _FOLDER = const("/senses")
 _MODULES = ("senses.history", "senses.packing", "senses.rings", "senses.registry")
@@ -340,13 +341,16 @@ class Senses:
     def flush(self) -> None:
         """Write all that there is, also of the minute that is not over, if the clock is set: before the board stops."""
         now = self._now()
-        for sense in self._senses.values():
-            if sense.minute is not None:
-                self._close_minute(sense)
-        if now >= UNPLACED:
-            self._finish_job()
-            if self._pending is not None and self._pending.end:
-                finish(self._writing())
+        try:
+            for sense in self._senses.values():
+                if sense.minute is not None:
+                    self._close_minute(sense)
+            if now >= UNPLACED:
+                self._finish_job()
+                if self._pending is not None and self._pending.end:
+                    finish(self._writing())
+        except MemoryError as error:
+            diag.error("senses", _WAIT % error)  # the board goes on to stop
 
     def _close_old(self) -> None:
         slot = self._now() // MINUTE
@@ -395,11 +399,11 @@ class Senses:
                 yield from history.folding()
                 self.version += 1
                 self._retry_at = 0
-            except StoreError as error:
+            except (StoreError, MemoryError) as error:
                 # What was being written is looked for on flash the next time.
                 self._history = None
                 if not self._retry_at:
-                    diag.error("senses", "readings wait in RAM: %s" % error)
+                    diag.error("senses", _WAIT % error)
                 self._retry_at = self._now() // MINUTE
 
     def _written(self, history, end: int):

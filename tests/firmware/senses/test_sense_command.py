@@ -76,10 +76,26 @@ def test_a_limit_needs_only_a_part_of_a_name():
     assert said[0].startswith("will tell you here when bedroom humidity is below 30")
 
 
+def test_a_limit_may_have_the_unit_of_its_sense():
+    board = house()
+    for value in ("5.5 °C", "5.5°C"):
+        assert "below 5.5 °C" in _said(board, "/senses limit outside below " + value)[0]
+
+
+def test_a_sense_is_shown_by_a_part_of_its_name():
+    board = house()
+    assert _said(board, "/senses humidity")[0].startswith("bedroom humidity, 2026-09-23: ")
+    assert _said(board, "/senses humidity yesterday")[0].startswith("bedroom humidity, 2026-09-22: ")
+
+
 def test_what_is_wrong_with_a_limit_is_said():
     board = house()
     for line, problem in (
+        ("/senses limit", "takes a name"),
+        ("/senses unlimit", "takes a name"),
+        ("/senses forget", "takes a name"),
         ("/senses limit outside below", "takes a name"),
+        ("/senses limit outside below 5 °F", "needs a number"),
         ("/senses limit outside below five", "needs a number"),
         ("/senses limit outside below 1.2.3", "needs a number"),
         ("/senses limit nothing below 5", "there are: door"),

@@ -65,9 +65,9 @@ def test_mistakes_are_named():
         ({"kind": "heap", "limits": {"below": 5}}, "limits: must be an object such as"),
         ({"kind": "heap", "limits": {"low": 5, "high": 5}}, "limits: have a low one that is not below"),
         ({"kind": "heap", "limits": {"low": float("nan")}}, "limits: must be an object such as"),
-        ({"kind": "adc", "pin": 4, "scale": [1]}, "scale: must be a list of two numbers"),
+        ({"kind": "adc", "pin": 4, "scale": [1]}, "scale: must be two numbers"),
         ({"kind": "pin", "pin": 4, "pull": "out"}, "pull: must be one of up, down, none"),
-        ({"kind": "ds18b20", "pin": 4, "rom": "28-FF"}, "rom: must be the sensor's address"),
+        ({"kind": "ds18b20", "pin": 4, "rom": "28-FF"}, "rom: must be 16 hexadecimal digits"),
         ({"kind": "bme280", "scl": 5, "sda": 6, "address": 300}, "address: must be a whole number"),
         ({"kind": "bme280", "scl": 5}, "sda: must be a whole number"),
     ):

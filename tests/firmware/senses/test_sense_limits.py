@@ -45,6 +45,10 @@ ASKED = (
     ("烤箱超过一百零五度，告诉我", ("烤箱", "high", "105", 0)),
     ("卧室低于１８度持续十分钟就告诉我", ("卧室", "low", "18", 10)),
     ("如果卧室低於五度就告訴我", ("卧室", "low", "5", 0)),
+    ("卧室温度30度以上告诉我", ("卧室温度", "high", "30", 0)),
+    ("如果卧室在五度以下就告诉我", ("卧室", "low", "5", 0)),
+    ("湿度百分之七十以上持续十分钟就通知我", ("湿度", "high", "70", 10)),
+    ("卧室零下三度以下时提醒我", ("卧室", "low", "-3", 0)),
 )
 
 NOT_ASKED = (
@@ -64,6 +68,11 @@ NOT_ASKED = (
     "remind me to buy a thermometer",
     "卧室温度低于5度吗？",
     "卧室温度低于5度",
+    "卧室温度三十度以上很热就告诉我",
+    "以上就告诉我",
+    "5度就告诉我",
+    "tell me if the underfloor is cold",
+    "don't tell me a story if it is below 5",
     "如果下雨就告诉我",
     "告诉我卧室温度",
     "",
@@ -122,6 +131,45 @@ def test_a_rule_keeps_a_limit_of_a_sense_that_there_is():
     assert limit_rules.add_limit_by_rule(tool, "如果卧室温度低于5度就告诉我", HOME)[-4:] == "(l2)"
     for said in ("tell me if the attic is below 5", "tell me if it is below 5", "tell me if the bedroom is below 5"):
         assert limit_rules.add_limit_by_rule(tool, said, HOME) == "", said
+
+
+def test_a_limit_is_removed_by_a_plain_request():
+    tool = _tool()
+    for stop in (
+        "stop telling me if the cellar is below 5",
+        "Please don’t tell me when the cellar gets under 5 degrees.",
+        "do not warn me if the cellar is below 5",
+        "别再告诉我cellar低于5度",
+        "cellar低于五度时不用提醒我",
+    ):
+        ref = tool.set_named(HOME, "cellar", low=5)["id"]
+        assert limit_rules.add_limit_by_rule(tool, stop, HOME) == ref + " is removed", stop
+        assert tool.run({"action": "list"}, HOME) == {"limits": []}
+
+
+def test_a_request_to_stop_removes_no_other_limit_and_sets_none():
+    tool = _tool()
+    kept = [tool.set_named(HOME, "cellar", high=30)["id"], tool.set_named(OWNER, "cellar", low=5)["id"]]
+    with raises(NotFound) as caught:
+        limit_rules.add_limit_by_rule(tool, "stop telling me if the cellar is below 5", HOME)
+    assert "a list shows those that you set here" in str(caught.error)
+    assert limit_rules.add_limit_by_rule(tool, "stop telling me if the attic is below 5", HOME) == ""
+    assert [each["id"] for caller in (HOME, OWNER) for each in tool.run({"action": "list"}, caller)["limits"]] == kept
+
+
+def test_chinese_names_of_places_mean_senses_with_english_names():
+    board = Board()
+    for name in ("bedroom temperature", "outside", "cellar temperature", "cellar air temperature"):
+        board.observe(name, 20, "°C")
+    tool = LimitTool(board.senses, Limits(folder() + "/limits.jsonl", board.senses), lambda sense: "user:owner")
+    for said, wanted in (
+        ("如果卧室低于五度就告诉我", "bedroom temperature is below 5.0 °C"),
+        ("外面低于零下三度就告诉我", "outside is below -3.0 °C"),
+        ("地下室低于五度就告诉我", ""),
+        ("钱包低于五度就告诉我", ""),
+    ):
+        told = limit_rules.add_limit_by_rule(tool, said, HOME)
+        assert (wanted in told) if wanted else not told, (said, told)
 
 
 def test_it_is_the_only_sense_that_there_is():

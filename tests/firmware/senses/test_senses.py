@@ -412,6 +412,25 @@ def test_a_new_sense_that_cannot_be_written_is_refused_and_can_come_later():
     assert board.senses.names() == [] and board.observe("room", 1)
 
 
+def test_without_memory_readings_wait_and_are_written_later():
+    def refuse(*_):
+        raise MemoryError("no room")
+
+    for name in ("_written", "_close_minute"):
+        board = Board()
+        board.minutes("room", [20, 21, 22])
+        board.observe("room", 23)
+        before = len([line for line in diag.lines() if "readings wait in RAM" in line])
+        setattr(board.senses, name, refuse)
+        board.senses.flush()
+        assert len([line for line in diag.lines() if "readings wait in RAM" in line]) == before + 1, name
+        delattr(board.senses, name)
+        board.machine.later(3600)
+        board.work()
+        board.restart()
+        assert [aggregate[4] for _, aggregate in board.range("room", MINUTE_LEVEL)] == [200, 210, 220, 230], name
+
+
 def test_a_listener_that_fails_stops_nothing():
     board = Board()
 

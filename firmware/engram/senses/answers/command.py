@@ -18,11 +18,13 @@ def run(view, caller, rest: str):
     """Yield the lines of the answer, and for programs a report of each sense."""
     first, _, then = rest.partition(" ")
     then = then.strip()
-    if first == "forget" and then:
+    if first in ("forget", "limit", "unlimit") and not then:
+        raise ArgumentError("/senses", _USAGE)
+    if first == "forget":
         yield from _forget(view, caller, then)
-    elif first == "limit" and then:
+    elif first == "limit":
         yield from _limit(view, caller, then)
-    elif first == "unlimit" and then:
+    elif first == "unlimit":
         gone = view.watch.limits.remove(caller, then)
         yield "%s is removed" % gone["id"]
     elif rest:
@@ -65,7 +67,7 @@ def _one(view, caller, rest: str):
     clock = view.clock
     name, _, last = rest.rpartition(" ")
     day = _day(clock, last) if name else -1
-    sense = view.find(name if day >= 0 else rest, caller)
+    sense = _find(view, name if day >= 0 else rest, caller)
     if not clock.known:
         raise ArgumentError("/senses", "cannot tell days: the clock is not set.")
     span = day_span(day if day >= 0 else clock.day_number(clock.now()), clock)
@@ -124,10 +126,17 @@ def _limit(view, caller, rest: str):
     for word, side in ((" below ", "low"), (" above ", "high")):
         name, found, value = rest.partition(word)
         if found:
-            sense = view.limit_tool.find(name.strip(), caller) or view.find(name.strip(), caller)
-            yield view.limit_tool.describe(view.limit_tool.set(caller, sense, **{side: _number(value.strip())}))
+            sense, value = _find(view, name.strip(), caller), value.strip()
+            if sense.unit and value.endswith(sense.unit):
+                value = value[: -len(sense.unit)].strip()
+            yield view.limit_tool.describe(view.limit_tool.set(caller, sense, **{side: _number(value)}))
             return
     raise ArgumentError("/senses", _USAGE)
+
+
+def _find(view, name: str, caller):
+    """The sense that a name means: a part of one will do."""
+    return view.limit_tool.find(name, caller) or view.find(name, caller)
 
 
 def _number(said: str):

@@ -3,8 +3,10 @@
 run(arguments, caller)   what the tool answers
 """
 
+from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
+from engram.lazy import lazy
 from engram.memory import access
 from engram.senses.values import value_text
 
@@ -41,8 +43,6 @@ class LimitTool:
             if "id" not in arguments:
                 raise ArgumentError("id", "is missing; action list shows the ids.")
             return {"removed": self._shown(self._limits.remove(caller, arguments["id"]))}
-        if action != "set":
-            raise ArgumentError("action", "must be one of set, list, remove.")
         if "sense" not in arguments:
             raise ArgumentError("sense", "is missing: %s." % self._names(caller))
         more = [arguments.get(name, default) for name, default in (("low", None), ("high", None), ("minutes", 0))]
@@ -72,17 +72,23 @@ class LimitTool:
         sense = self._senses.find(name)
         if sense is not None:
             return sense if sense in fitting else None
-        wanted = _words(name)
-        found = [each for each in fitting if all(word in _words(each.name) for word in wanted)]
+        wanted = list(text.terms(name))
+        found = [each for each in fitting if all(word in list(text.terms(each.name)) for word in wanted)]
+        if name and not found:
+            with lazy("senses.answers.words"):
+                from engram.senses.answers import words  # seldom needed
+
+                about = words.about(name, fitting)
+                found = [] if about.rest else about.senses
         return found[0] if len(found) == 1 and (wanted or not name) else None
 
     def _visible(self, caller) -> list:
         senses = [self._senses.find(name) for name in self._senses.names()]
         return [sense for sense in senses if access.may_see(caller, self._scope_of(sense))]
 
-    def refs(self, caller) -> list:
-        """The ids of the limits that a caller set here."""
-        return [fields["id"] for fields in self._limits.of_caller(caller)]
+    def refs(self, caller, sense, side: str) -> list:
+        """The id of the limit of a sense on a side that a caller set here, if there is one."""
+        return [each["id"] for each in self._limits.of_caller(caller) if each["sense"] == sense.number and side in each]
 
     def _names(self, caller) -> str:
         return "there are " + (", ".join([sense.name for sense in self._visible(caller)]) or "none")
@@ -104,9 +110,3 @@ class LimitTool:
         lasting = " for %d min" % fields["minutes"] if fields.get("minutes") else ""
         said = sense.name, word, sense.text(fields[side]), lasting, fields["id"]
         return "will tell you here when %s is %s %s%s (%s)" % said
-
-
-def _words(name: str) -> list:
-    from engram.text.tokenizer import terms  # seldom needed
-
-    return list(terms(name))

@@ -19,6 +19,7 @@ from engram_host.companion.store.row_types import (
     is_intact,
     line_bytes,
 )
+from engram_host.companion.store.sql.statements import LINE_COLUMNS, OF_COPY, ON_KNOWN_LINE, padded, placeholders
 from engram_host.companion.types import FOLDER, LogName
 from engram_host.companion.vector_types import Vector, stack_vectors
 
@@ -31,12 +32,7 @@ _GENERATION_BITS = 48
 _NAMES_AT_ONCE = 500
 """Names in one statement: SQLite takes 32,766 values, and PostgreSQL 65,535."""
 
-OF_COPY = "device = ? AND log = ? AND epoch = ?"
 _OP = b'"op":"archive"'
-PRESENT = (
-    "JOIN logs ON logs.device = {0}.device AND logs.log = {0}.log AND logs.epoch = {0}.epoch AND logs.is_present "
-    "WHERE {0}.device = ? AND {0}.version > ?"
-)
 
 
 class Rows(ABC):
@@ -86,6 +82,12 @@ class Rows(ABC):
         """Some vectors of one identity as the database gives them, a row each."""
         return stack_vectors(map(self.unpack, values))
 
+    def delete_some(self, table: str, key: str, where: str, values: Sequence[Any], most: int, order: str) -> int:
+        """Remove the first rows of a table that fit a condition, in the order of an indexed column; how many."""
+        # Without the order and the bound in the statement, the plan for any values reads the whole table.
+        wanted = f"SELECT {key} FROM {table} WHERE {where} ORDER BY {order} LIMIT {most}"
+        return self.count(f"DELETE FROM {table} WHERE ({key}) IN ({wanted})", values)
+
     def read_by_index(self) -> None:
         """Read tables by their keys until the transaction ends: an index knows of rows whose file was cut."""
         return
@@ -110,15 +112,11 @@ class Rows(ABC):
         """Write what waits to be written."""
         if self._waiting:
             rows, self._waiting = self._waiting, []
-            self.run_many(
-                "INSERT INTO lines (device, log, epoch, seq, version, received, crc, line) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
-                "ON CONFLICT (device, log, epoch, seq) DO UPDATE SET version = excluded.version, "
-                "received = excluded.received, crc = excluded.crc, line = excluded.line, archive = "
-                # What was damaged comes again: it is as archived as it was.
-                "CASE WHEN lines.crc = '' AND lines.line IS NOT NULL AND excluded.line IS NOT NULL THEN lines.archive "
-                "ELSE 0 END, beyond = excluded.beyond",
-                rows,
-            )
+            self.upsert_lines(rows)
+
+    def upsert_lines(self, lines: Sequence[tuple[Any, ...]]) -> None:
+        """Write rows of LINE_COLUMNS, in their order, each in the place of the one with its key."""
+        self.run_many(f"INSERT INTO lines ({LINE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) {ON_KNOWN_LINE}", lines)
 
     # --- boards and their copies
 
@@ -126,7 +124,7 @@ class Rows(ABC):
         """The rows of boards, for nobody else to change until the transaction ends. In the order of names: so two
         transactions never wait for each other.
         """
-        wanted = sorted(set(names))
+        wanted = padded(sorted(set(names)))
         if not wanted:
             return {}
         sql = f"SELECT {_DEVICE} FROM devices WHERE name IN ({placeholders(wanted)}) ORDER BY name{self.for_update}"
@@ -169,7 +167,7 @@ class Rows(ABC):
         wanted = sorted(set(names))
         found: dict[tuple[str, LogName], LogRow] = {}
         for start in range(0, len(wanted), _NAMES_AT_ONCE):
-            part = wanted[start : start + _NAMES_AT_ONCE]
+            part = padded(wanted[start : start + _NAMES_AT_ONCE])
             sql = f"SELECT {_LOG} FROM logs WHERE is_present AND device IN ({placeholders(part)})"
             found |= {(row.device, row.log): row for row in map(as_log_row, self.run(sql, part))}
         return found
@@ -237,7 +235,7 @@ class Rows(ABC):
         if not seqs:
             return []
         self.flush()
-        having = "" if archived else " AND NOT beyond"
+        having, seqs = "" if archived else " AND NOT beyond", padded(seqs)
         where = f"{OF_COPY} AND seq IN ({placeholders(seqs)}) AND line IS NOT NULL{having}"
         found = self.run(f"SELECT seq, crc, line FROM lines WHERE {where} ORDER BY seq", (*copy.key, *seqs))
         return self.intact(copy, ((seq, crc, line_bytes(line)) for seq, crc, line in found))
@@ -291,8 +289,10 @@ class Rows(ABC):
         sql = f"UPDATE lines SET archive = ?, version = ? WHERE {OF_COPY} AND seq = ? AND line IS NOT NULL"
         self.run(sql, (number, version, *copy.key, seq))
 
-    def set_beyond(self, copy: LogRow, lines: Iterable[tuple[int, int]]) -> None:
+    def set_beyond(self, copy: LogRow, lines: Sequence[tuple[int, int]]) -> None:
         """Note of (seq, version) that the board has these lines no more."""
+        if not lines:
+            return  # and write nothing yet: lines of many boards are written together
         self.flush()
         self.run_many(
             f"UPDATE lines SET beyond = (1 = 1), version = ? WHERE {OF_COPY} AND seq = ?",
@@ -350,12 +350,22 @@ class Rows(ABC):
             after, wanted = (0, 0) if is_end else (part[-1][0], limit - len(found))
         return found
 
-    def archived_numbers(self, copy: LogRow) -> set[int]:
-        """The numbers of the records that are archived."""
+    def archived_numbers(self, copies: Iterable[LogRow]) -> dict[str, set[int]]:
+        """The numbers of the records that are archived in copies of records, by the board; boards without are left out."""
         self.flush()
-        # The second condition is that of the index.
-        sql = f"SELECT DISTINCT archive FROM lines WHERE {OF_COPY} AND archive > 0 AND archive <> 0"
-        return {number for (number,) in self.run(sql, copy.key)}
+        epochs = {copy.device: copy.epoch for copy in copies if copy.log == "records"}
+        found: dict[str, set[int]] = {}
+        wanted = sorted(epochs)
+        for start in range(0, len(wanted), _NAMES_AT_ONCE):
+            part = padded(wanted[start : start + _NAMES_AT_ONCE])
+            # The second condition is that of the index.
+            where = f"device IN ({placeholders(part)}) AND log = 'records' AND archive > 0 AND archive <> 0"
+            for device, epoch, number in self.run(
+                f"SELECT DISTINCT device, epoch, archive FROM lines WHERE {where}", part
+            ):
+                if epochs[device] == epoch:
+                    found.setdefault(device, set()).add(number)
+        return found
 
     def count_archived(self, copy: LogRow) -> int:
         """How many records are archived."""
@@ -396,8 +406,3 @@ class Rows(ABC):
         """(Unix seconds, sentence), newest first."""
         sql = "SELECT at, text FROM events WHERE device = ? ORDER BY number DESC LIMIT ?"
         return [(at, text) for at, text in self.run(sql, (device, limit))]
-
-
-def placeholders(values: Sequence[Any]) -> str:
-    """As many `?` as there are values, for a list in SQL."""
-    return ", ".join("?" * len(values))

@@ -7,8 +7,9 @@ from typing import Any
 
 from engram_host.companion.errors import UnknownDevice, UnknownMedia
 from engram_host.companion.store.database import DatabaseTable, reads, writes
-from engram_host.companion.store.queries import OF_COPY, Rows, placeholders
+from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import line_bytes
+from engram_host.companion.store.sql.statements import OF_COPY, placeholders
 from engram_host.companion.types import LOGS, LogName, MediaLimits
 
 PREFIX = "media/"

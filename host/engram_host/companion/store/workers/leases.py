@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from engram_host.companion.errors import LeaseLost
 from engram_host.companion.store.database import DatabaseTable, reads, writes
-from engram_host.companion.store.queries import Rows, placeholders
+from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.sql.statements import placeholders
 
 NOBODY = ""
 """The holder of a lease that was returned."""
