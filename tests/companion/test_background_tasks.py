@@ -5,6 +5,7 @@ import contextlib
 import itertools
 import json
 import logging
+import os
 import subprocess
 import sys
 import threading
@@ -23,7 +24,7 @@ import get_mosquitto
 from damaging import harm_line
 from engram import log_line
 from engram_host.cli.doctor import companion_checks as checks
-from engram_host.companion import app, search_service, supervisor
+from engram_host.companion import supervisor
 from engram_host.companion.alerts import service as alerts
 from engram_host.companion.alerts import watch as alerts_watch
 from engram_host.companion.auth.secrets import SecretStore
@@ -32,6 +33,8 @@ from engram_host.companion.embedding import batch
 from engram_host.companion.media import upkeep as media_upkeep
 from engram_host.companion.media.files import MediaFiles, name_of
 from engram_host.companion.replication import upkeep
+from engram_host.companion.search import sweep
+from engram_host.companion.search.kept import FOLDER
 from engram_host.companion.settings import read_settings
 from engram_host.companion.supervisor import TASKS
 from engram_host.companion.types import ConversationLimits, Said
@@ -93,11 +96,17 @@ async def reads_folders(companion: Served) -> None:
     await soon(f"{word} is found", is_found)
 
 
-async def warms(companion: Served) -> None:
-    async def is_warm() -> bool:
-        return companion.running.app.search.indexed == ["kitchen"]
+async def sweeps_index_files(companion: Served) -> None:
+    app = companion.running.app
+    left = app.settings.home / FOLDER / f"left{next(_NUMBERS)}.tmp"
+    left.parent.mkdir(exist_ok=True)
+    left.write_bytes(b"of a process that has ended")
+    os.utime(left, (1000, 1000))
 
-    await soon("the index is made before anybody asks", is_warm)
+    async def is_gone() -> bool:
+        return not left.exists()
+
+    await soon("a file that was never finished is removed", is_gone)
 
 
 async def expires(companion: Served) -> None:
@@ -286,12 +295,12 @@ WORKS = {
     "folders": reads_folders,
     "http": copies,
     "imports": imports_lines,
+    "index-files": sweeps_index_files,
     "leases": takes_leases,
     "media": removes_media,
     "merges": finishes_merges,
     "mqtt": hears_over_mqtt,
     "replication": copies,
-    "warming": warms,
 }
 
 
@@ -340,8 +349,8 @@ def test_a_task_that_is_killed_comes_back_and_health_shows_it(
 ):
     needs_outside = name in ("alerts", "bridges", "deliveries")
     outside = request.getfixturevalue("outside") if needs_outside else lambda companion: None
-    monkeypatch.setattr(search_service, "LARGE", 1)
-    monkeypatch.setattr(app, "_WARM_AFTER_SECONDS", 2.0 if name == "warming" else 0.0)
+    monkeypatch.setattr(sweep, "SWEEP_FIRST_SECONDS", 0.05)
+    monkeypatch.setattr(sweep, "SWEEP_EVERY_SECONDS", 0.05)
     if name == "expiry":
         monkeypatch.setattr(upkeep, "EXPIRE_FIRST_SECONDS", 0.1)
         monkeypatch.setattr(upkeep, "EXPIRE_EVERY_SECONDS", 0.1)
@@ -355,10 +364,7 @@ def test_a_task_that_is_killed_comes_back_and_health_shows_it(
     async def play(companion: Served) -> None:
         outside(companion)
         works = WORKS[name]
-        if name == "warming":
-            await copies(companion)
-        else:
-            await works(companion)
+        await works(companion)
         before = await companion.health()
         assert [task["restarts"] for task in before["tasks"]] == [0] * len(before["tasks"])
         kill(await one_task(name))
@@ -371,9 +377,8 @@ def test_a_task_that_is_killed_comes_back_and_health_shows_it(
         told = await companion.health()
         task = await companion.task(name)
         assert task["error"].startswith(WAYS[kill]) and task["since"] >= int(time.time()) - SECONDS
-        if name != "warming" or task["state"] == "running":
-            assert told["status"] == "degraded"
-            assert any(f"the background task {name} failed ({WAYS[kill]}" in problem for problem in told["problems"])
+        assert told["status"] == "degraded"
+        assert any(f"the background task {name} failed ({WAYS[kill]}" in problem for problem in told["problems"])
         await works(companion)
         assert (await companion.task(name))["restarts"] == 1
 

@@ -5,7 +5,7 @@
     bench_companion.py size [LINES ...]                      PostgreSQL by the lines that it has (bench_store_size.py)
 
 The companion is a process of its own, asked over HTTP; boards are the firmware's own code in another process, over mosquitto,
-and at last 100 boards over the broker inside a second companion. First 100 boards of 1,000 turns and one of 100,000 are put
+and at last 100 boards over the broker inside a second companion. First 100 boards of 1,000 turns and two of 100,000 are put
 into the database, with vectors that are drawn by chance, since no figure here depends on what they mean; queries are
 embedded by the local model. Then searches, boards of which each sends much, and 1,000 boards with 20 new turns each. Prints a
 table; build/bench/companion.json has the same. Times are of this machine, whose cores the clients share.
@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,7 @@ DEVICES, TURNS = 100, 1000
 BIG_TURNS = 100_000
 SEARCHES = 300
 BIG_SEARCHES = 60
+WAITING, IN_TURN = 4, 10
 INGEST_BOARDS, INGEST_TURNS = 20, 2000
 FLEET, FLEET_TURNS = 1000, 20
 INSIDE_FLEET = 100
@@ -59,7 +61,8 @@ INSIDE_FLEET = 100
 KEYS = (
     "search_p50_ms", "search_p95_ms", "big_search_p50_ms", "big_search_p95_ms", "embed_p50_ms", "ingest_per_s",
     "boards_lost", "boards_doubled", "fleet_seconds", "rss_mb", "rss_growth_mb", "start_s", "cold_search_ms",
-    "big_cold_search_ms", "database_mb", "inside_fleet_seconds", "inside_rss_mb",
+    "big_cold_search_ms", "kept_search_ms", "big_kept_search_ms", "big_in_turn_ms", "waiting_mb", "all_boards_ms",
+    "index_files_mb", "database_mb", "inside_fleet_seconds", "inside_rss_mb",
 )  # fmt: skip
 """In the order of the table; docs/design/companion.md says what each is."""
 
@@ -106,6 +109,24 @@ class Bench:
         self.figures["big_search_p50_ms"] = percentile(took, 0.5)
         self.figures["big_search_p95_ms"] = percentile(took, 0.95)
         self._tell("searches on the big board are done")
+
+    def many(self) -> None:
+        """Several who wait for one cold index, two big boards in turn, and searches of all boards."""
+        before = self.rss()
+        with ThreadPoolExecutor(WAITING) as asking:
+            list(asking.map(lambda _: self._client.ask("big2"), range(WAITING)))
+        self.figures["waiting_mb"] = self.most_rss() - before
+        self.figures["big_in_turn_ms"] = max(self._client.ask(name)[0] for name in ("big", "big2") * IN_TURN)
+        self._client.ask()
+        self.figures["all_boards_ms"] = percentile([self._client.ask()[0] for _ in range(IN_TURN)], 0.5)
+        self._tell("searches on two big boards and on all boards are done")
+
+    def kept(self) -> None:
+        """First searches after a start, of boards whose indexes are in files."""
+        self.wait_for_embedder()
+        first = [self._client.ask(f"device-{number}")[0] for number in range(DEVICES)]
+        self.figures["kept_search_ms"] = percentile(first, 0.5)
+        self.figures["big_kept_search_ms"] = self._client.ask("big")[0]
 
     def boards(self, count: int, each: int, folder: Path) -> dict[str, Any]:
         """Let boards send; what they measured."""
@@ -173,30 +194,34 @@ def measure(name: str, folder: Path, tell: Callable[[str], None]) -> Figures:
         store = open_store(url)
         for number in range(DEVICES):
             fill(store, f"device-{number}", TURNS, number + 1)
-        # Heard before the others, so that the start makes no index of it: its first search is to be measured.
-        fill(store, "big", BIG_TURNS, DEVICES + 1, ago=2000)
+        for number, big in enumerate(("big", "big2"), start=1):
+            fill(store, big, BIG_TURNS, DEVICES + number)
         write_index(store, IDENTITY, "")
         store.close()
         if name == "postgres":
             gather_statistics(url)
-        tell(f"{DEVICES * TURNS + BIG_TURNS} turns are in the database")
+        tell(f"{DEVICES * TURNS + 2 * BIG_TURNS} turns are in the database")
         variables = {"EMBEDDING_PROVIDER": "minilm"} | ({"ENGRAM_STORE_URL": url} if name == "postgres" else {})
         companion = CompanionProcess(folder / "companion", free_port(), mqtt_url=mqtt_url, variables=variables)
         stack.enter_context(companion)
         bench = Bench(companion, tell)
         bench.wait_for_embedder()
         bench.searches()
+        bench.many()
         bench.ingest(folder)
         bench.fleet(folder)
         bench.figures["rss_mb"] = bench.most_rss()
         bench.start()
+        bench.kept()
         companion.kill()
+        files = (folder / "companion" / "indexes").glob("*.index")
+        bench.figures["index_files_mb"] = sum(path.stat().st_size for path in files) / 1e6
         small = CompanionProcess(folder / "inside", free_port(), mqtt_port=free_port())
         stack.enter_context(small)
         inside = Bench(small, tell)
         told = inside.boards(INSIDE_FLEET, FLEET_TURNS, folder / "inside-boards")
         bench.figures["inside_fleet_seconds"], bench.figures["inside_rss_mb"] = told["seconds"], inside.most_rss()
-        database = sum(path.stat().st_size for path in (folder / "companion").rglob("*") if path.is_file())
+        database = sum(path.stat().st_size for path in (folder / "companion").glob("companion.db*"))
         bench.figures["database_mb"] = database / 1e6 if name == "sqlite" else 0.0
         return bench.figures
 

@@ -115,9 +115,9 @@ class SearchClient:
         self._companion = companion
         self._numbers = numbers
 
-    def ask(self, device: str) -> tuple[float, float]:
-        """(milliseconds of a search but for the query's embedding, of that)."""
-        query = {"query": words(self._numbers)[:200], "devices": [device]}
+    def ask(self, *devices: str) -> tuple[float, float]:
+        """(milliseconds of a search of some boards, or all, but for the query's embedding, of that)."""
+        query = {"query": words(self._numbers)[:200], "devices": devices}
         began = time.perf_counter()
         answer = self._companion.client.post("/v1/search", json=query)
         took = 1000 * (time.perf_counter() - began)

@@ -53,7 +53,9 @@ from engram_host.companion.replication.home_searches import HomeSearches
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.replication.upkeep import CHECK_LEASE, EXPIRY_LEASE, ExpirySweep, StoreCheck
 from engram_host.companion.search.expansion import make_expander
+from engram_host.companion.search.kept import FOLDER as INDEX_FOLDER
 from engram_host.companion.search.reranker import make_reranker
+from engram_host.companion.search.sweep import IndexFileSweep
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.senses.service import ReadingService
 from engram_host.companion.settings import (
@@ -78,9 +80,6 @@ THREADS = 4
 _BROKER_SECONDS = 10.0
 _FIGURES, _FIGURES_SECONDS = "figures", 2.0
 """What workers ask each other for /metrics, and how long the answer may take: without it the others are shown."""
-_WARM_AFTER_SECONDS = 5.0
-_MOST_WARMINGS = 3
-"""Times that indexes are made ahead if that fails: it takes seconds of a core, and each search makes what it needs."""
 
 
 class CompanionApp:
@@ -138,7 +137,11 @@ class CompanionApp:
         self.reranker = make_reranker(settings.rerank)
         self.expander = make_expander(settings.search, self.gateway.complete)
         steps = self.reranker, self.expander
-        self.search = SearchService(store, settings.search, embedding, self.folders, metrics, *steps)
+        files = settings.home / INDEX_FOLDER
+        self.search = SearchService(
+            store, settings.search, embedding, self.folders, metrics, *steps, index_folder=files
+        )
+        self.index_files = IndexFileSweep(self.search.indexes, supervisor)
         self._peers = peers
         self.homes = HomeWorkers(peers)
         board_searches = HomeSearches(self.homes, self.search.answer_board)
@@ -279,22 +282,16 @@ class CompanionApp:
                 stack.push_async_callback(self._peers.stop)
             parts = self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication
             parts = *parts, self.conversations, self.memories.changes, self.imports, self._media_upkeep
+            parts = *parts, self.index_files
             for part in (self.leases, self._notices, *parts, self.alerts, self.bridge_engine, self.bridges):
                 part.start()
                 stack.push_async_callback(part.stop)
             if self.reranker:
                 stack.push_async_callback(self.reranker.stop)
             stack.push_async_callback(self._stop_mqtt)
-            warming = self.supervisor.start("warming", self._warm, is_finite=True, most_failures=_MOST_WARMINGS)
-            stack.push_async_callback(warming.stop)
             stack.callback(self.search.stop)
             await self._start_mqtt()
             yield
-
-    async def _warm(self) -> None:
-        """Leave the first seconds to boards and people who come at once."""
-        await asyncio.sleep(_WARM_AFTER_SECONDS)
-        await self.search.warm_indexes(self.homes.is_home)
 
     async def _stop_mqtt(self) -> None:
         await self._home_assistant.stop()

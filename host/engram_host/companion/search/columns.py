@@ -1,16 +1,18 @@
-"""The tables of an index: a column that grows, a row for each line that is an entry, and postings of terms.
+"""The tables of an index: a column that grows, texts by number, and a row for each line that is an entry.
 
-Most of it is in compressed sparse rows: the terms in order, and for each the rows that have it. What came since is kept
-as it came, term by term, and a search goes through all of it; when there is too much of it, it is folded into the rest.
+Each gives its contents as arrays, which a file keeps, and begins with such arrays: then what it has is mapped, and only what
+changes takes memory. Rows of lines that have gone are left out, so a file never has anything of them.
 """
 
 import sys
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engram_host.companion.types import LogName
+from engram_host.companion.types import LOGS, LogName
 
 _LEAST_ROOM = 64
 
@@ -18,11 +20,13 @@ _LEAST_ROOM = 64
 class Column:
     """Numbers of one kind in one array with room to grow: adding is cheap, all of them are one view."""
 
-    __slots__ = ("_data", "_size")
+    __slots__ = ("_data", "_is_mapped", "_size")
 
-    def __init__(self, kind: Any):
-        self._data = np.zeros(_LEAST_ROOM, kind)
-        self._size = 0
+    def __init__(self, kind: Any, kept: NDArray[Any] | None = None):
+        """Of a kind of number, with the numbers of an array that is mapped."""
+        self._data = np.zeros(_LEAST_ROOM, kind) if kept is None else kept
+        self._size = 0 if kept is None else len(kept)
+        self._is_mapped = kept is not None
 
     def __len__(self) -> int:
         return self._size
@@ -34,7 +38,7 @@ class Column:
             # A quarter more: what is added is copied five times in all, and a fifth at most stands empty.
             grown = np.zeros(max(end, len(self._data) * 5 // 4), self._data.dtype)
             grown[: self._size] = self._data[: self._size]
-            self._data = grown
+            self._data, self._is_mapped = grown, False
         self._data[self._size : end] = values
         self._size = end
 
@@ -46,12 +50,69 @@ class Column:
     def clear(self) -> None:
         """Let all go, and the room too."""
         self._data = np.zeros(_LEAST_ROOM, self._data.dtype)
-        self._size = 0
+        self._size, self._is_mapped = 0, False
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the array, empty room included."""
-        return self._data.nbytes
+        """Bytes of the array in memory, empty room included: one of a file that is mapped has none."""
+        return 0 if self._is_mapped else self._data.nbytes
+
+
+Arrays = Mapping[str, NDArray[Any]]
+"""What a table has, as a file keeps it."""
+
+
+class RowPlan:
+    """Which rows of an index a file keeps, and their new numbers: those of lines that have not gone."""
+
+    def __init__(self, is_kept: NDArray[np.bool_]):
+        self.rows = np.flatnonzero(is_kept)
+        self.keeps_all = len(self.rows) == len(is_kept)
+        # The last one is for NONE, which as a place is the last.
+        self._numbers = np.full(len(is_kept) + 1, NONE, np.int32)
+        self._numbers[self.rows] = np.arange(len(self.rows), dtype=np.int32)
+
+    def renumber(self, rows: NDArray[Any]) -> NDArray[np.int32]:
+        """The new numbers of some rows, NONE for those that are not kept."""
+        return self._numbers[rows]
+
+
+def compact_texts(texts: list[str], column: NDArray[Any]) -> tuple[list[str], NDArray[np.int32]]:
+    """The texts that a column names, and the column with their new numbers."""
+    used = np.unique(column[column != NONE])
+    numbers = np.full(len(texts) + 1, NONE, np.int32)
+    numbers[used] = np.arange(len(used), dtype=np.int32)
+    return [texts[int(number)] for number in used], numbers[column]
+
+
+class SeqTable:
+    """The row of each seq of one log: of a kept index in order, and of what changed since in a dict."""
+
+    def __init__(self, kept: Arrays | None = None) -> None:
+        self._seqs = kept["seqs"] if kept else np.zeros(0, np.int32)
+        self._rows = kept["rows"] if kept else np.zeros(0, np.int32)
+        self._changed: dict[int, int] = {}
+
+    def find(self, seq: int) -> int:
+        """The row of a seq, NONE if there is none."""
+        row = self._changed.get(seq)
+        if row is None:
+            at = bisect_left(self._seqs, seq) if len(self._seqs) else 0
+            return int(self._rows[at]) if at < len(self._seqs) and self._seqs[at] == seq else NONE
+        return row
+
+    def put(self, seq: int, row: int) -> None:
+        """A seq has this row now, NONE if it has none any more."""
+        if row == NONE and not len(self._seqs):
+            self._changed.pop(seq, None)
+        else:
+            self._changed[seq] = row
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what is in memory."""
+        # A number above 256 is an object of its own.
+        return sys.getsizeof(self._changed) + 2 * _NUMBER_BYTES * len(self._changed)
 
 
 # --- rows
@@ -65,7 +126,7 @@ has left the board."""
 
 STATE_NAMES = ("live", "superseded", "earlier version", "gone", "archived")
 
-_MOST_TIME = 1 << 40
+MOST_TIME = 1 << 40
 _NUMBER_BYTES = 32
 
 
@@ -93,10 +154,10 @@ class Row(NamedTuple):
 class StringTable:
     """Texts that many rows share, each by a number."""
 
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-        self.texts: list[str] = []
-        self._bytes = 0
+    def __init__(self, texts: Sequence[str] = ()) -> None:
+        self.texts: list[str] = list(texts)
+        self._numbers = {text: number for number, text in enumerate(texts)}
+        self._bytes = sum(sys.getsizeof(text) + _NUMBER_BYTES for text in texts)
 
     def intern(self, text: str) -> int:
         """The number of a text, a new one if it is new."""
@@ -116,32 +177,38 @@ class StringTable:
         return self._bytes + sys.getsizeof(self._numbers) + sys.getsizeof(self.texts)
 
 
+_KINDS: dict[str, Any] = {
+    "turn": np.bool_,
+    "reply": np.bool_,
+    "command": np.bool_,
+    "seq": np.int32,
+    "number": np.int32,
+    "thread": np.int32,
+    "who": np.int32,
+    "scope": np.int32,
+    "at": np.int64,
+    "expires": np.int64,
+    "importance": np.uint8,
+    "length": np.int32,
+    "key": np.uint64,
+    "state": np.uint8,
+    "slot": np.int32,
+    "previous": np.int32,
+    "following": np.int32,
+}
+"""The columns, by name, and what they hold."""
+
+
 class RowTable:
     """All rows of an index, in the order in which they came; numbers of rows never change."""
 
-    def __init__(self) -> None:
-        kinds: dict[str, Any] = {
-            "turn": np.bool_,
-            "reply": np.bool_,
-            "command": np.bool_,
-            "seq": np.int32,
-            "number": np.int32,
-            "thread": np.int32,
-            "who": np.int32,
-            "scope": np.int32,
-            "at": np.int64,
-            "expires": np.int64,
-            "importance": np.uint8,
-            "length": np.int32,
-            "key": np.uint64,
-            "state": np.uint8,
-            "slot": np.int32,
-            "previous": np.int32,
-            "following": np.int32,
+    def __init__(self, kept: Arrays | None = None) -> None:
+        """With the arrays that to_arrays() gave, or none yet."""
+        self._columns = {name: Column(kind, kept[name] if kept else None) for name, kind in _KINDS.items()}
+        self._of_seq: dict[LogName, SeqTable] = {
+            log: SeqTable({"seqs": kept[f"{log}.seqs"], "rows": kept[f"{log}.rows"]} if kept else None) for log in LOGS
         }
-        self._columns = {name: Column(kind) for name, kind in kinds.items()}
-        self._of_seq: dict[LogName, dict[int, int]] = {"records": {}, "journal": {}}
-        self._last_of_thread: dict[int, int] = {}
+        self._last_of_thread = Column(np.int32, kept["last_of_thread"] if kept else None)
         self.wasted = 0
         """Rows of lines that have gone, but are still partly kept."""
 
@@ -154,7 +221,7 @@ class RowTable:
 
     def row_of(self, log: LogName, seq: int) -> int:
         """The row of a line, NONE if it is not here."""
-        return self._of_seq[log].get(seq, NONE)
+        return self._of_seq[log].find(seq)
 
     def add(self, new: list[Row]) -> None:
         """Add rows; no line of them may be here."""
@@ -166,20 +233,20 @@ class RowTable:
         for name, value in (("state", LIVE), ("slot", NONE), ("previous", NONE), ("following", NONE)):
             self._columns[name].extend(np.full(len(new), value))
         for number, row in enumerate(new, first):
-            self._of_seq["journal" if row.turn else "records"][row.seq] = number
+            self._of_seq["journal" if row.turn else "records"].put(row.seq, number)
             if row.thread != NONE:
                 self._link(number, row.thread, row.seq)
 
     def drop(self, log: LogName, row: int) -> None:
         """A row's line has gone."""
-        del self._of_seq[log][int(self.column("seq")[row])]
+        self._of_seq[log].put(int(self.column("seq")[row]), NONE)
         before, after = int(self.column("previous")[row]), int(self.column("following")[row])
         if before != NONE:
             self.column("following")[before] = after
         if after != NONE:
             self.column("previous")[after] = before
         else:
-            self._last_of_thread[int(self.column("thread")[row])] = before
+            self._set_last(int(self.column("thread")[row]), before)
         self.column("previous")[row] = self.column("following")[row] = NONE
         self.column("state")[row] = GONE
         self.column("number")[row] = NONE
@@ -189,7 +256,7 @@ class RowTable:
     def _link(self, row: int, thread: int, seq: int) -> None:
         """Put a row into its thread, which is in the order of seqs: nearly always behind the last one."""
         previous, following, seqs = self.column("previous"), self.column("following"), self.column("seq")
-        before, after = self._last_of_thread.get(thread, NONE), NONE
+        before, after = self._last_of(thread), NONE
         while before != NONE and seqs[before] > seq:
             before, after = int(previous[before]), before
         previous[row], following[row] = before, after
@@ -198,131 +265,50 @@ class RowTable:
         if after != NONE:
             previous[after] = row
         else:
-            self._last_of_thread[thread] = row
+            self._set_last(thread, row)
+
+    def _last_of(self, thread: int) -> int:
+        return int(self._last_of_thread.view[thread]) if thread < len(self._last_of_thread) else NONE
+
+    def _set_last(self, thread: int, row: int) -> None:
+        if thread == NONE:
+            return
+        missing = thread + 1 - len(self._last_of_thread)
+        if missing > 0:
+            self._last_of_thread.extend(np.full(missing, NONE, np.int32))
+        self._last_of_thread.view[thread] = row
+
+    @property
+    def is_there(self) -> NDArray[np.bool_]:
+        """Of each row, whether its line has not gone."""
+        return self.column("number") != NONE
+
+    def to_arrays(self, plan: RowPlan) -> dict[str, NDArray[Any]]:
+        """The rows that are kept, by their new numbers; `thread`, `who` and `scope` have their old ones."""
+        found = {name: self.column(name)[plan.rows] for name in _KINDS}
+        found |= {name: plan.renumber(found[name]) for name in ("previous", "following")}
+        for log in LOGS:
+            rows = np.flatnonzero(found["turn"] == (log == "journal")).astype(np.int32)
+            rows = rows[np.argsort(found["seq"][rows], kind="stable")]
+            found |= {f"{log}.seqs": found["seq"][rows], f"{log}.rows": rows}
+        return found
 
     @property
     def nbytes(self) -> int:
         """Bytes of all columns and tables."""
-        tables = [*self._of_seq.values(), self._last_of_thread]
-        # A number above 256 is an object of its own; a row's stands in one table, its seq in another.
-        objects = sum(2 * _NUMBER_BYTES * len(table) for table in tables)
-        return sum(column.nbytes for column in self._columns.values()) + objects + sum(map(sys.getsizeof, tables))
+        tables = [*self._columns.values(), *self._of_seq.values(), self._last_of_thread]
+        return sum(table.nbytes for table in tables)
 
 
 def moment(value: object) -> int:
     """A time as a column has it: a line may hold any JSON value."""
-    return max(0, min(value, _MOST_TIME)) if isinstance(value, int) else 0
+    return max(0, min(value, MOST_TIME)) if isinstance(value, int) else 0
 
 
-# --- postings
+KEY_BYTES = 8
+"""Of a digest, that a row keeps."""
 
 
-RowNumbers = NDArray[np.int32]
-Counts = NDArray[np.uint8]
-
-LEAST_TAIL = 16384
-"""Terms that may stand in the tail however small the rest is: going through these takes 20 microseconds."""
-
-_SHARE = 4  # the tail may have a fourth of what is folded
-_MOST_COUNT = 255
-
-
-class Postings:
-    """Of one index. Rows have rising numbers: a row's terms are added once, after those of all rows before it.
-
-    Counts are in eighths, as on the board: a word of a row's head counts as one, one behind it as an eighth.
-    """
-
-    def __init__(self) -> None:
-        self._terms = np.zeros(0, np.int64)
-        self._starts = np.zeros(1, np.int64)
-        self._rows = np.zeros(0, np.int32)
-        self._counts = np.zeros(0, np.uint8)
-        self._tail_terms = Column(np.int64)
-        self._tail_rows = Column(np.int32)
-        self._tail_weights = Column(np.uint8)
-
-    def add(self, terms: list[int], weights: list[int], sizes: list[int], first: int) -> None:
-        """Add the terms of the rows from `first` on, with the eighths that each counts; sizes[i] are those of row first + i."""
-        self._tail_terms.extend(terms)
-        self._tail_weights.extend(weights)
-        self._tail_rows.extend(np.repeat(np.arange(first, first + len(sizes), dtype=np.int32), sizes))
-
-    def find(self, term: int) -> tuple[RowNumbers, Counts]:
-        """(the rows that have a term, in order, how often each has it, in eighths, at most 255)."""
-        at = int(np.searchsorted(self._terms, term))
-        if at < len(self._terms) and self._terms[at] == term:
-            span = slice(int(self._starts[at]), int(self._starts[at + 1]))
-            rows, counts = self._rows[span], self._counts[span]
-        else:
-            rows, counts = self._rows[:0], self._counts[:0]
-        places = np.flatnonzero(self._tail_terms.view == term)
-        if len(places):
-            later, later_counts = _counted(self._tail_rows.view[places], self._tail_weights.view[places])
-            rows, counts = np.concatenate([rows, later]), np.concatenate([counts, later_counts])
-        return rows, counts
-
-    def settle(self) -> None:
-        """Fold the tail into the rest if there is too much of it."""
-        if len(self._tail_terms) > max(LEAST_TAIL, len(self._rows) // _SHARE):
-            self.fold()
-
-    def fold(self) -> None:
-        """Fold the tail into the rest: about 0.15 microseconds for each posting."""
-        if not len(self._tail_terms):
-            return
-        terms, rows, counts = _grouped(self._tail_terms.view, self._tail_rows.view, self._tail_weights.view)
-        self._tail_terms.clear()
-        self._tail_rows.clear()
-        self._tail_weights.clear()
-        if len(self._rows):
-            terms = np.concatenate([np.repeat(self._terms, np.diff(self._starts)), terms])
-            order = np.argsort(terms, kind="stable")  # rows of the tail come behind all others of their term
-            terms = terms[order]
-            rows = np.concatenate([self._rows, rows])[order]
-            counts = np.concatenate([self._counts, counts])[order]
-        begins = np.flatnonzero(_changes(terms))
-        self._terms = terms[begins]
-        self._starts = np.append(begins, len(terms)).astype(np.int64)
-        self._rows, self._counts = rows, counts
-
-    @property
-    def tail(self) -> int:
-        """Terms that are not folded yet."""
-        return len(self._tail_terms)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all arrays."""
-        arrays = (self._terms, self._starts, self._rows, self._counts)
-        tail = (self._tail_terms, self._tail_rows, self._tail_weights)
-        return sum(array.nbytes for array in arrays + tail)
-
-
-def _changes(values: NDArray[np.int64] | RowNumbers) -> NDArray[np.bool_]:
-    """Where a value differs from the one before it; the first one does."""
-    changes = np.ones(len(values), np.bool_)
-    np.not_equal(values[1:], values[:-1], out=changes[1:])
-    return changes
-
-
-def _counted(rows: RowNumbers, weights: Counts) -> tuple[RowNumbers, Counts]:
-    """The distinct rows of an array in which equal ones stand together, and the sum of each one's weights."""
-    begins = np.flatnonzero(_changes(rows))
-    return rows[begins], _sums(weights, begins)
-
-
-def _grouped(
-    terms: NDArray[np.int64], rows: RowNumbers, weights: Counts
-) -> tuple[NDArray[np.int64], RowNumbers, Counts]:
-    """Postings in the order of (term, row), weights of equal ones added; `rows` rises."""
-    order = np.argsort(terms, kind="stable")
-    terms, rows = terms[order], rows[order]
-    changes = _changes(terms)
-    changes[1:] |= rows[1:] != rows[:-1]
-    begins = np.flatnonzero(changes)
-    return terms[begins], rows[begins], _sums(weights[order], begins)
-
-
-def _sums(weights: Counts, begins: NDArray[np.intp]) -> Counts:
-    return np.minimum(np.add.reduceat(weights, begins, dtype=np.int64), _MOST_COUNT).astype(np.uint8)
+def digest_key(digest: bytes) -> int:
+    """The beginning of a digest, as a row has it; never 0."""
+    return int.from_bytes(digest[:KEY_BYTES], "little") or 1

@@ -21,7 +21,7 @@ from engram_host.companion.store.row_types import (
 )
 from engram_host.companion.store.sql.statements import LINE_COLUMNS, OF_COPY, ON_KNOWN_LINE, padded, placeholders
 from engram_host.companion.types import FOLDER, LogName
-from engram_host.companion.vector_types import Vector
+from engram_host.companion.vector_types import Vector, stack_vectors
 
 EVENTS_KEPT = 1000
 """Events of one board: bounds what a board that resets again and again can fill."""
@@ -77,6 +77,10 @@ class Rows(ABC):
     @abstractmethod
     def unpack(self, value: Any) -> Vector:
         """A vector as the database gives it."""
+
+    def unpack_all(self, values: Sequence[Any]) -> Vector:
+        """Some vectors of one identity as the database gives them, a row each."""
+        return stack_vectors(map(self.unpack, values))
 
     def delete_some(self, table: str, key: str, where: str, values: Sequence[Any], most: int, order: str) -> int:
         """Remove the first rows of a table that fit a condition, in the order of an indexed column; how many."""

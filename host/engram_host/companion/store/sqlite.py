@@ -110,6 +110,10 @@ class SqliteRows(Rows):
         """A vector as the database gives it."""
         return np.frombuffer(value, "<f4").astype(np.float32)
 
+    def unpack_all(self, values: Sequence[bytes]) -> Vector:
+        """Some vectors of one identity as the database gives them, a row each."""
+        return np.frombuffer(b"".join(values), "<f4").reshape(len(values), -1).astype(np.float32)
+
 
 class SqliteDatabase(Database):
     """A database in a file. Several processes may use it at once; it has to be on a disk of this machine."""

@@ -3,13 +3,17 @@
 A vector belongs to a line and the model that made it, and leaves with its line.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import LogRow
 from engram_host.companion.store.sql.statements import OF_COPY, PRESENT, padded, placeholders
-from engram_host.companion.vector_types import Identity, StoredVector, Vector
+from engram_host.companion.types import LogName
+from engram_host.companion.vector_types import Identity, StoredVector, Vector, VectorRows
 
 _DIGESTS_AT_ONCE = 500
 """Values in one statement: SQLite takes 32766; older builds took 999."""
@@ -32,6 +36,31 @@ class VectorTable(DatabaseTable):
         )
         found = rows.run(sql, (device, after, str(identity), limit))
         return [(row[0], StoredVector(row[1], row[2], bytes(row[3]), rows.unpack(row[4]))) for row in found]
+
+    @reads_once
+    def vectors_at(
+        self, rows: Rows, identity: Identity, wanted: Mapping[tuple[str, LogName, int], Sequence[int]]
+    ) -> dict[tuple[str, LogName, int], VectorRows]:
+        """The vectors of some lines, by (board, log, epoch) and seq: none of a line that has none."""
+        found: dict[tuple[str, LogName, int], VectorRows] = {}
+        for copy, seqs in wanted.items():
+            read: list[tuple[Any, ...]] = []
+            for start in range(0, len(seqs), _DIGESTS_AT_ONCE):
+                part = seqs[start : start + _DIGESTS_AT_ONCE]
+                where = f"{OF_COPY} AND seq IN ({placeholders(part)}) AND identity = ?"
+                read += rows.run(
+                    f"SELECT seq, digest, vector FROM vectors WHERE {where}", (*copy, *part, str(identity))
+                )
+            if read:
+                of_seqs, digests, vectors = zip(*read, strict=True)
+                found[copy] = VectorRows(np.array(of_seqs), [*map(bytes, digests)], rows.unpack_all(vectors))
+        return found
+
+    @reads_once
+    def has_gone_since(self, rows: Rows, device: str, after: int) -> bool:
+        """Whether lines have left the copies of a board's present epochs since a version."""
+        sql = f"SELECT 1 FROM lines {PRESENT.format('lines')} AND lines.line IS NULL LIMIT 1"
+        return bool(rows.run(sql, (device, after)))
 
     @writes
     def put_vectors(
