@@ -24,7 +24,7 @@ _log = logging.getLogger("engram.embedding")
 
 _PACKAGES = ("onnxruntime", "onnx")
 _FIRST_REFUSED = (1, 28)
-"""Newer versions of onnxruntime write telemetry files when they are imported."""
+"""onnxruntime 1.29 and newer write telemetry files when they are imported; 1.28 was not tried."""
 
 _ERRORS_ONLY = 3
 
@@ -39,7 +39,7 @@ def missing_onnx() -> str:
         return f"the package {missing.name} is not installed: {install_command('onnx')}."
     if tuple(int(part) for part in version.split(".")[:2]) >= _FIRST_REFUSED:
         install = install_command("onnx")
-        return f"onnxruntime {version} writes telemetry files when it is imported, so it is not used: {install}."
+        return f"onnxruntime {version} is not used, since versions after 1.27 may write telemetry files: {install}."
     return ""
 
 
