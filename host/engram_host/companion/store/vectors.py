@@ -46,7 +46,7 @@ class VectorTable(DatabaseTable):
         for copy, seqs in wanted.items():
             read: list[tuple[Any, ...]] = []
             for start in range(0, len(seqs), _DIGESTS_AT_ONCE):
-                part = seqs[start : start + _DIGESTS_AT_ONCE]
+                part = padded(seqs[start : start + _DIGESTS_AT_ONCE])
                 where = f"{OF_COPY} AND seq IN ({placeholders(part)}) AND identity = ?"
                 read += rows.run(
                     f"SELECT seq, digest, vector FROM vectors WHERE {where}", (*copy, *part, str(identity))
