@@ -33,8 +33,8 @@ from engram_host.companion.embedding import batch
 from engram_host.companion.media import upkeep as media_upkeep
 from engram_host.companion.media.files import MediaFiles, name_of
 from engram_host.companion.replication import upkeep
-from engram_host.companion.search import sweep
-from engram_host.companion.search.kept import FOLDER
+from engram_host.companion.search.indexes import sweep
+from engram_host.companion.search.indexes.kept import FOLDER
 from engram_host.companion.settings import read_settings
 from engram_host.companion.supervisor import TASKS
 from engram_host.companion.types import ConversationLimits, Said

@@ -286,7 +286,7 @@ def erase(
 
 def _drop_indexes(home: Path, store: "CompanionStore", name: str) -> None:
     """Remove the files of the indexes of a board and its notes."""
-    from engram_host.companion.search.kept import FOLDER, KeptIndexes
+    from engram_host.companion.search.indexes.kept import FOLDER, KeptIndexes
     from engram_host.companion.types import LEFT_NOTES, NOTES
 
     kept = KeptIndexes(home / FOLDER, store, 0)

@@ -53,9 +53,9 @@ from engram_host.companion.replication.home_searches import HomeSearches
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.replication.upkeep import CHECK_LEASE, EXPIRY_LEASE, ExpirySweep, StoreCheck
 from engram_host.companion.search.expansion import make_expander
-from engram_host.companion.search.kept import FOLDER as INDEX_FOLDER
+from engram_host.companion.search.indexes.kept import FOLDER as INDEX_FOLDER
+from engram_host.companion.search.indexes.sweep import IndexFileSweep
 from engram_host.companion.search.reranker import make_reranker
-from engram_host.companion.search.sweep import IndexFileSweep
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.senses.service import ReadingService
 from engram_host.companion.settings import (

@@ -29,11 +29,11 @@ from engram_host.companion.folders.service import FileExcerpt, FolderService, ex
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.replication.answer_chunks import hit_chunks, line_chunks
 from engram_host.companion.replication.messages import FileHead, GetHead, SearchHead
-from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import EmbedQuery, QueryVector, SearchEngine
 from engram_host.companion.search.expansion import QueryExpander
 from engram_host.companion.search.fleet import MOST_LINES, FleetProgress
-from engram_host.companion.search.kept import KeptIndexes
+from engram_host.companion.search.indexes.cache import IndexCache
+from engram_host.companion.search.indexes.kept import KeptIndexes
 from engram_host.companion.search.request import REASONS, Hit, SearchRequest, SearchResult, Weights
 from engram_host.companion.search.reranker import Reranker
 from engram_host.companion.settings import SearchSettings

@@ -36,8 +36,8 @@ from engram.memory.access import OWNER
 from engram.store.types import EIGHTHS, HEAD, MOST_TERMS
 from engram_host.boards.file_set import WITHOUT_LINES, compile_module
 from engram_host.companion.embedding.embedding_service import EmbeddingService
-from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
+from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.search.request import SearchRequest, SearchResult, Weights
 from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store import CompanionStore, open_store

@@ -15,8 +15,8 @@ from engram_host.companion.api.search import SearchQuery, make_search_router
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.errors import BadSearch
 from engram_host.companion.search import fleet
-from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.fleet import FleetProgress
+from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.search.request import SearchRequest, SearchResult
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import EmbeddingSettings, SearchSettings

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engram_host.companion.search import bm25, postings
-from engram_host.companion.search.cache import IndexCache
-from engram_host.companion.search.index import DeviceIndex
-from engram_host.companion.search.postings import Postings
+from engram_host.companion.search import bm25
+from engram_host.companion.search.indexes import postings
+from engram_host.companion.search.indexes.cache import IndexCache
+from engram_host.companion.search.indexes.index import DeviceIndex
+from engram_host.companion.search.indexes.postings import Postings
 from engram_host.companion.search.request import SearchResult
 from engram_host.companion.search.tokenizer import Tokenizer
 from index_steps import JOURNAL, RECORDS, STEPS, WORDS, seq_of

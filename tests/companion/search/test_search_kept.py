@@ -15,14 +15,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engram_host.companion.errors import UnknownDevice
-from engram_host.companion.search import cache as caching
-from engram_host.companion.search import kept
-from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
-from engram_host.companion.search.kept import KeptIndexes
+from engram_host.companion.search.indexes import cache as caching
+from engram_host.companion.search.indexes import kept
+from engram_host.companion.search.indexes.cache import IndexCache
+from engram_host.companion.search.indexes.kept import KeptIndexes
+from engram_host.companion.search.indexes.vectors import quantize
 from engram_host.companion.search.request import SearchResult
 from engram_host.companion.search.tokenizer import term_id
-from engram_host.companion.search.vectors import quantize
 from index_steps import STEPS, seq_of
 from search_store import (
     IDENTITY,

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from engram_host.companion.embedding.local_embedder import LocalEmbedder
 from engram_host.companion.embedding.minilm import MiniLm
+from engram_host.companion.search.indexes.vectors import Vectors, quantize
 from engram_host.companion.search.vector_search import ROUNDING, SHORTLIST
-from engram_host.companion.search.vectors import Vectors, quantize
 from engram_host.companion.vector_types import Vector
 from search_store import SearchStore, asked, embed_all, engine_of, ids, turn, vector_of
 
@@ -71,8 +71,8 @@ def test_rounding_changes_no_cosine_by_more_than_thresholds_allow_for(seed: int,
 
 
 def test_a_scan_spans_blocks_and_leaves_out_free_slots(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("engram_host.companion.search.vectors.BLOCK_ROWS", 64)
-    monkeypatch.setattr("engram_host.companion.search.vectors._SCAN_ROWS", 10)
+    monkeypatch.setattr("engram_host.companion.search.indexes.vectors.BLOCK_ROWS", 64)
+    monkeypatch.setattr("engram_host.companion.search.indexes.vectors._SCAN_ROWS", 10)
     passages = unit(np.random.default_rng(3).standard_normal((150, 16)))
     vectors = scanned(passages)
     vectors.drop(70)

@@ -11,7 +11,7 @@ from engram import log_line
 from engram_host.companion.auth import tokens
 from engram_host.companion.embedding.index_state import IndexPosition, write_position
 from engram_host.companion.errors import UnknownDevice
-from engram_host.companion.search.cache import IndexCache
+from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.database import bundled_migrations
 from engram_host.companion.store.media.table import StoredMedia, media_id

@@ -24,7 +24,7 @@ class Events:
     def __init__(self):
         self.file = EventFile(folder() + "/events.jsonl")
         self.version = 0
-        self.shared = ()
+        self.shared = ()  # type: tuple
 
     def tell(self, number, **more):
         """An event begins, or ends."""

@@ -12,9 +12,9 @@ from engram import text as board
 from engram.memory.access import OWNER
 from engram_host.companion.entries import embedding_text
 from engram_host.companion.errors import UnknownDevice
-from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import QueryVector, SearchEngine
-from engram_host.companion.search.kept import KeptIndexes
+from engram_host.companion.search.indexes.cache import IndexCache
+from engram_host.companion.search.indexes.kept import KeptIndexes
 from engram_host.companion.search.request import SearchRequest, SearchResult
 from engram_host.companion.types import Change, Device, LogName, LogState
 from engram_host.companion.vector_types import Identity, StoredVector, Vector, VectorRows, text_digest

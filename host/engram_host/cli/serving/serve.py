@@ -105,7 +105,7 @@ async def _serve_alone(
     context: Context, flags: Flags, ready_file: Path | None, stop: asyncio.Event, began: float
 ) -> None:
     from engram_host.companion.lockfile import publish_addresses
-    from engram_host.companion.search.malloc import configure_malloc
+    from engram_host.companion.search.indexes.malloc import configure_malloc
     from engram_host.companion.serving.running import start
 
     configure_malloc()
@@ -125,7 +125,7 @@ async def _serve_as_worker(
     context: Context, flags: Flags, place: "WorkerPlace", stop: asyncio.Event, began: float
 ) -> None:
     """Serve as one of several workers: what a person is told is told by the process that started this one."""
-    from engram_host.companion.search.malloc import configure_malloc
+    from engram_host.companion.search.indexes.malloc import configure_malloc
     from engram_host.companion.serving.running import start
     from engram_host.companion.workers.pool import wait_for_parent_end, write_report
 

@@ -17,12 +17,12 @@ from engram_host.companion.entries.lifecycle import EntryState
 from engram_host.companion.entries.reader import ReadEntry, read_lines
 from engram_host.companion.errors import UnknownEntry
 from engram_host.companion.memories.types import MOST_VERSIONS, MemoryDetail, MemoryPage, MemoryQuery, SourceTurn
-from engram_host.companion.search import columns
-from engram_host.companion.search.cache import IndexCache
-from engram_host.companion.search.columns import NONE
 from engram_host.companion.search.filters import rows_seen_by
-from engram_host.companion.search.index import DeviceIndex
-from engram_host.companion.search.record_turns import turns_of
+from engram_host.companion.search.indexes import columns
+from engram_host.companion.search.indexes.cache import IndexCache
+from engram_host.companion.search.indexes.columns import NONE
+from engram_host.companion.search.indexes.index import DeviceIndex
+from engram_host.companion.search.indexes.record_turns import turns_of
 from engram_host.companion.search.tokenizer import query_terms, term_id
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Device, LogName

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram.store.types import EIGHTHS
-from engram_host.companion.search.columns import NONE
 from engram_host.companion.search.filters import Mask, VisibleRows
+from engram_host.companion.search.indexes.columns import NONE
 from engram_host.companion.search.request import Weights
 from engram_host.companion.search.tokenizer import term_id
 

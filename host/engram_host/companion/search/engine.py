@@ -16,15 +16,16 @@ from engram.memory.plan import Plan, make_plan
 from engram.text.named_days import without_days
 from engram_host.companion.entries.embedding_text import embedding_text
 from engram_host.companion.errors import EmbedderError
-from engram_host.companion.search import columns, filters, vector_search
+from engram_host.companion.search import filters, vector_search
 from engram_host.companion.search.bm25 import BoardRows, WordScores
-from engram_host.companion.search.cache import IndexCache
-from engram_host.companion.search.columns import NONE
 from engram_host.companion.search.confidence import value_of, with_record
 from engram_host.companion.search.explanation import explain, why_empty
 from engram_host.companion.search.fleet import FleetFindings, FleetProgress, FleetScan
 from engram_host.companion.search.fusion import Candidate, days_named, fuse, mmr_order, vector_weight
-from engram_host.companion.search.index import DeviceIndex
+from engram_host.companion.search.indexes import columns
+from engram_host.companion.search.indexes.cache import IndexCache
+from engram_host.companion.search.indexes.columns import NONE
+from engram_host.companion.search.indexes.index import DeviceIndex
 from engram_host.companion.search.request import REASONS, Hit, SearchRequest, SearchResult
 from engram_host.companion.search.tokenizer import query_terms
 from engram_host.companion.search.vector_search import ExactVectors, VectorScores, VectorSource

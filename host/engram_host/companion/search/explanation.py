@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from engram_host.companion.search.bm25 import BoardRows, WordScores, walk_threads
-from engram_host.companion.search.columns import NONE
 from engram_host.companion.search.confidence import parts_shown
 from engram_host.companion.search.fusion import Candidate
+from engram_host.companion.search.indexes.columns import NONE
 from engram_host.companion.search.request import REASONS, Explanation, Part, SearchRequest
 from engram_host.companion.search.tokenizer import query_words
 from engram_host.sentences import Sentence

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from engram.memory import access
 from engram.memory.access import Caller
 from engram.store.types import EIGHTHS
-from engram_host.companion.search import columns
-from engram_host.companion.search.columns import NONE
-from engram_host.companion.search.index import DeviceIndex
+from engram_host.companion.search.indexes import columns
+from engram_host.companion.search.indexes.columns import NONE
+from engram_host.companion.search.indexes.index import DeviceIndex
 from engram_host.companion.search.request import SearchRequest
 from engram_host.companion.search.tokenizer import term_id
 

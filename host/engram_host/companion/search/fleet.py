@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from engram.store.types import EIGHTHS
 from engram_host.companion.search.bm25 import B_ENTRY, K1, LEAST_LENGTH, Collection, inverse_frequency
 from engram_host.companion.search.filters import VisibleRows, visible_rows
-from engram_host.companion.search.index import DeviceIndex
+from engram_host.companion.search.indexes.index import DeviceIndex
 from engram_host.companion.search.request import SearchRequest
 from engram_host.companion.search.tokenizer import term_id
 from engram_host.companion.search.vector_search import mean_cosine

@@ -11,8 +11,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engram_host.companion.search.columns import NONE, digest_key
 from engram_host.companion.search.filters import VisibleRows
+from engram_host.companion.search.indexes.columns import NONE, digest_key
 from engram_host.companion.types import Device, LogName
 from engram_host.companion.vector_types import Identity, Vector, VectorRows
 

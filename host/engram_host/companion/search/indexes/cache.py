@@ -9,9 +9,9 @@ from typing import Protocol
 from weakref import WeakValueDictionary
 
 from engram_host.companion.errors import StoreUnavailable, UnknownDevice
-from engram_host.companion.search.index import DeviceIndex
-from engram_host.companion.search.kept import KeptIndexes, make_image
-from engram_host.companion.search.malloc import trim_malloc
+from engram_host.companion.search.indexes.index import DeviceIndex
+from engram_host.companion.search.indexes.kept import KeptIndexes, make_image
+from engram_host.companion.search.indexes.malloc import trim_malloc
 from engram_host.companion.search.tokenizer import Tokenizer
 from engram_host.companion.types import Change, Device, LogName
 from engram_host.companion.vector_types import Identity, StoredVector, VectorRows

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from engram.errors import ArgumentError
 from engram.memory import ids
-from engram_host.companion.search.columns import NONE, Arrays, Column, RowPlan
+from engram_host.companion.search.indexes.columns import NONE, Arrays, Column, RowPlan
 
 MOST_TURNS = 16
 """Turns of one record that get its words: bounds what one line can make an index hold."""

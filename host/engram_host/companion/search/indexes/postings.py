@@ -7,7 +7,7 @@ folded into the rest.
 import numpy as np
 from numpy.typing import NDArray
 
-from engram_host.companion.search.columns import Arrays, Column, RowPlan
+from engram_host.companion.search.indexes.columns import Arrays, Column, RowPlan
 
 RowNumbers = NDArray[np.int32]
 Counts = NDArray[np.uint8]

@@ -26,9 +26,9 @@ import numpy as np
 from engram.store.types import EIGHTHS, HEAD, MOST_TERMS
 from engram_host import __version__
 from engram_host.companion.entries.embedding_text import KEY_VERSION
-from engram_host.companion.search.columns import NONE, RowPlan, compact_texts
-from engram_host.companion.search.image import BadImage, IndexImage, map_image, read_facts, write_image
-from engram_host.companion.search.index import DeviceIndex
+from engram_host.companion.search.indexes.columns import NONE, RowPlan, compact_texts
+from engram_host.companion.search.indexes.image import BadImage, IndexImage, map_image, read_facts, write_image
+from engram_host.companion.search.indexes.index import DeviceIndex
 from engram_host.companion.search.tokenizer import Tokenizer
 from engram_host.companion.types import Device
 

@@ -28,8 +28,8 @@ from engram.store.types import (
 from engram_host.companion.entries import embedding_text
 from engram_host.companion.entries.labels import describe_labels
 from engram_host.companion.entries.lifecycle import EntryState, EntryStates
-from engram_host.companion.search import columns
-from engram_host.companion.search.columns import (
+from engram_host.companion.search.indexes import columns
+from engram_host.companion.search.indexes.columns import (
     KEY_BYTES,
     NONE,
     Row,
@@ -38,11 +38,11 @@ from engram_host.companion.search.columns import (
     digest_key,
     moment,
 )
-from engram_host.companion.search.image import IndexImage
-from engram_host.companion.search.postings import Postings
-from engram_host.companion.search.record_turns import RecordTurns, turns_of
+from engram_host.companion.search.indexes.image import IndexImage
+from engram_host.companion.search.indexes.postings import Postings
+from engram_host.companion.search.indexes.record_turns import RecordTurns, turns_of
+from engram_host.companion.search.indexes.vectors import Codes, Vectors, quantize
 from engram_host.companion.search.tokenizer import Tokenizer, term_id
-from engram_host.companion.search.vectors import Codes, Vectors, quantize
 from engram_host.companion.types import LOGS, Change, Device, LogName
 from engram_host.companion.vector_types import Identity, StoredVector, text_digest
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engram_host.companion.search.columns import Arrays, Column
+from engram_host.companion.search.indexes.columns import Arrays, Column
 from engram_host.companion.types import LogName
 from engram_host.companion.vector_types import Vector
 

@@ -4,7 +4,7 @@ import asyncio
 import logging
 
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.search.cache import IndexCache
+from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 
 SWEEP_FIRST_SECONDS = 5.0

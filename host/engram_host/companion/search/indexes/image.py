@@ -19,7 +19,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from engram_host.companion.search.columns import Arrays
+from engram_host.companion.search.indexes.columns import Arrays
 
 FORMAT = 1
 """One more whenever what stands in a file changes its form or its meaning."""
