@@ -24,7 +24,7 @@ export PYTHONPATH = host
 export PYTHONDONTWRITEBYTECODE =
 export PYTHONPYCACHEPREFIX = $(CURDIR)/build/pycache
 
-.PHONY: help run serve bench-companion bench-bridges bench-page screenshots test soak eval bench-store bench-senses heap month lint format lock clean
+.PHONY: help run serve bench-companion bench-workers bench-bridges bench-page screenshots test soak eval bench-store bench-senses heap month lint format lock clean
 .PHONY: image package flash deploy monitor chat setup wifi backup restore
 
 help:  ## list the targets
@@ -81,8 +81,11 @@ eval: .venv micropython  ## ask a board's memory the questions of a set and coun
 bench-store: .venv micropython  ## measure the store at five sizes, up to 10,000 turns and records (ARGS="1000": at these)
 	@$(BIN)/python tools/benchmarks/bench_store.py --sets "$(SETS)" $(ARGS)
 
-bench-companion: .venv mosquitto  ## measure the companion on SQLite and PostgreSQL: searches, boards, memory (ARGS="sqlite": one)
+bench-companion: .venv mosquitto  ## measure the companion on SQLite and PostgreSQL, and its embedder: searches, boards, memory (ARGS="sqlite": one; "size": by lines)
 	@$(BIN)/python tools/benchmarks/bench_companion.py $(ARGS)
+
+bench-workers: .venv mosquitto  ## measure what 1, 2 and 3 workers take from boards in a second (ARGS="3 --boards 100")
+	@$(BIN)/python tools/benchmarks/bench_workers.py $(ARGS)
 
 bench-bridges: .venv chat-servers synapse  ## measure what bridges cost the companion: memory, and CPU while nobody speaks (ARGS="irc": one)
 	@$(BIN)/python tests/support/bridges/bench_bridges.py $(ARGS)

@@ -4,6 +4,7 @@ import os
 import socket
 import sqlite3
 import time
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from cli_case import Ran, engram, fine
 from damaging import overwrite_page, tree_pages
-from engram_host.cli import companion as companion_commands
+from engram_host.cli.serving import serve as serve_command
 from engram_host.companion.auth import tokens
 from engram_host.companion.diagnosis import computer
 from engram_host.companion.store import choose_store
@@ -134,7 +135,7 @@ REFUSED = {
 def test_what_serve_refuses_is_wrong_here_too(
     tmp_path: Path, content: str, files: dict[str, str], name: str, told: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(companion_commands, "set_up", lambda *_: None)  # the log is pytest's
+    monkeypatch.setattr(serve_command, "set_up", lambda *_: None)  # the log is pytest's
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     (home / "companion.toml").write_text(content)
@@ -221,6 +222,37 @@ def test_a_model_that_is_not_installed(home: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(minilm, "_PACKAGE", "no_such_package")
     assert "pip install" in _wrong(_doctor(home, EMBEDDING_PROVIDER="minilm"))["embedder"]["do"]
+
+
+@pytest.mark.parametrize(
+    ("engine", "is_installed", "runs"),
+    [
+        ("auto", True, "onnxruntime in 8 bits runs it"),
+        ("auto", False, "numpy runs it (pip install 'engram-mcu[onnx]' makes it several times as fast)"),
+        ("numpy", True, "numpy runs it"),
+    ],
+)
+def test_the_engine_of_the_local_model_is_shown(
+    home: Path, monkeypatch: pytest.MonkeyPatch, engine: str, is_installed: bool, runs: str
+):
+    if not is_installed:
+        _without_onnx(monkeypatch)
+    ran = _doctor(home, EMBEDDING_PROVIDER="minilm", EMBEDDING_ENGINE=engine)
+    (found,) = (check for check in ran.json["checks"] if check["name"] == "embedder")
+    assert found["state"] == "well" and found["told"].endswith(f"is complete; {runs}")
+
+
+def test_an_engine_that_is_set_and_not_installed(home: Path, monkeypatch: pytest.MonkeyPatch):
+    _without_onnx(monkeypatch)
+    found = _wrong(_doctor(home, EMBEDDING_PROVIDER="minilm", EMBEDDING_ENGINE="onnx"))
+    assert "pip install 'engram-mcu[onnx]'" in found["embedder"]["do"]
+
+
+def _without_onnx(monkeypatch: pytest.MonkeyPatch) -> None:
+    def version(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", version)
 
 
 def test_a_board_that_is_silent_is_reported_and_is_not_wrong(home: Path):

@@ -5,6 +5,7 @@ import contextlib
 import itertools
 import json
 import logging
+import os
 import subprocess
 import sys
 import threading
@@ -23,13 +24,17 @@ import get_mosquitto
 from damaging import harm_line
 from engram import log_line
 from engram_host.cli.doctor import companion_checks as checks
-from engram_host.companion import app, search_service, supervisor
+from engram_host.companion import supervisor
 from engram_host.companion.alerts import service as alerts
 from engram_host.companion.alerts import watch as alerts_watch
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridges.network import Chat, Incoming
 from engram_host.companion.embedding import batch
+from engram_host.companion.media import upkeep as media_upkeep
+from engram_host.companion.media.files import MediaFiles, name_of
 from engram_host.companion.replication import upkeep
+from engram_host.companion.search.indexes import sweep
+from engram_host.companion.search.indexes.kept import FOLDER
 from engram_host.companion.settings import read_settings
 from engram_host.companion.supervisor import TASKS
 from engram_host.companion.types import ConversationLimits, Said
@@ -91,11 +96,17 @@ async def reads_folders(companion: Served) -> None:
     await soon(f"{word} is found", is_found)
 
 
-async def warms(companion: Served) -> None:
-    async def is_warm() -> bool:
-        return companion.running.app.search.indexed == ["kitchen"]
+async def sweeps_index_files(companion: Served) -> None:
+    app = companion.running.app
+    left = app.settings.home / FOLDER / f"left{next(_NUMBERS)}.tmp"
+    left.parent.mkdir(exist_ok=True)
+    left.write_bytes(b"of a process that has ended")
+    os.utime(left, (1000, 1000))
 
-    await soon("the index is made before anybody asks", is_warm)
+    async def is_gone() -> bool:
+        return not left.exists()
+
+    await soon("a file that was never finished is removed", is_gone)
 
 
 async def expires(companion: Served) -> None:
@@ -108,6 +119,20 @@ async def expires(companion: Served) -> None:
         return await asyncio.to_thread(database.read, lambda rows: rows.run(counts)) == [(0,)]
 
     await soon("what is too old is removed", is_gone)
+
+
+async def removes_media(companion: Served) -> None:
+    files = MediaFiles(companion.running.app.settings.home)
+
+    def leave() -> None:
+        with files.locked():
+            files.write(name_of(b"orphan"), b"orphan")
+
+    async def is_gone() -> bool:
+        return await asyncio.to_thread(files.names) == []
+
+    await asyncio.to_thread(leave)
+    await soon("a file that no row has is removed", is_gone)
 
 
 async def checks_the_database(companion: Served) -> None:
@@ -179,6 +204,18 @@ async def imports_lines(companion: Served) -> None:
         return (await companion.client.get(f"{path}/{made['id']}")).json()["state"] == "done"
 
     await soon("the import is done", is_done)
+
+
+async def takes_leases(companion: Served) -> None:
+    """Work begins under a lease that nobody has had before."""
+    begun = asyncio.Event()
+
+    async def work() -> None:
+        begun.set()
+
+    async with asyncio.timeout(SECONDS):
+        await companion.running.app.leases.lease(f"test {next(_NUMBERS)}").run(work)
+    assert begun.is_set()
 
 
 async def sends_alerts(companion: Served) -> None:
@@ -258,10 +295,12 @@ WORKS = {
     "folders": reads_folders,
     "http": copies,
     "imports": imports_lines,
+    "index-files": sweeps_index_files,
+    "leases": takes_leases,
+    "media": removes_media,
     "merges": finishes_merges,
     "mqtt": hears_over_mqtt,
     "replication": copies,
-    "warming": warms,
 }
 
 
@@ -310,11 +349,14 @@ def test_a_task_that_is_killed_comes_back_and_health_shows_it(
 ):
     needs_outside = name in ("alerts", "bridges", "deliveries")
     outside = request.getfixturevalue("outside") if needs_outside else lambda companion: None
-    monkeypatch.setattr(search_service, "LARGE", 1)
-    monkeypatch.setattr(app, "_WARM_AFTER_SECONDS", 2.0 if name == "warming" else 0.0)
+    monkeypatch.setattr(sweep, "SWEEP_FIRST_SECONDS", 0.05)
+    monkeypatch.setattr(sweep, "SWEEP_EVERY_SECONDS", 0.05)
     if name == "expiry":
         monkeypatch.setattr(upkeep, "EXPIRE_FIRST_SECONDS", 0.1)
         monkeypatch.setattr(upkeep, "EXPIRE_EVERY_SECONDS", 0.1)
+    if name == "media":
+        for each in ("FIRST_SECONDS", "EVERY_SECONDS", "SETTLE_SECONDS"):
+            monkeypatch.setattr(media_upkeep, each, 0.05)
     if name == "checking":
         monkeypatch.setattr(upkeep, "CHECK_FIRST_SECONDS", 0.05)
         monkeypatch.setattr(upkeep, "CHECK_EVERY_SECONDS", 0.05)
@@ -322,10 +364,7 @@ def test_a_task_that_is_killed_comes_back_and_health_shows_it(
     async def play(companion: Served) -> None:
         outside(companion)
         works = WORKS[name]
-        if name == "warming":
-            await copies(companion)
-        else:
-            await works(companion)
+        await works(companion)
         before = await companion.health()
         assert [task["restarts"] for task in before["tasks"]] == [0] * len(before["tasks"])
         kill(await one_task(name))
@@ -338,9 +377,8 @@ def test_a_task_that_is_killed_comes_back_and_health_shows_it(
         told = await companion.health()
         task = await companion.task(name)
         assert task["error"].startswith(WAYS[kill]) and task["since"] >= int(time.time()) - SECONDS
-        if name != "warming" or task["state"] == "running":
-            assert told["status"] == "degraded"
-            assert any(f"the background task {name} failed ({WAYS[kill]}" in problem for problem in told["problems"])
+        assert told["status"] == "degraded"
+        assert any(f"the background task {name} failed ({WAYS[kill]}" in problem for problem in told["problems"])
         await works(companion)
         assert (await companion.task(name))["restarts"] == 1
 

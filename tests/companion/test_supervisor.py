@@ -111,7 +111,7 @@ def test_finite_work_that_ends_is_finished(quick):
                 raise mistakes.pop()
 
         supervisor = Supervisor()
-        task = supervisor.start("warming", ends_the_second_time, is_finite=True)
+        task = supervisor.start("folders", ends_the_second_time, is_finite=True)
         await wait_until_async("the state", lambda: task.status.state == "finished")
         assert task.status.restarts == 1 and supervisor.problems() == []
         await task.stop()
@@ -194,7 +194,7 @@ def test_finite_work_that_fails_after_a_long_time_is_lost_too(quick, monkeypatch
 
     async def play() -> None:
         lost = asyncio.Event()
-        Supervisor().start("warming", Failing(9), is_finite=True, most_failures=3, on_lost=lost.set)
+        Supervisor().start("folders", Failing(9), is_finite=True, most_failures=3, on_lost=lost.set)
         await lost.wait()
 
     run(play)

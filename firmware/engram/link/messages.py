@@ -107,7 +107,7 @@ FROM_BOARD = {
     "events": (_OF_EPOCH, ("items", (_LIST, 1, EVENTS_AT_ONCE))),
 }
 # Fields that a message has only where there is something to say; who does not know one passes it over.
-OPTIONAL = {"hello": (("rule", (_TEXT, 1, 64)),)}
+OPTIONAL = {"hello": (("rule", (_TEXT, 1, 64)),), "senses": (("shared", (_NUMBERS, 1, SENSES)),)}
 # What a board is answered.
 TO_BOARD = {
     "welcome": (("records", _HELD), ("journal", _HELD), ("archived", _SEQ), ("asks", _IS), ("told", (_TEXT, 0, 1000))),

@@ -24,7 +24,7 @@ async def copy_next(sync, senses, events, epoch: int, progress) -> None:
     """
     version = senses.version, events.version
     if progress.have is None or progress.begun != version:
-        await _list(sync, senses, version, epoch, progress)
+        await _list(sync, senses, events, version, epoch, progress)
         return
     for level, newest in enumerate(progress.have):
         block = senses.next_block(level, newest[0], _check_of(newest[1]))
@@ -38,13 +38,17 @@ async def copy_next(sync, senses, events, epoch: int, progress) -> None:
     progress.end()
 
 
-async def _list(sync, senses, version: tuple, epoch: int, progress) -> None:
-    items = []
+async def _list(sync, senses, events, version: tuple, epoch: int, progress) -> None:
+    items, shared = [], []
     for name in senses.names():
         sense = senses.find(name)
         items.append([sense.number, sense.name, sense.unit, sense.decimals, sense.made])
-    whole = not senses.damaged
-    answer = await sync.ask("senses", epoch=epoch, next=senses.next_number, whole=whole, items=items)
+        if events.scope_of(sense) == "all":  # engram.memory.ALL, without the import
+            shared.append(sense.number)
+    fields = {"next": senses.next_number, "whole": not senses.damaged, "items": items}
+    if shared:
+        fields["shared"] = shared
+    answer = await sync.ask("senses", epoch=epoch, **fields)
     progress.take(sync, _rows(answer), answer["state"])
     progress.begun, progress.event = version, answer["events"]
 

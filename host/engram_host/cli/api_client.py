@@ -1,5 +1,6 @@
 """A companion that runs, asked over HTTP."""
 
+import contextlib
 import ipaddress
 import json
 import os
@@ -92,14 +93,34 @@ class ApiClient:
         headers = {"Content-Type": "application/octet-stream"}
         return self._ask("POST", path, content=content, params=parameters, headers=headers)
 
+    def content(self, path: str) -> tuple[str, bytes]:
+        """(type, bytes) of a file that a GET is answered with."""
+        try:
+            answer = self._client.get(path)
+        except httpx.HTTPError as error:
+            raise self._unreached(error) from None
+        if answer.is_error:
+            raise _as_refusal(answer)
+        return answer.headers.get("content-type", ""), answer.content
+
     def lines(self, path: str, /, **parameters: Any) -> Iterator[str]:
         """The lines of a long answer, as they come."""
+        with self._streamed(path, parameters) as answer:
+            yield from answer.iter_lines()
+
+    def pieces(self, path: str, /, **parameters: Any) -> Iterator[bytes]:
+        """The bytes of a long answer, as they come."""
+        with self._streamed(path, parameters) as answer:
+            yield from answer.iter_bytes()
+
+    @contextlib.contextmanager
+    def _streamed(self, path: str, parameters: dict[str, Any]) -> Iterator[httpx.Response]:
         try:
             with self._client.stream("GET", path, params=parameters) as answer:
                 if answer.is_error:
                     answer.read()
                     raise _as_refusal(answer)
-                yield from answer.iter_lines()
+                yield answer
         except httpx.HTTPError as error:
             raise self._unreached(error) from None
 

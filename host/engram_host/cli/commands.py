@@ -16,7 +16,7 @@ from engram_host.cli.bridges import alert, bridge, people
 from engram_host.cli.doctor import command as doctor
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
 from engram_host.cli.options import asks_for_json
-from engram_host.cli.page import conversations, personal, readings
+from engram_host.cli.page import conversations, media, personal, readings
 from engram_host.cli.page.boards import list_boards
 from engram_host.cli.page.changes import changes as list_changes
 from engram_host.cli.page.changes import merge
@@ -26,6 +26,8 @@ from engram_host.cli.page.memories import list_entries
 from engram_host.cli.page.open_page import open_page
 from engram_host.cli.page.search import search
 from engram_host.cli.page.settings import settings
+from engram_host.cli.recovery import backup as recovery
+from engram_host.cli.serving.serve import serve
 from engram_host.extras import DISTRIBUTION
 
 app = typer.Typer(
@@ -34,7 +36,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("run")(board.run)
-app.command("serve")(companion_commands.serve)
+app.command("serve")(serve)
 app.command("page")(open_page)
 app.command("boards")(list_boards)
 app.command("settings")(settings)
@@ -57,9 +59,9 @@ app.command("undo")(changes.undo)
 app.command("export")(transfer.export)
 app.command("import")(transfer.import_file)
 app.command("imports")(imports)
-app.command("backup")(companion_commands.backup)
-app.command("restore")(companion_commands.restore)
-app.command("repair")(companion_commands.repair)
+app.command("backup")(recovery.backup)
+app.command("restore")(recovery.restore)
+app.command("repair")(recovery.repair)
 app.command("stats")(companion_commands.stats)
 app.command("folders")(companion_commands.folders)
 app.command("eval")(memory.evaluate)
@@ -75,6 +77,7 @@ people.app.command("days")(personal.days)
 people.app.command("search")(personal.search)
 app.add_typer(people.app, name="people")
 app.add_typer(alert.app, name="alert")
+app.add_typer(media.app, name="media")
 
 
 @app.callback()

@@ -2,76 +2,75 @@
 
 import asyncio
 import contextlib
-import functools
 import logging
-import os
-import resource
 import shutil
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
-from fastapi import FastAPI
-
-from engram_host import __version__
+from engram_host.companion.alerts.service import LEASE as ALERTS_LEASE
 from engram_host.companion.alerts.service import AlertService
-from engram_host.companion.api.app import make_app
 from engram_host.companion.api.health import StoreLook
-from engram_host.companion.api.server import WebServer
 from engram_host.companion.auth.audit import AuditLog
-from engram_host.companion.auth.connections import Connections, admitted_connections
-from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners, tokens_required
+from engram_host.companion.auth.connections import Connections
+from engram_host.companion.auth.exposure import listener_tls, listeners, tokens_required
 from engram_host.companion.auth.identity import CallerLookup
 from engram_host.companion.auth.middleware import HttpAccess
 from engram_host.companion.auth.mosquitto import GROUP, broker_secret
-from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
+from engram_host.companion.auth.rate_limit import FREE, REFILL, Buckets, FailedLogins, RateLimiter
 from engram_host.companion.auth.secrets import SecretStore
-from engram_host.companion.auth.sessions import Sessions, make_sign_in_path
+from engram_host.companion.auth.sessions import Sessions
 from engram_host.companion.auth.tls import trust_certificate
-from engram_host.companion.auth.tokens import new_token, operator_token
+from engram_host.companion.auth.tokens import new_token
 from engram_host.companion.board_settings.service import BoardSettingsService
 from engram_host.companion.bridges.runner import BridgeRunner
 from engram_host.companion.conversations.bridge_engine import BridgeEngine, EngineSettings
+from engram_host.companion.conversations.door.mqtt_door import LEASE as DOOR_LEASE
 from engram_host.companion.conversations.door.mqtt_door import MqttDoor
 from engram_host.companion.conversations.door.pushes import DoorPushes
 from engram_host.companion.conversations.people import PeopleService, admission_rules
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.embedding.embedding_service import EmbeddingService
-from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.folders.service import FolderService
-from engram_host.companion.gateway.api_key import ApiKey, find_api_key
+from engram_host.companion.gateway.api_key import ApiKey
 from engram_host.companion.gateway.proxy import Gateway
+from engram_host.companion.home_assistant.publisher import LEASE as HOME_ASSISTANT_LEASE
 from engram_host.companion.home_assistant.publisher import HomeAssistantPublisher, home_assistant_prefix
 from engram_host.companion.imports.service import ImportService
-from engram_host.companion.lockfile import Lease, in_url, reachable_host
+from engram_host.companion.media.service import make_media_service
+from engram_host.companion.media.upkeep import MediaUpkeep, call_each
 from engram_host.companion.memories.service import make_memory_services
-from engram_host.companion.metrics import Metrics, last_backup
+from engram_host.companion.metrics import Metrics, last_backup, merge_figures
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
 from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
 from engram_host.companion.overview.absence import AbsenceFinder
 from engram_host.companion.overview.service import BoardOverviews
-from engram_host.companion.page.page import Page
-from engram_host.companion.page.routes import make_page_routers, make_refusal
 from engram_host.companion.personal.service import PersonalMemory
+from engram_host.companion.replication.home_searches import HomeSearches
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
-from engram_host.companion.replication.upkeep import ExpirySweep, StoreCheck
+from engram_host.companion.replication.upkeep import CHECK_LEASE, EXPIRY_LEASE, ExpirySweep, StoreCheck
 from engram_host.companion.search.expansion import make_expander
+from engram_host.companion.search.indexes.kept import FOLDER as INDEX_FOLDER
+from engram_host.companion.search.indexes.sweep import IndexFileSweep
 from engram_host.companion.search.reranker import make_reranker
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.senses.service import ReadingService
 from engram_host.companion.settings import (
     Settings,
     line_quota,
-    make_folder,
     read_settings,
     retention_limits,
-    store_url,
 )
-from engram_host.companion.store import CompanionStore, open_store
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.workers.notices import Notice
 from engram_host.companion.supervisor import Supervisor
+from engram_host.companion.workers.homes import HomeWorkers
+from engram_host.companion.workers.leases import LeaseKeeper
+from engram_host.companion.workers.notices import NoticeListener
+from engram_host.companion.workers.peers import Peers
 
 _log = logging.getLogger("engram.service")
 
@@ -79,12 +78,8 @@ THREADS = 4
 """That wait for the database or search: each has a connection of its own, with some MB of memory."""
 
 _BROKER_SECONDS = 10.0
-_WARM_AFTER_SECONDS = 5.0
-_MOST_WARMINGS = 3
-"""Times that indexes are made ahead if that fails: it takes seconds of a core, and each search makes what it needs."""
-
-ALERTS_LOCK = "alerts.lock"
-"""A file in the companion's folder: of several companions on it, the one that holds it sends alerts."""
+_FIGURES, _FIGURES_SECONDS = "figures", 2.0
+"""What workers ask each other for /metrics, and how long the answer may take: without it the others are shown."""
 
 
 class CompanionApp:
@@ -100,11 +95,18 @@ class CompanionApp:
         metrics: Metrics,
         supervisor: Supervisor,
         connections: Connections,
+        leases: LeaseKeeper,
+        buckets_of: Callable[[str], Buckets],
+        peers: Peers | None = None,
     ):
-        """`operator` is the operator's token. SettingError."""
+        """`operator` is the operator's token, `buckets_of(what)` keeps the buckets of a rate limit, `peers` are the other
+        workers of this machine. SettingError.
+        """
         self.settings = settings
         security = settings.security
-        self._rate_limiter = RateLimiter(security.messages_a_second, security.messages_at_once)
+        self._rate_limiter = RateLimiter(
+            security.messages_a_second, security.messages_at_once, buckets=buckets_of("messages")
+        )
         callers = CallerLookup(store, operator)
         requires_tokens = tokens_required(security, listeners(settings.http, settings.mqtt))
         self.access = HttpAccess(
@@ -113,7 +115,7 @@ class CompanionApp:
             requires_tokens,
             frozenset(security.hosts.lower().replace(",", " ").split()),
             self._rate_limiter,
-            FailedLogins(metrics.login_failed),
+            FailedLogins(metrics.login_failed, RateLimiter(REFILL, FREE, buckets=buckets_of("logins"))),
             AuditLog(store),
         )
         self.gateway = Gateway(store, settings.gateway, gateway_key, metrics)
@@ -123,20 +125,33 @@ class CompanionApp:
         self.metrics = metrics
         self.supervisor = supervisor
         self.connections = connections
-        self.replication = Replication(store, embedding.wake, supervisor, metrics, line_quota(settings.store))
-        self.expiry = ExpirySweep(store, retention_limits(settings.store), supervisor)
-        self.checking = StoreCheck(store, supervisor)
-        self.folders = FolderService(store, settings.folders, settings.home, supervisor, embedding.wake)
+        self.leases = leases
+        self.media = make_media_service(store, settings)
+        self._media_upkeep = MediaUpkeep(store, self.media, settings.chat.waiting_days, supervisor)
+        taken = call_each(embedding.wake, self._media_upkeep.wake)
+        self.replication = Replication(store, taken, supervisor, metrics, line_quota(settings.store))
+        self.expiry = ExpirySweep(store, retention_limits(settings.store), supervisor, leases.lease(EXPIRY_LEASE))
+        self.checking = StoreCheck(store, supervisor, leases.lease(CHECK_LEASE))
+        folders = settings.folders, settings.home, supervisor, leases.lease
+        self.folders = FolderService(store, *folders, embedding.wake)
         self.reranker = make_reranker(settings.rerank)
         self.expander = make_expander(settings.search, self.gateway.complete)
         steps = self.reranker, self.expander
-        self.search = SearchService(store, settings.search, embedding, self.folders, metrics, *steps)
-        answers = self.search.answer_board, self.search.answer_get, self.search.answer_file
+        files = settings.home / INDEX_FOLDER
+        self.search = SearchService(
+            store, settings.search, embedding, self.folders, metrics, *steps, index_folder=files
+        )
+        self.index_files = IndexFileSweep(self.search.indexes, supervisor)
+        self._peers = peers
+        self.homes = HomeWorkers(peers)
+        board_searches = HomeSearches(self.homes, self.search.answer_board)
+        answers = board_searches.answer_board, self.search.answer_get, self.search.answer_file
         self.conversations = ConversationService(store, settings.chat, supervisor)
         self.imports = ImportService(store, self.conversations, settings.home, supervisor)
         self.board_settings = BoardSettingsService(self.conversations)
         self.readings = ReadingService(store)
-        self._home_assistant = HomeAssistantPublisher(store, home_assistant_prefix(settings.mqtt), supervisor)
+        prefix, lease = home_assistant_prefix(settings.mqtt), leases.lease(HOME_ASSISTANT_LEASE)
+        self._home_assistant = HomeAssistantPublisher(store, prefix, supervisor, lease)
         self.overviews = BoardOverviews(store, lambda: self.alerts.flash_percent)
         self.memories = make_memory_services(
             store, self.search.indexes, self.search.search, self.conversations, supervisor
@@ -144,20 +159,25 @@ class CompanionApp:
         self.absences = AbsenceFinder(self.memories.browser, self.search.search)
         self.dispatcher = MessageDispatcher(self.replication, *answers, self.conversations.answer_board, metrics)
         secrets = SecretStore(settings.home)
-        self.alerts = AlertService(store, settings.alerts, secrets, supervisor, Lease(settings.home / ALERTS_LOCK))
+        self.alerts = AlertService(store, settings.alerts, secrets, supervisor, leases.lease(ALERTS_LEASE))
         rules = admission_rules(settings.people, settings.bridges)
         self.people = PeopleService(store, rules, lambda request: self.alerts.wake())
-        pushes = DoorPushes(store, self.conversations, self.people)
-        self.door = MqttDoor(self.conversations, self.people, pushes, supervisor) if settings.chat.mqtt else None
+        lease = leases.lease(DOOR_LEASE)
+        parts = self.conversations, self.people, DoorPushes(store, self.conversations, self.people, lease), supervisor
+        self.door = MqttDoor(*parts, lease) if settings.chat.mqtt else None
         engine = EngineSettings(settings.chat, lambda bridge: self.bridges.boards_of(bridge))
-        self.bridge_engine = BridgeEngine(store, self.conversations, self.people, engine, supervisor)
+        self.bridge_engine = BridgeEngine(store, self.conversations, self.people, engine, supervisor, self.media)
         self.bridges = BridgeRunner(
-            settings.home, settings.bridges, secrets, self.bridge_engine, supervisor, metrics.count_bridge
+            settings.bridges, secrets, self.bridge_engine, supervisor, leases.lease, metrics.count_bridge
         )
-        self.personal = PersonalMemory(store, self.search, self.memories, self.bridges)
+        self.personal = PersonalMemory(store, self.search, self.memories, self.media, self.readings, self.bridges)
         self.broker: EmbeddedBroker | None = None
         self.mqtt_client: MqttClient | None = None
         self._reloading = asyncio.Lock()
+        self._notices = NoticeListener(
+            store.database, supervisor, (self.conversations.take_notice, self._take_settings_notice)
+        )
+        self._reloads: set[asyncio.Task[None]] = set()
         self._began = time.monotonic()
         metrics.add_gauges(self.gauges)
 
@@ -184,9 +204,27 @@ class CompanionApp:
         return found + self.folders.problems() + self.bridges.problems() + self.alerts.problems()
 
     async def reload_bridges(self) -> None:
-        """Run bridges, let people talk, and send alerts, by the settings and secrets as they are now. SettingError, and nothing
-        has changed then. Two at once are done one after the other: the settings that were read last hold.
+        """Run bridges, let people talk, and send alerts, by the settings and secrets as they are now, here and in all other
+        workers. SettingError, and nothing has changed then.
         """
+        await self._reload()
+        await asyncio.to_thread(self.store.notify_settings, self.leases.worker)
+
+    def _take_settings_notice(self, notice: Notice) -> None:
+        """Another worker was asked to read its settings again, which may be those of this one."""
+        if notice.kind == "settings" and notice.device != self.leases.worker:
+            task = asyncio.get_running_loop().create_task(self._reload_with_others())
+            self._reloads.add(task)
+            task.add_done_callback(self._reloads.discard)
+
+    async def _reload_with_others(self) -> None:
+        try:
+            await self._reload()
+        except SettingError as problem:
+            _log.warning("the settings are not read again: %s", problem)
+
+    async def _reload(self) -> None:
+        """Two at once are done one after the other: the settings that were read last hold."""
         async with self._reloading:
             settings = await asyncio.to_thread(read_settings, self.settings.home, {})
             rules = admission_rules(settings.people, settings.bridges)
@@ -202,6 +240,7 @@ class CompanionApp:
             "engram_connections": self.connections.count,
             "engram_waiting_batches": self.replication.waiting,
             "engram_index_bytes": self.search.index_bytes,
+            "engram_indexes": len(self.search.indexed),
             "engram_backlog_lines": self.embedding.changes_left,
             "engram_disk_free_bytes": shutil.disk_usage(self.settings.home).free,
             "engram_last_backup_timestamp_seconds": last_backup(self.settings.home),
@@ -221,29 +260,38 @@ class CompanionApp:
             found |= self.store.gauges()
         return found
 
+    async def render_metrics(self) -> bytes:
+        """All figures of all workers of this machine, as Prometheus reads them."""
+        own = await self._render_own()
+        if self._peers is None:
+            return own
+        others = await self._peers.ask_all(_FIGURES, _FIGURES_SECONDS)
+        return merge_figures({self._peers.number: own, **others})
+
+    async def _render_own(self, _asked: bytes = b"") -> bytes:
+        return await asyncio.to_thread(self.metrics.render)
+
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Take messages and answer searches; the store is open before, and closed after."""
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
+            if self._peers:
+                self._peers.on(_FIGURES, self._render_own)
+                await self._peers.start()
+                stack.push_async_callback(self._peers.stop)
             parts = self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication
-            parts = *parts, self.conversations, self.memories.changes, self.imports
-            for part in (*parts, self.alerts, self.bridge_engine, self.bridges):
+            parts = *parts, self.conversations, self.memories.changes, self.imports, self._media_upkeep
+            parts = *parts, self.index_files
+            for part in (self.leases, self._notices, *parts, self.alerts, self.bridge_engine, self.bridges):
                 part.start()
                 stack.push_async_callback(part.stop)
             if self.reranker:
                 stack.push_async_callback(self.reranker.stop)
             stack.push_async_callback(self._stop_mqtt)
-            warming = self.supervisor.start("warming", self._warm, is_finite=True, most_failures=_MOST_WARMINGS)
-            stack.push_async_callback(warming.stop)
             stack.callback(self.search.stop)
             await self._start_mqtt()
             yield
-
-    async def _warm(self) -> None:
-        """Leave the first seconds to boards and people who come at once."""
-        await asyncio.sleep(_WARM_AFTER_SECONDS)
-        await self.search.warm_indexes()
 
     async def _stop_mqtt(self) -> None:
         await self._home_assistant.stop()
@@ -295,104 +343,3 @@ class CompanionApp:
             _log.info(sentence, device)
             return []
         return await self.dispatcher.answers_or_nothing(device, data)
-
-
-# --- start
-
-
-class RunningCompanion:
-    """A companion that serves."""
-
-    def __init__(self, app: CompanionApp, web: WebServer):
-        self.app = app
-        self.web = web
-
-    async def serve(self, stop: asyncio.Event) -> None:
-        """Serve until `stop` is set; HttpLost."""
-        ends = [asyncio.ensure_future(end) for end in (stop.wait(), self.web.until_lost())]
-        try:
-            done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-            for end in done:
-                end.result()
-        finally:
-            for end in ends:
-                end.cancel()
-            await asyncio.gather(*ends, return_exceptions=True)
-
-    def addresses(self) -> dict[str, str]:
-        """Where it listens: `http`, and `mqtt` if it has a broker inside."""
-        broker = self.app.broker
-        return {"http": self.web.url, "mqtt": broker.url if broker else _without_login(self.app.settings.mqtt.url)}
-
-    def page_address(self) -> str:
-        """The address of the page; where tokens are asked for with a link's code, good once on this computer. Blocks some ms.
-
-        StoreUnavailable.
-        """
-        access = self.app.access
-        url = f"{self.web.scheme}://{in_url(reachable_host(self.web.host))}:{self.web.port}"
-        if not access.requires_tokens:
-            return f"{url}/"
-        return url + make_sign_in_path(self.app.store, access.callers.operator, is_local=True)
-
-    def _limits(self) -> str:
-        connections = self.app.connections
-        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-        return f"{connections.most} connections, {connections.most_an_address} from one address; {files} open files"
-
-    def banner(self, seconds: float, page: str) -> list[str]:
-        """What a person is shown after a start that took some seconds; `page` is how the page is opened."""
-        app = self.app
-        return [
-            f"Engram companion {__version__}, ready in {seconds:.1f} s. Ctrl-C ends it.",
-            f"  page      {page}",
-            f"  HTTP      {self.web.url}  ({self.web.url}/docs)",
-            f"  MQTT      {app.mqtt_name}",
-            f"  limits    {self._limits()}",
-            f"  store     {app.store_name}",
-            f"  meaning   {app.embedding.status_line()}",
-            f"  tokens    {'required' if app.access.requires_tokens else 'not required: only this computer reaches it'}",
-        ]
-
-
-def _web_app(app: CompanionApp) -> FastAPI:
-    """The API and the page of a companion."""
-    page = Page(app.access)
-    return make_app(app, make_page_routers(page, app), functools.partial(make_refusal, page))
-
-
-def _without_login(url: str) -> str:
-    """A URL without the name and the password that may stand in it."""
-    scheme, mark, rest = url.partition("://")
-    return scheme + mark + rest.rpartition("@")[2]
-
-
-@contextlib.asynccontextmanager
-async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterator[RunningCompanion]:
-    """A companion that serves as long as the block runs. SettingError, StoreUnavailable, and whatever cannot listen."""
-    settings = read_settings(home, flags)
-    make_folder(home)
-    http = settings.http
-    operator = operator_token(home)
-    key = await asyncio.to_thread(find_api_key, home, os.environ) if settings.gateway.url else ApiKey()
-    tls = listener_tls("http", http.certificate, http.key, home)
-    store = await asyncio.to_thread(open_store, store_url(settings.store, settings.home))
-    try:
-        places = listeners(http, settings.mqtt)
-        has_devices = bool(await asyncio.to_thread(store.tokens))
-        check_exposure(settings.security, places, has_devices=has_devices)
-        metrics = Metrics()
-        supervisor = Supervisor(metrics.task_failed)
-        embedding = EmbeddingService(store, settings.embedding, supervisor, metrics.embedder_failed)
-        connections = admitted_connections(settings.security)
-        app = CompanionApp(settings, store, embedding, operator, key, metrics, supervisor, connections)
-        async with app.running():
-            web = WebServer(_web_app(app), http.host, http.port, supervisor, connections, tls)
-            await web.start()
-            try:
-                yield RunningCompanion(app, web)
-            finally:
-                app.conversations.release()  # requests that wait for something end now
-                await web.stop()
-    finally:
-        await asyncio.to_thread(store.close)

@@ -15,7 +15,12 @@
       MemoryNotChangeable   a memory, or a change of it, is in a state in which it is not changed or undone (id)
       UnknownImport      no import of that id is kept (id)
       ImportRefused      an import cannot be made, started or ended now
+      UnknownMedia       no photo or sound of that id is kept for a board (id)
+      MediaRefused       a photo or a sound is not taken, or its file cannot be read
+      ExportUnavailable  an export needs a package that is not installed
+      LeaseLost          another worker has the lease under which something was to be written
       StoreUnavailable   the database cannot be read or written now: nothing was acknowledged
+        StoreBusy        another process has locked it for too long
         StoreFull        its disk is full
         StoreDamaged     its pages are damaged: nothing is written any more
       RefusedByService   a remote service said no (status): EmbedderRefused and RerankerError are such
@@ -64,6 +69,14 @@ REFUSALS = SentenceTable(
         "import_unkept": "the file cannot be kept in the companion's folder: {problem}.",
         "import_runs": "another import into {board} is running: wait for its end, or cancel it.",
         "imports_run": "{count} imports are running: wait for the end of one.",
+        "no_media": "there is no photo or sound {id}: it was forgotten, or newer ones took its room; `engram media list` lists "
+        "them.",
+        "media_off": "this companion keeps no photos and sounds: media.board_count in companion.toml is 0.",
+        "media_large": "it has more than {most} bytes, as many as media.megabytes in companion.toml takes: make it smaller.",
+        "media_type": "its bytes are of no type that is taken ({types}); media.types in companion.toml names these.",
+        "media_unkept": "it cannot be kept in the companion's folder: {problem}.",
+        "media_lost": "the file of {id} is missing or damaged in the companion's folder media: put it back from a backup, or "
+        "delete it.",
         "store_down": "the companion cannot use its database now; its log says why.",
         "store_full": "the disk of the companion's database is full.",
     },
@@ -197,6 +210,33 @@ class ImportRefused(CompanionError):
     """An import cannot be made, started or ended now."""
 
 
+class UnknownMedia(CompanionError):
+    """No photo or sound of that id is kept for a board, or the one who asks may not see it."""
+
+    def __init__(self, media_id: str):
+        super().__init__(REFUSALS.say("no_media", id=media_id[:20]))
+        self.id = media_id
+
+
+class MediaRefused(CompanionError):
+    """A photo or a sound is not taken, or its file cannot be read or written."""
+
+    def __init__(self, kind: str, **values: Value):
+        """`kind` is one of REFUSALS, and `values` are its own."""
+        super().__init__(REFUSALS.say(kind, **values))
+
+
+class ExportUnavailable(CompanionError):
+    """An export needs a package that is not installed where the companion runs."""
+
+
+class LeaseLost(CompanionError):
+    """Another worker has the lease under which something was to be written: this one stops what it does."""
+
+    def __init__(self, lease: str):
+        super().__init__(f"another worker has got the lease {lease} meanwhile.")
+
+
 class StoreUnavailable(CompanionError):
     """The database cannot be read or written now; nothing that was acknowledged is lost by it.
 
@@ -204,6 +244,10 @@ class StoreUnavailable(CompanionError):
     """
 
     public = REFUSALS.say("store_down")
+
+
+class StoreBusy(StoreUnavailable):
+    """Another process has locked what was needed for longer than a call waits."""
 
 
 class StoreFull(StoreUnavailable):

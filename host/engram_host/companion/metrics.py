@@ -4,8 +4,9 @@ No label is a board's name or anything else that comes from outside: the number 
 ten thousand.
 """
 
+import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
@@ -156,6 +157,7 @@ GAUGES = {
     "engram_connections": "Open connections, over HTTP and to the broker inside.",
     "engram_devices": "Boards that have been here.",
     "engram_index_bytes": "Memory of the search indexes, about.",
+    "engram_indexes": "Boards whose search index is in memory.",
     "engram_backlog_lines": "Changes of lines that the embedder has still to look at.",
     "engram_database_bytes": "The database on disk.",
     "engram_disk_free_bytes": "Free on the disk of the companion's folder.",
@@ -183,6 +185,28 @@ class _Gauges(Collector):
     def collect(self) -> Iterator[Metric]:
         for name, value in self._gauges().items():
             yield GaugeMetricFamily(name, GAUGES[name], value=value)
+
+
+_NAMED = re.compile(rb"([a-z_]+)(?:\{(.*)\})? (.*)")
+"""A line with a figure: its name, its labels and its value."""
+
+
+def merge_figures(rendered: Mapping[int, bytes]) -> bytes:
+    """The figures of several workers, by their numbers, as one page: each figure has the label `worker`."""
+    families: dict[bytes, list[bytes]] = {}
+    for number, page in sorted(rendered.items()):
+        family = b""
+        for line in page.splitlines():
+            if line.startswith(b"# HELP"):
+                family = line.split(b" ")[2]
+            if line.startswith(b"#"):
+                heads = families.setdefault(family, [])
+                heads.extend([] if line in heads else [line])
+            elif found := _NAMED.fullmatch(line):
+                name, labels, value = found.groups()
+                labels = b",".join(([labels] if labels else []) + [b'worker="%d"' % number])
+                families[family].append(b"%s{%s} %s" % (name, labels, value))
+    return b"".join(line + b"\n" for lines in families.values() for line in lines)
 
 
 LAST_BACKUP = "last-backup"

@@ -2,10 +2,10 @@
 
 import asyncio
 import contextlib
-import logging
 import time
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from engram import text
@@ -22,7 +22,6 @@ from engram_host.companion.errors import (
     NoSuchFile,
     Refused,
     RerankerError,
-    StoreUnavailable,
     UnknownDevice,
 )
 from engram_host.companion.folders import note_hits
@@ -30,15 +29,16 @@ from engram_host.companion.folders.service import FileExcerpt, FolderService, ex
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.replication.answer_chunks import hit_chunks, line_chunks
 from engram_host.companion.replication.messages import FileHead, GetHead, SearchHead
-from engram_host.companion.search.cache import BYTES_OF_A_LINE, IndexCache
 from engram_host.companion.search.engine import EmbedQuery, QueryVector, SearchEngine
 from engram_host.companion.search.expansion import QueryExpander
-from engram_host.companion.search.request import MOST_DEVICES, REASONS, Hit, SearchRequest, SearchResult, Weights
+from engram_host.companion.search.fleet import MOST_LINES, FleetProgress
+from engram_host.companion.search.indexes.cache import IndexCache
+from engram_host.companion.search.indexes.kept import KeptIndexes
+from engram_host.companion.search.request import REASONS, Hit, SearchRequest, SearchResult, Weights
 from engram_host.companion.search.reranker import Reranker
 from engram_host.companion.settings import SearchSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import FOLDER, LOGS, Device, LogName
-from engram_host.wording import counted
 
 MOST_AT_ONCE = 4
 """Searches that run at the same time: more would only share the cores, and each needs memory of its own."""
@@ -52,11 +52,13 @@ QUICK_EMBED_SECONDS = 0.8
 QUICK_SECONDS = 1.2
 """After which a board's search is not reranked any more."""
 
-LARGE = 5000
-"""Lines of a board whose first search would take so long, some tenths of a second, that its index is made before."""
+MOST_TOGETHER = 64
+"""Boards, notes and folders that are ranked with all their lines at once; more are searched one after the other first."""
 
-_log = logging.getLogger("engram.searching")
+FLEET_SECONDS = 20.0
+"""How long a search of more may take, unless it says otherwise."""
 
+MOST_FLEET_SECONDS = 300.0
 
 MOST_FILE_CHARACTERS = 3000
 """Characters of a file that a board is given at a time: it stays in its heap for a turn."""
@@ -75,6 +77,7 @@ class SearchService:
         reranker: Reranker | None = None,
         expander: QueryExpander | None = None,
         clock=time.time,
+        index_folder: Path | None = None,
     ):
         self._store = store
         self._settings = settings
@@ -84,8 +87,9 @@ class SearchService:
         self._meaning = meaning
         self._reranker = reranker
         self._expander = expander
-        self._cache = IndexCache(store, settings.index_megabytes << 20)
-        self._most_lines = (settings.index_megabytes << 20) // BYTES_OF_A_LINE
+        most = settings.index_file_megabytes << 20
+        kept = KeptIndexes(index_folder, store, most) if index_folder and most else None
+        self._cache = IndexCache(store, settings.index_megabytes << 20, kept)
         self._room = asyncio.Semaphore(MOST_AT_ONCE)
         self._room_of_people = asyncio.Semaphore(MOST_AT_ONCE - 1)
 
@@ -104,21 +108,6 @@ class SearchService:
         """The boards whose indexes are in memory, the one used longest ago first."""
         return self._cache.board_names
 
-    async def warm_indexes(self) -> None:
-        """Make the indexes of large boards before somebody asks: of those heard last first, as many as have room."""
-        left = self._most_lines
-        try:
-            for device in await asyncio.to_thread(self._heard_last_first):
-                lines = sum(device.have.values())
-                left -= lines
-                if left < 0:
-                    return
-                if lines >= LARGE:
-                    async with self._room_of_people, self._room:
-                        await asyncio.to_thread(self._cache.get, device.name, self._meaning.identity)
-        except (StoreUnavailable, UnknownDevice) as problem:
-            _log.warning("no more indexes are made before they are asked for: %s", problem)
-
     def stop(self) -> None:
         """Break off what is being made: a large index takes seconds, for which the end of the companion would wait."""
         self._cache.close()
@@ -135,6 +124,8 @@ class SearchService:
         folders: bool | Collection[str] = False,
         rerank: bool = True,
         expand: bool = True,
+        seconds: float = 0.0,
+        progress: FleetProgress | None = None,
         **options: Any,
     ) -> SearchResult:
         """What was found on some boards, or on all; the options are those of SearchRequest. BadSearch, UnknownDevice.
@@ -142,17 +133,18 @@ class SearchService:
         `is_quick`: rather without the query's vector than late, and of notes only those that the board which asks no longer
         has. `folders`: in Markdown folders too, unless `log` is given; names restrict it to these, and without `devices` no
         board is searched. `log` may be "notes" as well. `rerank` and `expand` only switch off what the settings switch on; a
-        quick search is never expanded.
+        quick search is never expanded. `seconds` is how long many boards may take, 0 the usual time: those that were not
+        searched then are counted in the result, as `progress` counts them meanwhile.
         """
         names = tuple(devices)
-        left_out: tuple[str, ...] = ()
+        lines = 0
         chosen = None if isinstance(folders, bool) else folders
         is_in_folders_only = chosen is not None and not names
         if chosen is not None and options.get("log"):
             raise BadSearch("folders", "cannot be named together with log, which is one of a board")
         # Most searches are in one board: they need nothing of the others.
         if len(names) != 1 and (names or chosen is None):
-            names, left_out = await asyncio.to_thread(self._choose, names)
+            names, lines = await asyncio.to_thread(self._boards_of, names)
         kept = self._folders if self._is_in_folders(folders, options.get("log")) else None
         boards, log = names, options.get("log")
         names, options = await asyncio.to_thread(self._with_notes, names, options, only_left=is_quick)
@@ -167,20 +159,22 @@ class SearchService:
         if weight is None and settings.weight >= 0:
             weight = settings.weight
         options["tags"] = tuple(options.get("tags", ()))
+        fleet = names if len(names) > MOST_TOGETHER or lines > MOST_LINES else ()
         request = SearchRequest(
-            devices=names,
+            devices=names[:MOST_TOGETHER],
             caller=caller,
             now=int(self._clock()),
             use_words=settings.words if words is None else words,
             use_meaning=settings.meaning if meaning is None else meaning,
             weights=Weights(meaning=weight),
-            reranked=self._reranker.candidates if self._reranker and rerank else 0,
+            reranked=self._reranker.candidates if self._reranker and rerank and not options.get("offset") else 0,
             **options,
         )
         with self._metrics.measure_search("board" if is_quick else "person"):
             # A board waits 1.5 s, and a chat model takes longer.
-            result = await self._search(request, is_quick, expand and not is_quick)
-        result = replace(result, left_out=result.left_out + left_out)
+            progress = progress or FleetProgress()
+            progress.deadline = time.monotonic() + (seconds or FLEET_SECONDS)
+            result = await self._search(request, is_quick, expand and not is_quick, fleet, progress)
         if result.plan:
             kinds = [] if is_in_folders_only else _kinds(result.plan.kinds, log, len(boards) < notes_until)
             result = replace(result, plan=result.plan._replace(kinds=kinds + ["folders"] * bool(kept)))
@@ -211,8 +205,15 @@ class SearchService:
             return False
         return not isinstance(folders, bool) or bool(self._folders.standings)
 
-    async def _search(self, request: SearchRequest, is_quick: bool, expand: bool) -> SearchResult:
-        """A search, once it has its place."""
+    async def _search(
+        self,
+        request: SearchRequest,
+        is_quick: bool,
+        expand: bool,
+        fleet: tuple[str, ...],
+        progress: FleetProgress,
+    ) -> SearchResult:
+        """A search, once it has its place; `fleet` are the boards, if they are too many to rank together at once."""
         began = time.perf_counter()
         (embedded, took), (request, problem) = await asyncio.gather(
             self._embedded(request, QUICK_EMBED_SECONDS if is_quick else EMBED_SECONDS),
@@ -220,13 +221,25 @@ class SearchService:
         )
         # Boards wait for a moment only: one place is always theirs.
         async with contextlib.nullcontext() if is_quick else self._room_of_people, self._room:
-            result = await asyncio.to_thread(SearchEngine(self._store, self._cache, embedded).search, request)
+            engine = SearchEngine(self._store, self._cache, embedded)
+            try:
+                if fleet:
+                    result = await asyncio.to_thread(self._search_fleet, engine, request, fleet, progress)
+                else:
+                    result = await asyncio.to_thread(engine.search, request)
+            finally:
+                progress.stop()  # whoever asked may be gone: a thread cannot be cancelled
         result = replace(result, embed_ms=took, degraded=_join(result.degraded, problem))
         if not (self._reranker and request.reranked):
             return result
         # Without a place of its own: it waits for a service, and needs neither an index nor a core.
         left = QUICK_SECONDS - (time.perf_counter() - began) if is_quick else self._reranker.longest_seconds
         return await self._reranked(self._reranker, request, result, left)
+
+    def _search_fleet(
+        self, engine: SearchEngine, request: SearchRequest, fleet: tuple[str, ...], progress: FleetProgress
+    ) -> SearchResult:
+        return engine.search_fleet(request, self._known(fleet), progress)
 
     async def _reranked(
         self, reranker: Reranker, request: SearchRequest, result: SearchResult, seconds: float
@@ -274,32 +287,15 @@ class SearchService:
     def _heard_last_first(self) -> list[Device]:
         return sorted(self._store.devices(), key=lambda device: -device.heard)
 
-    def _choose(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The boards to search, and what to say of those that are not: all indexes of one search are in memory together.
+    def _boards_of(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
+        """(boards to search: those that were named, or all, heard last first; how many lines they have). UnknownDevice."""
+        boards = [self._store.device(name) for name in names] if names else self._heard_last_first()
+        return tuple(board.name for board in boards), sum(sum(board.have.values()) for board in boards)
 
-        BadSearch if those that were named hold too much, UnknownDevice.
-        """
-        if names:
-            lines = [sum(self._store.device(name).have.values()) for name in names]
-            if sum(lines) > self._most_lines:
-                problem = f"hold {sum(lines)} lines together and one search goes through {self._most_lines}: name fewer"
-                raise BadSearch("devices", problem)
-            return names, ()
-        known = self._heard_last_first()
-        chosen: list[str] = []
-        left = self._most_lines
-        for device in known[:MOST_DEVICES]:
-            left -= sum(device.have.values())
-            if left < 0 and chosen:
-                break
-            chosen.append(device.name)
-        others = len(known) - len(chosen)
-        note = counted(
-            others,
-            "board was not searched, the one that was heard longest ago: name it to search it",
-            "boards were not searched, those that were heard longest ago: name them to search them",
-        )
-        return tuple(chosen), (note,) if others else ()
+    def _known(self, names: tuple[str, ...]) -> list[Device]:
+        """Boards, notes and folders as they are now, in this order; those that are gone are left out."""
+        known = {device.name: device for device in self._store.sources()}
+        return [known[name] for name in names if name in known]
 
     async def answer_get(self, device: str, head: GetHead) -> list[bytes]:
         """The answers to a board that asks for an entry by its id: the line as it once wrote it, nothing if there is none."""

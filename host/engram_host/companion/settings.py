@@ -19,7 +19,7 @@ from engram_host.companion.bridge_settings import (
 from engram_host.companion.errors import SettingError
 from engram_host.companion.folder_settings import FoldersSettings
 from engram_host.companion.settings_reader import read_file, read_section, secrets_in, setting
-from engram_host.companion.types import ConversationLimits, LineQuota, RetentionLimits
+from engram_host.companion.types import ConversationLimits, LineQuota, MediaLimits, RetentionLimits
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,7 @@ class SearchSettings:
     meaning: bool = setting(True, "ENGRAM_MEANING")
     weight: float = setting(-1.0, "ENGRAM_MEANING_WEIGHT", low=-1, high=1)
     index_megabytes: int = setting(192, "ENGRAM_INDEX_MEGABYTES", low=16, high=65536)
+    index_file_megabytes: int = setting(4096, "ENGRAM_INDEX_FILE_MEGABYTES", low=0, high=1 << 24)
     expand: bool = setting(False, "ENGRAM_SEARCH_EXPAND")
     expand_model: str = setting("", "ENGRAM_SEARCH_EXPAND_MODEL", high=200)
     expand_seconds: float = setting(5.0, "ENGRAM_SEARCH_EXPAND_SECONDS", low=0.1, high=60)
@@ -135,12 +136,40 @@ class AlertSettings:
     keyring: bool = setting(False, "ENGRAM_ALERTS_KEYRING")
 
 
+MEDIA_TABLE = "media"
+MEDIA_TYPES = (
+    *("image/jpeg", "image/png", "image/gif", "image/webp"),
+    *("audio/ogg", "audio/mpeg", "audio/mp4", "audio/wav", "audio/flac"),
+)
+"""Those whose bytes say what they are; none of them runs anything in a browser."""
+
+
+@dataclass(frozen=True)
+class MediaSettings:
+    """How much is kept of photos and sounds: of one, and of all of one board. SettingError if two do not fit each other."""
+
+    megabytes: int = setting(8, "ENGRAM_MEDIA_MEGABYTES", low=1, high=64)
+    board_megabytes: int = setting(256, "ENGRAM_MEDIA_BOARD_MEGABYTES", low=1, high=1 << 20)
+    board_count: int = setting(2000, "ENGRAM_MEDIA_BOARD_COUNT", low=0, high=1000000)
+    types: str = setting(" ".join(MEDIA_TYPES), "ENGRAM_MEDIA_TYPES", high=500)
+
+    def __post_init__(self) -> None:
+        if self.board_megabytes < self.megabytes:
+            problem = f"must be at least {MEDIA_TABLE}.megabytes ({self.megabytes}): one photo would not fit."
+            raise SettingError(f"{MEDIA_TABLE}.board_megabytes", problem)
+        named = self.types.split()
+        if not named or not set(named) <= set(MEDIA_TYPES):
+            raise SettingError(f"{MEDIA_TABLE}.types", f"names some of {', '.join(MEDIA_TYPES)}, with spaces between.")
+
+
 # --- embedding
 
 
 _EMBEDDING_TABLE = "embedding"
 PROVIDERS = ("auto", "minilm", "e5", "openai", "gemini", "none")
 FALLBACKS = ("local", "minilm", "e5", "none")
+ENGINES = ("auto", "onnx", "numpy")
+PRECISIONS = ("full", "int8")
 
 _MOST_HEADERS = 32
 """Headers of one's own: each travels with every request."""
@@ -165,6 +194,8 @@ class EmbeddingSettings:
     retries: int = setting(3, "EMBEDDING_RETRIES", low=0, high=10)
     timeout_seconds: int = setting(30, "EMBEDDING_TIMEOUT_SECONDS", low=1, high=600)
     connect_seconds: int = setting(5, "EMBEDDING_CONNECT_SECONDS", low=1, high=60)
+    engine: str = setting("auto", "EMBEDDING_ENGINE", one_of=ENGINES)
+    precision: str = setting("int8", "EMBEDDING_PRECISION", one_of=PRECISIONS)
     threads: int = setting(1, "EMBEDDING_THREADS", low=1, high=64)
     cache: bool = setting(True, "EMBEDDING_CACHE")
     cache_size: int = setting(1000, "EMBEDDING_CACHE_SIZE", low=1, high=1000000)
@@ -268,6 +299,7 @@ class Settings:
     chat: ChatSettings
     people: PeopleSettings
     alerts: AlertSettings
+    media: MediaSettings
     bridges: tuple[BridgeSettings, ...]
 
     def __post_init__(self) -> None:
@@ -291,6 +323,7 @@ _KINDS: dict[str, type] = {
     "chat": ChatSettings,
     PEOPLE_TABLE: PeopleSettings,
     "alerts": AlertSettings,
+    MEDIA_TABLE: MediaSettings,
 }
 
 
@@ -327,6 +360,12 @@ def retention_limits(settings: StoreSettings) -> RetentionLimits:
     """How long is kept what no board has any more."""
     readings = settings.reading_days, settings.reading_megabytes << 20
     return RetentionLimits(settings.former_days, settings.former_megabytes << 20, settings.turn_days, *readings)
+
+
+def media_limits(settings: MediaSettings) -> MediaLimits:
+    """How much is kept of photos and sounds."""
+    each, board = settings.megabytes << 20, settings.board_megabytes << 20
+    return MediaLimits(each, board, settings.board_count, frozenset(settings.types.split()))
 
 
 def conversation_limits(settings: ChatSettings) -> ConversationLimits:

@@ -125,3 +125,9 @@ def read_file(home: Path) -> dict[str, Any]:
         raise SettingError(str(path), f"is not valid TOML: {error}.") from None
     except OSError as error:
         raise SettingError(str(path), f"cannot be read: {error.strerror}.") from None
+
+
+def without_login(url: str) -> str:
+    """A URL without the name and the password that may stand in it."""
+    scheme, mark, rest = url.partition("://")
+    return scheme + mark + rest.rpartition("@")[2]

@@ -46,10 +46,12 @@ TASKS = (
     "folders",
     "http",
     "imports",
+    "index-files",
+    "leases",
+    "media",
     "merges",
     "mqtt",
     "replication",
-    "warming",
 )
 """All background tasks by name; docs/design/companion.md says what each does. Of some there are several, such as `bridges
 matrix` for a bridge: they count as one kind.

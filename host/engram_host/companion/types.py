@@ -210,6 +210,18 @@ class RetentionLimits:
 
 
 @dataclass(frozen=True)
+class MediaLimits:
+    """How much is kept of the photos and sounds of boards: bytes of one, bytes and count of all of one board (a count of 0:
+    none is kept), and the types that are taken.
+    """
+
+    bytes_each: int
+    board_bytes: int
+    board_count: int
+    types: frozenset[str]
+
+
+@dataclass(frozen=True)
 class DeviceToken:
     """The token of a board as it is kept: `digest` is its SHA-256, `mosquitto` what mosquitto checks it with, `made` Unix
     seconds.

@@ -1,5 +1,6 @@
 """Vectors as the companion's parts pass them on, what they were made with, and the digests of texts."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -36,6 +37,20 @@ class StoredVector:
     seq: int
     digest: bytes
     vector: Vector = field(repr=False)
+
+
+@dataclass(frozen=True)
+class VectorRows:
+    """Some lines' vectors in full precision, a row each, and the digests of the texts that they were made of."""
+
+    seqs: NDArray[np.int64]
+    digests: Sequence[bytes]
+    vectors: Vector
+
+
+def stack_vectors(vectors: Iterable[Vector]) -> Vector:
+    """Some vectors, a row each."""
+    return np.array([*vectors], np.float32)
 
 
 def text_digest(text: str) -> bytes:

@@ -36,8 +36,8 @@ from engram.memory.access import OWNER
 from engram.store.types import EIGHTHS, HEAD, MOST_TERMS
 from engram_host.boards.file_set import WITHOUT_LINES, compile_module
 from engram_host.companion.embedding.embedding_service import EmbeddingService
-from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
+from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.search.request import SearchRequest, SearchResult, Weights
 from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store import CompanionStore, open_store
@@ -157,19 +157,29 @@ VARIANTS: dict[str, dict[str, object]] = {
     "companion-mmr": {"mmr": 0.7},
     "companion-dateless": {"dates": False},
 }
-"""Options of the search, by the name of the engine; the first one has the product's own."""
+"""Options of the search, by the engine's name; the first one has the product's own."""
+
+EMBEDDERS: dict[str, EmbeddingSettings] = {
+    "companion-numpy": EmbeddingSettings(engine="numpy"),
+    "companion-onnx": EmbeddingSettings(engine="onnx", precision="full"),
+    "companion-int8": EmbeddingSettings(engine="onnx", precision="int8"),
+}
+"""The embedder, by the name of the engine; others have the product's own."""
 
 
 def companion_ranker(name: str) -> Callable[[Conversation, int, Path], list[Ranking]]:
-    """The engine (see run.py) with the options of a name in VARIANTS."""
-    return lambda conversation, limit, work: asyncio.run(_rank(conversation, limit, work, VARIANTS[name]))
+    """The engine (see run.py) with the options of a name in VARIANTS, or with an embedder of EMBEDDERS."""
+    options, embedder = VARIANTS.get(name, {}), EMBEDDERS.get(name, EmbeddingSettings())
+    return lambda conversation, limit, work: asyncio.run(_rank(conversation, limit, work, options, embedder))
 
 
-async def _rank(conversation: Conversation, limit: int, work: Path, options: dict[str, object]) -> list[Ranking]:
+async def _rank(
+    conversation: Conversation, limit: int, work: Path, options: dict[str, object], embedder: EmbeddingSettings
+) -> list[Ranking]:
     store = open_store(f"sqlite:///{work / 'companion.db'}")
     try:
         _feed(store, conversation)
-        embedding = EmbeddingService(store, EmbeddingSettings(), Supervisor())
+        embedding = EmbeddingService(store, embedder, Supervisor())
         engine = SearchEngine(store, IndexCache(store), lambda query: embedding.query_vector(query, QUERY_SECONDS))
         base = SearchRequest("?", (DEVICE,), OWNER, now=conversation.turns[-1].at, limit=limit)
         if options.get("use_meaning", True):

@@ -326,11 +326,12 @@ def test_a_head_that_does_not_end_is_not_waited_for(companion: Companion, monkey
 
     from engram_host.companion.api import server
     from engram_host.companion.api.server import WebServer
+    from engram_host.companion.auth.connections import bind_socket
 
     monkeypatch.setattr(server, "HEAD_SECONDS", 0.3)
 
     async def send_without_end() -> None:
-        web = WebServer(FastAPI(), "127.0.0.1", 0, Supervisor(), Connections(16))
+        web = WebServer(FastAPI(), bind_socket("127.0.0.1", 0), "127.0.0.1", Supervisor(), Connections(16))
         await web.start()
         _, writer = await asyncio.open_connection("127.0.0.1", web.port)
         with pytest.raises(ConnectionError):

@@ -18,7 +18,6 @@ from companion_thread import companion_thread
 from engram_host.companion import app
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridge_settings import BridgeSettings
-from engram_host.companion.bridges import runner as runner_module
 from engram_host.companion.bridges import running
 from engram_host.companion.bridges.counted import CountedHost, Traffic
 from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway, SignInRefused
@@ -27,6 +26,7 @@ from engram_host.companion.bridges.runner import BridgeRunner
 from engram_host.companion.bridges.running import BridgeStatus
 from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.supervisor import Supervisor
+from engram_host.companion.workers.leases import Lease
 from failing_network import (
     PASSWORD,
     FakeServer,
@@ -40,6 +40,8 @@ from failing_network import (
     serve,
     serve_then,
 )
+from held_lease import HeldLease
+from lease_keepers import two_keepers
 from waiting import wait_until_async
 
 FAKE = BridgeSettings("fake", "fake", fields={"server": "localhost"})
@@ -56,24 +58,21 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "FIRST_PAUSE", 0.01)
     monkeypatch.setattr(running, "LONGEST_PAUSE", 0.04)
     monkeypatch.setattr(running, "STOP_SECONDS", 0.05)
-    monkeypatch.setattr(runner_module, "LEASE_SECONDS", 0.02)
 
 
 class Bench:
     """A runner with an engine that records."""
 
     def __init__(self, home: Path):
-        self.home = home
         self.engine = RecordingEngine()
         self.supervisor = Supervisor()
         self.counted: list[str] = []
         self.secrets = SecretStore(home, {"ENGRAM_BRIDGES_OTHER_PASSWORD": "x"})
         self.secrets.keep("bridges.fake.password", PASSWORD)
 
-    def runner(self, *bridges: BridgeSettings) -> BridgeRunner:
-        return BridgeRunner(
-            self.home, bridges or (FAKE,), self.secrets, self.engine, self.supervisor, self.counted.append
-        )
+    def runner(self, *bridges: BridgeSettings, lease_of: Callable[[str], Lease] = HeldLease) -> BridgeRunner:
+        parts = self.secrets, self.engine, self.supervisor, lease_of, self.counted.append
+        return BridgeRunner(bridges or (FAKE,), *parts)
 
 
 def play(home: Path, script: Callable[[Bench], Coroutine[Any, Any, None]]) -> list[dict[str, Any]]:
@@ -452,29 +451,44 @@ def test_a_bridge_that_is_off_is_not_started(tmp_path: Path, server: FakeServer)
     play(tmp_path, script)
 
 
-def test_of_two_companions_on_a_folder_one_runs_the_bridges_and_the_other_takes_over(
-    tmp_path: Path, server: FakeServer
-):
+def test_of_two_workers_one_runs_a_bridge_and_the_other_takes_over(tmp_path: Path, server: FakeServer):
     async def script(bench: Bench) -> None:
-        first, second = bench.runner(), Bench(tmp_path).runner()
-        first.start()
-        await until(first, "connected")
-        second.start()
-        await until(second, "elsewhere")
-        assert len(server.connections) == 1 and second.problems() == []
-        await first.stop()
-        await until(second, "connected")
-        await second.stop()
+        async with two_keepers(tmp_path) as keepers:
+            first, second = (Bench(tmp_path).runner(lease_of=keeper.lease) for keeper in keepers)
+            first.start()
+            await until(first, "connected")
+            second.start()
+            await until(second, "elsewhere")
+            assert len(server.connections) == 1 and second.problems() == []
+            await first.stop()
+            await until(second, "connected")
+            await second.stop()
 
     play(tmp_path, script)
 
 
-def test_without_a_bridge_there_is_no_task_and_no_file(tmp_path: Path):
+def test_a_bridge_whose_lease_is_lost_ends_and_comes_back_with_the_lease(tmp_path: Path, server: FakeServer):
     async def script(bench: Bench) -> None:
-        runner = BridgeRunner(tmp_path / "home", (), bench.secrets, bench.engine, bench.supervisor)
+        async with two_keepers(tmp_path) as (keeper, _):
+            runner = bench.runner(lease_of=keeper.lease)
+            runner.start()
+            await until(runner, "connected")
+            lease = keeper.lease("bridge fake")
+            lease.lose()
+            await wait_until_async("the connection ends", lambda: not server.running)
+            assert (await until(runner, "elsewhere")).problem == ""
+            lease.extend(lease.fence + 1, 60)
+            await until(runner, "connected")
+            await runner.stop()
+
+    play(tmp_path, script)
+
+
+def test_without_a_bridge_there_is_no_task(tmp_path: Path):
+    async def script(bench: Bench) -> None:
+        runner = BridgeRunner((), bench.secrets, bench.engine, bench.supervisor, HeldLease)
         runner.start()
         assert runner.statuses() == [] and bench.supervisor.statuses() == []
         await runner.stop()
-        assert not (tmp_path / "home").exists()
 
     play(tmp_path, script)

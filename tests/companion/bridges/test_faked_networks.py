@@ -11,6 +11,7 @@ from bridge_run import made, running
 from chat_networks import NETWORKS
 from engram_host.companion.bridges.errors import FileNotFetched, SendFailed, SignInRefused
 from engram_host.companion.bridges.network import Attachment, Chat, Network
+from media_samples import PHOTO
 from recording_host import RecordingHost
 
 ACCOUNTS = {"telegram": "@engram_fake_bot", "discord": "engram", "slack": "@engram in House"}
@@ -88,7 +89,8 @@ def test_a_photo_comes_with_its_caption(faked: Faked):
     async def talk(ann: Any, network: Network, host: RecordingHost) -> None:
         await ann.send_photo("my bike")
         (photo,) = (await host.next("my bike")).attachments
-        assert (photo.kind, photo.size) == ("photo", 5)
+        assert (photo.kind, photo.size) == ("photo", len(PHOTO))
+        assert photo.fetch and await photo.fetch(1 << 20) == PHOTO
 
     faked.play(talk)
 

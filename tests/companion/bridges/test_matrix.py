@@ -24,6 +24,7 @@ from engram_host.companion.errors import StoreUnavailable
 from matrix_peer import BRIDGE, MatrixPeer
 from matrix_server import MatrixServer
 from matrix_talking import Talking, person
+from media_samples import PHOTO
 from recording_host import RecordingHost
 
 
@@ -140,7 +141,7 @@ def test_a_photo_comes_with_its_caption(talking):
     async def talk(network, host, ann):
         await ann.send_photo("my new bike")
         message = await host.next("my new bike")
-        assert message.attachments == (Attachment("photo", "a.jpg", 13),)
+        assert message.attachments == (Attachment("photo", "a.png", len(PHOTO)),)
         said = await ann.send_photo("")
         await host.wait_until(lambda: host.received[-1].id == said)
         assert (host.received[-1].text, len(host.received[-1].attachments)) == ("", 1)

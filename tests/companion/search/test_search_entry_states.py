@@ -12,8 +12,8 @@ from engram.memory.journal.schema import TurnSchema
 from engram.memory.records.schema import RecordSchema
 from engram.store.log.segments import Log
 from engram.store.store import Store
-from engram_host.companion.search import columns
-from engram_host.companion.search.cache import IndexCache
+from engram_host.companion.search.indexes import columns
+from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.types import LogName
 from search_store import SearchStore, line_of
 

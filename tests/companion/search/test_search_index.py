@@ -5,74 +5,20 @@ import tracemalloc
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engram_host.companion.search import bm25, columns
-from engram_host.companion.search.cache import IndexCache
-from engram_host.companion.search.columns import Postings
-from engram_host.companion.search.index import DeviceIndex
+from engram_host.companion.search import bm25
+from engram_host.companion.search.indexes import postings
+from engram_host.companion.search.indexes.cache import IndexCache
+from engram_host.companion.search.indexes.index import DeviceIndex
+from engram_host.companion.search.indexes.postings import Postings
 from engram_host.companion.search.request import SearchResult
 from engram_host.companion.search.tokenizer import Tokenizer
-from engram_host.companion.types import LogName
+from index_steps import JOURNAL, RECORDS, STEPS, WORDS, seq_of
 from search_store import IDENTITY, SearchStore, asked, embed_all, engine_of, ids, line_of, record, turn, vector_of
-
-WORDS = ["tea", "green", "bike", "paint", "garden", "car", "shop", "blue"]
-TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
-SEQS = st.integers(1, 12)
-SIDS = st.sampled_from(["s1", "s2"])
-TIMES = st.integers(1_700_000_000, 1_700_500_000)
-
-
-@st.composite
-def journal_lines(draw: st.DrawFn) -> bytes:
-    seq = draw(SEQS)
-    kind = draw(st.sampled_from(["turn", "turn", "turn", "gone", "command", "redact", "show", "drop", "odd"]))
-    at = draw(TIMES)
-    if kind in ("redact", "show"):
-        return line_of(seq, op=kind, turn=draw(SEQS), at=at)
-    if kind == "drop":
-        return line_of(seq, op="drop", sid=draw(SIDS), at=at)
-    if kind == "odd":
-        return line_of(seq, sid="s1", role="user", who=7, text=["no text"], at=at)
-    more: dict[str, Any] = {"who": draw(st.sampled_from(["ann", "bob"])), "at": at}
-    if kind == "command":
-        more["command"] = True
-    if kind == "gone":
-        return line_of(seq, sid=draw(SIDS), role="user", gone=True, **more)
-    return turn(seq, draw(TEXTS), draw(SIDS), **more)
-
-
-@st.composite
-def record_lines(draw: st.DrawFn) -> bytes:
-    seq = draw(SEQS)
-    if draw(st.integers(0, 4)) == 0:
-        more = {"restores": f"m{draw(SEQS)}"} if draw(st.booleans()) else {}
-        return line_of(seq, op="forget", id=f"m{draw(SEQS)}", at=1, **more)
-    more: dict[str, Any] = {"tags": draw(st.lists(st.sampled_from(["home", "work"]), max_size=2))}
-    if draw(st.booleans()):
-        more["supersedes"] = f"m{draw(SEQS)}"
-    if draw(st.booleans()):
-        more["turns"] = [f"t{draw(SEQS)}"]
-    if draw(st.booleans()):
-        more["past"] = True
-    return record(seq, draw(TEXTS), draw(st.sampled_from([seq, 1, 2])), draw(TIMES), **more)
-
-
-JOURNAL: LogName = "journal"
-RECORDS: LogName = "records"
-STEPS = st.one_of(
-    st.tuples(st.just(JOURNAL), journal_lines()),
-    st.tuples(st.just(RECORDS), record_lines()),
-    st.tuples(st.sampled_from([JOURNAL, RECORDS]), SEQS),
-    st.just("search"),
-    st.just("embed"),
-)
-
-
-def seq_of(line: bytes) -> int:
-    return int(line[7 : line.index(b",")])
 
 
 def answers(engine: Any) -> list[SearchResult]:
@@ -134,10 +80,15 @@ def test_postings_give_rows_and_counts_before_and_after_folding(rows: list[list[
         expected = [(row, min(255, count)) for row, count in enumerate(sums) if count]
         found, counts = made.find(term)
         assert list(zip(found.tolist(), counts.tolist(), strict=True)) == expected
+    terms = np.array([7, 3, 99, 0])
+    which, found, counts = made.find_all(terms)
+    for place, term in enumerate(terms.tolist()):
+        one, of_one = made.find(term)
+        assert (found[which == place].tolist(), counts[which == place].tolist()) == (one.tolist(), of_one.tolist())
 
 
 def test_a_long_tail_is_folded(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(columns, "LEAST_TAIL", 10)
+    monkeypatch.setattr(postings, "LEAST_TAIL", 10)
     made = Postings()
     for number in range(100):
         made.add([1, 2, number], [8, 8, 1], [3], number)

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from engram import log_line
 from engram_host.companion.entries.embedding_text import embedding_text
-from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import QueryVector, SearchEngine
+from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Hello, LineBatch, LogName, LogState, Sender, SeqRange
 from engram_host.companion.vector_types import StoredVector, text_digest

@@ -11,14 +11,15 @@ from engram import log_line
 from engram_host.companion.auth import tokens
 from engram_host.companion.embedding.index_state import IndexPosition, write_position
 from engram_host.companion.errors import UnknownDevice
-from engram_host.companion.search.cache import IndexCache
+from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.database import bundled_migrations
+from engram_host.companion.store.media.table import StoredMedia, media_id
 from engram_host.companion.store.removal import OF_DEVICE
 from engram_host.companion.store.replica import NO_QUOTA
 from engram_host.companion.store.senses.types import Listed, ReadingBlock, Row, SenseList, ToldEvent
 from engram_host.companion.store.sqlite import SqliteDatabase
-from engram_host.companion.types import GatewayUse, Sender, SeqRange
+from engram_host.companion.types import GatewayUse, MediaLimits, Sender, SeqRange
 from engram_host.companion.vector_types import Identity, StoredVector
 from noting_board import NotingBoard
 from plain_board import PlainBoard
@@ -29,7 +30,7 @@ SECRET = b"the-gate-opens-with-4711"
 NUMBERS = [0.125 * number + 0.015625 for number in range(64)]
 VECTOR = np.array(NUMBERS, np.float32)
 IDENTITY = Identity("test", 64, 1)
-NEVER_ERASED = {"migrations", "files", "notes", "devices", "operator_tokens", "audit"} | {
+NEVER_ERASED = {"migrations", "files", "notes", "devices", "operator_tokens", "audit", "leases"} | {
     "page_sessions",
     "page_codes",
     "people",
@@ -73,6 +74,8 @@ def with_everything(store: CompanionStore, name: str, secret: bytes) -> PlainBoa
     store.put(f"embedding.jobs.{name}.{IDENTITY}", "{}")
     store.add_token(tokens.stored_token(name, tokens.new_token()))
     perceive(store, board, secret.decode())
+    photo = StoredMedia(name, media_id(name, "all"), "0" * 64, "image/png", 9, "all", 1)
+    store.keep_media(photo, MediaLimits(9, 99, 9, frozenset()))
     store.begin_call(1, name, 5, {"device": GatewayUse(0, 0), "all": GatewayUse(0, 0)})
     return board
 
@@ -127,6 +130,7 @@ def test_an_erased_board_leaves_no_row_and_others_keep_theirs(store: CompanionSt
         "sense_blocks",
         "sense_parts",
         "sense_events",
+        "media",
     }
     before = rows_of(store, "kitchen-2")
     contents = store.erase_board("kitchen")

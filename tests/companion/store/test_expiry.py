@@ -109,14 +109,14 @@ def test_nothing_goes_where_no_limit_is_set(store: CompanionStore):
     assert all(lines_of(store, board, epoch) for epoch in former)
 
 
-def _steps(store: CompanionStore, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many lines there are after each transaction that writes, from now on."""
+def _steps(store: CompanionStore, monkeypatch: pytest.MonkeyPatch, table: str = "lines") -> list[int]:
+    """How many rows a table has after each transaction that writes, from now on."""
     counts: list[int] = []
     write = store.database.write
 
     def counting(work):
         result = write(work)
-        counts.append(store.database.read(lambda rows: rows.run("SELECT count(*) FROM lines"))[0][0])
+        counts.append(store.database.read(lambda rows: rows.run(f"SELECT count(*) FROM {table}"))[0][0])
         return result
 
     monkeypatch.setattr(store.database, "write", counting)
@@ -195,3 +195,46 @@ def _interrupted(
         with pytest.raises(_Ended):
             store.expire(limits, board.now + 2 * DAY)
     return board, former
+
+
+OLD_ROWS = {
+    "aside": ("device, log, epoch, seq, at, why, line", "'board', 'journal', 1, {number}, {at}, 'why', 'x'"),
+    "device_use": ("day, device, lines, bytes, epochs", "{number}, 'board', 1, 1, 0"),
+    "board_days": (
+        "device, day, flash, flash_most, flash_size, records_bytes, records_most, memories, kept_turns, turns, failed, calls, "
+        "tokens, searches, searches_empty, errors",
+        "'board', {number}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0",
+    ),
+    "note_files": (
+        "device, epoch, file, crc, is_left, replaced, content",
+        "'board', 1, 'note {number}', 0, (1 = 0), {at}, 'x'",
+    ),
+    "sense_parts": ("device, sense, level, part, size, content", "'board', 1, 0, {number}, 1, 'x'"),
+}
+"""Tables with rows that go by their age: columns, and values of a row with a number, or a day, and a time."""
+
+
+@pytest.mark.parametrize("table", OLD_ROWS)
+def test_a_transaction_of_expiry_removes_few_rows(store: CompanionStore, monkeypatch: pytest.MonkeyPatch, table: str):
+    columns, values = OLD_ROWS[table]
+    for number in range(1, 51):
+        sql = f"INSERT INTO {table} ({columns}) VALUES ({values.format(number=number, at=1)})"
+        store.database.write(lambda rows, sql=sql: rows.run(sql))
+    monkeypatch.setattr(removal, "_AT_ONCE", 7)
+    counts = _steps(store, monkeypatch, table)
+    store.expire(RetentionLimits(former_days=1, reading_days=1), 1000 * DAY)
+    parts = [before - after for before, after in zip([50, *counts], counts, strict=False)]
+    assert max(parts) == 7 and counts[-1] == 0
+
+
+def test_what_is_not_old_stays_beside_what_is(store: CompanionStore):
+    for table, (columns, values) in OLD_ROWS.items():
+        for day in (1, 2000):
+            sql = f"INSERT INTO {table} ({columns}) VALUES ({values.format(number=day, at=day * DAY)})"
+            store.database.write(lambda rows, sql=sql: rows.run(sql))
+    store.expire(RetentionLimits(former_days=1, reading_days=1), 2000 * DAY)
+    left = {
+        table: store.database.read(lambda rows, table=table: rows.run(f"SELECT count(*) FROM {table}"))[0][0]
+        for table in OLD_ROWS
+    }
+    assert left == dict.fromkeys(OLD_ROWS, 1)

@@ -14,7 +14,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from engram_host.companion.errors import CompanionError, SettingError, StoreFull, StoreUnavailable
+from engram_host.companion.errors import CompanionError, SettingError, StoreBusy, StoreFull, StoreUnavailable
 from engram_host.companion.store import CompanionStore, choose_store, open_store
 from engram_host.companion.store.sqlite import SqliteDatabase
 from plain_board import PlainBoard
@@ -139,7 +139,7 @@ def test_a_locked_device_is_reported(postgres: PostgresServer, monkeypatch: pyte
     board.sync()
     with psycopg.connect(postgres.at("locked")) as other:
         other.execute("SELECT * FROM devices FOR UPDATE")
-        with pytest.raises(StoreUnavailable, match="lock timeout"):
+        with pytest.raises(StoreBusy, match="another process has locked"):
             board.sync()
     board.sync()
     store.close()

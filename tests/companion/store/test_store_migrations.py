@@ -1,14 +1,18 @@
 """The schema of a database: made, brought up to date, or refused."""
 
-from collections.abc import Callable
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
 
 import psycopg
 import pytest
 
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.store import CompanionStore, choose_store, database
+from engram_host.companion.store import CompanionStore, choose_store, database, postgres, sqlite
 from engram_host.companion.store.database import Migration
+from engram_host.companion.store.queries import Rows
 from plain_board import PlainBoard
+from waiting import wait_until
 
 pytestmark = pytest.mark.no_tables
 
@@ -45,6 +49,65 @@ def test_an_older_database_is_brought_up_to_date_and_keeps_what_it_has(
     assert later.open() == ["the database has schema 1000 now (more)."]
     assert later.device(board.name).have["journal"] == 5
     later.close()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls that wait for a lock for a tenth of a second only."""
+    monkeypatch.setattr(postgres, "_OPTIONS", postgres._OPTIONS.replace("lock_timeout=10s", "lock_timeout=100ms"))
+    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.1)
+
+
+@contextlib.contextmanager
+def migrating(url: str) -> Iterator[threading.Event]:
+    """Another worker that is in the midst of a migration, until the event is set."""
+    begun, end = threading.Event(), threading.Event()
+    other = choose_store(url)
+    other.database.connect()
+
+    def hold(rows: Rows) -> None:
+        rows.lock_schema()
+        begun.set()
+        assert end.wait(60)
+
+    thread = threading.Thread(target=other.database.write, args=(hold,))
+    thread.start()
+    assert begun.wait(60)
+    try:
+        yield end
+    finally:
+        end.set()
+        thread.join()
+        other.close()
+
+
+def test_while_another_worker_migrates_the_next_one_waits_for_longer_than_other_calls_do(
+    store_url: str, impatient: None, caplog: pytest.LogCaptureFixture
+):
+    store = choose_store(store_url)
+    done: list[str] = []
+    with migrating(store_url) as end:
+        thread = threading.Thread(target=lambda: done.extend(store.open()))
+        thread.start()
+        wait_until("it waits", lambda: caplog.text.count("waiting for it") > 1)
+        assert done == []
+        end.set()
+        thread.join()
+    assert len(done) == len(REAL("sqlite"))
+    store.close()
+
+
+def test_who_waits_too_long_for_a_migration_ends_with_a_sentence(
+    store_url: str, impatient: None, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(database, "MIGRATION_SECONDS", 0.2)
+    store = choose_store(store_url)
+    with (
+        migrating(store_url),
+        pytest.raises(StoreUnavailable, match=r"locked for 0\.2 s, by another worker that brings it"),
+    ):
+        store.open()
+    store.close()
 
 
 def test_a_newer_database_is_refused(open_store: Callable[[], CompanionStore], monkeypatch: pytest.MonkeyPatch):

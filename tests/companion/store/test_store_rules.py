@@ -326,6 +326,14 @@ def test_a_late_hello_of_the_same_connection_is_passed_over(store: CompanionStor
     assert len(present(store, board)) == 10
 
 
+def test_a_late_hello_is_passed_over_by_a_worker_whose_second_began_earlier(store: CompanionStore):
+    board = synced(store)
+    late = Hello(board.name, Sender(board.board, board.link, 1), 60, {"journal": PlainLog().state})
+    with pytest.raises(Stale):
+        store.greet(late, board.now - 1)
+    assert len(present(store, board)) == 10
+
+
 def test_a_flash_that_counts_connections_again_is_believed_after_a_silence(store: CompanionStore):
     flash = PlainBoard(store).flash()
     board = synced(store)

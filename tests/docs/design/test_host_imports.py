@@ -13,7 +13,7 @@ from pages import ROOT, in_backticks, plain, read, rows, section
 PAGE = "docs/design/README.md"
 HOST = ROOT / "host" / "engram_host"
 COMPANION = "companion"
-WIRING = ("app", "cli")
+WIRING = ("app", "companion/serving", "cli")
 """They wire all others together, so they may import everything."""
 
 OWN_LAYERS = ("app", "search_service")

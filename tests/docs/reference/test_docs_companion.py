@@ -14,6 +14,7 @@ from engram_host.companion.settings import (
     FoldersSettings,
     GatewaySettings,
     HttpSettings,
+    MediaSettings,
     MqttSettings,
     PeopleSettings,
     RerankSettings,
@@ -43,6 +44,7 @@ SECTIONS = {
     "chat": ChatSettings,
     "people": PeopleSettings,
     "alerts": AlertSettings,
+    "media": MediaSettings,
 }
 
 

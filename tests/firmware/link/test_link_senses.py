@@ -24,6 +24,7 @@ class Events:
     def __init__(self):
         self.file = EventFile(folder() + "/events.jsonl")
         self.version = 0
+        self.shared = ()  # type: tuple
 
     def tell(self, number, **more):
         """An event begins, or ends."""
@@ -41,6 +42,9 @@ class Events:
 
     def after(self, number, most):
         return self.file.after(number, most)
+
+    def scope_of(self, sense):
+        return "all" if sense.name in self.shared else "user:owner"
 
 
 class Copied(Linked):
@@ -283,6 +287,18 @@ async def test_after_a_start_only_events_that_last_and_later_ones_are_told():
     copied.restart()
     await copied.tell()
     assert copied.companion.counts == {"hello": 1, "senses": 1, "events": 1}
+
+
+async def test_the_list_names_the_senses_that_everybody_may_see():
+    copied = Copied()
+    copied.perceive()
+    copied.perceive(name="door")
+    await copied.tell()
+    assert copied.companion.shared is None
+    copied.events.shared = ("door",)
+    copied.restart()
+    await copied.tell()
+    assert list(copied.companion.shared) == [copied.perceiving.senses.find("door").number]
 
 
 # --- when

@@ -16,7 +16,11 @@ from page_views import PERSON, VIEWS, PageView
 FOREIGN = """\
 (() => {
   const found = window.owned ? ["a script ran"] : [];
-  const never = "img, iframe, object, embed, base, video, audio, math, style, frame, applet, template, svg script";
+  // The only pictures are those that the companion keeps.
+  const kept = /^\\/(v1|me)\\/boards\\/[a-z0-9-]+\\/media\\/[0-9a-f]{16}$/;
+  for (const each of document.querySelectorAll("img"))
+    if (!kept.test(each.getAttribute("src"))) found.push(each.outerHTML.slice(0, 200));
+  const never = "iframe, object, embed, base, video, audio, math, style, frame, applet, template, svg script";
   for (const each of document.querySelectorAll(never)) found.push(each.outerHTML.slice(0, 200));
   for (const each of document.querySelectorAll("*")) {
     for (const { name, value } of each.attributes) {

@@ -6,6 +6,7 @@ import itertools
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from engram_host.companion.bridges.network import Chat, Incoming
@@ -16,8 +17,10 @@ from engram_host.companion.conversations.bridge_host import AttachedBridge
 from engram_host.companion.conversations.people import AdmissionRules, PeopleService
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.media.files import MediaFiles
+from engram_host.companion.media.service import MediaService
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
-from engram_host.companion.settings import ChatSettings
+from engram_host.companion.settings import ChatSettings, MediaSettings, media_limits
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import Sender
@@ -90,8 +93,10 @@ class House:
         network: FaultyNetwork,
         rules: AdmissionRules = OPEN,
         boards: tuple[str, ...] = ("kitchen",),
+        media_home: Path | None = None,
         **more: Any,
     ):
+        self._media_home = media_home
         self._open_store = open_store
         self.network = network
         self._rules = rules
@@ -117,7 +122,11 @@ class House:
         replication = Replication(self.store, lambda: None, supervisor)
         self.dispatcher = MessageDispatcher(replication, nothing, nothing, nothing, self.service.answer_board)
         self.people = PeopleService(self.store, self._rules)
-        self.engine = BridgeEngine(self.store, self.service, self.people, self.settings, supervisor)
+        self.media = None
+        if self._media_home:
+            self.media = MediaService(self.store, MediaFiles(self._media_home), media_limits(MediaSettings()))
+        parts = self.store, self.service, self.people, self.settings, supervisor
+        self.engine = BridgeEngine(*parts, self.media)
         self.service.start()
         self.engine.start()
         for name in self._boards:

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from engram_host.companion.app import RunningCompanion, start
 from engram_host.companion.lockfile import lock_home, publish_addresses
+from engram_host.companion.serving.running import RunningCompanion, start
 
 FLAGS = {("http", "port"): 0, ("mqtt", "on"): False, ("embedding", "provider"): "none"}
 SECONDS = 60.0

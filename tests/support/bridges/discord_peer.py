@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from bridge_peers import Shown
 from discord_records import Channel, Interaction, Json, Message, User, snowflake
 from fake_peer import FakePeer
+from media_samples import PHOTO
 
 if TYPE_CHECKING:
     from discord_server import DiscordServer
@@ -46,8 +47,11 @@ class DiscordPeer(FakePeer):
         return await self._server.do(write)
 
     async def send_photo(self, caption: str) -> str:
-        about = {"id": str(snowflake()), "filename": "photo.jpg", "size": 5, "content_type": "image/jpeg"}
-        address = "https://cdn.example.org/photo.jpg"
+        number = snowflake()
+        path = f"/attachments/{number}/photo.png"
+        self._server.files[path] = PHOTO
+        address = f"http://{self._server.address}{path}"
+        about = {"id": str(number), "filename": "photo.png", "size": len(PHOTO), "content_type": "image/png"}
         return await self._write(caption, group=False, files=[{**about, "url": address, "proxy_url": address}])
 
     async def send_file(self, name: str, data: bytes) -> str:

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import httpx
 
 from bridge_peers import Shown
+from media_samples import PHOTO
 from server_process import PLAIN
 
 BRIDGE = "@kitchen:engram.test"
@@ -96,7 +97,7 @@ class MatrixPeer:
         return await self.send(self.group if group else self.room, content)
 
     async def send_photo(self, caption: str) -> str:
-        return await self._send_media("m.image", "a.jpg", b"not looked at", caption)
+        return await self._send_media("m.image", "a.png", PHOTO, caption)
 
     async def send_file(self, name: str, data: bytes) -> str:
         return await self._send_media("m.file", name, data)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from bridge_peers import Shown
 from fake_peer import FakePeer
+from media_samples import PHOTO
 from slack_fake import Conversation, User
 
 if TYPE_CHECKING:
@@ -40,7 +41,10 @@ class SlackPeer(FakePeer):
         return await self._server.do(lambda: self._server.add_message(self._place(group), self.user, text, root).ts)
 
     async def send_photo(self, caption: str) -> str:
-        file = {"id": "F1", "name": "photo.jpg", "mimetype": "image/jpeg", "size": 5}
+        path = f"/files-pri/T1-{uuid.uuid4().hex}/download/photo.png"
+        self._server.files[path] = PHOTO
+        about = {"id": "F1", "name": "photo.png", "mimetype": "image/png", "size": len(PHOTO)}
+        file = {**about, "url_private_download": f"http://{self._server.address}{path}"}
         return await self._server.do(lambda: self._server.add_message(self.direct, self.user, caption, files=[file]).ts)
 
     async def send_file(self, name: str, data: bytes) -> str:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from bridge_peers import Shown
 from engram_host.fake_telegram import Chat, User
+from media_samples import PHOTO
 
 if TYPE_CHECKING:
     from telegram_server import TelegramServer
@@ -44,7 +45,7 @@ class TelegramPeer:
 
     async def send_photo(self, caption: str) -> str:
         async def send() -> str:
-            return str(self._server.fake.people.send_photo(self.user, b"photo", caption=caption).id)
+            return str(self._server.fake.people.send_photo(self.user, PHOTO, caption=caption).id)
 
         return await self._server.thread.join(send())
 

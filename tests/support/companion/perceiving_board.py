@@ -30,6 +30,8 @@ class PerceivingBoard:
         self.now = now
         self._folder = folder
         self._write_minutes = write_minutes
+        self.shared: set[str] = set()
+        """The senses that everybody may see."""
         self.clock = Clock(0, lambda: self.now)
         self.start()
 
@@ -69,7 +71,10 @@ class PerceivingBoard:
         """List the senses; the answer's head."""
         found = [self.find(name) for name in self.senses.names()]
         items = [[one.number, one.name, one.unit, one.decimals, one.made] for one in found]
-        return self.sent.ask("senses", epoch=self.sent.epoch, next=self.senses.next_number, whole=whole, items=items)
+        shared = [one.number for one in found if one.name in self.shared]
+        listed: dict[str, Any] = {"next": self.senses.next_number, "whole": whole, "items": items}
+        listed |= {"shared": shared} if shared else {}
+        return self.sent.ask("senses", epoch=self.sent.epoch, **listed)
 
     def blocks(self) -> list[tuple[int, Any]]:
         """(level, block) of all that is on flash."""

@@ -76,6 +76,7 @@ class Companion:
         self.readings = [{}, {}, {}]  # of each level the blocks that came, by (seq, check)
         self.newest = [[0, ""], [0, ""], [0, ""]]  # (seq, check) of the last block of each level
         self.events = {}  # of senses, by number
+        self.shared = None  # the numbers of senses that everybody may see, as the board listed them
         self.takes_senses = True
         self.lies = {}  # what is answered to a get, in place of what there is
 
@@ -289,6 +290,7 @@ class Companion:
         return messages.shown(state)
 
     def _senses(self, head, body):
+        self.shared = head.get("shared")
         assert head["whole"] and all(row[0] < head["next"] for row in head["items"])
         self.senses = {row[0]: tuple(row[1:4]) for row in head["items"]}
         return self._perceived(head)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 from zlib import crc32
 
+import media_samples as samples
 from engram.link import messages
 from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.store import open_store
@@ -157,6 +158,7 @@ def fill_household(companion: CompanionProcess, now: int, write: Write = plainly
     _tell_status(house.workshop, write, memories=3, model="", telegram="off", records_bytes=4000, flash=410_000)
     _add_people(companion, now, write)
     _converse(companion.url, house.kitchen, write)
+    house.places["photo"] = _send_photo(companion, house.kitchen, now, write)
     house.places["import_id"] = _begin_import(companion.url, write)
     return house
 
@@ -220,6 +222,18 @@ def _talk(board: Sent, now: int, write: Write) -> None:
         )
 
 
+def _send_photo(companion: CompanionProcess, board: Sent, now: int, write: Write) -> str:
+    """A photo that Mira sent yesterday, and again today; the turn of the latter."""
+    sent = companion.client.post(f"/v1/boards/{MAIN}/media", content=samples.PHOTO, params={"principal": "mira"})
+    reference = sent.raise_for_status().json()["reference"]
+    turn = 0
+    for at in (now - DAY, now - 60):
+        said = write("text", f"[photo, {reference}] The new lamp in the hall")
+        turn = board.say(said, who=write("name", "Mira"), at=at, scope="user:mira")
+    board.sync()
+    return f"t{turn}"
+
+
 def _tell_status(board: Sent, write: Write, **more: int | str) -> None:
     figures = _STATUS | more
     for name in ("firmware", "model"):
@@ -233,6 +247,7 @@ def _perceive(board: Sent, now: int, write: Write) -> None:
     hours = range(7 * 24)
     with tempfile.TemporaryDirectory() as folder:
         perceiving = PerceivingBoard(board, Path(folder), now // HOUR * HOUR - len(hours) * HOUR)
+        perceiving.shared = {write("label", "cellar")}
         for hour in hours:
             warm = 11.5 + 2.5 * math.sin((hour - 9) * math.pi / 12) - (6 if 128 <= hour < 134 else 0)
             for part in range(4):

@@ -63,6 +63,9 @@ VIEWS = (
     PageView("my-memories", "/me/boards/kitchen", is_personal=True),
     PageView("my-entry", "/me/boards/kitchen/entries/m13", is_personal=True),
     PageView("my-days", "/me/boards/kitchen/days", is_personal=True),
+    PageView("my-senses", "/me/boards/kitchen/senses", is_personal=True),
+    PageView("my-sense", "/me/boards/kitchen/senses/cellar?days=7", is_personal=True),
+    PageView("my-photo", "/me/boards/kitchen/entries/{photo}", is_personal=True),
     PageView("sign-out", "/signout"),
     PageView("problem", "/nothing-here", 404),
 )

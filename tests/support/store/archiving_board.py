@@ -4,8 +4,8 @@ from typing import Any
 
 from engram import log_line
 from engram_host.companion.entries.reader import LogCopy
-from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
+from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import ArchiveRange, LogName
 from plain_board import PlainBoard

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from zlib import crc32
 
 from engram_host.companion.folders.note_hits import with_citations
-from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import SearchEngine
+from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import LEFT_NOTES, NOTES, NoteEntry, NoteSpan
 from plain_board import NoAnswer, PlainBoard

@@ -1,6 +1,7 @@
 """A store in RAM with what a search asks of one, and lines as boards write them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -11,11 +12,12 @@ from engram import text as board
 from engram.memory.access import OWNER
 from engram_host.companion.entries import embedding_text
 from engram_host.companion.errors import UnknownDevice
-from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.engine import QueryVector, SearchEngine
+from engram_host.companion.search.indexes.cache import IndexCache
+from engram_host.companion.search.indexes.kept import KeptIndexes
 from engram_host.companion.search.request import SearchRequest, SearchResult
 from engram_host.companion.types import Change, Device, LogName, LogState
-from engram_host.companion.vector_types import Identity, StoredVector, Vector, text_digest
+from engram_host.companion.vector_types import Identity, StoredVector, Vector, VectorRows, text_digest
 from engram_host.time_zones import BoardZone
 
 NOW = 1_800_000_000
@@ -45,6 +47,19 @@ class SearchStore:
         self._lines: dict[str, dict[tuple[LogName, int], tuple[int, bytes | None]]] = {}
         self._vectors: dict[str, list[tuple[int, StoredVector]]] = {}
         self._version = 0
+        self.notes: dict[str, str] = {}
+        self.reads = 0
+        """How often changes were asked for."""
+
+    def drop(self, device: str) -> None:
+        """Erase a board."""
+        del self._lines[device]
+
+    def get_note(self, name: str) -> str:
+        return self.notes.get(name, "")
+
+    def put_note(self, name: str, value: str) -> None:
+        self.notes[name] = value
 
     def put(self, device: str, log: LogName, seq: int, line: bytes | None) -> None:
         self._version += 1
@@ -69,7 +84,7 @@ class SearchStore:
     def device(self, name: str) -> Device:
         if name not in self._lines:
             raise UnknownDevice(name)
-        newest = max((version for version, _ in self._lines[name].values()), default=0)
+        newest = max((version for version, _ in [*self._lines[name].values(), *self._vectors.get(name, ())]), default=0)
         state = LogState(1, 1, 1 << 20, 0)
         return Device(
             name,
@@ -82,12 +97,16 @@ class SearchStore:
         )
 
     def changes(self, device: str, after: int, limit: int = 2000) -> list[Change]:
+        self.reads += 1
         changes = [
             Change(version, log, seq, line)
             for (log, seq), (version, line) in self._lines[device].items()
             if version > after and (line is not None or after)
         ]
         return sorted(changes, key=lambda change: change.version)[:limit]
+
+    def has_gone_since(self, device: str, after: int) -> bool:
+        return any(version > after and line is None for version, line in self._lines[device].values())
 
     def lines_at(
         self, device: str, log: LogName, epoch: int, seqs: Sequence[int], archived: bool = False
@@ -97,6 +116,17 @@ class SearchStore:
 
     def vectors(self, device: str, identity: Identity, after: int, limit: int = 4000) -> list[tuple[int, StoredVector]]:
         return [pair for pair in self._vectors.get(device, []) if pair[0] > after][:limit]
+
+    def vectors_at(
+        self, identity: Identity, wanted: Mapping[tuple[str, LogName, int], Sequence[int]]
+    ) -> dict[tuple[str, LogName, int], VectorRows]:
+        found: dict[tuple[str, LogName, int], VectorRows] = {}
+        for copy, seqs in wanted.items():
+            kept = [one for _, one in self._vectors.get(copy[0], []) if one.log == copy[1] and one.seq in seqs]
+            if kept:
+                vectors = np.array([one.vector for one in kept])
+                found[copy] = VectorRows(np.array([one.seq for one in kept]), [one.digest for one in kept], vectors)
+        return found
 
 
 def vector_of(text: str) -> Vector:
@@ -119,6 +149,23 @@ def engine_of(store: SearchStore, with_meaning: bool = False) -> SearchEngine:
     """A search with indexes of its own."""
     embed = (lambda query: QueryVector(IDENTITY, vector_of(query))) if with_meaning else None
     return SearchEngine(store, IndexCache(store), embed)
+
+
+class Notes:
+    """The notes of a store, as files of indexes use them."""
+
+    def __init__(self, store: SearchStore):
+        self.get, self.put = store.get_note, store.put_note
+
+
+def cache_with_files(store: SearchStore, folder: Path, most_bytes: int = 1 << 30) -> IndexCache:
+    """Indexes that are kept in a folder."""
+    return IndexCache(store, kept=KeptIndexes(folder, Notes(store), most_bytes))
+
+
+def search_with(store: SearchStore, cache: IndexCache) -> SearchEngine:
+    """A search by words and meaning over the indexes of a cache."""
+    return SearchEngine(store, cache, lambda query: QueryVector(IDENTITY, vector_of(query)))
 
 
 def asked(query: str, *devices: str, **options: Any) -> SearchRequest:

@@ -41,7 +41,7 @@ class Events:
         self._may_push = may_push
         self._tell = tell
         self._cool_down = cool_down
-        self._scope_of = scope_of
+        self.scope_of = scope_of
         self._is_settled = False
         self._waiting = []
         self._add_day = add_day
@@ -80,7 +80,7 @@ class Events:
         fields.update({"start": start, "value": value, "usual": usual, "by": by, "days": days, "told": now})
         fields["limit"] = limit[kind] if limit else None
         fields["evidence"] = _evidence(sense, start - _HOUR, now, start)
-        fields["scope"] = access.own_scope(caller_of(limit)) if by else self._scope_of(sense)
+        fields["scope"] = access.own_scope(caller_of(limit)) if by else self.scope_of(sense)
         if not self._is_seen(fields, sense):
             return None
         caller = self._to_tell(fields)
@@ -128,7 +128,7 @@ class Events:
     def _is_seen(self, fields: dict, sense) -> bool:
         """Whether whoever set the limit of an event may see its sense: it may be shared no more."""
         caller = self._to_tell(fields) if fields.get("by") else None
-        return caller is None or access.may_see(caller, self._scope_of(sense))
+        return caller is None or access.may_see(caller, self.scope_of(sense))
 
     def _to_tell(self, fields: dict):
         """Who gets the report of an event, None if nobody does."""

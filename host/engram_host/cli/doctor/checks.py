@@ -52,6 +52,7 @@ def embedder(settings: "Settings") -> Finding:
     if provider == "none":
         return watch(name, "none: searches use words only", 'set embedding.provider to "auto" to search by meaning.')
     try:
+        from engram_host.companion.embedding.engines.onnx_engine import make_engine, missing_onnx
         from engram_host.companion.embedding.local_models import LOCAL, local_models
 
         model = local_models(LOCAL if provider in _OTHERS else provider)[0]
@@ -64,7 +65,13 @@ def embedder(settings: "Settings") -> Finding:
         if provider not in _REMOTE:
             return wrong(name, what, detail)
         return watch(name, f"{provider}; {what} in its place", detail)
-    return well(name, f"{provider}, and the local model {model.name} is complete")
+    chosen = settings.embedding.engine
+    problem = "" if chosen == "numpy" else missing_onnx()
+    if chosen == "onnx" and problem:
+        return wrong(name, "onnxruntime, which embedding.engine names, cannot run the local model", problem)
+    runs = f"{make_engine(chosen, None, settings.embedding.precision).name} runs it"
+    faster = f" ({install_command('onnx')} makes it several times as fast)" if problem else ""
+    return well(name, f"{provider}, and the local model {model.name} is complete; {runs}{faster}")
 
 
 def micropython() -> Finding:

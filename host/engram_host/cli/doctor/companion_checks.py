@@ -19,6 +19,7 @@ from engram_host.companion.folders.sources import folder_sources, list_files
 from engram_host.companion.settings import Settings, database_file
 from engram_host.companion.store.damage import COUNTS, DamagedLines
 from engram_host.companion.store.database import bundled_migrations
+from engram_host.companion.store.sql.vacuum import LONG_SECONDS, VacuumState, read_vacuum_state
 from engram_host.companion.types import FOLDER
 from engram_host.wording import counted, format_time
 
@@ -65,11 +66,10 @@ def database(settings: Settings) -> Iterator[Finding]:
         if path and path.exists():
             yield from _sqlite(path)
         else:
-            yield (
-                well("database", f"{path} will be created at the first start")
-                if path
-                else _postgres(settings.store.url)
-            )
+            if path:
+                yield well("database", f"{path} will be created at the first start")
+            else:
+                yield from _postgres(settings.store.url)
     except CompanionError as problem:
         yield wrong("database", "cannot be used", str(problem))
 
@@ -121,21 +121,36 @@ def _damaged_lines(opened: sqlite3.Connection) -> list[DamagedLines]:
     return [DamagedLines(*row) for row in opened.execute(COUNTS).fetchall()]
 
 
-def _postgres(url: str) -> Finding:
+def _postgres(url: str) -> Iterator[Finding]:
     import psycopg
 
     try:
         with psycopg.connect(url, connect_timeout=int(_CONNECT_SECONDS)) as connection:
             if not connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchall():
-                return wrong("database", "PostgreSQL without pgvector", "install the extension pgvector, 0.7 or newer.")
+                yield wrong("database", "PostgreSQL without pgvector", "install the extension pgvector, 0.7 or newer.")
+                return
             there = connection.execute("SELECT to_regclass('migrations')").fetchall()[0][0]
             applied: list[Any] = (
                 connection.execute("SELECT number, checksum FROM migrations").fetchall() if there else []
             )
+            state = read_vacuum_state(lambda sql: connection.execute(sql.encode()).fetchall())
     except psycopg.Error as error:
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
-        return wrong("database", f"PostgreSQL: {first}", "check that it runs, and check store.url.")
-    return _of_schema("PostgreSQL", "postgres", applied)
+        yield wrong("database", f"PostgreSQL: {first}", "check that it runs, and check store.url.")
+        return
+    yield _of_schema("PostgreSQL", "postgres", applied)
+    yield from _vacuum(state)
+
+
+def _vacuum(state: VacuumState) -> Iterator[Finding]:
+    for problem in state.problems:
+        yield wrong("vacuum", state.summary, problem)
+    if state.open_seconds >= LONG_SECONDS:
+        hours = counted(state.open_seconds // 3600, "hour", "hours")
+        advice = "VACUUM removes nothing that went since then: see pg_stat_activity for the program, and let it end."
+        yield watch("vacuum", f"{state.summary}; a transaction has been open for {hours}", advice)
+    elif not state.problems:
+        yield well("vacuum", state.summary)
 
 
 def _of_schema(name: str, dialect: str, applied: list[Any]) -> Finding:

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import time
-from typing import Protocol
 
 from engram_host.companion.alerts.apprise_address import URLS, read_addresses
 from engram_host.companion.alerts.outbox import ALERT_PROBLEMS, AlertOutbox, CoolDown
@@ -12,10 +11,14 @@ from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.settings import AlertSettings
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.workers.leases import Lease
 
 _log = logging.getLogger("engram.alerts")
 
 TASK = "alerts"
+LEASE = "alerts"
+"""The worker that holds it sends alerts."""
+
 LOOK_SECONDS = 15.0
 """Between two looks; wake() brings the next one forward."""
 
@@ -23,29 +26,17 @@ MOST_OF_SUBJECT = 10
 """Alerts on one subject within the cool-down."""
 
 
-class Turn(Protocol):
-    """Whether this companion, of all on a folder, is the one that sends."""
-
-    def take(self) -> bool:
-        """Take the turn unless another companion has it; whether this one has it."""
-        ...
-
-    def release(self) -> None:
-        """Leave it to others."""
-        ...
-
-
 class AlertService:
     """Sends alerts between start() and stop()."""
 
     def __init__(
-        self, store: Watched, settings: AlertSettings, secrets: SecretStore, supervisor: Supervisor, turn: Turn
+        self, store: Watched, settings: AlertSettings, secrets: SecretStore, supervisor: Supervisor, lease: Lease
     ):
         self._store = store
         self._settings = settings
         self._secrets = secrets
         self._supervisor = supervisor
-        self._turn = turn
+        self._lease = lease
         self._changed = asyncio.Event()
         self._reloading = asyncio.Lock()
         self._task: BackgroundTask | None = None
@@ -58,7 +49,7 @@ class AlertService:
     def start(self) -> None:
         """Begin, if there are addresses."""
         if self._settings.on and self._secrets.may_have(URLS, in_keyring=self._settings.keyring):
-            self._task = self._supervisor.start(TASK, self._run, is_finite=True)
+            self._task = self._supervisor.start(TASK, lambda: self._lease.run(self._run), is_finite=True)
 
     async def stop(self) -> None:
         """End. What no address has taken is not noted as told: the next start finds it again."""
@@ -67,7 +58,7 @@ class AlertService:
             self._supervisor.forget(self._task)
         self._task = self._outbox = self._watch = self._urls = self._former = None
         self._problem = ""
-        self._turn.release()
+        self._lease.release()
 
     async def reload(self, settings: AlertSettings) -> None:
         """Begin again with other settings, or other addresses, if they are others; what waits goes on waiting. Two at once are
@@ -122,10 +113,9 @@ class AlertService:
         else:
             self._watch = AlertWatch(self._store, self._settings, int(time.time()))
         while True:
-            if self._turn.take():
-                await self._look(self._watch, self._outbox)
-                await self._outbox.send()
-                await self._keep(self._watch, self._outbox)
+            await self._look(self._watch, self._outbox)
+            await self._outbox.send()
+            await self._keep(self._watch, self._outbox)
             await self._pause(min(LOOK_SECONDS, self._outbox.seconds_left))
 
     def _find_urls(self) -> str:

@@ -11,6 +11,7 @@ from engram_host.companion.api.access import make_audit_router, make_session_rou
 from engram_host.companion.api.boards.conversations import make_conversation_router
 from engram_host.companion.api.boards.imports import make_import_router
 from engram_host.companion.api.boards.journal import make_journal_router
+from engram_host.companion.api.boards.media import make_media_router
 from engram_host.companion.api.boards.memories import make_change_router, make_memory_router
 from engram_host.companion.api.boards.overview import make_overview_router
 from engram_host.companion.api.boards.senses import make_sense_router
@@ -35,6 +36,7 @@ from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.imports.service import ImportService
+from engram_host.companion.media.service import MediaService
 from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.overview.absence import AbsenceFinder
 from engram_host.companion.overview.service import BoardOverviews
@@ -43,6 +45,7 @@ from engram_host.companion.replication.protocol import MessageDispatcher
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.senses.service import ReadingService
 from engram_host.companion.store import CompanionStore
+from engram_host.companion.workers.homes import HomeWorkers
 
 
 class ApiBackend(HealthSource, Protocol):
@@ -60,9 +63,11 @@ class ApiBackend(HealthSource, Protocol):
     absences: AbsenceFinder
     imports: ImportService
     readings: ReadingService
+    media: MediaService
     people: PeopleService
     personal: PersonalMemory
     board_settings: BoardSettingsService
+    homes: HomeWorkers
 
     async def reload_bridges(self) -> None:
         """Run bridges, and send alerts, by the settings as they are now. SettingError."""
@@ -91,7 +96,7 @@ def make_app(
     # Routers are tried one after the other: those that boards use come first.
     for router in (
         make_message_router(companion.dispatcher, companion.access),
-        make_search_router(companion.search, companion.absences),
+        make_search_router(companion.search, companion.absences, companion.homes),
         make_health_router(companion),
         make_device_router(companion.store),
         make_board_router(companion.store, lambda: companion.alerts.flash_percent),
@@ -100,6 +105,7 @@ def make_app(
         make_change_router(companion.memories),
         make_conversation_router(companion.memories, companion.conversations),
         make_sense_router(companion.readings),
+        make_media_router(companion.media),
         make_journal_router(companion.overviews.journal),
         make_import_router(companion.imports),
         make_chat_router(companion.conversations),

@@ -20,6 +20,7 @@ from engram_host.companion.errors import (
     UnknownDevice,
     UnknownEntry,
     UnknownImport,
+    UnknownMedia,
     UnknownSense,
 )
 from engram_host.companion.gateway.dialects import PREFIX, refuse_in_form_of
@@ -79,6 +80,7 @@ def handle_errors(app: FastAPI, refuse: MakeRefusal) -> None:
     @app.exception_handler(UnknownEntry)
     @app.exception_handler(UnknownConversation)
     @app.exception_handler(UnknownImport)
+    @app.exception_handler(UnknownMedia)
     @app.exception_handler(UnknownSense)
     @app.exception_handler(NoSuchFile)
     @app.exception_handler(NotFound)

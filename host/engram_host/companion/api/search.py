@@ -1,30 +1,36 @@
 """Searching over HTTP: POST /v1/search."""
 
+import asyncio
 from dataclasses import asdict
 from typing import Annotated, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
+from engram.errors import EngramError
 from engram.memory import caller_check
 from engram.memory.access import Caller
 from engram_host.companion.api.entries import ENTRY_ID
 from engram_host.companion.api.errors import NO_DEVICE, REFUSALS
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires
+from engram_host.companion.errors import CompanionError
 from engram_host.companion.overview.absence import AbsenceFinder, AbsenceReason
+from engram_host.companion.search.fleet import FleetProgress
 from engram_host.companion.search.request import (
     MOST_DEVICES,
     MOST_FOLDERS,
     MOST_HITS,
+    MOST_OFFSET,
     MOST_QUERY,
     MOST_TAGS,
     HitKind,
     SearchRequest,
     SearchResult,
 )
-from engram_host.companion.search_service import SearchService
+from engram_host.companion.search_service import MOST_FLEET_SECONDS, SearchService
 from engram_host.companion.types import DEVICE_NAME
+from engram_host.companion.workers.homes import HomeWorkers
 
 _LATEST = 1 << 40
 """Unix seconds beyond which no time is taken."""
@@ -61,6 +67,13 @@ class SearchQuery(BaseModel):
     group: bool = Field(False, description="whether others read along: then only what is for all is found")
     workspace: Text = Field("", description="the workspace that they are in")
     limit: int = Field(10, ge=1, le=MOST_HITS)
+    offset: int = Field(0, ge=0, le=MOST_OFFSET, description="hits to pass over: those of the pages before")
+    seconds: float = Field(
+        0,
+        ge=0,
+        le=MOST_FLEET_SECONDS,
+        description="how long a search of more than 64 boards may take; 0: 20. What was found until then is the answer.",
+    )
     log: Literal["records", "journal", "notes"] | None = Field(None, description="memories, turns or notes only")
     tags: list[Text] = Field([], max_length=MOST_TAGS, description="memories that have all of these")
     type: Text = Field("", description="memories of this type")
@@ -156,6 +169,8 @@ class SearchAnswer(BaseModel):
     weight: float = Field(description="of meaning against words, as it was used")
     shape: str = Field(description="why the weight is what it is")
     wordings: list[str] = Field(description="other wordings of the query, by a model, whose words count less")
+    boards: int = Field(description="how many boards there were to search; notes and folders count as one each")
+    boards_searched: int = Field(description="how many of these were searched before the time was up")
     entries: int = Field(description="what this caller may see on these boards, in all")
     embed_ms: float
     search_ms: float
@@ -186,12 +201,30 @@ class AbsenceShown(BaseModel):
     rank: int = Field(description="its place among the hits, from 1, if the search ranked it; else 0")
 
 
-def make_search_router(searching: SearchService, absences: AbsenceFinder) -> APIRouter:
-    """Make the routes that search boards and Markdown folders."""
+PEER_SEARCH = "search"
+PEER_SECONDS = 30.0
+"""How long the home of a board may take for a search of a person: its index may have to be made first."""
+
+
+def make_search_router(searching: SearchService, absences: AbsenceFinder, homes: HomeWorkers) -> APIRouter:
+    """Make the routes that search boards and Markdown folders; a search of one board is done at its home."""
     router = APIRouter(responses=REFUSALS)
 
+    async def search_here(question: SearchQuery, progress: FleetProgress | None = None) -> SearchAnswer:
+        asking = caller_check.check_caller(Caller(question.principal, "http", question.group, question.workspace))
+        options = question.model_dump(exclude={"principal", "group", "workspace"})
+        return show_answer(await searching.search(asking, progress=progress, **options), question.limit)
+
+    async def answer_peer(body: bytes) -> bytes:
+        try:
+            return (await search_here(SearchQuery.model_validate_json(body))).model_dump_json().encode()
+        except (CompanionError, EngramError):
+            return b""  # who asks meets the same, and says so
+
+    homes.on(PEER_SEARCH, answer_peer)
+
     @router.post("/v1/search", responses=NO_DEVICE, openapi_extra=requires(Role.DEVICE, reads=True))
-    async def search(question: SearchQuery, caller: RequestCaller) -> SearchAnswer:
+    async def search(question: SearchQuery, caller: RequestCaller, request: Request) -> SearchAnswer:
         """Find what boards remember and have noted, and what stands in Markdown folders, by words and by meaning.
 
         Nothing is found that the one who asks may not see, and with the token of a board nothing but what that one remembers.
@@ -202,20 +235,34 @@ def make_search_router(searching: SearchService, absences: AbsenceFinder) -> API
                 raise HTTPException(403, f"the token is that of {caller.device}, which searches its own memory only")
             question.devices, question.folders = [caller.device], False
             question.expand = False  # calls of a model are the operator's
-        asking = caller_check.check_caller(Caller(question.principal, "http", question.group, question.workspace))
-        options = question.model_dump(exclude={"principal", "group", "workspace"})
-        return show_answer(await searching.search(asking, **options), question.limit)
+        if len(question.devices) == 1:
+            body = question.model_dump_json().encode()
+            if found := await homes.ask(question.devices[0], PEER_SEARCH, body, PEER_SECONDS):
+                return SearchAnswer.model_validate_json(found)
+        progress = FleetProgress()
+        watching = asyncio.ensure_future(_stop_once_gone(request, progress))
+        try:
+            return await search_here(question, progress)
+        finally:
+            watching.cancel()
 
     @router.post("/v1/search/absence", responses=NO_DEVICE, openapi_extra=requires(Role.OPERATOR, reads=True))
     async def absence(question: AbsenceQuery) -> AbsenceShown:
         """Say why a search of a board does not show a memory or a turn that is known."""
         asking = caller_check.check_caller(Caller(question.principal, "http", question.group, question.workspace))
-        excluded = {"principal", "group", "workspace", "devices", "entry", "limit"}
+        excluded = {"principal", "group", "workspace", "devices", "entry", "limit", "offset", "seconds"}
         options = question.model_dump(exclude=excluded)
         found = await absences.explain(asking, question.devices[0], question.entry, question.limit, **options)
         return AbsenceShown(**vars(found))
 
     return router
+
+
+async def _stop_once_gone(request: Request, progress: FleetProgress) -> None:
+    """Stop a search of many boards if whoever asked closes the connection."""
+    while (await request.receive())["type"] != "http.disconnect":
+        continue
+    progress.stop()
 
 
 def show_answer(result: SearchResult, limit: int) -> SearchAnswer:
@@ -251,6 +298,8 @@ def show_answer(result: SearchResult, limit: int) -> SearchAnswer:
         weight=result.meaning_weight,
         shape=result.shape,
         wordings=list(result.wordings),
+        boards=result.boards,
+        boards_searched=result.boards_searched,
         entries=result.entries,
         embed_ms=result.embed_ms,
         search_ms=result.search_ms,

@@ -12,7 +12,7 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from engram_host.companion.auth.connections import Acceptor, Connection, Connections, bind_socket
+from engram_host.companion.auth.connections import Acceptor, Connection, Connections
 from engram_host.companion.auth.middleware import CONNECTION
 from engram_host.companion.errors import CompanionError
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
@@ -122,19 +122,19 @@ class _Server(uvicorn.Server):
 
 
 class WebServer:
-    """Serves an app at host and port; with port 0 at a free one, which `port` then is."""
+    """Serves an app at a bound socket, which is called by the name `host`."""
 
     def __init__(
         self,
         app: FastAPI,
+        listener: socket.socket,
         host: str,
-        port: int,
         supervisor: Supervisor,
         connections: Connections,
         tls: ssl.SSLContext | None = None,
     ):
         self.host = host
-        self.port = port
+        self.port: int = listener.getsockname()[1]
         self.scheme = "https" if tls else "http"
         config = uvicorn.Config(
             app,
@@ -152,7 +152,7 @@ class WebServer:
         self._server = _Server(config, connections)
         self._supervisor = supervisor
         self._task: BackgroundTask | None = None
-        self._listener: socket.socket | None = None
+        self._listener = listener
         self._lost = asyncio.Event()
 
     @property
@@ -163,14 +163,7 @@ class WebServer:
 
     async def start(self) -> None:
         """Listen; CannotListen if that cannot be done."""
-        try:
-            listener = bind_socket(self.host, self.port)
-        except OSError as error:
-            where = f"{self.host}:{self.port}"
-            problem = f"the HTTP API cannot listen at {where}: {error.strerror}; set http.port to another one."
-            raise CannotListen(problem) from None
-        self.port = listener.getsockname()[1]
-        self._listener = listener
+        listener = self._listener
         self._task = task = self._supervisor.start(
             "http", lambda: self._serve(listener), most_failures=MOST_FAILURES, on_lost=self._lost.set
         )
@@ -183,8 +176,7 @@ class WebServer:
     async def stop(self) -> None:
         """Answer what is under way, then stop listening."""
         self._server.should_exit = True
-        if self._listener:
-            self._listener.close()
+        self._listener.close()
         if self._task:
             await self._task.finish()
 

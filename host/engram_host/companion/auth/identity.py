@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN, OPERATOR_NAME, token_digest
 from engram_host.companion.store.tokens import TokenTable
 
-SECONDS_KEPT = 2.0
+SECONDS_KEPT = 1.0
 """How long what the database said of a token is taken for true: a token that was removed ends so much later."""
 
 MOST_KEPT = 4096

@@ -43,6 +43,9 @@ FORM = "x-form"
 LINK = "x-link"
 """The field of a route that people come to by a link in a message, which another site may show them, to sign in there."""
 
+BODY = "x-body"
+"""The field of a route that takes a longer body than others: most bytes."""
+
 _FIGURES = frozenset(
     {
         "/v1/health",
@@ -82,12 +85,15 @@ _DESCRIPTION = "/openapi.json"
 """What FastAPI adds by itself: the API's description, the same for everybody."""
 
 
-def requires(who: Role, *, reads: bool = False, form: bool = False, link: bool = False) -> dict[str, Any]:
+def requires(
+    who: Role, *, reads: bool = False, form: bool = False, link: bool = False, most_body: int = 0
+) -> dict[str, Any]:
     """What a route's `openapi_extra` says of who may use it; `reads` of one that is no GET, and yet changes nothing; `form`
-    of one that a form of the page is sent to; `link` of one to which a link of another site leads.
+    of one that a form of the page is sent to; `link` of one to which a link of another site leads; `most_body` of one that
+    takes a longer body than MOST_BODY.
     """
-    flags = {READS: reads, FORM: form, LINK: link}
-    return {DECLARED: str(who)} | {name: True for name, is_so in flags.items() if is_so}
+    flags = {READS: reads, FORM: form, LINK: link, BODY: most_body}
+    return {DECLARED: str(who)} | {name: value for name, value in flags.items() if value}
 
 
 @dataclass(frozen=True)
@@ -103,6 +109,8 @@ class RouteRule:
     path: str = ""
     has_form: bool = False
     has_link: bool = False
+    most_body: int = 0
+    """The most bytes of a body, 0 for MOST_BODY."""
 
 
 class RouteRules:
@@ -135,9 +143,8 @@ class RouteRules:
 def _rule_of(path: str, extra: dict[str, Any], found: Scope, method: str) -> RouteRule:
     device = found.get("path_params", {}).get("device", "")
     reads = method in ("GET", "HEAD") or extra.get(READS, False)
-    return RouteRule(
-        Role(extra.get(DECLARED, Role.OPERATOR)), device, reads, path, extra.get(FORM, False), extra.get(LINK, False)
-    )
+    role, has_form, has_link = Role(extra.get(DECLARED, Role.OPERATOR)), extra.get(FORM, False), extra.get(LINK, False)
+    return RouteRule(role, device, reads, path, has_form, has_link, extra.get(BODY, 0))
 
 
 def _declared(route: RouteContext) -> dict[str, Any]:
@@ -214,6 +221,7 @@ class AuthMiddleware:
             rule = self._rules.find(scope)
             caller, session = await self._checked(scope, rule)
             state["session"] = session
+            body.extend(rule.most_body)
             is_open = rule.role is Role.ANYBODY or caller.is_known
             # A browser that comes by a link of another site shows no cookie, so the form that it gets has no CSRF token.
             shown_session = None if rule.has_link else session
@@ -336,9 +344,13 @@ class _Body:
 
     def __init__(self, receive: Receive):
         self._receive = receive
-        self._left = MOST_BODY
+        self._most = self._left = MOST_BODY
         self._until: float | None = None
         self._is_whole = False
+
+    def extend(self, most: int) -> None:
+        """Take a body of `most` bytes, if that is more: once it is known who sends it."""
+        self._most = self._left = max(most, MOST_BODY)
 
     async def __call__(self) -> Message:
         if self._is_whole:
@@ -352,7 +364,7 @@ class _Body:
             raise HTTPException(408, f"the request did not arrive within {BODY_SECONDS:.0f} seconds.", _CLOSE) from None
         self._left -= len(message.get("body", b""))
         if self._left < 0:
-            raise HTTPException(413, f"a request has at most {MOST_BODY} bytes.", _CLOSE)
+            raise HTTPException(413, f"a request has at most {self._most} bytes.", _CLOSE)
         self._is_whole = not message.get("more_body", False)
         return message
 

@@ -27,13 +27,16 @@ FileFetch = Callable[[int], Awaitable[bytes]]
 @dataclass(frozen=True)
 class Attachment:
     """A file that came with a message. `size` is what the network says of its bytes, 0 if it does not; `fetch` gives its
-    content, None where the network has no way to it. Only a file of the owner that is to be imported is fetched.
+    content, None where the network has no way to it. `is_link`: its address is what the sender wrote, so that it is fetched for
+    the owner only. `reference` is what the companion keeps it by, "" if it does not.
     """
 
     kind: Literal["photo", "audio", "video", "file"]
     name: str = ""
     size: int = 0
     fetch: FileFetch | None = field(default=None, repr=False, compare=False)
+    is_link: bool = field(default=False, compare=False)
+    reference: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Runs the bridges of a companion, each in a background task of its own, and tells how each one is.
 
-Several companions may run on one folder: only one of them runs its bridges, since a network takes one connection of an
-account, or gives each message to any of several.
+Several workers may have the same bridge: one of them runs it, the one that holds its lease, since a network takes one
+connection of an account, or gives each message to any of several.
 """
 
 import asyncio
@@ -9,7 +9,6 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from pathlib import Path
 
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridge_settings import BridgeSettings
@@ -17,15 +16,14 @@ from engram_host.companion.bridges.configured import check_bridge, complete_valu
 from engram_host.companion.bridges.counted import Counted
 from engram_host.companion.bridges.running import BridgeStatus, Engine, RunningBridge
 from engram_host.companion.errors import CompanionError, StoreUnavailable
-from engram_host.companion.lockfile import Lease
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.workers.leases import Lease
 
 _log = logging.getLogger("engram.bridges")
 
 TASK = "bridges"
-LEASE_FILE = "bridges.lock"
-LEASE_SECONDS = 5.0
-"""Between two looks whether the companion that ran the bridges has ended."""
+LEASE = "bridge {}"
+"""The lease of a bridge by its name."""
 
 
 class BridgeRunner:
@@ -33,16 +31,16 @@ class BridgeRunner:
 
     def __init__(
         self,
-        home: Path,
         bridges: Sequence[BridgeSettings],
         secrets: SecretStore,
         engine: Engine,
         supervisor: Supervisor,
+        lease_of: Callable[[str], Lease],
         count: Callable[[Counted], None] = lambda what: None,
     ):
-        """`count` is called for each message and each failure. SettingError."""
+        """`lease_of(name)` is the lease of a name; `count` is called for each message and each failure. SettingError."""
         self.check(bridges)
-        self._lease = Lease(home / LEASE_FILE)
+        self._lease_of = lease_of
         self._secrets = secrets
         self._engine = engine
         self._supervisor = supervisor
@@ -67,7 +65,6 @@ class BridgeRunner:
             self._watch = None
         async with self._changing:
             await asyncio.gather(*(self._stop_bridge(name) for name in list(self._running)))
-            self._lease.release()
 
     async def reload(self, bridges: Sequence[BridgeSettings]) -> None:
         """Run these bridges from now on: what did not change goes on, what was stopped starts again. SettingError, and nothing
@@ -76,8 +73,7 @@ class BridgeRunner:
         self.check(bridges)
         self._wanted = {each.name: each for each in bridges}
         self.start()
-        if self._lease.is_held:
-            await self._apply()
+        await self._apply()
 
     @staticmethod
     def check(bridges: Sequence[BridgeSettings]) -> None:
@@ -111,15 +107,13 @@ class BridgeRunner:
 
     def _statuses(self) -> Iterator[BridgeStatus]:
         for name, settings in sorted(self._wanted.items()):
-            if name in self._running:
+            if name in self._running and self._lease_of(LEASE.format(name)).is_held:
                 yield self._running[name][0].status
             else:
-                state = "off" if not settings.is_on else "starting" if self._lease.is_held else "elsewhere"
+                state = "elsewhere" if name in self._running else "starting" if settings.is_on else "off"
                 yield BridgeStatus(name, settings.network, state, self._began)
 
     async def _run(self) -> None:
-        while not self._lease.take():
-            await asyncio.sleep(LEASE_SECONDS)
         await self._apply()
         await asyncio.get_running_loop().create_future()  # until it is cancelled
 
@@ -158,10 +152,12 @@ class BridgeRunner:
 
     def _start_bridge(self, settings: BridgeSettings, state: object) -> None:
         bridge = RunningBridge(settings, lambda: complete_values(settings, self._secrets), self._engine, self._count)
-        task = self._supervisor.start(f"{TASK} {settings.name}", bridge.run, is_finite=True)
+        lease = self._lease_of(LEASE.format(settings.name))
+        task = self._supervisor.start(f"{TASK} {settings.name}", lambda: lease.run(bridge.run), is_finite=True)
         self._running[settings.name] = bridge, task, state
 
     async def _stop_bridge(self, name: str) -> None:
         _, task, _ = self._running.pop(name)
         await task.stop()
+        self._lease_of(LEASE.format(name)).release()
         self._supervisor.forget(task)

@@ -71,6 +71,11 @@ class BoardSide:
         if listener := self._listeners.get(device):
             listener.wake.set()
 
+    def wake_all(self) -> None:
+        """There may be something new for any board."""
+        for listener in self._listeners.values():
+            listener.wake.set()
+
     def stop(self) -> None:
         """Let no board wait any more."""
         self._is_stopping = True

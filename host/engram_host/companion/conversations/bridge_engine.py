@@ -20,6 +20,7 @@ from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.conversations.wakers import wait_for_event
 from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.media.service import MediaService
 from engram_host.companion.settings import ChatSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
@@ -56,12 +57,15 @@ class BridgeEngine:
         people: PeopleService,
         settings: EngineSettings,
         supervisor: Supervisor,
+        media: MediaService | None = None,
     ):
+        """`media` keeps the photos and sounds that come; without it, only their captions are taken."""
         self._store = store
         self._conversations = conversations
         self._people = people
         self._settings = settings
         self._supervisor = supervisor
+        self._media = media
         self._commands = BridgeCommands(store, conversations)
         self._attached: dict[str, AttachedBridge] = {}
         self._task: BackgroundTask | None = None
@@ -95,7 +99,9 @@ class BridgeEngine:
             raise ValueError(f"the bridge {bridge} is attached already")
         boards = self._settings.boards_of(bridge)
         parts = self._store, self._conversations, self._people, self._commands
-        attached = AttachedBridge(bridge, kind, network, boards, *parts, self._settings.chat, self._wake_up)
+        attached = AttachedBridge(
+            bridge, kind, network, boards, *parts, self._settings.chat, self._wake_up, self._media
+        )
         self._attached[bridge] = attached
         return attached
 

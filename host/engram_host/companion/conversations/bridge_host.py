@@ -13,21 +13,18 @@ from engram.errors import EngramError
 from engram.memory.access import Caller
 from engram_host.companion.bridge_types import ChatFile, ChatPlace, Delivery, DeliveryEnd
 from engram_host.companion.bridges.network import Chat, Incoming, MenuCommand, Network
+from engram_host.companion.conversations.attached_media import AttachedMedia
 from engram_host.companion.conversations.bridge_commands import HELP, BridgeCommands, menu
 from engram_host.companion.conversations.delivery import Deliverer
 from engram_host.companion.conversations.file_imports import FileImports
 from engram_host.companion.conversations.notices import Notices
 from engram_host.companion.conversations.outlet import Outlet, Outlets
 from engram_host.companion.conversations.people import PeopleService
-from engram_host.companion.conversations.routing import (
-    Spoken,
-    keepable,
-    parse_spoken,
-    which_board,
-)
+from engram_host.companion.conversations.routing import Spoken, keepable, parse_spoken, which_board
 from engram_host.companion.conversations.service import BRIDGE_IDS, ConversationService, check_said
 from engram_host.companion.conversations.wakers import Wakers, wait_for_event
 from engram_host.companion.errors import CompanionError, StoreUnavailable
+from engram_host.companion.media.service import MediaService
 from engram_host.companion.settings import ChatSettings, conversation_limits
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import describe_error
@@ -75,6 +72,7 @@ class AttachedBridge:
         commands: BridgeCommands,
         chat: ChatSettings,
         on_connected: Callable[[], None],
+        media: MediaService | None = None,
     ):
         self._bridge = bridge
         self._kind = kind
@@ -95,6 +93,7 @@ class AttachedBridge:
         self._outlets = Outlets(network, self._calls)
         self._notices = Notices(bridge, people, self._outlets, self._begin, self._wait_to_retry, network.features)
         self._files = FileImports(store, conversations, self._begin, self.deliver, self._may_import)
+        self._media = AttachedMedia(bridge, media)
         self._is_stopping = False
         self._user = ""
         """What stands in the ids of messages, beside the bridge."""
@@ -221,6 +220,9 @@ class AttachedBridge:
         sentence = sentence or await self._commands.answer(message, spoken, caller, owed, boards)
         added = None
         if not sentence:
+            if board and not spoken.is_command:
+                message = await self._media.keep(message, caller, board)
+                spoken = parse_spoken(message, boards, self._network.features.command_signs)
             added, sentence = await self._pass_on(owed, spoken, caller, board, boards)
         if sentence:
             added = await asyncio.to_thread(self._store.add_text, replace(owed, text=sentence), now)

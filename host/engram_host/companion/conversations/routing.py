@@ -88,7 +88,8 @@ def _addressed(text: str, boards: Collection[str]) -> tuple[str, str]:
 
 
 def _held(attachment: Attachment) -> str:
+    named = f", {attachment.reference}" if attachment.reference else ""
     if attachment.kind == "photo":
-        return "[photo]"
+        return f"[photo{named}]"
     name = f" {shown(attachment.name)}" if attachment.name else ""
-    return f"[{attachment.kind}{name}]"
+    return f"[{attachment.kind}{name}{named}]"

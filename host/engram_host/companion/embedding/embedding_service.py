@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from engram_host.companion.remote_service import RemoteService
 
 
+GRAPHS = "graphs"
+"""The folder in the companion's own for the graphs of local models."""
+
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_MODEL = "text-embedding-3-small"
 GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
@@ -35,10 +39,11 @@ REMOTE = ("openai", "gemini")
 
 
 def make_embedder(
-    settings: EmbeddingSettings, store: CompanionStore, key_version: int
+    settings: EmbeddingSettings, store: CompanionStore, key_version: int, graphs: Path | None = None
 ) -> CachedEmbedder | FallbackEmbedder | NoEmbedder:
     """The embedder of these settings, for an index of texts of `key_version`. Nothing is loaded or asked yet.
 
+    `graphs` is the folder for the graphs of local models; without one they are built at each start.
     StoreUnavailable if the store cannot say what the index was made with.
     """
     provider = _provider(settings)
@@ -48,9 +53,12 @@ def make_embedder(
     names = _local_names(settings, provider)
     if names:
         # numpy is loaded only where a vector is made.
+        from engram_host.companion.embedding.engines.onnx_engine import make_engine
         from engram_host.companion.embedding.local_models import local_embedders
 
-        links += local_embedders(names, settings.threads)
+        links += local_embedders(
+            names, settings.threads, lambda: make_engine(settings.engine, graphs, settings.precision)
+        )
     made = read_index(store).made
     chain = FallbackEmbedder(
         links,
@@ -179,9 +187,12 @@ class EmbeddingService:
         settings: EmbeddingSettings,
         supervisor: Supervisor,
         failed: Callable[[str], None] = lambda work: None,
+        graphs: Path | None = None,
     ):
-        """`failed("index")` and `failed("query")` are called when no vector was made; from the loop's thread."""
-        self._embedder = make_embedder(settings, store, KEY_VERSION)
+        """`graphs` as in make_embedder(). `failed("index")` and `failed("query")` are called when no vector was made; from the
+        loop's thread.
+        """
+        self._embedder = make_embedder(settings, store, KEY_VERSION, graphs)
         self._is_off = isinstance(self._embedder, NoEmbedder)
         self._jobs = make_jobs(settings, store)
         self._backlog = EmbeddingIndexer(
@@ -245,7 +256,9 @@ class EmbeddingService:
             return self._backlog.paused
         progress = self._backlog.progress
         left = progress.total - progress.done
-        return f"{identity.model}, {left} of {progress.total} lines to look at" if left else identity.model
+        engine = self._embedder.engine
+        made = f"{identity.model} on {engine}" if engine else identity.model
+        return f"{made}, {left} of {progress.total} lines to look at" if left else made
 
     async def vector_of(self, query: str, seconds: float) -> QueryVector:
         """The vector of a query within a time limit; EmbedderError."""

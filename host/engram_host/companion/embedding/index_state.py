@@ -4,11 +4,13 @@ import json
 from dataclasses import dataclass, field
 
 from engram_host.companion.store.vectors import NoteTable
+from engram_host.companion.store.workers.leases import LeaseTable
 from engram_host.companion.vector_types import Identity
 
 _INDEX = "embedding.index"
 _POSITION = "embedding.position."
-_KEEPER = "embedding.keeper"
+_KEEPER = "embedding"
+"""The lease of the worker that keeps the index."""
 
 _MOST_GAPS = 32
 """Gaps of one board: bounds the note. Beyond it the two oldest become one, and what lies between is looked at again."""
@@ -119,22 +121,11 @@ def write_position(notes: NoteTable, device: str, position: IndexPosition) -> No
     notes.put(_POSITION + device, json.dumps(found))
 
 
-def renew_lease(notes: NoteTable, who: str, now: int, seconds: int) -> bool:
-    """Whether `who` is the one that keeps the index, for some seconds more; False while another one is.
-
-    Two that ask at the same moment may both hear yes: they do the same work twice, which harms nothing.
-    """
-    note = notes.get(_KEEPER)
-    if note:
-        found = json.loads(note)
-        if found["who"] != who and found["until"] > now:
-            return False
-    notes.put(_KEEPER, json.dumps({"who": who, "until": now + seconds}))
-    return True
+def renew_lease(leases: LeaseTable, who: str, seconds: int) -> bool:
+    """Whether `who` is the one that keeps the index, for some seconds more; False while another one is."""
+    return _KEEPER in leases.hold_leases(who, [_KEEPER], seconds)
 
 
-def release_lease(notes: NoteTable, who: str) -> None:
+def release_lease(leases: LeaseTable, who: str) -> None:
     """Let another one keep the index at once."""
-    note = notes.get(_KEEPER)
-    if note and json.loads(note)["who"] == who:
-        notes.put(_KEEPER, "")
+    leases.return_leases(who, [_KEEPER])

@@ -207,7 +207,7 @@ class EmbeddingIndexer:
         now = time.monotonic()
         if self._keeper_until - now > _KEEPER_SECONDS / 2:
             return True
-        is_mine = await asyncio.to_thread(renew_lease, self._store, self._who, int(time.time()), _KEEPER_SECONDS)
+        is_mine = await asyncio.to_thread(renew_lease, self._store, self._who, _KEEPER_SECONDS)
         self._keeper_until = now + _KEEPER_SECONDS if is_mine else 0.0
         if not is_mine:
             self._positions = {}  # the other one goes on with them

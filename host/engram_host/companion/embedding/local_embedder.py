@@ -1,12 +1,13 @@
-"""Embedders that compute on this machine, in numpy: no key, no internet.
+"""Embedders that compute on this machine: no key, no internet.
 
-What differs between two models, LocalModel says: its name, its files, how it cuts a text. The rest is the same for all:
-threads, batches, and the checks. The model is loaded at the first use, in a thread of its own.
+What differs between two models, LocalModel says: its name, its files, how it cuts a text. What runs it is an Engine. The rest
+is the same for all: threads, batches, and the checks. The model is loaded at the first use, in a thread of its own.
 """
 
 import asyncio
 import importlib.util
 import logging
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +18,7 @@ from typing import Protocol
 import numpy as np
 
 from engram_host.companion.embedding.embedder import Kind, encodable, normalize
-from engram_host.companion.embedding.transformer import Transformer, limit_blas_threads
+from engram_host.companion.embedding.engines.engine import Encoder, Engine, ModelParts, NumpyEngine
 from engram_host.companion.errors import EmbedderRefused
 from engram_host.companion.vector_types import Vector
 
@@ -31,13 +32,11 @@ _BATCH_TOKENS = 512
 
 
 @dataclass(frozen=True)
-class LoadedModel:
+class _LoadedModel:
     """A model that can be asked."""
 
     tokens: Callable[[str, Kind], list[int]]
-    """The numbers of a text's tokens, the model's marks included; at least one."""
-
-    transformer: Transformer
+    encode: Encoder
 
 
 class LocalModel(Protocol):
@@ -54,7 +53,7 @@ class LocalModel(Protocol):
         """Read the files to their end; EmbedderRefused if one is not the expected one."""
         ...
 
-    def load(self, folder: Path) -> LoadedModel:
+    def load(self, folder: Path) -> ModelParts:
         """Read them; EmbedderRefused if they are not whole."""
         ...
 
@@ -81,19 +80,28 @@ def is_installed(model: LocalModel) -> bool:
 class LocalEmbedder:
     """A local model in worker threads; it is loaded at the first use."""
 
-    def __init__(self, model: LocalModel, threads: int = 1):
-        """`threads`: how many batches of passages are computed at a time; a query never waits for them."""
+    def __init__(self, model: LocalModel, threads: int = 1, engine: Engine | None = None):
+        """`threads`: batches of passages that are computed at a time, one for each core at most; a query never waits for them.
+        Without `engine` numpy runs the model.
+        """
         self._model = model
-        self._passages = ThreadPoolExecutor(threads, "embed-passages")
+        self._engine = engine or NumpyEngine()
+        self._threads = min(threads, os.cpu_count() or 1)
+        self._passages = ThreadPoolExecutor(self._threads, "embed-passages")
         self._queries = ThreadPoolExecutor(1, "embed-query")
         self._loading = threading.Lock()
-        self._loaded: LoadedModel | None = None
+        self._loaded: _LoadedModel | None = None
         self._is_refusal_logged = False
 
     @property
     def model(self) -> str:
         """The model's name."""
         return self._model.name
+
+    @property
+    def engine(self) -> str:
+        """What runs the model, for a person."""
+        return self._engine.name
 
     @property
     def dimensions(self) -> int:
@@ -113,9 +121,13 @@ class LocalEmbedder:
         pieces = await loop.run_in_executor(pool, self._tokens, texts, kind)
         order = sorted(range(len(pieces)), key=lambda index: len(pieces[index]))
         batches = list(_batches(order, pieces))
-        parts = await asyncio.gather(
-            *(loop.run_in_executor(pool, self._vectors, [pieces[index] for index in batch]) for batch in batches)
-        )
+        free = asyncio.Semaphore(self._threads)  # of one call no more wait in the pool: a short call passes a long one
+
+        async def encode(batch: list[int]) -> Vector:
+            async with free:
+                return await loop.run_in_executor(pool, self._vectors, [pieces[index] for index in batch])
+
+        parts = await asyncio.gather(*map(encode, batches))
         vectors = np.empty((len(texts), self.dimensions), np.float32)
         for batch, part in zip(batches, parts, strict=True):
             vectors[batch] = part
@@ -127,11 +139,11 @@ class LocalEmbedder:
             pool.shutdown(wait=False, cancel_futures=True)
         self._loaded = None
 
-    def _load(self) -> LoadedModel:
+    def _load(self) -> _LoadedModel:
         with self._loading:
             if self._loaded is None:
-                limit_blas_threads()
-                self._loaded = self._model.load(self._checked_folder())
+                parts = self._model.load(self._checked_folder())
+                self._loaded = _LoadedModel(parts.tokens, self._engine.encoder(self.model, parts))
             return self._loaded
 
     def _checked_folder(self) -> Path:
@@ -151,17 +163,17 @@ class LocalEmbedder:
         return [tokens(encodable(text[:MOST_CHARACTERS]), kind) for text in texts]
 
     def _vectors(self, pieces: Sequence[Sequence[int]]) -> Vector:
-        return self._load().transformer(pieces)
+        return self._load().encode(pieces)
 
 
 def _batches(order: Sequence[int], pieces: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """`order` in runs of at most _BATCH_TOKENS tokens together; a longer text would be one of its own."""
+    """`order`, from the shortest to the longest, in runs of at most _BATCH_TOKENS tokens if each is padded to the longest; a
+    longer text would be a run of its own.
+    """
     batch: list[int] = []
-    tokens = 0
     for index in order:
-        if batch and tokens + len(pieces[index]) > _BATCH_TOKENS:
+        if batch and (len(batch) + 1) * len(pieces[index]) > _BATCH_TOKENS:
             yield batch
-            batch, tokens = [], 0
+            batch = []
         batch.append(index)
-        tokens += len(pieces[index])
     yield batch

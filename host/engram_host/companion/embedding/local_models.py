@@ -1,9 +1,10 @@
 """The models that run on this machine, by the names that settings give them, and which of them is taken."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from engram_host.companion.embedding.e5 import MultilingualE5
 from engram_host.companion.embedding.embedder import Embedder
+from engram_host.companion.embedding.engines.engine import Engine
 from engram_host.companion.embedding.local_embedder import LocalEmbedder, LocalModel, is_installed
 from engram_host.companion.embedding.minilm import MiniLm
 
@@ -22,7 +23,7 @@ def local_models(name: str) -> list[LocalModel]:
     return [model for model in every if is_installed(model)] or every[:1]
 
 
-def local_embedders(names: Sequence[str], threads: int) -> list[Embedder]:
-    """An embedder for each model that these names mean, none twice."""
+def local_embedders(names: Sequence[str], threads: int, engine: Callable[[], Engine]) -> list[Embedder]:
+    """An embedder for each model that these names mean, none twice; each has an engine of its own."""
     models = {model.name: model for name in names for model in local_models(name)}
-    return [LocalEmbedder(model, threads) for model in models.values()]
+    return [LocalEmbedder(model, threads, engine()) for model in models.values()]

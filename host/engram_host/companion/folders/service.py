@@ -1,6 +1,7 @@
 """The Markdown folders of one companion: read and watched in the background, and who may see what of them."""
 
 import asyncio
+import functools
 import logging
 import secrets
 import threading
@@ -23,11 +24,15 @@ from engram_host.companion.search.request import Hit, SearchResult
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import FOLDER
+from engram_host.companion.workers.leases import Lease
 from engram_host.wording import counted
 
 _log = logging.getLogger("engram.folders")
 
 ID_FILE = "folders.id"
+LEASE = "folders {}"
+"""The lease of the folders of a companion by its id: the worker that holds it reads and watches them."""
+
 MOST_LINES = 500
 """Lines that one request of a file gives."""
 
@@ -40,7 +45,8 @@ _POLL_SECONDS = 5.0
 _AGAIN_SECONDS = 5.0
 _LISTINGS = 5
 
-FolderStatus = Literal["waiting", "reading", "up to date", "not there"]
+FolderStatus = Literal["waiting", "reading", "up to date", "not there", "elsewhere"]
+"""elsewhere: another worker reads it, or is asked for its lease."""
 
 
 @dataclass
@@ -74,17 +80,22 @@ class FolderService:
         settings: FoldersSettings,
         home: Path,
         supervisor: Supervisor,
+        lease_of: Callable[[str], Lease],
         taken: Callable[[], None] = lambda: None,
     ):
-        """`home` is the companion's folder; `taken` is called when there are new passages. SettingError."""
+        """`home` is the companion's folder, `lease_of(name)` the lease of a name; `taken` is called when there are new
+        passages. SettingError.
+        """
         self._store = store
         self._settings = settings
         self._taken = taken
         self._is_used = bool(settings.paths or settings.memory)
         self._companion = companion_id(home, make=self._is_used)
+        self._lease = lease_of(LEASE.format(self._companion))
         self.standings = [FolderState(place) for place in folder_sources(settings, self._companion)]
         self._by_device = {one.place.device: one for one in self.standings}
         self._stop = threading.Event()
+        self._is_ending = False
         self._indexer = FolderIndexer(store, settings, self._stop)
         self._watch: FolderWatcher | None = None
         self._supervisor = supervisor
@@ -101,17 +112,25 @@ class FolderService:
             self._loop = asyncio.get_running_loop()
             self._watch = watch = FolderWatcher(self._settings.debounce_ms / 1000)
             # Without a folder it only takes out of the store what is in the settings no more, and is over.
-            self._task = self._supervisor.start("folders", lambda: self._run(watch), is_finite=not self.standings)
+            work = functools.partial(self._lease.run, lambda: self._run(watch))
+            self._task = self._supervisor.start("folders", work, is_finite=not self.standings)
 
     async def stop(self) -> None:
         """End that, after the files that are being kept just now."""
+        self._is_ending = True
         self._stop.set()
         if self._watch:
             self._watch.wake()
+        if not self._lease.is_held:
+            self._lease.release()  # the task waits for it, and ends
         if self._task:
             await self._task.finish()
+        self._lease.release()
 
     async def _run(self, watch: FolderWatcher) -> None:
+        if self._is_ending:
+            return
+        self._stop.clear()
         try:
             wanted = self.standings
             is_purged = False
@@ -129,6 +148,10 @@ class FolderService:
                 if not self._stop.is_set():
                     wanted = await self._wait(watch)
         finally:
+            if not self._lease.is_held:
+                for one in self.standings:
+                    one.state = "waiting"  # another worker goes on with it
+            self._stop.set()  # a thread that reads goes on to its next group of files, whoever has cancelled this task
             await watch.stop()
 
     async def _wait(self, watch: FolderWatcher) -> list[FolderState]:
@@ -194,7 +217,9 @@ class FolderService:
 
     def visible_folders(self, caller: Caller) -> list[FolderState]:
         """The folders that this caller may see."""
-        return [one for one in self.standings if access.may_see(caller, one.place.scope)]
+        seen = [one for one in self.standings if access.may_see(caller, one.place.scope)]
+        is_elsewhere = not self._lease.is_held
+        return [replace(one, state="elsewhere") if is_elsewhere and one.state == "waiting" else one for one in seen]
 
     def searchable_folders(self, caller: Caller, names: Collection[str] | None = None) -> tuple[str, ...]:
         """The names in the store of the folders that a search of this caller goes through, of those with these `names`

@@ -5,20 +5,25 @@ has gone, or all of this is switched off, whatever was killed meanwhile.
 """
 
 import asyncio
+import functools
 import json
 import logging
 from typing import Protocol
 
-from engram_host.companion.errors import SettingError, StoreUnavailable
+from engram_host.companion.errors import LeaseLost, SettingError, StoreUnavailable
 from engram_host.companion.home_assistant.discovery import device_messages
 from engram_host.companion.settings import MqttSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.workers.leases import Lease
 
 _log = logging.getLogger("engram.home_assistant")
 
 LOOK_SECONDS = 5.0
 """Between two looks for what has changed."""
+
+LEASE = "home assistant"
+"""The worker that holds it publishes."""
 
 MOST_TOPICS = 20_000
 """Four for each sense of each board: beyond that the rest is left out, and said in the log."""
@@ -52,10 +57,18 @@ def home_assistant_prefix(mqtt: MqttSettings) -> str:
 class HomeAssistantPublisher:
     """Publishes what `prefix` has to have below it; with no prefix it removes what is left of before, and ends."""
 
-    def __init__(self, store: CompanionStore, prefix: str, supervisor: Supervisor, look_seconds: float = LOOK_SECONDS):
+    def __init__(
+        self,
+        store: CompanionStore,
+        prefix: str,
+        supervisor: Supervisor,
+        lease: Lease,
+        look_seconds: float = LOOK_SECONDS,
+    ):
         self._store = store
         self._prefix = prefix
         self._supervisor = supervisor
+        self._lease = lease
         self._look_seconds = look_seconds
         self._published: dict[str, str] = {}
         self._connection = 0
@@ -65,18 +78,21 @@ class HomeAssistantPublisher:
         """Begin to publish, or to remove what is left; StoreUnavailable."""
         if self._prefix or await asyncio.to_thread(self._noted):
             name = "mqtt home-assistant"
-            self._task = self._supervisor.start(name, lambda: self._run(broker), is_finite=not self._prefix)
+            work = functools.partial(self._lease.run, lambda: self._run(broker))
+            self._task = self._supervisor.start(name, work, is_finite=not self._prefix)
 
     async def stop(self) -> None:
         """Publish nothing more; what was published stays."""
         if self._task:
             await self._task.stop()
+        self._lease.release()
 
     async def _run(self, broker: RetainingBroker) -> None:
+        self._published.clear()  # another worker may have published since
         while True:
             try:
                 is_done = await self._update(broker)
-            except StoreUnavailable as problem:
+            except (StoreUnavailable, LeaseLost) as problem:
                 _log.warning("topics for Home Assistant wait: %s", problem, extra={"repeat": "home assistant"})
                 is_done = False
             if is_done and not self._prefix:
@@ -121,4 +137,4 @@ class HomeAssistantPublisher:
         return set(json.loads(self._store.get(_TOPICS) or "[]"))
 
     def _note(self, topics: set[str]) -> None:
-        self._store.put(_TOPICS, json.dumps(sorted(topics)))
+        self._store.put_under_lease(self._lease.name, self._lease.fence, _TOPICS, json.dumps(sorted(topics)))

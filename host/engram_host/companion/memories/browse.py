@@ -17,12 +17,13 @@ from engram_host.companion.entries.lifecycle import EntryState
 from engram_host.companion.entries.reader import ReadEntry, read_lines
 from engram_host.companion.errors import UnknownEntry
 from engram_host.companion.memories.types import MOST_VERSIONS, MemoryDetail, MemoryPage, MemoryQuery, SourceTurn
-from engram_host.companion.search import columns
-from engram_host.companion.search.cache import IndexCache
-from engram_host.companion.search.columns import NONE
 from engram_host.companion.search.filters import rows_seen_by
-from engram_host.companion.search.index import DeviceIndex, turns_of
-from engram_host.companion.search.tokenizer import query_terms
+from engram_host.companion.search.indexes import columns
+from engram_host.companion.search.indexes.cache import IndexCache
+from engram_host.companion.search.indexes.columns import NONE
+from engram_host.companion.search.indexes.index import DeviceIndex
+from engram_host.companion.search.indexes.record_turns import turns_of
+from engram_host.companion.search.tokenizer import query_terms, term_id
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Device, LogName
 
@@ -265,5 +266,5 @@ class _Selection:
 
     def _having(self, term: str) -> Mask:
         found = np.zeros(len(self._index.rows), np.bool_)
-        found[self._index.postings.find(hash(term))[0]] = True
+        found[self._index.postings.find(term_id(term))[0]] = True
         return found

@@ -10,7 +10,7 @@ from engram_host.companion.memories.sessions import SessionBrowser
 from engram_host.companion.memories.similar import Search, SimilarMemories
 from engram_host.companion.memories.trash import TrashReader
 from engram_host.companion.memories.turns import TurnBrowser
-from engram_host.companion.search.cache import IndexCache
+from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import Supervisor
 

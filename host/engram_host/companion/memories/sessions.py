@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram_host.companion.entries.reader import ReadEntry, read_lines
-from engram_host.companion.search import columns
-from engram_host.companion.search.cache import IndexCache
-from engram_host.companion.search.columns import NONE
-from engram_host.companion.search.index import DeviceIndex
+from engram_host.companion.search.indexes import columns
+from engram_host.companion.search.indexes.cache import IndexCache
+from engram_host.companion.search.indexes.columns import NONE
+from engram_host.companion.search.indexes.index import DeviceIndex
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Device
 

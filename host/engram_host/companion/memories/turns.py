@@ -7,10 +7,10 @@ import numpy as np
 
 from engram.memory.access import Caller
 from engram_host.companion.entries.reader import ReadEntry, read_lines
-from engram_host.companion.search import columns
-from engram_host.companion.search.cache import IndexCache
 from engram_host.companion.search.filters import rows_seen_by
 from engram_host.companion.search.fusion import days_of
+from engram_host.companion.search.indexes import columns
+from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.time_zones import BoardZone
 

@@ -30,11 +30,13 @@ from engram_host.companion.errors import (
     UnknownDevice,
     UnknownEntry,
     UnknownImport,
+    UnknownMedia,
     UnknownSense,
 )
 from engram_host.companion.page.assets import Assets
 from engram_host.companion.page.catalog import LANGUAGE_COOKIE, NAMES, Texts, choose_language, load_catalogs
 from engram_host.companion.page.markup import render_markdown
+from engram_host.companion.page.media import media_in
 from engram_host.companion.page.navigation import NAVIGATION, PERSONAL
 from engram_host.companion.page.theme import THEME_COOKIE, THEMES, choose_theme
 from engram_host.time_zones import BoardZone
@@ -63,7 +65,16 @@ PART = "x-part"
 _KEPT_SECONDS = 365 * 86400
 """How long a browser keeps the language and the theme."""
 
-_MISSING = (NotFound, UnknownDevice, UnknownEntry, UnknownConversation, UnknownImport, UnknownSense, NoSuchFile)
+_MISSING = (
+    NotFound,
+    UnknownDevice,
+    UnknownEntry,
+    UnknownConversation,
+    UnknownImport,
+    UnknownMedia,
+    UnknownSense,
+    NoSuchFile,
+)
 
 
 @dataclass(frozen=True)
@@ -108,6 +119,7 @@ class Page:
             auto_reload=False,
         )
         self._templates.filters |= {"when": time_tag, "day": day_name, "markdown": render_markdown, "size": format_size}
+        self._templates.filters["media_in"] = media_in
         self._templates.globals |= {"asset": self.assets.url, "languages": NAMES}
         self._templates.globals |= {"themes": THEMES}
 
@@ -178,6 +190,11 @@ class Page:
         asked, kept = request.query_params.get("lang", ""), request.cookies.get(LANGUAGE_COOKIE, "")
         language = choose_language(asked, kept, request.headers.get("accept-language", ""))
         return Visit(self.catalogs[language], getattr(request.state, "session", None))
+
+    def principal(self, request: Request) -> str:
+        """The person whose page this is, "" for the operator's."""
+        session = self.visit(request).session
+        return session.caller.principal if session else ""
 
     def render(self, request: Request, template: str, status: int = 200, /, **values: Any) -> Response:
         """A view: a template with values."""

@@ -13,6 +13,7 @@ from engram_host.companion.board_settings.service import BoardSettingsService
 from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.imports.service import ImportService
+from engram_host.companion.media.service import MediaService
 from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.overview.absence import AbsenceFinder
 from engram_host.companion.overview.service import BoardOverviews
@@ -55,6 +56,7 @@ class PageBackend(health.HealthBackend, Protocol):
     board_settings: BoardSettingsService
     personal: PersonalMemory
     readings: ReadingService
+    media: MediaService
 
 
 def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
@@ -62,17 +64,17 @@ def make_page_routers(page: Page, companion: PageBackend) -> list[APIRouter]:
     return [
         boards.make_router(page, companion.overviews),
         board.make_router(page, companion.overviews, companion.bridges),
-        chat.make_router(page, companion.overviews, companion.conversations, companion.memories),
+        chat.make_router(page, companion.overviews, companion.conversations, companion.memories, companion.media),
         memories.make_router(page, companion.overviews, companion.memories),
         memory.make_router(page, companion.overviews, companion.memories),
         merge.make_router(page, companion.overviews, companion.memories),
         imports.make_router(page, companion.imports, companion.overviews),
-        days.make_router(page, companion.overviews.journal, companion.memories.sessions),
+        days.make_router(page, companion.overviews.journal, companion.memories.sessions, companion.media),
         search.make_router(page, companion.search, companion.absences, companion.overviews),
-        make_sense_router(page, companion.readings),
+        make_sense_router(page, companion.readings, companion.personal),
         settings.make_router(page, companion.overviews, companion.board_settings),
         people.make_router(page, companion.people),
-        personal.make_router(page, companion.personal),
+        personal.make_router(page, companion.personal, companion.media),
         health.make_router(page, companion),
         sign_in.make_router(page),
         _make_static_router(page),

@@ -1,21 +1,27 @@
 """Memories, searches and days of one person, by the scope rules of the boards."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import Any, Protocol
 
 from engram.memory import ALL, access
 from engram.memory.access import Caller
 from engram_host.companion.bridge_types import Person
 from engram_host.companion.entries.reader import EntryPage, ReadEntry
-from engram_host.companion.errors import UnknownDevice, UnknownEntry
+from engram_host.companion.errors import UnknownDevice, UnknownEntry, UnknownSense
+from engram_host.companion.media.service import MediaService
 from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.memories.turns import MOST_TURNS, TurnsByDay
 from engram_host.companion.memories.types import MemoryQuery
 from engram_host.companion.search.request import SearchResult
 from engram_host.companion.search_service import SearchService
+from engram_host.companion.senses.service import POINTS, Level, ReadingService, Series
 from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.media.table import StoredMedia
 from engram_host.companion.store.page.types import BoardQuery
+from engram_host.companion.store.senses.types import StoredSense
+from engram_host.companion.types import Device
 from engram_host.time_zones import BoardZone
 
 ROOM = "page"
@@ -37,10 +43,20 @@ class Reach(Protocol):
 class PersonalMemory:
     """Looks at boards for people. UnknownDevice for a board that the person does not reach; StoreUnavailable."""
 
-    def __init__(self, store: CompanionStore, search: SearchService, memories: MemoryServices, reach: Reach):
+    def __init__(
+        self,
+        store: CompanionStore,
+        search: SearchService,
+        memories: MemoryServices,
+        media: MediaService,
+        readings: ReadingService,
+        reach: Reach,
+    ):
         self._store = store
         self._search = search
         self._memories = memories
+        self._media = media
+        self._readings = readings
         self._reach = reach
 
     async def boards(self, principal: str) -> list[str]:
@@ -73,6 +89,51 @@ class PersonalMemory:
             raise UnknownEntry(entry, "not_copied", board=device)
         return found
 
+    async def media_named_in(self, principal: str, device: str, texts: Iterable[str]) -> dict[str, StoredMedia]:
+        """The photos and sounds that texts name and a person may see, by their ids."""
+        await asyncio.to_thread(self._check_reached, principal, device)
+        return await self._media.named_in(device, texts, _caller(principal))
+
+    async def media(self, principal: str, device: str, media: str) -> StoredMedia:
+        """One photo or sound that a person may see. UnknownMedia."""
+        await asyncio.to_thread(self._check_reached, principal, device)
+        return await self._media.find(device, media, _caller(principal))
+
+    async def senses(self, principal: str, device: str) -> list[StoredSense]:
+        """The senses of a board that everybody may see; the owner sees all."""
+        await asyncio.to_thread(self._check_reached, principal, device)
+        found = await self._readings.senses(device)
+        return [sense for sense in found if _may_see(principal, sense)]
+
+    async def boards_with_senses(self, principal: str, boards: Collection[str]) -> set[str]:
+        """Those of some boards with senses that a person may see."""
+        found = await asyncio.to_thread(self._store.senses_of_boards)
+        return {name for name in boards if any(_may_see(principal, sense) for sense in found.get(name, ()))}
+
+    async def series(
+        self,
+        principal: str,
+        device: str,
+        name: str,
+        since: int,
+        until: int,
+        level: Level | None = None,
+        most: int = POINTS,
+    ) -> Series:
+        """As ReadingService.series(), of a sense that a person may see, without events: the companion does not know whom these
+        concern. UnknownSense.
+        """
+        await asyncio.to_thread(self._check_reached, principal, device)
+        sense = await asyncio.to_thread(self._readings.find, device, name)
+        if not _may_see(principal, sense):
+            raise UnknownSense(name)
+        return replace(await self._readings.series(device, name, since, until, level, most), events=())
+
+    async def device(self, principal: str, device: str) -> Device:
+        """A board that a person reaches."""
+        await asyncio.to_thread(self._check_reached, principal, device)
+        return await asyncio.to_thread(self._store.device, device)
+
     async def zone(self, device: str) -> BoardZone:
         """The time zone of a board."""
         return (await asyncio.to_thread(self._store.device, device)).zone
@@ -100,6 +161,10 @@ class PersonalMemory:
         reached = self._reach.boards_of_networks(_networks(person)) if person and not person.is_blocked else ()
         if reached is not None and name not in reached:
             raise UnknownDevice(name)
+
+
+def _may_see(principal: str, sense: StoredSense) -> bool:
+    return access.may_see(_caller(principal), ALL if sense.shared else access.own_scope(access.OWNER))
 
 
 def _caller(principal: str) -> Caller:

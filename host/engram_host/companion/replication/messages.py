@@ -192,13 +192,16 @@ class StatusHead(Head):
 
 
 class SensesHead(Head):
-    """Which senses there are; of each (number, name, unit, decimals, made)."""
+    """Which senses there are; of each (number, name, unit, decimals, made). `shared` are the numbers of those that everybody
+    may see.
+    """
 
     op: Literal["senses"]
     epoch: int
     next: int
     whole: bool
     items: list[Any]
+    shared: NotRequired[list[int]]
 
 
 class ReadingsHead(Head):

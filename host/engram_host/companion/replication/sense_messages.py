@@ -1,6 +1,7 @@
 """Messages on a board's senses: which ones there are, and blocks of its readings, which may be hostile."""
 
 import re
+from collections.abc import Collection
 from typing import Any
 
 from engram import text
@@ -59,14 +60,15 @@ def take(
 
 def read_list(head: SensesHead) -> SenseList:
     """The senses that a board lists; Refused."""
-    listed = tuple(_listed(item) for item in head["items"])
+    shared = frozenset(head.get("shared", ()))
+    listed = tuple(_listed(item, shared) for item in head["items"])
     for values in ({each.number for each in listed}, {each.name for each in listed}):
         if len(values) < len(listed):
             raise _refusal("two of them are the same")
     return SenseList(head["epoch"], head["next"], head["whole"], listed)
 
 
-def _listed(item: Any) -> Listed:
+def _listed(item: Any, shared: Collection[int]) -> Listed:
     if not (isinstance(item, list) and [type(value) for value in item] == [int, str, str, int, int]):
         raise _refusal("an item has another form")
     number, name, unit, decimals, made = item
@@ -75,7 +77,7 @@ def _listed(item: Any) -> Listed:
         raise _refusal("a value is beyond its bounds")
     if text.printable(name) != name or text.printable(unit) != unit:
         raise _refusal("a name or unit has characters that cannot be shown")
-    return Listed(number, name, unit, decimals, made)
+    return Listed(number, name, unit, decimals, made, number in shared)
 
 
 def _refusal(why: str) -> Refused:

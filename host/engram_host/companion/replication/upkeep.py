@@ -12,8 +12,12 @@ from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store.removal import ExpiryTable
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import RetentionLimits
+from engram_host.companion.workers.leases import Lease
 
 _log = logging.getLogger("engram.expiry")
+
+EXPIRY_LEASE, CHECK_LEASE = "expiry", "checking"
+"""The workers that hold them remove what is old, and check the database."""
 
 EXPIRE_FIRST_SECONDS = 60.0
 """After the start, which is busy enough."""
@@ -24,20 +28,22 @@ EXPIRE_EVERY_SECONDS = 3600.0
 class ExpirySweep:
     """A background task that lets a store expire what is older, or more, than `limits`."""
 
-    def __init__(self, store: ExpiryTable, limits: RetentionLimits, supervisor: Supervisor):
+    def __init__(self, store: ExpiryTable, limits: RetentionLimits, supervisor: Supervisor, lease: Lease):
         self._store = store
         self._limits = limits
         self._supervisor = supervisor
+        self._lease = lease
         self._task: BackgroundTask | None = None
 
     def start(self) -> None:
         """Begin, a minute from now."""
-        self._task = self._supervisor.start("expiry", self._run)
+        self._task = self._supervisor.start("expiry", lambda: self._lease.run(self._run))
 
     async def stop(self) -> None:
         """Remove nothing more."""
         if self._task:
             await self._task.stop()
+        self._lease.release()
 
     async def _run(self) -> None:
         pause = EXPIRE_FIRST_SECONDS
@@ -76,19 +82,21 @@ class Checked(Protocol):
 class StoreCheck:
     """Checks the database soon after the start and once a day; what it finds, the store tells from then on."""
 
-    def __init__(self, store: Checked, supervisor: Supervisor):
+    def __init__(self, store: Checked, supervisor: Supervisor, lease: Lease):
         self._store = store
         self._supervisor = supervisor
+        self._lease = lease
         self._task: BackgroundTask | None = None
 
     def start(self) -> None:
         """Begin."""
-        self._task = self._supervisor.start("checking", self._run)
+        self._task = self._supervisor.start("checking", lambda: self._lease.run(self._run))
 
     async def stop(self) -> None:
         """End; a look that is under way ends when the store is closed."""
         if self._task:
             await self._task.stop()
+        self._lease.release()
 
     async def _run(self) -> None:
         await asyncio.sleep(CHECK_FIRST_SECONDS)

@@ -16,20 +16,22 @@ docs/design/retrieval.md.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engram.store.types import EIGHTHS
-from engram_host.companion.search.columns import NONE
 from engram_host.companion.search.filters import Mask, VisibleRows
+from engram_host.companion.search.indexes.columns import NONE
 from engram_host.companion.search.request import Weights
+from engram_host.companion.search.tokenizer import term_id
 
 K1 = 0.9
 B_ENTRY = 0.4
 B_SESSION = 0.2
-_LEAST_LENGTH = 20.0
+LEAST_LENGTH = 20.0
 """Words: a shorter entry does not gain from being shorter."""
 
 _LONE = 0.75
@@ -39,6 +41,9 @@ Floats = NDArray[np.float64]
 Found = tuple[NDArray[np.int32], Floats]
 """Rows that have a word, each once, and how often they have it."""
 
+Places = NDArray[np.intp] | slice
+EVERY = slice(None)
+
 
 @dataclass
 class BoardRows:
@@ -46,6 +51,9 @@ class BoardRows:
 
     seen: VisibleRows
     lengths: Floats
+    norms: Floats = field(default_factory=lambda: np.zeros(0))
+    """What stands beside a count below the line of BM25, by the row's length."""
+
     found: dict[str, Found] = field(default_factory=dict)
     own: Floats = field(default_factory=lambda: np.zeros(0))
     total: Floats = field(default_factory=lambda: np.zeros(0))
@@ -60,24 +68,42 @@ class BoardRows:
         return self.seen.index.rows.column(name)
 
 
+@dataclass(frozen=True)
+class Collection:
+    """What counts in all of a fleet, of which only some boards are ranked: `having` by term; `count` and `length` in words of
+    records (False) and turns (True).
+    """
+
+    entries: int
+    having: Mapping[str, int]
+    count: Mapping[bool, int]
+    length: Mapping[bool, float]
+
+
 class WordScores:
     """The scores of all rows of some boards for the words of one query.
 
     `terms` says of each word whether only an identifier gave it: such a one adds to scores, and lacking it takes nothing.
     """
 
-    def __init__(self, seen: list[VisibleRows], terms: dict[str, bool], weights: Weights):
+    def __init__(
+        self, seen: list[VisibleRows], terms: dict[str, bool], weights: Weights, collection: Collection | None = None
+    ):
+        """With `collection`, words weigh as in all of it; it has to have these terms."""
         self.weights = weights
+        self._collection = collection
         self.boards = [_board_rows(one) for one in seen]
         self.terms = terms
         for board in self.boards:
             _find_terms(board, list(terms))
-        self.entries = sum(int(np.count_nonzero(board.seen.live & (board.lengths > 0))) for board in self.boards)
-        self.having = {term: sum(_count(board, term) for board in self.boards) for term in terms}
+        self.entries = collection.entries if collection else sum(one.live_rows.totals.entries for one in seen)
+        having = collection.having if collection else {}
+        self.having = {term: having.get(term) or sum(_count(board, term) for board in self.boards) for term in terms}
         self.idf = {term: inverse_frequency(self.entries, having) for term, having in self.having.items()}
         self.full = sum(self.idf[term] for term in terms if not terms[term] or self.having[term])
         self.means = {turn: self._mean_length(turn) for turn in (False, True)}
         for board in self.boards:
+            board.norms = self._norms(board)
             self._score_entries(board)
         self._score_sessions()
         self._join()
@@ -88,34 +114,45 @@ class WordScores:
         best = max((float(board.own[board.seen.wanted].max(initial=0)) for board in self.boards), default=0.0)
         return best / self.full if self.full else 0.0
 
-    def coverage(self, board: BoardRows) -> Floats:
-        """For each row the share of the weight of the query's words that it and what stands beside it match, at most 1."""
-        return np.minimum(1, self.evidence(board) / self.full) if self.full else np.zeros(len(board.total))
+    def coverage(self, board: BoardRows, rows: Places = EVERY) -> Floats:
+        """For some rows the share of the weight of the query's words that each and what stands beside it match, at most 1."""
+        evidence = self.evidence(board, rows)
+        return np.minimum(1, evidence / self.full) if self.full else np.zeros(len(evidence))
 
-    def evidence(self, board: BoardRows) -> Floats:
-        """For each row the weight of the query's words that it and what stands beside it match."""
-        return board.total * np.where(board.column("turn"), _LONE, 1)
+    def evidence(self, board: BoardRows, rows: Places = EVERY) -> Floats:
+        """For some rows the weight of the query's words that each and what stands beside it match."""
+        return board.total[rows] * np.where(board.column("turn")[rows], _LONE, 1)
 
     def saturated(self, board: BoardRows, counts: Floats, found: NDArray[np.int32]) -> Floats:
         """A word's part in B of the rows that have it so often, without its idf."""
-        means = np.where(board.column("turn")[found], self.means[True], self.means[False])
-        lengths = np.maximum(_LEAST_LENGTH, board.lengths[found])
-        return counts * (K1 + 1) / (counts + K1 * (1 - B_ENTRY + B_ENTRY * lengths / means))
+        return counts * (K1 + 1) / (counts + board.norms[found])
 
     # --- entries
 
     def _mean_length(self, turn: bool) -> float:
-        count, length = 0, 0.0
-        for board in self.boards:
-            lengths = board.lengths[board.seen.live & (board.column("turn") == turn) & (board.lengths > 0)]
-            count, length = count + len(lengths), length + float(lengths.sum())
+        if self._collection:
+            count, length = self._collection.count[turn], self._collection.length[turn]
+        else:
+            totals = [board.seen.live_rows.totals for board in self.boards]
+            count, length = sum(one.count[turn] for one in totals), sum(one.length[turn] for one in totals)
         return length / count if count else 1.0
 
+    def _norms(self, board: BoardRows) -> Floats:
+        lengths = np.maximum(LEAST_LENGTH, board.lengths)
+        means = np.where(board.column("turn"), self.means[True], self.means[False])
+        return K1 * (1 - B_ENTRY + B_ENTRY * lengths / means)
+
     def _score_entries(self, board: BoardRows) -> None:
+        found = [board.found[term] for term in self.terms]
+        parts = [
+            self.idf[term] * self.saturated(board, counts, rows)
+            for term, (rows, counts) in zip(self.terms, found, strict=True)
+        ]
         own = np.zeros(len(board.lengths))
-        for term in self.terms:
-            found, counts = board.found[term]
-            own[found] += self.idf[term] * self.saturated(board, counts, found)
+        if parts:
+            # In the order of the words, so the sum of a row is the same whatever rows there are.
+            rows = np.concatenate([rows for rows, _ in found])
+            own = np.bincount(rows, np.concatenate(parts), len(own)).astype(np.float64, copy=False)
         board.own = own
         board.total = own.copy()
         givers = np.flatnonzero((own > 0) & board.seen.live)
@@ -136,7 +173,7 @@ class WordScores:
 
     def _score_sessions(self) -> None:
         """S: sessions of all boards are documents of one collection."""
-        lengths = [_by_thread(board, board.lengths, board.seen.live) for board in self.boards]
+        lengths = [board.seen.live_rows.thread_lengths for board in self.boards]
         documents = sum(int(np.count_nonzero(length)) for length in lengths)
         mean = sum(float(length.sum()) for length in lengths) / max(1, documents)
         for board, length in zip(self.boards, lengths, strict=True):
@@ -154,6 +191,7 @@ class WordScores:
         matching = [(board, board.total > 0) for board in self.boards]
         best = {turn: _best(matching, turn) for turn in (False, True)}
         evidence = {False: best[False], True: best[True] * _LONE}
+        self.best_evidence = evidence
         least = min((value for value in evidence.values() if value), default=0.0)
         # The better side is as it is, the other one less by the ratio; alone, a side is as it is.
         most = max(evidence.values())
@@ -181,23 +219,18 @@ def walk_threads(board: BoardRows, rows: NDArray[np.intp], steps: tuple[str, int
 
 
 def _board_rows(seen: VisibleRows) -> BoardRows:
-    index = seen.index
-    lengths = index.rows.column("length") / EIGHTHS
-    records, turns = index.links.visible_pairs(seen.live)
-    if len(records):
-        lengths += np.bincount(turns, lengths[records], len(lengths))
-    return BoardRows(seen, lengths)
+    return BoardRows(seen, seen.live_rows.lengths)
 
 
 def _find_terms(board: BoardRows, terms: list[str]) -> None:
     """Look the words up, in rows that count or are wanted; the words of a memory are found in its turns as well."""
     index = board.seen.index
     looked_at = board.seen.live | board.seen.wanted
-    records, turns = index.links.visible_pairs(board.seen.live)
+    records, turns = board.seen.live_rows.pairs
     is_source = np.zeros(len(looked_at), np.bool_)
     is_source[records] = True
     for term in terms:
-        found, counts = index.postings.find(hash(term))
+        found, counts = index.postings.find(term_id(term))
         kept = looked_at[found]
         found, counts = found[kept], counts[kept] / EIGHTHS
         if len(records) and is_source[found].any():
@@ -218,20 +251,12 @@ def inverse_frequency(documents: int, having: int) -> float:
     return math.log(1 + (documents - having + 0.5) / (having + 0.5)) if documents else 0.0
 
 
-def _by_thread(board: BoardRows, values: Floats, kept: Mask) -> Floats:
-    """The sum of some turns' values in each thread."""
-    kept = kept & board.column("turn")
-    return _sum_by_place(board.column("thread")[kept], values[kept], len(board.seen.index.threads.texts))
-
-
 def _by_thread_of(board: BoardRows, found: NDArray[np.int32], counts: Floats) -> Floats:
-    kept = board.seen.live[found] & board.column("turn")[found]
-    threads = board.column("thread")[found[kept]]
-    return _sum_by_place(threads, counts[kept], len(board.seen.index.threads.texts))
-
-
-def _sum_by_place(places: NDArray[np.int32], values: Floats, size: int) -> Floats:
-    return np.bincount(places, values, size).astype(np.float64, copy=False)
+    """The sum of some turns' counts in each thread."""
+    threads = board.seen.live_rows.live_threads
+    size = len(board.seen.index.threads.texts)
+    # What is in no thread, or is not live, is summed up in one place more.
+    return np.bincount(threads[found], counts, size + 1)[:size].astype(np.float64, copy=False)
 
 
 def _best(matching: list[tuple[BoardRows, Mask]], turn: bool) -> float:

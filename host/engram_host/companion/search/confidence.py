@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram.memory import confidence as board
-from engram_host.companion.search.bm25 import BoardRows, Floats, WordScores, inverse_frequency
+from engram_host.companion.search.bm25 import Floats, WordScores, inverse_frequency
 from engram_host.companion.search.vector_search import VectorScores
 
 _MANY = 1000
@@ -89,7 +89,7 @@ class ConfidenceOf:
         parts = np.ones((len(rows), len(PARTS)))
         parts[:, :_SIDES] = np.nan
         if self._words and self._weights:
-            evidence = self._words.evidence(self._words.boards[place])[rows]
+            evidence = self._words.evidence(self._words.boards[place], rows)
             parts[:, 0] = _of_words(self._weights, evidence)
             parts[evidence >= self._agreed, 4] = board.AGREED * _PER_CENT
         if self._meaning:
@@ -139,11 +139,6 @@ def _of_meaning(meaning: VectorScores, cosines: NDArray[np.float64]) -> NDArray[
 
 def _agreed_evidence(words: WordScores) -> float:
     """The evidence from which on a memory and a turn agree; infinite if the best of each do not."""
-    best = [max((_best(words, of_board, turn) for of_board in words.boards), default=0.0) for turn in (False, True)]
+    best = [*words.best_evidence.values()]
     least = max(best) * _MOST_OF
     return least if 0 < least <= min(best) else np.inf
-
-
-def _best(words: WordScores, of_board: BoardRows, turn: bool) -> float:
-    evidence = words.evidence(of_board)
-    return float(evidence[of_board.column("turn") == turn].max(initial=0))

@@ -1,7 +1,8 @@
 """One search from the question to the answer: update the indexes, rank, read what is shown, explain it."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, cast
@@ -15,114 +16,31 @@ from engram.memory.plan import Plan, make_plan
 from engram.text.named_days import without_days
 from engram_host.companion.entries.embedding_text import embedding_text
 from engram_host.companion.errors import EmbedderError
-from engram_host.companion.search import columns, filters, vector_search
-from engram_host.companion.search.bm25 import BoardRows, WordScores, walk_threads
-from engram_host.companion.search.cache import IndexCache
-from engram_host.companion.search.columns import NONE
-from engram_host.companion.search.confidence import parts_shown, value_of, with_record
+from engram_host.companion.search import filters, vector_search
+from engram_host.companion.search.bm25 import BoardRows, WordScores
+from engram_host.companion.search.confidence import value_of, with_record
+from engram_host.companion.search.explanation import explain, why_empty
+from engram_host.companion.search.fleet import FleetFindings, FleetProgress, FleetScan
 from engram_host.companion.search.fusion import Candidate, days_named, fuse, mmr_order, vector_weight
-from engram_host.companion.search.index import DeviceIndex
-from engram_host.companion.search.request import REASONS, Explanation, Hit, Part, SearchRequest, SearchResult
-from engram_host.companion.search.tokenizer import query_terms, query_words
-from engram_host.companion.search.vector_search import VectorScores
+from engram_host.companion.search.indexes import columns
+from engram_host.companion.search.indexes.cache import IndexCache
+from engram_host.companion.search.indexes.columns import NONE
+from engram_host.companion.search.indexes.index import DeviceIndex
+from engram_host.companion.search.request import REASONS, Hit, SearchRequest, SearchResult
+from engram_host.companion.search.tokenizer import query_terms
+from engram_host.companion.search.vector_search import ExactVectors, VectorScores, VectorSource
 from engram_host.companion.types import Device, LogName
 from engram_host.companion.vector_types import Identity, Vector
-from engram_host.sentences import Sentence
-
-_SHOWN_WORDS = 8
-
-
-def explain(
-    candidate: Candidate, board: BoardRows, words: WordScores | None, query: str, parts: Sequence[float]
-) -> Explanation:
-    """The points of each part of a candidate's score, and the parts of its confidence; its words are named as the query has
-    them.
-    """
-    named: list[Part] = []
-    beside: list[Part] = []
-    session = 0.0
-    if words and candidate.words:
-        turn = bool(board.column("turn")[candidate.row])
-        # What the words side gave in all is shared out as it came together.
-        scale = candidate.words / float(board.scores[candidate.row])
-        factor = scale * words.factors[turn]
-        named = [(name, factor * part) for name, part in _own_words(candidate.row, board, words, query)]
-        beside = [(id, factor * part) for id, part in _neighbour_parts(candidate.row, board, words)]
-        if turn:
-            thread = int(board.column("thread")[candidate.row])
-            session = scale * words.session_factor * float(board.sessions[thread])
-    return Explanation(
-        tuple(named),
-        tuple(beside),
-        session,
-        candidate.meaning,
-        candidate.speaker,
-        candidate.reply,
-        candidate.importance,
-        candidate.dates,
-        candidate.cosine,
-        expansion=candidate.expansion,
-        confidence=parts_shown(parts),
-    )
-
-
-def _own_words(row: int, board: BoardRows, words: WordScores, query: str) -> list[Part]:
-    named = query_words(query)
-    parts: dict[str, float] = {}
-    for term in words.terms:
-        found, counts = board.found[term]
-        at = int(np.searchsorted(found, row))
-        if at < len(found) and found[at] == row:
-            part = words.saturated(board, counts[at : at + 1], found[at : at + 1])
-            name = named.get(term, term)
-            parts[name] = parts.get(name, 0.0) + words.idf[term] * float(part[0])
-    return list(parts.items())
-
-
-def _neighbour_parts(row: int, board: BoardRows, words: WordScores) -> list[Part]:
-    parts = []
-    opposite = {"following": "previous", "previous": "following"}
-    for (way, distance), share in words.steps():
-        giver = int(walk_threads(board, np.array([row]), (opposite[way], distance))[0])
-        if giver != NONE and board.seen.live[giver] and board.own[giver] > 0:
-            parts.append((f"t{int(board.column('number')[giver])}", share * float(board.own[giver])))
-    return parts
-
-
-def why_empty(
-    request: SearchRequest, words: WordScores | None, entries: int, boards: list[BoardRows], degraded: str
-) -> Sentence:
-    """Why nothing was found, in one sentence that mentions nothing the caller may not see."""
-    if not entries:
-        return REASONS.say("nothing_stored")
-    wanted = sum(int(np.count_nonzero(board.seen.wanted)) for board in boards)
-    if not wanted:
-        return REASONS.say("filtered", n=entries)
-    by_meaning = request.use_meaning and not degraded
-    if not words:
-        return REASONS.say("none_near" if by_meaning else "no_vectors")
-    return _why_no_word(request, words, "_nor_near" if by_meaning else "")
-
-
-def _why_no_word(request: SearchRequest, words: WordScores, more: str) -> Sentence:
-    """Why the words of a query find nothing; `more` is the end of the kind."""
-    if not words.terms:
-        return REASONS.say("only_common" + more)
-    named = query_words(request.query)
-    distinct = dict.fromkeys(named.get(term, term) for term in words.terms)
-    shown = ", ".join(list(distinct)[:_SHOWN_WORDS])
-    if not any(words.having[term] for term in words.terms):
-        return REASONS.say("no_word" + more, words=shown)
-    if words.top and request.min_words:
-        return REASONS.say("too_few" + more, words=shown)
-    return REASONS.say("words_filtered" + more, words=shown)
-
-
-# --- searches
-
+from engram_host.time_zones import BoardZone
 
 MOST_TERMS = 64
 """Words of a query that are looked for: bounds the time of a search."""
+
+
+LONG_SCAN = 20_000
+"""Rows whose vectors are compared while the words are searched."""
+
+_scans = ThreadPoolExecutor(2, "scan")
 
 
 @dataclass(frozen=True)
@@ -138,8 +56,8 @@ EmbedQuery = Callable[[str], QueryVector]
 """Makes the vector of a query; EmbedderError. It may be called from any thread."""
 
 
-class LineSource(Protocol):
-    """Where the lines are read that a search shows."""
+class LineSource(VectorSource, Protocol):
+    """Where the lines are read that a search shows, and the vectors that it compares."""
 
     def lines_at(
         self, device: str, log: LogName, epoch: int, seqs: Sequence[int], archived: bool = False
@@ -162,13 +80,48 @@ class SearchEngine:
         query, degraded = self._query_vector(request)
         embedded = time.perf_counter()
         found = [self._cache.get(name, query.identity if query else None) for name in request.devices]
+        result = self._ranked(request, found, query, degraded)
+        result = replace(result, boards=len(found), boards_searched=len(found))
+        done = time.perf_counter()
+        return _with_times(result, embedded - begin, done - embedded)
+
+    def search_fleet(self, request: SearchRequest, devices: Sequence[Device], progress: FleetProgress) -> SearchResult:
+        """Answer a request on any number of boards, in this order, instead of those that it names: words weigh as in all of
+        them. Boards are searched one after the other until `progress` is stopped. StoreUnavailable.
+        """
+        begin = time.perf_counter()
+        query, degraded = self._query_vector(request)
+        embedded = time.perf_counter()
+        progress.total = len(devices)
+        identity = query.identity if query else None
+        scan = FleetScan(request, list(_fleet_terms(request, devices)), query.vector if query else None)
+
+        def index_of(device: Device) -> DeviceIndex | None:
+            return self._cache.get_known(device, identity)
+
+        scan.run(devices, index_of, progress)
+        findings = scan.findings(query.unrelated if query else 0.0)
+        found = [(self._cache.get_known(device, identity), device) for device in findings.devices]
+        result = self._ranked(request, found, query, degraded, findings)
+        left = progress.total - progress.searched
+        stopped = (REASONS.say("stopped", n=left),) if left else ()
+        counts = {"boards": progress.total, "boards_searched": progress.searched}
+        result = replace(result, left_out=result.left_out + stopped, **counts)
+        return _with_times(result, embedded - begin, time.perf_counter() - embedded)
+
+    def _ranked(
+        self,
+        request: SearchRequest,
+        found: list[tuple[DeviceIndex, Device]],
+        query: QueryVector | None,
+        degraded: str,
+        fleet: FleetFindings | None = None,
+    ) -> SearchResult:
         with ExitStack() as locks:
             # In the order of names, so that two searches never wait for each other.
             for index, _ in sorted(found, key=lambda pair: pair[0].name):
                 locks.enter_context(index.lock)
-            result = _Search(self._store, request, found, query, degraded).run()
-        done = time.perf_counter()
-        return _with_times(result, embedded - begin, done - embedded)
+            return _Search(self._store, request, found, query, degraded, fleet).run()
 
     def read(self, device: str, log: LogName, number: int, caller: Caller, now: int) -> bytes:
         """The line of a live or archived entry as its board wrote it, b"" if there is none that who asks may see.
@@ -207,7 +160,9 @@ class _Search:
         found: list[tuple[DeviceIndex, Device]],
         query: QueryVector | None,
         degraded: str,
+        fleet: FleetFindings | None,
     ):
+        self._fleet = fleet
         self._store = store
         self._request = request
         self._devices = [device for _, device in found]
@@ -219,15 +174,16 @@ class _Search:
         """Rank, choose, and read the texts."""
         request = self._request
         terms = query_terms(self._without_days(request.query), MOST_TERMS) if request.use_words else {}
-        side = WordScores(self._seen, terms, request.weights)
+        scan = self._start_scan()
+        side = WordScores(self._seen, terms, request.weights, self._fleet.collection if self._fleet else None)
         words = side if request.use_words else None
-        near = self._vector_scores()
+        near = self._vector_scores(scan)
         weight, shape = (
             vector_weight(request.query, words, request.weights) if near else (0.0, "meaning is not searched")
         )
         candidates = fuse(request, words, near, side.boards, weight, self._expansion(terms))
         texts: dict[Candidate, dict[str, Any] | None] = {}
-        order = self._reordered(candidates, texts)
+        order = self._reordered(candidates, texts, near)
         hits: list[Hit] = []
         at = 0
         while at < len(order) and len(hits) < request.shown:
@@ -237,12 +193,12 @@ class _Search:
                 if line is not None:
                     hits.append(self._make_hit(candidate, line, side, words))
         empty = "" if hits else why_empty(request, words, side.entries, side.boards, self._degraded)
-        left = len(candidates) - min(len(hits), request.limit)
+        left = len(candidates) - min(len(hits), request.depth)
         left_out = (REASONS.say("lower", n=left),) if left > 0 else ()
         surest = max((hit.confidence for hit in hits), default=0.0)
         others = max((one.confidence for one in candidates), default=0.0) if hits else 0.0
         return SearchResult(
-            tuple(hits),
+            tuple(hits[request.offset :]),
             empty,
             self._degraded,
             left_out,
@@ -264,8 +220,7 @@ class _Search:
 
     def _without_days(self, text: str) -> str:
         """A text without the words that name days by today, which mean other days where they were said."""
-        named = [days_named(self._request, one.index.zone) for one in self._seen]
-        return without_days(text) if any(days and days.by_today for days in named) else text
+        return _without_days(text, self._request, (one.index.zone for one in self._seen))
 
     def _expansion(self, terms: dict[str, bool]) -> WordScores | None:
         """The scores of words that only other wordings have: beside the query's, which alone say how sure a search is."""
@@ -276,26 +231,45 @@ class _Search:
         new = {term: is_added for term, is_added in found.items() if term not in terms}
         return WordScores(self._seen, new, request.weights) if new else None
 
-    def _vector_scores(self) -> VectorScores | None:
-        if self._query is None:
+    def _start_scan(self) -> Callable[[], VectorScores] | None:
+        """Begin to compare the query's vector with all others; what waits for that. A long scan has a core of its own."""
+        query = self._query
+        if query is None:
             return None
-        near = vector_search.vector_scores(self._seen, self._query.vector, self._query.unrelated)
-        lacking = vector_search.count_unembedded(self._seen)
+        exact = ExactVectors(self._store, query.identity, self._devices)
+        mean = self._fleet.cosine_mean if self._fleet else None
+
+        def scan() -> VectorScores:
+            return vector_search.vector_scores(self._seen, query.vector, query.unrelated, exact, mean)
+
+        if sum(len(one.index.rows) for one in self._seen) < LONG_SCAN:
+            return scan
+        return _scans.submit(scan).result
+
+    def _vector_scores(self, scan: Callable[[], VectorScores] | None) -> VectorScores | None:
+        if scan is None:
+            return None
+        near = scan()
+        lacking = self._fleet.unembedded if self._fleet else vector_search.count_unembedded(self._seen)
         if lacking:
             self._degraded = REASONS.say("unembedded", n=lacking)
         return near if near.with_vector else None
 
-    def _reordered(self, candidates: list[Candidate], texts: dict[Candidate, dict[str, Any] | None]) -> list[Candidate]:
+    def _reordered(
+        self,
+        candidates: list[Candidate],
+        texts: dict[Candidate, dict[str, Any] | None],
+        near: VectorScores | None,
+    ) -> list[Candidate]:
         request = self._request
         if request.mmr is None or len(candidates) < 2:
             return candidates
-        slots = [int(self._seen[one.place].index.rows.column("slot")[one.row]) for one in candidates]
-        has_vector = np.array([slot != NONE and self._query is not None for slot in slots])
-        dimensions = len(self._query.vector) if self._query else 1
-        vectors = np.zeros((len(candidates), dimensions))
-        for at in np.flatnonzero(has_vector).tolist():
-            index = self._seen[candidates[at].place].index
-            vectors[at] = index.vectors.vectors_at(np.array([slots[at]], np.int32))[0]
+        has_vector = np.zeros(len(candidates), np.bool_)
+        vectors = np.zeros((len(candidates), len(near.query) if near else 1))
+        for at, one in enumerate(candidates if near else ()):
+            there, known = near.exact.vectors_of(one.place, np.array([one.row])) if near else (has_vector, vectors)
+            if there[0]:
+                has_vector[at], vectors[at] = True, known[0]
         words = [frozenset[str]()] * len(candidates)
         if not has_vector.all():
             words = [_word_set(line) for _, line in self._lines(candidates, texts)]
@@ -348,6 +322,19 @@ class _Search:
             is_on_board=state != "archived" and seq >= device.logs[log].oldest,
             confidence=float(value_of(np.array([parts]))[0]),
         )
+
+
+def _without_days(text: str, request: SearchRequest, zones: Iterable[BoardZone]) -> str:
+    """A text without the words that name days by today on a board, which mean other days where they were said."""
+    named = [days_named(request, zone) for zone in zones]
+    return without_days(text) if any(days and days.by_today for days in named) else text
+
+
+def _fleet_terms(request: SearchRequest, devices: Sequence[Device]) -> dict[str, bool]:
+    """The words of a query that is asked of many boards."""
+    if not request.use_words:
+        return {}
+    return query_terms(_without_days(request.query, request, {device.zone for device in devices}), MOST_TERMS)
 
 
 def _shown(line: bytes, caller: Caller) -> dict[str, Any] | None:

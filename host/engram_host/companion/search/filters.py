@@ -4,39 +4,149 @@ What the caller may not see is as if it were not there: it is in no count, in no
 """
 
 from dataclasses import dataclass
+from functools import cached_property
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engram.memory import access
 from engram.memory.access import Caller
-from engram_host.companion.search import columns
-from engram_host.companion.search.columns import NONE
-from engram_host.companion.search.index import DeviceIndex
+from engram.store.types import EIGHTHS
+from engram_host.companion.search.indexes import columns
+from engram_host.companion.search.indexes.columns import NONE
+from engram_host.companion.search.indexes.index import DeviceIndex
 from engram_host.companion.search.request import SearchRequest
+from engram_host.companion.search.tokenizer import term_id
 
 Mask = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RowTotals:
+    """Of the live rows with words of one index: how many, and for records (False) and turns (True) count and words."""
+
+    entries: int
+    count: dict[bool, int]
+    length: dict[bool, float]
+
+
+@dataclass(frozen=True)
+class LiveRows:
+    """Rows of an index that count for one caller, from a moment on and before another, with what each search needs of them.
+
+    An index keeps those of its last caller until something changes in it.
+    """
+
+    owner: "ref[DeviceIndex]"
+    """Not the index itself, which keeps this: what is evicted leaves at once."""
+
+    live: Mask
+    labels: frozenset[str]
+    since: int
+    until: int
+    changes: int
+
+    @property
+    def index(self) -> DeviceIndex:
+        """The index."""
+        index = self.owner()
+        assert index is not None  # whoever looks at rows holds their index
+        return index
+
+    def fits(self, labels: frozenset[str], now: int) -> bool:
+        """Whether it is what a caller who may see these labels sees now."""
+        return labels == self.labels and self.since <= now < self.until and self.changes == self.index.changes
+
+    @cached_property
+    def pairs(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """(rows of memories, rows of turns that they came from)."""
+        return self.index.links.visible_pairs(self.live)
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """Of each row in words; a turn has the words of its memories too."""
+        lengths = self.index.rows.column("length") / EIGHTHS
+        records, turns = self.pairs
+        if len(records):
+            lengths += np.bincount(turns, lengths[records], len(lengths))
+        return lengths
+
+    @cached_property
+    def totals(self) -> RowTotals:
+        """Counts and lengths of all of them."""
+        having = self.live & (self.lengths > 0)
+        turn = self.index.rows.column("turn")
+        lengths = {kind: self.lengths[having & (turn == kind)] for kind in (False, True)}
+        return RowTotals(
+            int(np.count_nonzero(having)),
+            {kind: len(one) for kind, one in lengths.items()},
+            {kind: float(one.sum()) for kind, one in lengths.items()},
+        )
+
+    @cached_property
+    def live_threads(self) -> NDArray[np.int32]:
+        """The thread of each live turn; of other rows the number behind the last thread."""
+        counts = self.live & self.index.rows.column("turn")
+        return np.where(counts, self.index.rows.column("thread"), np.int32(len(self.index.threads.texts)))
+
+    @cached_property
+    def thread_lengths(self) -> Floats:
+        """The words of each thread."""
+        size = len(self.index.threads.texts)
+        return np.bincount(self.live_threads, self.lengths, size + 1)[:size].astype(np.float64, copy=False)
+
+    @cached_property
+    def speakers(self) -> frozenset[str]:
+        """Who said something that has words."""
+        texts = self.index.speakers.texts
+        said = self.index.rows.column("who")[self.live & self.index.rows.column("turn") & (self.lengths > 0)]
+        return frozenset(texts[number] for number in np.flatnonzero(np.bincount(said, minlength=len(texts))).tolist())
+
+    @cached_property
+    def unembedded(self) -> int:
+        """How many have a text and no vector of it yet."""
+        rows = self.index.rows
+        return int(np.count_nonzero(self.live & (rows.column("key") != 0) & (rows.column("slot") == NONE)))
 
 
 @dataclass(frozen=True)
 class VisibleRows:
-    """Of one index: rows that count (`live`), and rows that may be found (`wanted`), which may be history too."""
+    """Of one index: rows that count, and rows that may be found (`wanted`), which may be history too."""
 
     index: DeviceIndex
-    live: Mask
+    live_rows: LiveRows
     wanted: Mask
+
+    @property
+    def live(self) -> Mask:
+        """Rows that count."""
+        return self.live_rows.live
 
 
 def visible_rows(index: DeviceIndex, request: SearchRequest) -> VisibleRows:
     """What a request may see of an index."""
-    states = index.rows.column("state")
+    rows = _live_rows(index, request)
+    if not request.history:
+        return VisibleRows(index, rows, rows.live & _passes(index, request) if _has_filters(request) else rows.live)
     allowed = _in_scope(index, request)
-    live = allowed & ((states == columns.LIVE) | (states == columns.ARCHIVED))
-    wanted = live
-    if request.history:
-        wanted = wanted | allowed & (states == columns.SUPERSEDED)
-        wanted |= _earlier(index, allowed)
-    return VisibleRows(index, live, wanted & _passes(index, request))
+    wanted = rows.live | allowed & (index.rows.column("state") == columns.SUPERSEDED)
+    wanted |= _earlier(index, allowed)
+    return VisibleRows(index, rows, wanted & _passes(index, request))
+
+
+def _live_rows(index: DeviceIndex, request: SearchRequest) -> LiveRows:
+    labels = frozenset(access.labels(request.caller))
+    kept = index.view
+    if isinstance(kept, LiveRows) and kept.fits(labels, request.now):
+        return kept
+    states, expires = index.rows.column("state"), index.rows.column("expires")
+    live = _in_scope(index, request) & ((states == columns.LIVE) | (states == columns.ARCHIVED))
+    until = int(expires[live].min(where=expires[live] > 0, initial=columns.MOST_TIME))
+    found = LiveRows(ref(index), live, labels, request.now, until, index.changes)
+    index.view = found
+    return found
 
 
 def _in_scope(index: DeviceIndex, request: SearchRequest) -> Mask:
@@ -60,6 +170,11 @@ def _earlier(index: DeviceIndex, allowed: Mask) -> Mask:
     return kept
 
 
+def _has_filters(request: SearchRequest) -> bool:
+    of_time = request.since or request.until
+    return bool(of_time or request.log or request.session or request.speaker or request.tags or request.type)
+
+
 def _passes(index: DeviceIndex, request: SearchRequest) -> Mask:
     """Rows that pass the filters."""
     at = index.rows.column("at")
@@ -77,7 +192,7 @@ def _passes(index: DeviceIndex, request: SearchRequest) -> Mask:
     labels = ["#" + tag for tag in request.tags] + (["!" + request.type] if request.type else [])
     for label in labels:
         having = np.zeros(len(at), np.bool_)
-        having[index.postings.find(hash(label))[0]] = True
+        having[index.postings.find(term_id(label))[0]] = True
         passing &= having
     return passing
 

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from engram.memory import line_meaning, on_days
 from engram.text.named_days import NamedDays, named_days
 from engram_host.companion.search.bm25 import BoardRows, WordScores
+from engram_host.companion.search.candidates import candidate_rows
 from engram_host.companion.search.confidence import ConfidenceOf, value_of
 from engram_host.companion.search.request import SearchRequest, Weights
 from engram_host.companion.search.tokenizer import has_identifier
@@ -121,26 +122,16 @@ def fuse(
     expansion: WordScores | None = None,
 ) -> list[Candidate]:
     """The candidates of both sides, best first by (score, at, device, id)."""
-    count = request.limit * request.candidates
     by_words = [_by_words(board, words, request.min_words) for board in boards] if words else None
     others = _by_expansion(request, words, expansion) if words and expansion else None
     lexical = [one + other for one, other in zip(by_words, others, strict=True)] if by_words and others else by_words
-    near = [_scaled_cosines(cosines, request.min_cosine) for cosines in meaning.cosines] if meaning else None
-    least_words = _least(lexical, count) if lexical else 0.0
-    least_near = _least(near, count) if near else 0.0
     speakers = _named(request.query, boards)
     sure = ConfidenceOf(words, meaning)
     found: list[Candidate] = []
-    for place, board in enumerate(boards):
-        taken = np.zeros(len(board.lengths), np.bool_)
-        if lexical:
-            taken |= (lexical[place] > 0) & (lexical[place] >= least_words)
-        if near:
-            taken |= (near[place] > -1.5) & (near[place] >= least_near)
-        rows = np.flatnonzero(taken)
+    for place, rows in enumerate(candidate_rows(request, lexical, meaning, len(boards))):
         if len(rows):
             scores = [side[place][rows] if side else np.zeros(len(rows)) for side in (by_words, others)]
-            found += _candidates(request, place, board, rows, scores, words, meaning, weight, speakers, sure)
+            found += _candidates(request, place, boards[place], rows, scores, words, meaning, weight, speakers, sure)
     found.sort(key=lambda one: (-one.score, -one.at, boards[one.place].seen.index.name, one.id, -one.row))
     return found
 
@@ -160,26 +151,11 @@ def _by_expansion(request: SearchRequest, words: WordScores, expansion: WordScor
     return found
 
 
-def _scaled_cosines(cosines: NDArray[np.float32], least: float) -> NDArray[np.float32]:
-    return np.where(cosines >= least, cosines, np.float32(-2))
-
-
-def _least(scores: list[NDArray], count: int) -> float:
-    """The lowest score among the `count` best; all that are equal to it count as well, so that no order of rows decides."""
-    every = np.concatenate(scores)
-    if len(every) <= count:
-        return -2.0
-    # Cosines of equal texts may differ in their last bits.
-    return float(np.partition(every, len(every) - count)[len(every) - count]) - 1e-6
-
-
 def _named(query: str, boards: list[BoardRows]) -> str:
     """The speaker whom a query names, as on the board: of those who said something that the caller may see."""
     names: set[str] = set()
     for board in boards:
-        texts = board.seen.index.speakers.texts
-        said = board.column("who")[board.seen.live & board.column("turn") & (board.lengths > 0)]
-        names.update(texts[number] for number in np.flatnonzero(np.bincount(said, minlength=len(texts))).tolist())
+        names.update(board.seen.live_rows.speakers)
     return line_meaning.named_speaker(query, sorted(names), lambda label: True)
 
 
@@ -197,7 +173,7 @@ def _candidates(
 ) -> list[Candidate]:
     index = board.seen.index
     turn, at, number = (board.column(name)[rows] for name in ("turn", "at", "number"))
-    cosines = meaning.exact_cosines(board.seen, rows) if meaning else np.full(len(rows), np.nan)
+    cosines = meaning.exact_cosines(place, rows) if meaning else np.full(len(rows), np.nan)
     counts = ~np.isnan(cosines) & (np.nan_to_num(cosines) >= request.min_cosine)
     near = np.where(counts, meaning.share(np.nan_to_num(cosines)), 0) * weight if meaning else np.zeros(len(rows))
     of_words, of_others = (part * (1 - weight) for part in lexical)
@@ -211,7 +187,7 @@ def _candidates(
     certain = sure.of_rows(place, rows, cosines, halved, None if by_date is None else by_date > 0)
     by_date = np.zeros(len(rows)) if by_date is None else by_date
     scores = np.round(base + by_speaker + by_reply + by_importance + by_date, SCORE_DIGITS)
-    coverage = words.coverage(board)[rows] if words else np.zeros(len(rows))
+    coverage = words.coverage(board, rows) if words else np.zeros(len(rows))
     columns = (rows, at, turn, number, scores, of_words, of_others, near, cosines, coverage)
     columns += (by_speaker, by_reply, by_importance, by_date, value_of(certain))
     return [

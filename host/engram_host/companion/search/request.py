@@ -39,6 +39,10 @@ REASONS = SentenceTable(
             "{n} entry has no vector yet, so it is found by words only.",
             "{n} entries have no vector yet, so they are found by words only.",
         ),
+        "stopped": (
+            "{n} board was not searched, since the search was stopped before: ask again, or name boards.",
+            "{n} boards were not searched, since the search was stopped before: ask again, or name boards.",
+        ),
         "not_reranked": "the results stand in the search's own order, not reranked: {problem}",
         "lower": ("{n} more candidate, with lower scores", "{n} more candidates, with lower scores"),
         "no_boards": "no board has connected yet.",
@@ -49,6 +53,9 @@ REASONS = SentenceTable(
 """Why a search found nothing, or did not look everywhere."""
 
 MOST_HITS = 100
+MOST_OFFSET = 900
+"""Hits before a page: bounds what one search ranks."""
+
 MOST_DEVICES = 1000
 MOST_FOLDERS = 64
 """Markdown folders that are searched beside them."""
@@ -102,6 +109,9 @@ class SearchRequest:
     caller: Caller
     now: int
     limit: int = 10
+    offset: int = 0
+    """Hits that are passed over: those of the pages before."""
+
     log: LogName | None = None
     tags: tuple[str, ...] = ()
     type: str = ""
@@ -143,7 +153,12 @@ class SearchRequest:
     @property
     def shown(self) -> int:
         """How many hits a result has at most."""
-        return self.limit if self.mmr is not None else max(self.limit, self.reranked)
+        return self.limit if self.mmr is not None else max(self.depth, self.reranked)
+
+    @property
+    def depth(self) -> int:
+        """How many hits are ranked, those of the pages before among them."""
+        return self.offset + self.limit
 
     def __post_init__(self) -> None:
         _check(
@@ -153,6 +168,8 @@ class SearchRequest:
         _check(0 < len(self.devices) <= most, "devices", f"must name 1 to {MOST_DEVICES} boards")
         _check(len(set(self.devices)) == len(self.devices), "devices", "names a board twice")
         _check(1 <= self.limit <= MOST_HITS, "limit", f"must be 1 to {MOST_HITS}")
+        _check(0 <= self.offset <= MOST_OFFSET, "offset", f"must be 0 to {MOST_OFFSET}")
+        _check(not self.offset or self.mmr is None, "offset", "cannot be used together with mmr")
         _check(self.log in (None, "records", "journal"), "log", "must be records or journal")
         _check(len(self.tags) <= MOST_TAGS, "tags", f"are at most {MOST_TAGS}")
         _check(min(self.since, self.until) >= 0, "since", "and until are Unix seconds")
@@ -275,6 +292,12 @@ class SearchResult:
 
     entries: int = 0
     """Live entries that this caller may see on these boards."""
+
+    boards: int = 0
+    """How many boards there were to search, those among them whose notes or folders are searched."""
+
+    boards_searched: int = 0
+    """How many of these were searched before the search was stopped: all, if it was not."""
 
 
 def _check(is_good: bool, name: str, problem: str) -> None:

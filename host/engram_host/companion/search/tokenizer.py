@@ -16,6 +16,8 @@ What is added to a text does not count in its length: plain text ranks as it doe
 import re
 import threading
 from collections.abc import Iterator
+from functools import lru_cache
+from hashlib import blake2b
 from itertools import chain
 
 from engram import text as board
@@ -39,7 +41,7 @@ Numbers = tuple[int, ...]
 
 
 class Tokenizer:
-    """Cuts texts into terms, each a number: the hash of its text, which is the same within one process.
+    """Cuts texts into terms, each a number (see term_id).
 
     Calls may come from any thread.
     """
@@ -70,8 +72,8 @@ class Tokenizer:
         known = self._known[singles]
         for piece in pieces:
             if piece not in known:
-                known[piece] = tuple(hash(term) for term in board.terms(piece, singles))
-                added = tuple(hash(term) for term in identifier_terms(piece))
+                known[piece] = tuple(term_id(term) for term in board.terms(piece, singles))
+                added = tuple(term_id(term) for term in identifier_terms(piece))
                 if added:
                     self._added[piece] = added
                 self._bytes += _PIECE_BYTES + _CHARACTER_BYTES * len(piece)
@@ -80,6 +82,12 @@ class Tokenizer:
         self._known: tuple[dict[str, Numbers], ...] = ({}, {})
         self._added: dict[str, Numbers] = {}
         self._bytes = 0
+
+
+@lru_cache(maxsize=4096)
+def term_id(term: str) -> int:
+    """The number of a term: the same in every process, since indexes are kept in files."""
+    return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little", signed=True)
 
 
 def query_terms(text: str, most: int) -> dict[str, bool]:

@@ -14,6 +14,7 @@ from engram_host.companion.store.bridges.people import PeopleTable
 from engram_host.companion.store.conversations.table import ConversationTable
 from engram_host.companion.store.database import Database, reads
 from engram_host.companion.store.markdown_files import FolderTables
+from engram_host.companion.store.media.table import MediaTable
 from engram_host.companion.store.page.board_list import BoardListTable
 from engram_host.companion.store.page.sessions import PageSessionTable
 from engram_host.companion.store.queries import Rows
@@ -22,6 +23,8 @@ from engram_host.companion.store.replica import MOST_NUMBER, ReplicaReader, Repl
 from engram_host.companion.store.row_types import LogRow
 from engram_host.companion.store.tokens import AuditTable, GatewayUseTable, TokenTable
 from engram_host.companion.store.vectors import NoteTable, VectorTable
+from engram_host.companion.store.workers.leases import LeaseTable
+from engram_host.companion.store.workers.notices import NoticeTable
 
 _SQLITE = "sqlite:///"
 _TABLES = (
@@ -56,8 +59,10 @@ _TABLES = (
     "sense_blocks",
     "sense_parts",
     "sense_events",
+    "media",
     "page_sessions",
     "page_codes",
+    "leases",
 )
 """Those that a look reads a row of."""
 _CHECKED_AT_ONCE = 2000
@@ -75,10 +80,13 @@ class CompanionStore(
     GatewayUseTable,
     FolderTables,
     NoteTable,
+    LeaseTable,
+    NoticeTable,
     ConversationTable,
     PeopleTable,
     DeliveryTable,
     ChatFileTable,
+    MediaTable,
     PageSessionTable,
     BoardListTable,
     ExpiryTable,

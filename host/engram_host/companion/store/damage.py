@@ -14,8 +14,9 @@ from typing import Any
 from zlib import crc32
 
 from engram_host.companion.store.boards.copy_events import EVENTS
-from engram_host.companion.store.queries import OF_COPY, Rows, placeholders
+from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import LogRow, is_intact, line_bytes
+from engram_host.companion.store.sql.statements import OF_COPY, placeholders
 from engram_host.companion.types import FOLDER, LogName
 from engram_host.wording import counted
 

@@ -5,12 +5,12 @@ import hashlib
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Concatenate, ParamSpec, TypeVar
 
-from engram_host.companion.errors import IF_DAMAGED, StoreDamaged, StoreUnavailable
+from engram_host.companion.errors import IF_DAMAGED, StoreBusy, StoreDamaged, StoreUnavailable
 from engram_host.companion.store.damage import Found, mark_damaged
 from engram_host.companion.store.queries import Rows
 
@@ -18,6 +18,9 @@ _log = logging.getLogger("engram.store")
 
 # --- migrations
 
+
+MIGRATION_SECONDS = 600.0
+"""How long a worker waits for another one that changes the schema: a step may rewrite a large table."""
 
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS migrations "
@@ -106,6 +109,12 @@ class Database(ABC):
     if_damaged = IF_DAMAGED
     """What a person does about damaged pages."""
 
+    lease_seconds = 20.0
+    """How long a lease holds: so long others wait for a worker of another machine that was killed."""
+
+    has_notices = False
+    """Whether transactions of other processes can send notices."""
+
     damage = ""
     """What any transaction found damaged; nothing is written from then on, until the companion is started again."""
 
@@ -124,6 +133,10 @@ class Database(ABC):
     def check(self) -> None:
         """Look at all pages, where a database does not do that by itself as they are read; StoreDamaged."""
         return
+
+    def notices(self) -> AsyncGenerator[str, None]:
+        """The notices of transactions that are committed from now on; "" where some may have been lost. StoreUnavailable."""
+        raise StoreUnavailable(f"{self.name} sends no notices.")
 
     def warnings(self) -> list[str]:
         """What will soon keep the database from working, a sentence each."""
@@ -157,12 +170,27 @@ class Database(ABC):
         return self.read(work)
 
     def migrate(self) -> list[str]:
-        """Bring the schema up to date; what was done to it, a sentence for each migration."""
+        """Bring the schema up to date, or wait for another worker that does; what was done to it, a sentence for each
+        migration. StoreUnavailable.
+        """
         steps = bundled_migrations(self.dialect)
         done: list[str] = []
-        while sentence := self.write(lambda rows: apply_next(rows, steps, int(time.time()))):
+        while sentence := self._migrate_once(steps):
             done.append(sentence)
         return done
+
+    def _migrate_once(self, steps: Sequence[Migration]) -> str:
+        until = time.monotonic() + MIGRATION_SECONDS
+        while True:
+            try:
+                return self.write(lambda rows: apply_next(rows, steps, int(time.time())))
+            except StoreBusy as problem:
+                if time.monotonic() > until:
+                    raise StoreUnavailable(
+                        f"the database has been locked for {MIGRATION_SECONDS:g} s, by another worker that brings it up to "
+                        "date, or by another program: start this one again when that is done."
+                    ) from problem
+                _log.warning("another process has locked the database, and may bring it up to date: waiting for it")
 
 
 class DatabaseTable:

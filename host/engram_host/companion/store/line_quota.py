@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from engram_host.companion.errors import Refused
 from engram_host.companion.store.boards.copy_events import EVENTS
-from engram_host.companion.store.queries import Rows, placeholders
+from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.sql.statements import padded, placeholders
 from engram_host.companion.types import LineQuota
 
 DAY_SECONDS = 86400
@@ -25,7 +26,7 @@ class DayUse:
         self._rows = rows
         self._now = now
         self._day = now // DAY_SECONDS
-        wanted = sorted(set(names))
+        wanted = padded(sorted(set(names)))
         where = f"day = ? AND device IN ({placeholders(wanted)})"
         sql = f"SELECT device, lines, bytes, epochs FROM device_use WHERE {where}"
         found = rows.run(sql, (self._day, *wanted)) if wanted else []

@@ -5,7 +5,6 @@ is executed, locked and how a vector is kept. Parameters are written `?`.
 """
 
 import secrets
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -14,12 +13,14 @@ from engram_host.companion.store.row_types import (
     DeviceRow,
     LogRow,
     NewLine,
+    as_log_row,
     crc_of,
     is_intact,
     line_bytes,
 )
+from engram_host.companion.store.sql.dialect import SqlStatements
+from engram_host.companion.store.sql.statements import LINE_COLUMNS, OF_COPY, ON_KNOWN_LINE, padded, placeholders
 from engram_host.companion.types import FOLDER, LogName
-from engram_host.companion.vector_types import Vector
 
 EVENTS_KEPT = 1000
 """Events of one board: bounds what a board that resets again and again can fill."""
@@ -30,25 +31,11 @@ _GENERATION_BITS = 48
 _NAMES_AT_ONCE = 500
 """Names in one statement: SQLite takes 32,766 values, and PostgreSQL 65,535."""
 
-OF_COPY = "device = ? AND log = ? AND epoch = ?"
 _OP = b'"op":"archive"'
-PRESENT = (
-    "JOIN logs ON logs.device = {0}.device AND logs.log = {0}.log AND logs.epoch = {0}.epoch AND logs.is_present "
-    "WHERE {0}.device = ? AND {0}.version > ?"
-)
 
 
-class Rows(ABC):
+class Rows(SqlStatements):
     """What one transaction does to the rows. Lines are written together, at the latest by finish()."""
-
-    for_update = ""
-    """What a SELECT ends with that locks its rows; SQLite locks the whole database when a transaction begins."""
-
-    contains = "instr(line, ?) > 0"
-    """The condition that a line has some bytes."""
-
-    if_lost = "`engram restore` a backup, or `engram repair` sets aside what is lost."
-    """What a person does about damaged lines that no board can send again."""
 
     def __init__(self) -> None:
         self._waiting: list[tuple[Any, ...]] = []
@@ -57,55 +44,15 @@ class Rows(ABC):
         self.damaged: set[tuple[str, LogName, int, int]] = set()
         """(board, log, epoch, seq) of the lines that were read, are damaged, and were not known to be."""
 
-    @abstractmethod
-    def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Execute a statement; its rows."""
-
-    @abstractmethod
-    def run_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Execute a statement for each row of values."""
-
-    @abstractmethod
-    def script(self, sql: str) -> None:
-        """Execute several statements, without values."""
-
-    @abstractmethod
-    def count(self, sql: str, values: Sequence[Any] = ()) -> int:
-        """Execute a statement; how many rows it changed."""
-
-    @abstractmethod
-    def pack(self, vector: Vector) -> Any:
-        """A vector as the database takes it."""
-
-    @abstractmethod
-    def unpack(self, value: Any) -> Vector:
-        """A vector as the database gives it."""
-
-    def read_by_index(self) -> None:
-        """Read tables by their keys until the transaction ends: an index knows of rows whose file was cut."""
-        return
-
-    def lock_schema(self) -> None:
-        """Let nobody else change the schema until the transaction ends; where it locks the whole database it is done."""
-        return
-
-    @abstractmethod
-    def size(self) -> int:
-        """Bytes of the database on disk, about."""
-
     def flush(self) -> None:
         """Write what waits to be written."""
         if self._waiting:
             rows, self._waiting = self._waiting, []
-            self.run_many(
-                "INSERT INTO lines (device, log, epoch, seq, version, received, crc, line) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
-                "ON CONFLICT (device, log, epoch, seq) DO UPDATE SET version = excluded.version, "
-                "received = excluded.received, crc = excluded.crc, line = excluded.line, archive = "
-                # What was damaged comes again: it is as archived as it was.
-                "CASE WHEN lines.crc = '' AND lines.line IS NOT NULL AND excluded.line IS NOT NULL THEN lines.archive "
-                "ELSE 0 END, beyond = excluded.beyond",
-                rows,
-            )
+            self.upsert_lines(rows)
+
+    def upsert_lines(self, lines: Sequence[tuple[Any, ...]]) -> None:
+        """Write rows of LINE_COLUMNS, in their order, each in the place of the one with its key."""
+        self.run_many(f"INSERT INTO lines ({LINE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) {ON_KNOWN_LINE}", lines)
 
     # --- boards and their copies
 
@@ -113,7 +60,7 @@ class Rows(ABC):
         """The rows of boards, for nobody else to change until the transaction ends. In the order of names: so two
         transactions never wait for each other.
         """
-        wanted = sorted(set(names))
+        wanted = padded(sorted(set(names)))
         if not wanted:
             return {}
         sql = f"SELECT {_DEVICE} FROM devices WHERE name IN ({placeholders(wanted)}) ORDER BY name{self.for_update}"
@@ -148,7 +95,7 @@ class Rows(ABC):
     def copies(self, device: str, log: LogName) -> list[LogRow]:
         """The copies of a log in all epochs."""
         return [
-            _log_row(row) for row in self.run(f"SELECT {_LOG} FROM logs WHERE device = ? AND log = ?", (device, log))
+            as_log_row(row) for row in self.run(f"SELECT {_LOG} FROM logs WHERE device = ? AND log = ?", (device, log))
         ]
 
     def present_copies(self, names: Iterable[str]) -> dict[tuple[str, LogName], LogRow]:
@@ -156,14 +103,14 @@ class Rows(ABC):
         wanted = sorted(set(names))
         found: dict[tuple[str, LogName], LogRow] = {}
         for start in range(0, len(wanted), _NAMES_AT_ONCE):
-            part = wanted[start : start + _NAMES_AT_ONCE]
+            part = padded(wanted[start : start + _NAMES_AT_ONCE])
             sql = f"SELECT {_LOG} FROM logs WHERE is_present AND device IN ({placeholders(part)})"
-            found |= {(row.device, row.log): row for row in map(_log_row, self.run(sql, part))}
+            found |= {(row.device, row.log): row for row in map(as_log_row, self.run(sql, part))}
         return found
 
     def all_copies(self) -> list[LogRow]:
         """The copies of all logs of all boards, those of former epochs included."""
-        return [_log_row(row) for row in self.run(f"SELECT {_LOG} FROM logs ORDER BY device, log, epoch")]
+        return [as_log_row(row) for row in self.run(f"SELECT {_LOG} FROM logs ORDER BY device, log, epoch")]
 
     def save_logs(self, copies: Iterable[LogRow]) -> None:
         """Write the rows of copies, new ones too; one that is present after those that are not."""
@@ -224,7 +171,7 @@ class Rows(ABC):
         if not seqs:
             return []
         self.flush()
-        having = "" if archived else " AND NOT beyond"
+        having, seqs = "" if archived else " AND NOT beyond", padded(seqs)
         where = f"{OF_COPY} AND seq IN ({placeholders(seqs)}) AND line IS NOT NULL{having}"
         found = self.run(f"SELECT seq, crc, line FROM lines WHERE {where} ORDER BY seq", (*copy.key, *seqs))
         return self.intact(copy, ((seq, crc, line_bytes(line)) for seq, crc, line in found))
@@ -278,8 +225,10 @@ class Rows(ABC):
         sql = f"UPDATE lines SET archive = ?, version = ? WHERE {OF_COPY} AND seq = ? AND line IS NOT NULL"
         self.run(sql, (number, version, *copy.key, seq))
 
-    def set_beyond(self, copy: LogRow, lines: Iterable[tuple[int, int]]) -> None:
+    def set_beyond(self, copy: LogRow, lines: Sequence[tuple[int, int]]) -> None:
         """Note of (seq, version) that the board has these lines no more."""
+        if not lines:
+            return  # and write nothing yet: lines of many boards are written together
         self.flush()
         self.run_many(
             f"UPDATE lines SET beyond = (1 = 1), version = ? WHERE {OF_COPY} AND seq = ?",
@@ -337,12 +286,22 @@ class Rows(ABC):
             after, wanted = (0, 0) if is_end else (part[-1][0], limit - len(found))
         return found
 
-    def archived_numbers(self, copy: LogRow) -> set[int]:
-        """The numbers of the records that are archived."""
+    def archived_numbers(self, copies: Iterable[LogRow]) -> dict[str, set[int]]:
+        """The numbers of the records that are archived in copies of records, by the board; boards without are left out."""
         self.flush()
-        # The second condition is that of the index.
-        sql = f"SELECT DISTINCT archive FROM lines WHERE {OF_COPY} AND archive > 0 AND archive <> 0"
-        return {number for (number,) in self.run(sql, copy.key)}
+        epochs = {copy.device: copy.epoch for copy in copies if copy.log == "records"}
+        found: dict[str, set[int]] = {}
+        wanted = sorted(epochs)
+        for start in range(0, len(wanted), _NAMES_AT_ONCE):
+            part = padded(wanted[start : start + _NAMES_AT_ONCE])
+            # The second condition is that of the index.
+            where = f"device IN ({placeholders(part)}) AND log = 'records' AND archive > 0 AND archive <> 0"
+            for device, epoch, number in self.run(
+                f"SELECT DISTINCT device, epoch, archive FROM lines WHERE {where}", part
+            ):
+                if epochs[device] == epoch:
+                    found.setdefault(device, set()).add(number)
+        return found
 
     def count_archived(self, copy: LogRow) -> int:
         """How many records are archived."""
@@ -383,13 +342,3 @@ class Rows(ABC):
         """(Unix seconds, sentence), newest first."""
         sql = "SELECT at, text FROM events WHERE device = ? ORDER BY number DESC LIMIT ?"
         return [(at, text) for at, text in self.run(sql, (device, limit))]
-
-
-def placeholders(values: Sequence[Any]) -> str:
-    """As many `?` as there are values, for a list in SQL."""
-    return ", ".join("?" * len(values))
-
-
-def _log_row(row: tuple[Any, ...]) -> LogRow:
-    device, log, epoch, is_present, *numbers = row
-    return LogRow(device, log, epoch, bool(is_present), *numbers)

@@ -2,25 +2,30 @@
 notes of boards that were reset; and all that the database has of a board, when that is erased.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.store.boards.copy_events import EVENTS
-from engram_host.companion.store.boards.status_table import drop_old_days
+from engram_host.companion.store.boards.status_table import STATUS_DAYS_KEPT
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.line_quota import DAY_SECONDS
 from engram_host.companion.store.markdown_files import drop_folder_rows
-from engram_host.companion.store.queries import OF_COPY, Rows
+from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import LogRow
-from engram_host.companion.store.senses.expiry import drop_old_readings
+from engram_host.companion.store.senses.expiry import OLD_MINUTES, drop_lost_sense, drop_much_read
+from engram_host.companion.store.sql.statements import OF_COPY
 from engram_host.companion.types import LEFT_NOTES, NOTES, LogName, RetentionLimits
 
 USE_DAYS_KEPT = 400
 """Days that the counts of what boards added are kept."""
 
 _AT_ONCE = 2000
-"""Lines that are removed in one transaction: boards wait for it some ms."""
+"""Rows that are removed in one transaction: boards wait for it some ms."""
+
+_BOARDS_AT_ONCE = 200
+"""Boards that are looked at in one transaction."""
 
 _LEAVING = {"store.former_days": -1, "store.former_megabytes": -2}
 """What stands for the time at which a copy was replaced once its removal has begun, by the setting that says so: it goes on
@@ -37,26 +42,43 @@ class ExpiryTable(DatabaseTable):
     def expire(self, limits: RetentionLimits, now: int) -> int:
         """Remove what `limits` do not keep, in many small transactions; how many lines left. StoreUnavailable."""
         self._note_replaced(now)
+        today = now // DAY_SECONDS
+        self._drop_older("device_use", "day, device", "day < ?", today - USE_DAYS_KEPT, "day")
+        self._drop_older("board_days", "device, day", "day < ?", today - STATUS_DAYS_KEPT, "day")
         removed = 0
         for copy, why in self._former_to_drop(limits, now):
             while part := self._drop_former(copy, why, now):
                 removed += part
         removed += self._drop_aside(limits, now)
         if limits.former_days:
-            self._drop_notes(now - limits.former_days * DAY_SECONDS)
+            before = now - limits.former_days * DAY_SECONDS
+            where = "replaced > 0 AND replaced < ?"
+            self._drop_older("note_files", "device, epoch, file", where, before, "replaced")
         self._drop_readings(limits, now)
         if limits.turn_days:
-            for name in self._boards_with_old_turns(now - limits.turn_days * DAY_SECONDS):
-                while part := self._drop_turns(name, now - limits.turn_days * DAY_SECONDS, now):
+            before = now - limits.turn_days * DAY_SECONDS
+            for name in self._boards_with_old_turns(before):
+                while part := self._drop_turns(name, before, now):
                     removed += part
         return removed
 
     @writes
     def _note_replaced(self, rows: Rows, now: int) -> None:
-        """Let the time of copies that earlier versions replaced begin now, and forget the counts of days long ago."""
+        """Let the time of copies that earlier versions replaced begin now."""
         rows.run("UPDATE logs SET replaced = ? WHERE NOT is_present AND replaced = 0", (now,))
-        rows.run("DELETE FROM device_use WHERE day < ?", (now // DAY_SECONDS - USE_DAYS_KEPT,))
-        drop_old_days(rows, now)
+
+    def _drop_older(self, table: str, key: str, where: str, than: int, order: str) -> int:
+        """Remove all rows of a table that are older than a time or a day, some in each transaction; how many."""
+        removed = 0
+        while part := self._drop_some(table, key, where, (than,), order):
+            removed += part
+        return removed
+
+    @writes
+    def _drop_some(self, rows: Rows, table: str, key: str, where: str, values: Sequence[Any], order: str) -> int:
+        count = rows.delete_some(table, key, where, values, _AT_ONCE, order)
+        rows.let_go |= bool(count)
+        return count
 
     @reads
     def _former_to_drop(self, rows: Rows, limits: RetentionLimits, now: int) -> list[tuple[_Copy, str]]:
@@ -108,32 +130,73 @@ class ExpiryTable(DatabaseTable):
         rows.let_go = True
         return len(found)
 
-    @writes
-    def _drop_aside(self, rows: Rows, limits: RetentionLimits, now: int) -> int:
+    def _drop_aside(self, limits: RetentionLimits, now: int) -> int:
         """Remove lines that were set aside long ago, and of each board the oldest that are too many bytes."""
         count = 0
         if limits.former_days:
-            count += rows.count("DELETE FROM aside WHERE at < ?", (now - limits.former_days * DAY_SECONDS,))
+            count += self._drop_older("aside", "number", "at < ?", now - limits.former_days * DAY_SECONDS, "at")
         if limits.former_bytes:
-            sizes = "sum(length(line)) OVER (PARTITION BY device ORDER BY number DESC) AS size"
-            beyond = f"SELECT number FROM (SELECT number, {sizes} FROM aside) AS sized WHERE size > ?"
-            count += rows.count(f"DELETE FROM aside WHERE number IN ({beyond})", (limits.former_bytes,))
-        rows.let_go |= bool(count)
+            sizes = "sum(length(line)) OVER (ORDER BY number DESC) AS size"
+            beyond = f"SELECT number FROM (SELECT number, {sizes} FROM aside WHERE device = ?) AS sized WHERE size > ?"
+            for device in self._boards_with_much_aside(limits.former_bytes):
+                values = (device, limits.former_bytes)
+                while part := self._drop_some("aside", "number", f"number IN ({beyond})", values, "number"):
+                    count += part
         return count
 
-    @writes
-    def _drop_notes(self, rows: Rows, before: int) -> None:
-        """Remove the notes of former epochs that were replaced before a time."""
-        rows.let_go |= bool(rows.count("DELETE FROM note_files WHERE replaced > 0 AND replaced < ?", (before,)))
+    @reads
+    def _boards_with_much_aside(self, rows: Rows, most: int) -> list[str]:
+        return [
+            name
+            for (name,) in rows.run("SELECT device FROM aside GROUP BY device HAVING sum(length(line)) > ?", (most,))
+        ]
+
+    def _drop_readings(self, limits: RetentionLimits, now: int) -> None:
+        """Remove old minutes, the readings of senses that boards lost, and of each board what is too much."""
+        if limits.former_days:
+            while self._drop_lost_sense(now - limits.former_days * DAY_SECONDS):
+                pass
+        if limits.reading_days:
+            first = now // DAY_SECONDS - limits.reading_days
+            self._drop_older("sense_parts", "device, sense, level, part", OLD_MINUTES, first, "part")
+        board = ""
+        while boards := self._boards_with_senses(board):
+            for board in boards:
+                while self._drop_much_read(board, limits.reading_bytes):
+                    pass
 
     @writes
-    def _drop_readings(self, rows: Rows, limits: RetentionLimits, now: int) -> None:
-        drop_old_readings(rows, limits, now)
+    def _drop_lost_sense(self, rows: Rows, before: int) -> bool:
+        return drop_lost_sense(rows, before)
 
     @reads
-    def _boards_with_old_turns(self, rows: Rows, before: int) -> list[str]:
-        sql = f"SELECT DISTINCT lines.device FROM lines {_OLD_TURNS}"
-        return [name for (name,) in rows.run(sql, (before,))]
+    def _boards_with_senses(self, rows: Rows, after: str) -> list[str]:
+        sql = "SELECT device FROM sense_copies WHERE device > ? ORDER BY device LIMIT ?"
+        return [name for (name,) in rows.run(sql, (after, _BOARDS_AT_ONCE))]
+
+    @writes
+    def _drop_much_read(self, rows: Rows, device: str, most: int) -> int:
+        return drop_much_read(rows, device, most, _AT_ONCE)
+
+    def _boards_with_old_turns(self, before: int) -> Iterator[str]:
+        """The boards with turns that left them, and came before a time."""
+        board = ""
+        while boards := self._boards_with_journals(board, before):
+            yield from (name for name, has_old in boards if has_old)
+            board = boards[-1][0]
+
+    @reads
+    def _boards_with_journals(self, rows: Rows, after: str, before: int) -> list[tuple[str, bool]]:
+        """Some boards whose journals have lost turns, by name, each with whether old ones of these are here."""
+        # Board by board: asked for all at once, a database goes through all lines that it has.
+        sql = (
+            "SELECT device, epoch, oldest FROM logs WHERE is_present AND log = 'journal' AND device > ? AND oldest > 1 "
+            "ORDER BY device LIMIT ?"
+        )
+        where = f"{OF_COPY} AND seq < ? AND line IS NOT NULL AND received < ?"
+        one = f"SELECT 1 FROM lines WHERE {where} ORDER BY seq LIMIT 1"
+        found = rows.run(sql, (after, _BOARDS_AT_ONCE))
+        return [(name, bool(rows.run(one, (name, "journal", epoch, oldest, before)))) for name, epoch, oldest in found]
 
     @writes
     def _drop_turns(self, rows: Rows, name: str, before: int, now: int) -> int:
@@ -188,10 +251,11 @@ OF_DEVICE = (
     "sense_blocks",
     "sense_parts",
     "sense_events",
+    "media",
 )
 """The tables whose rows are of one board, named in their column `device`; `devices` has one row of each."""
 
-_NOTES = "name = ? OR name LIKE ?"
+_NOTES = "name = ? OR name LIKE ? OR name LIKE ?"
 
 
 @dataclass(frozen=True)
@@ -250,6 +314,8 @@ def _contents(rows: Rows, name: str) -> BoardContents:
     )
 
 
-def _note_names(name: str) -> tuple[str, str]:
-    """What the indexer notes of a board: how far it is, and its jobs (see embedding/index_state.py and batch.py)."""
-    return f"embedding.position.{name}", f"embedding.jobs.{name}.%"
+def _note_names(name: str) -> tuple[str, str, str]:
+    """What is noted of a board: how far its vectors are, their jobs (see embedding/index_state.py and batch.py), and the number
+    of the file of its index (see search/kept.py).
+    """
+    return f"embedding.position.{name}", f"embedding.jobs.{name}.%", f"index.%.{name}"

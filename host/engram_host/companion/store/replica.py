@@ -15,7 +15,7 @@ from engram_host.companion.store.boards.status_table import BoardStatusTable
 from engram_host.companion.store.damage import DamagedLines, count_damaged
 from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
 from engram_host.companion.store.line_quota import DayUse
-from engram_host.companion.store.queries import OF_COPY, PRESENT, Rows
+from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.replication_rules import (
     MISSING,
     BatchWriter,
@@ -27,6 +27,7 @@ from engram_host.companion.store.retention import Line
 from engram_host.companion.store.row_types import DeviceRow, LogRow, line_bytes
 from engram_host.companion.store.senses.copies import sense_state
 from engram_host.companion.store.senses.events import SenseTables
+from engram_host.companion.store.sql.statements import OF_COPY, PRESENT
 from engram_host.companion.types import (
     FOLDER,
     LOGS,
@@ -244,8 +245,9 @@ class ReplicaWriter(NoteFileTable, BoardStatusTable, SenseTables):
         device.heard, device.standard, device.rule = now, hello.zone, hello.rule
         held = sync_copies(rows, device, hello, events, is_other, now)
         rows.save_devices([device])
-        use.add(device.name, epochs=resets)
-        use.save()
+        if resets:
+            use.add(device.name, epochs=resets)
+            use.save()
         for sentence in events:
             rows.add_event(device.name, now, sentence)
         present = rows.present_copies([device.name]).get((device.name, "records"))
@@ -346,8 +348,9 @@ def _unwelcome(device: DeviceRow, sender: Sender, now: int) -> Refused | Stale |
     """Why a hello is not answered with a welcome."""
     if not device.board:
         return None
-    # A moment to come was noted by a clock that was wrong: it does not keep a board away.
-    silence = now - device.heard if now >= device.heard else SILENCE_SECONDS
+    # Another worker may have heard it a little after this one read its clock. A moment far in the future was noted by a clock
+    # that was wrong: it does not keep a board away.
+    silence = min(abs(now - device.heard), SILENCE_SECONDS)
     if device.board != sender.board:
         if silence < SILENCE_SECONDS:
             sentence = EVENTS.say("two_boards", board=device.name, known=device.board, other=sender.board)

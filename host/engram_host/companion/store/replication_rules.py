@@ -4,15 +4,16 @@ Each function that gets `rows` runs inside one transaction.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.store import retention
 from engram_host.companion.store.boards.copy_events import EVENTS
 from engram_host.companion.store.damage import damaged_seqs, has_damaged
 from engram_host.companion.store.line_quota import DayUse
-from engram_host.companion.store.queries import OF_COPY, Rows
+from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
+from engram_host.companion.store.sql.statements import OF_COPY
 from engram_host.companion.types import HeldLog, Hello, LineBatch, LineQuota, LogName, LogState, Sender
 
 HELLO_FIRST = "say hello first."
@@ -37,13 +38,16 @@ def sync_copies(
     """Bring the copies to what a board says of its logs; `is_other` says that it is not the one that was here before."""
     held: dict[LogName, HeldLog] = {}
     for log, state in hello.logs.items():
-        copy = _present_copy(rows, device, log, state.epoch, events, now)
+        copy, is_new = _present_copy(rows, device, log, state.epoch, events, now)
+        kept = None if is_new else replace(copy)
         if is_other:
             copy.agreed = _UNSURE
         if log == "records" and 0 < copy.have < hello.relied:
             events.append(EVENTS.say("older_database", have=copy.have, relied=hello.relied))
             retention.mark_doubted(rows, copy)
         held[log] = _sync_copy(rows, device, copy, state, events, now)
+        if copy != kept:  # most greetings are signs of life, and change nothing
+            rows.save_logs([copy])
     return held
 
 
@@ -64,18 +68,19 @@ def _sync_copy(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, eve
             forget_beyond_board(rows, device, copy, now)
         copy.agreed = state.rewrites
     retention.drop_unarchived_promises(rows, device, copy, now)
-    rows.save_logs([copy])
     crcs = rows.crcs_between(copy, copy.have - 1, copy.have)
     # What is damaged comes again when the board compares all: the rewrites that are agreed on hold nevertheless.
     return HeldLog(copy.have, crcs[0] if crcs else "", _UNSURE if has_damaged(rows, copy) else copy.agreed)
 
 
-def _present_copy(rows: Rows, device: DeviceRow, log: LogName, epoch: int, events: list[str], now: int) -> LogRow:
-    """The copy of a log in an epoch, which takes the place of that of another epoch."""
+def _present_copy(
+    rows: Rows, device: DeviceRow, log: LogName, epoch: int, events: list[str], now: int
+) -> tuple[LogRow, bool]:
+    """The copy of a log in an epoch, which takes the place of that of another epoch; whether it has no row yet."""
     copies = {copy.epoch: copy for copy in rows.copies(device.name, log)}
     former = next((copy for copy in copies.values() if copy.is_present), None)
     if former is not None and former.epoch == epoch:
-        return former
+        return former, False
     copy = copies.get(epoch)
     if copy is None:
         copy = LogRow(device.name, log, epoch)
@@ -89,7 +94,7 @@ def _present_copy(rows: Rows, device: DeviceRow, log: LogName, epoch: int, event
         former.is_present, former.replaced = False, now
         device.version += _show_copy(rows, copy, former, device.version, now)
         rows.save_logs([former, copy])
-    return copy
+    return copy, former is None
 
 
 def _show_copy(rows: Rows, copy: LogRow, former: LogRow, version: int, now: int) -> int:
@@ -176,10 +181,15 @@ class BatchWriter:
         self._now = now
         self._devices = rows.lock(names)
         self._copies = rows.present_copies(self._devices)
+        self._archived: dict[str, set[int]] = {}
         self._use = DayUse(rows, self._devices, now)
 
     def write_batches(self, batches: Sequence[LineBatch]) -> list[int | Refused | Stale]:
         """What became of each batch."""
+        records = {batch.span.device for batch in batches if batch.span.log == "records"}
+        self._archived = self._rows.archived_numbers(
+            self._copies[name, "records"] for name in records if (name, "records") in self._copies
+        )
         devices: dict[str, DeviceRow] = {}
         copies: dict[tuple[str, LogName], LogRow] = {}
         outcomes: list[int | Refused | Stale] = []
@@ -221,7 +231,8 @@ class BatchWriter:
                 self._rows.add_event(device.name, self._now, str(refused))
                 return refused
             self._use.add(device.name, len(change.come), sum(len(line) for _, line in change.come))
-            _replace(self._rows, device, copy, change, self._now)
+            archived = self._archived.setdefault(device.name, set())
+            _replace(self._rows, device, copy, change, archived, self._now)
             copy.have = max(copy.have, span.to)
             copy.next = max(copy.next, span.to + 1)
         return copy.have
@@ -265,10 +276,10 @@ def _difference(copy: LogRow, old: dict[int, bytes], batch: LineBatch, damaged: 
     )
 
 
-def _replace(rows: Rows, device: DeviceRow, copy: LogRow, change: _Difference, now: int) -> None:
+def _replace(rows: Rows, device: DeviceRow, copy: LogRow, change: _Difference, archived: set[int], now: int) -> None:
     rows.put_lines(copy, [NewLine(seq, device.next_version(), line) for seq, line in change.come], now)
     if copy.log == "records":
-        retention.apply_archive_lines(rows, device, copy, change.come, now)
+        retention.apply_archive_lines(rows, device, copy, change.come, archived, now)
     _drop_damaged(rows, device, copy, change.damaged, now)
     if not (change.differ or change.forgotten or change.missing):
         return
@@ -280,8 +291,8 @@ def _replace(rows: Rows, device: DeviceRow, copy: LogRow, change: _Difference, n
         # Nothing was taken out of the log since both sides were equal.
         _set_lost_aside(rows, device, copy, change.missing, now)
         return
-    archived, missing = retention.split_retained(rows, copy, change.missing, promises=True)
-    retention.put_beyond(rows, device, copy, archived)
+    retained, missing = retention.split_retained(rows, copy, change.missing, promises=True)
+    retention.put_beyond(rows, device, copy, retained)
     elsewhere = retention.redacted(rows, copy, missing) if copy.log == "journal" else []
     forgotten = [*missing, *elsewhere]
     rows.remove_lines(device, copy, [seq for seq, _ in forgotten], now)

@@ -27,9 +27,13 @@ DOUBTED = -2
 Line = tuple[int, bytes]
 
 
-def apply_archive_lines(rows: Rows, device: DeviceRow, copy: LogRow, come: Iterable[Line], now: int) -> None:
-    """Take what new lines of the records say of the archive."""
-    archived = rows.archived_numbers(copy)
+def apply_archive_lines(
+    rows: Rows, device: DeviceRow, copy: LogRow, come: Iterable[Line], archived: set[int], now: int
+) -> None:
+    """Take what new lines of the records say of the archive.
+
+    `archived` are the numbers of records that are archived, and may have some that are no more; new ones are added.
+    """
     for seq, line in come:
         if b'"op":"archive"' in line:
             archived.add(_archive(rows, device, copy, seq, fields_of(line)))

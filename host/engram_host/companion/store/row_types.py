@@ -66,6 +66,12 @@ class LogRow:
         return self.device, self.log, self.epoch
 
 
+def as_log_row(row: tuple[Any, ...]) -> LogRow:
+    """The copy of a log, from the columns of its row."""
+    device, log, epoch, is_present, *numbers = row
+    return LogRow(device, log, epoch, bool(is_present), *numbers)
+
+
 @dataclass(frozen=True)
 class NewLine:
     """A line that is to be written, or, without bytes, one that has gone."""

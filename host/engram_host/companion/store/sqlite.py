@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from engram_host.companion.errors import StoreDamaged, StoreFull, StoreUnavailable
+from engram_host.companion.errors import StoreBusy, StoreDamaged, StoreFull, StoreUnavailable
 from engram_host.companion.store.database import Database, Result
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.vector_types import Vector
@@ -91,6 +91,11 @@ class SqliteRows(Rows):
         """Execute a statement; how many rows it changed."""
         return self._connection.execute(sql, values).rowcount
 
+    def clock_ms(self) -> int:
+        """The time by the clock of this machine, on which the file is."""
+        ((now,),) = self.run("SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)")
+        return now
+
     def size(self) -> int:
         """Bytes of the file; the write-ahead log beside it is left out."""
         ((pages,),) = self.run("PRAGMA page_count")
@@ -105,12 +110,17 @@ class SqliteRows(Rows):
         """A vector as the database gives it."""
         return np.frombuffer(value, "<f4").astype(np.float32)
 
+    def unpack_all(self, values: Sequence[bytes]) -> Vector:
+        """Some vectors of one identity as the database gives them, a row each."""
+        return np.frombuffer(b"".join(values), "<f4").reshape(len(values), -1).astype(np.float32)
+
 
 class SqliteDatabase(Database):
     """A database in a file. Several processes may use it at once; it has to be on a disk of this machine."""
 
     name = "SQLite"
     dialect = "sqlite"
+    lease_seconds = 180.0  # all workers are on this machine, and see at once that one has ended: so few writes
 
     def __init__(self, path: Path | str):
         self.path = Path(path)
@@ -297,7 +307,7 @@ class SqliteDatabase(Database):
         if code == sqlite3.SQLITE_FULL:
             return StoreFull(f"the disk of {self.path} is full: make room there; boards keep what is not copied.")
         if code in _BUSY:
-            return StoreUnavailable(f"{self.path} is locked by another program: close that, or wait until it is done.")
+            return StoreBusy(f"{self.path} is locked by another program: close that, or wait until it is done.")
         if code in DAMAGED or extended in _UNREADABLE or any(part in str(error) for part in _SAYS_DAMAGED):
             return self.note_damage(f"{self.path} is damaged, or no database ({error})")
         return StoreUnavailable(f"{self.path} cannot be used: {error}. Look at its disk and its permissions.")

@@ -3,15 +3,23 @@
 A vector belongs to a line and the model that made it, and leaves with its line.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
-from engram_host.companion.store.queries import OF_COPY, PRESENT, Rows, placeholders
+from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import LogRow
-from engram_host.companion.vector_types import Identity, StoredVector, Vector
+from engram_host.companion.store.sql.statements import OF_COPY, PRESENT, padded, placeholders
+from engram_host.companion.types import LogName
+from engram_host.companion.vector_types import Identity, StoredVector, Vector, VectorRows
 
 _DIGESTS_AT_ONCE = 500
 """Values in one statement: SQLite takes 32766; older builds took 999."""
+
+_DROPPED_AT_ONCE = 2000
+"""Vectors that are removed in one transaction: what comes meanwhile waits some ms."""
 
 
 class VectorTable(DatabaseTable):
@@ -28,6 +36,31 @@ class VectorTable(DatabaseTable):
         )
         found = rows.run(sql, (device, after, str(identity), limit))
         return [(row[0], StoredVector(row[1], row[2], bytes(row[3]), rows.unpack(row[4]))) for row in found]
+
+    @reads_once
+    def vectors_at(
+        self, rows: Rows, identity: Identity, wanted: Mapping[tuple[str, LogName, int], Sequence[int]]
+    ) -> dict[tuple[str, LogName, int], VectorRows]:
+        """The vectors of some lines, by (board, log, epoch) and seq: none of a line that has none."""
+        found: dict[tuple[str, LogName, int], VectorRows] = {}
+        for copy, seqs in wanted.items():
+            read: list[tuple[Any, ...]] = []
+            for start in range(0, len(seqs), _DIGESTS_AT_ONCE):
+                part = padded(seqs[start : start + _DIGESTS_AT_ONCE])
+                where = f"{OF_COPY} AND seq IN ({placeholders(part)}) AND identity = ?"
+                read += rows.run(
+                    f"SELECT seq, digest, vector FROM vectors WHERE {where}", (*copy, *part, str(identity))
+                )
+            if read:
+                of_seqs, digests, vectors = zip(*read, strict=True)
+                found[copy] = VectorRows(np.array(of_seqs), [*map(bytes, digests)], rows.unpack_all(vectors))
+        return found
+
+    @reads_once
+    def has_gone_since(self, rows: Rows, device: str, after: int) -> bool:
+        """Whether lines have left the copies of a board's present epochs since a version."""
+        sql = f"SELECT 1 FROM lines {PRESENT.format('lines')} AND lines.line IS NULL LIMIT 1"
+        return bool(rows.run(sql, (device, after)))
 
     @writes
     def put_vectors(
@@ -54,16 +87,28 @@ class VectorTable(DatabaseTable):
         found: dict[bytes, Vector] = {}
         wanted = list(dict.fromkeys(digests))
         for start in range(0, len(wanted), _DIGESTS_AT_ONCE):
-            part = wanted[start : start + _DIGESTS_AT_ONCE]
+            part = padded(wanted[start : start + _DIGESTS_AT_ONCE])
             sql = f"SELECT digest, vector FROM vectors WHERE identity = ? AND digest IN ({placeholders(part)})"
             for digest, vector in rows.run(sql, (str(identity), *part)):
                 found[bytes(digest)] = rows.unpack(vector)
         return found
 
+    def drop_vectors(self, identity: Identity) -> int:
+        """Remove the vectors of all other identities than this one, some in each transaction; how many there were."""
+        removed = 0
+        for device in self._names():
+            while part := self._drop_some_vectors(device, identity):
+                removed += part
+        return removed
+
+    @reads
+    def _names(self, rows: Rows) -> list[str]:
+        return [name for (name,) in rows.run("SELECT name FROM devices ORDER BY name")]
+
     @writes
-    def drop_vectors(self, rows: Rows, identity: Identity) -> int:
-        """Remove the vectors of all other identities than this one; how many there were."""
-        return rows.count("DELETE FROM vectors WHERE identity <> ?", (str(identity),))
+    def _drop_some_vectors(self, rows: Rows, device: str, identity: Identity) -> int:
+        where, values = "device = ? AND identity <> ?", (device, str(identity))
+        return rows.delete_some("vectors", "device, log, epoch, seq, identity", where, values, _DROPPED_AT_ONCE, "seq")
 
 
 class NoteTable(DatabaseTable):
@@ -94,6 +139,7 @@ def _versions(rows: Rows, copy: LogRow, seqs: Sequence[int]) -> dict[int, int]:
     """Those of some seqs that have a line, each with its version."""
     if not seqs:
         return {}
+    seqs = padded(seqs)
     sql = f"SELECT seq, version FROM lines WHERE {OF_COPY} AND seq IN ({placeholders(seqs)}) AND line IS NOT NULL"
     return dict(rows.run(sql, (*copy.key, *seqs)))  # pyright: ignore
 

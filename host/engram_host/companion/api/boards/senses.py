@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import islice
-from typing import Annotated, Any
+from typing import IO, Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import StreamingResponse
@@ -15,14 +15,19 @@ from pydantic import BaseModel, Field
 from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.api.errors import REFUSALS, ErrorResponse, Responses
 from engram_host.companion.auth.middleware import Role, requires
-from engram_host.companion.senses.service import MOST_POINTS, POINTS, Level, ReadingService
+from engram_host.companion.senses.parquet import write_parquet
+from engram_host.companion.senses.service import MOST_POINTS, POINTS, Level, Point, ReadingService, Series
 from engram_host.companion.store.senses.types import StoredEvent, StoredSense
 
 LINES = "application/x-ndjson"
+PARQUET = "application/vnd.apache.parquet"
+ExportFormat = Literal["jsonl", "parquet"]
+
 _DAY_SECONDS = 86400
 _MOST_MOMENT = 1 << 40
 _MOST_EVENTS = 1000
 _PIECE_LINES = 500
+_PIECE_BYTES = 65536
 
 NO_SENSE: Responses = {404: {"model": ErrorResponse, "description": "there is no such board, or no such sense of it"}}
 
@@ -39,6 +44,7 @@ class SenseShown(BaseModel):
     decimals: int
     at: int = Field(description="when its latest known reading was taken, in Unix seconds; 0 if none is known")
     value: float | None = Field(description="that reading")
+    shared: bool = Field(description="whether everybody who reaches the board may see it, by the board's settings")
 
 
 class PointShown(BaseModel):
@@ -76,11 +82,12 @@ def make_sense_router(readings: ReadingService) -> APIRouter:
     """Make the routes."""
     router = APIRouter(prefix="/v1/boards/{device}/senses", responses=REFUSALS | NO_SENSE)
     rules: dict[str, Any] = {"openapi_extra": requires(Role.OPERATOR)}
+    writing = asyncio.Semaphore(1)  # files of Parquet are made on disk, one at a time
 
     @router.get("", **rules)
     async def senses(device: DeviceName) -> list[SenseShown]:
         """The senses of a board."""
-        return [_sense(each) for each in await readings.senses(device)]
+        return [show_sense(each) for each in await readings.senses(device)]
 
     @router.get("/{sense:path}/readings", **rules)
     async def series(
@@ -95,14 +102,7 @@ def make_sense_router(readings: ReadingService) -> APIRouter:
     ) -> SeriesShown:
         """Readings of a sense in a time, as many points as a plot needs."""
         begin, end = span(since, until)
-        found = await readings.series(device, sense, begin, end, level, points)
-        return SeriesShown(
-            sense=_sense(found.sense),
-            level=found.level,
-            step=found.step,
-            points=[_point(asdict(each)) for each in found.points],
-            events=[_event(found.sense, each) for each in found.events],
-        )
+        return show_series(await readings.series(device, sense, begin, end, level, points))
 
     @router.get("/{sense:path}/events", **rules)
     async def events(
@@ -120,17 +120,31 @@ def make_sense_router(readings: ReadingService) -> APIRouter:
     @router.get(
         "/{sense:path}/export",
         response_class=StreamingResponse,
-        responses={200: {"content": {LINES: {}}, "description": "JSON Lines: a line for each minute, hour or day"}},
+        responses={
+            200: {"content": {LINES: {}, PARQUET: {}}, "description": "a line or row for each minute, hour or day"}
+        },
         **rules,
     )
     async def exported(
-        device: DeviceName, sense: SenseName, since: Since = 0, until: Until = 0, level: Level = "minute"
+        device: DeviceName,
+        sense: SenseName,
+        since: Since = 0,
+        until: Until = 0,
+        level: Level = "minute",
+        format: Annotated[
+            ExportFormat, Query(description="parquet needs the extra `parquet` where the companion runs")
+        ] = "jsonl",
     ) -> StreamingResponse:
         """All that is kept of a sense at a level; of all times without `since`."""
         known = await asyncio.to_thread(readings.find, device, sense)
-        pieces = _pieces(readings, device, known.name, since, until or int(time.time()), level)
-        headers = {"Content-Disposition": f'attachment; filename="{device}-sense-{known.number}-{level}s.jsonl"'}
-        return StreamingResponse(pieces, headers=headers, media_type=LINES)
+        span = device, known.name, since, until or int(time.time()), level
+        name = f"{device}-sense-{known.number}-{level}s.{format}"
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        if format == "parquet":
+            async with writing:
+                file = await asyncio.to_thread(lambda: write_parquet(readings.exported(*span)))
+            return StreamingResponse(_read(file), headers=headers, media_type=PARQUET)
+        return StreamingResponse(_pieces(readings.exported(*span)), headers=headers, media_type=LINES)
 
     return router
 
@@ -141,9 +155,15 @@ def span(since: int, until: int) -> tuple[int, int]:
     return since or max(0, end - _DAY_SECONDS), end
 
 
-def _pieces(readings: ReadingService, device: str, name: str, since: int, until: int, level: Level) -> Iterator[str]:
+def _read(file: IO[bytes]) -> Iterator[bytes]:
+    """A file piece by piece; it is gone at the end, also if nobody takes all of it."""
+    with file:
+        while piece := file.read(_PIECE_BYTES):
+            yield piece
+
+
+def _pieces(found: Iterator[tuple[StoredSense, Point]]) -> Iterator[str]:
     """Some lines at a time; read in a thread, as fast as they are taken."""
-    found = readings.exported(device, name, since, until, level)
     while lines := list(islice(found, _PIECE_LINES)):
         yield "".join(
             json.dumps(
@@ -158,9 +178,23 @@ def _point(figures: dict[str, Any]) -> PointShown:
     return PointShown(min=figures.pop("low"), max=figures.pop("high"), **figures)
 
 
-def _sense(sense: StoredSense) -> SenseShown:
+def show_series(found: Series) -> SeriesShown:
+    """A series as it is shown."""
+    return SeriesShown(
+        sense=show_sense(found.sense),
+        level=found.level,
+        step=found.step,
+        points=[_point(asdict(each)) for each in found.points],
+        events=[_event(found.sense, each) for each in found.events],
+    )
+
+
+def show_sense(sense: StoredSense) -> SenseShown:
+    """A sense as it is shown."""
     value = sense.number_of(sense.value) if sense.at else None
-    return SenseShown(name=sense.name, unit=sense.unit, decimals=sense.decimals, at=sense.at, value=value)
+    return SenseShown(
+        name=sense.name, unit=sense.unit, decimals=sense.decimals, at=sense.at, value=value, shared=bool(sense.shared)
+    )
 
 
 def _event(sense: StoredSense, event: StoredEvent) -> SenseEventShown:

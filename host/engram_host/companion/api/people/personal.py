@@ -12,6 +12,16 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from engram.clock import day_name, day_number
+from engram_host.companion.api.boards.senses import (
+    SenseName,
+    SenseShown,
+    SeriesShown,
+    Since,
+    Until,
+    show_sense,
+    show_series,
+    span,
+)
 from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.api.entries import EntryShown
 from engram_host.companion.api.errors import REFUSALS, ErrorResponse, responses
@@ -21,6 +31,7 @@ from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.memories.turns import MOST_DAYS, MOST_TURNS
 from engram_host.companion.personal.service import HITS, PersonalMemory
 from engram_host.companion.search.request import MOST_QUERY
+from engram_host.companion.senses.service import MOST_POINTS, POINTS, Level
 
 MOST_AT_ONCE = 2
 """Lists of memories that are read at the same time."""
@@ -114,6 +125,26 @@ def make_personal_router(people: PeopleService, personal: PersonalMemory) -> API
             total=found.total,
             turns=[_shown(turn) for turn in found.turns],
         )
+
+    @router.get("/boards/{device}/senses", **_RULES)
+    async def senses(who: Who, device: DeviceName) -> list[SenseShown]:
+        """The senses of a board that a person sees: those that its settings share, for the owner all."""
+        return [show_sense(each) for each in await personal.senses(await _principal(people, who), device)]
+
+    @router.get("/boards/{device}/senses/{sense:path}/readings", **_RULES)
+    async def readings(
+        who: Who,
+        device: DeviceName,
+        sense: SenseName,
+        since: Since = 0,
+        until: Until = 0,
+        level: Level | None = None,
+        points: Annotated[int, Query(ge=1, le=MOST_POINTS, description="maximum number of points")] = POINTS,
+    ) -> SeriesShown:
+        """Readings of a sense that a person sees, without events."""
+        begin, end = span(since, until)
+        found = await personal.series(await _principal(people, who), device, sense, begin, end, level, points)
+        return show_series(found)
 
     @router.get("/search", **_RULES)
     async def search(

@@ -284,4 +284,4 @@ def _attachment(link: str, fetch_of: FetchOf) -> Attachment:
         name = ""  # it is no address, only text that begins like one
     ending = name.rpartition(".")[2].lower()
     kind = next((kind for kind, endings in _KINDS.items() if ending in endings), "file")
-    return Attachment(cast(Literal["photo", "audio", "video", "file"], kind), name, fetch=fetch_of(link))
+    return Attachment(cast(Literal["photo", "audio", "video", "file"], kind), name, fetch=fetch_of(link), is_link=True)

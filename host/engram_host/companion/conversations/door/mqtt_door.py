@@ -27,8 +27,12 @@ from engram_host.companion.conversations.service import DOOR_IDS, ConversationSe
 from engram_host.companion.errors import CompanionError, StoreUnavailable, UnknownConversation
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import Piece, Said
+from engram_host.companion.workers.leases import Lease
 
 _log = logging.getLogger("engram.conversations")
+
+LEASE = "door"
+"""The worker that holds it publishes what boards begin to say."""
 
 MOST_AT_WORK = 256
 """Answers that are passed on at the same time: bounds the memory."""
@@ -107,12 +111,18 @@ class MqttDoor:
     """Takes messages of programs for boards, and passes answers on, and what boards begin to say."""
 
     def __init__(
-        self, conversations: ConversationService, people: PeopleService, pushes: DoorPushes, supervisor: Supervisor
+        self,
+        conversations: ConversationService,
+        people: PeopleService,
+        pushes: DoorPushes,
+        supervisor: Supervisor,
+        lease: Lease,
     ):
         self._conversations = conversations
         self._people = people
         self._pushes = pushes
         self._supervisor = supervisor
+        self._lease = lease
         self._passing_pushes: BackgroundTask | None = None
         self._answers = _Tasks(MOST_AT_WORK)
         self._cancels = _Tasks(MOST_CANCELLING)
@@ -136,16 +146,18 @@ class MqttDoor:
             self._refuse(publish, device, own_id, _BUSY.format(MOST_AT_WORK))
 
     def resume(self, publish: Publish) -> None:
-        """Publish the answers to what came through this door before the companion was started; and from now on, what boards
-        begin to say.
+        """Publish the answers to what came through this door before the companion was started; and from now on, of several
+        workers in one, what boards begin to say.
         """
         self._resuming.begin(self._resume(publish))
-        self._passing_pushes = self._supervisor.start("mqtt pushes", functools.partial(self._pushes.run, publish))
+        work = functools.partial(self._lease.run, lambda: self._pushes.run(publish))
+        self._passing_pushes = self._supervisor.start("mqtt pushes", work)
 
     async def stop(self) -> None:
         """Pass nothing more on."""
         if self._passing_pushes:
             await self._passing_pushes.stop()
+        self._lease.release()
         for tasks in (self._resuming, self._answers, self._cancels, self._refusals):
             await tasks.stop()
 

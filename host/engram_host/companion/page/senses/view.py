@@ -2,20 +2,24 @@
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.responses import RedirectResponse
 
 from engram_host.companion.api.devices import DeviceName
-from engram_host.companion.page.page import Page, view
+from engram_host.companion.page.page import Page, personal_view, view
 from engram_host.companion.page.senses.plots import ReadingPlot, plot_readings
+from engram_host.companion.personal.service import PersonalMemory
 from engram_host.companion.senses.service import ReadingService, Series
 from engram_host.companion.types import Device
 
 DAYS = (1, 7, 30, 366)
 _DAY_SECONDS = 86400
+_SEE_OTHER = 303
 _POINTS, _POINTS_OF_ONE = 60, 96
 """Of each plot: a view with 16 of them is of some 60 KB."""
 
@@ -58,17 +62,46 @@ class SenseView:
 
     async def one(self, device: Device, name: str, days: int, most: int = _POINTS_OF_ONE) -> SensePlot:
         """The plot of one."""
-        until = int(time.time())
-        since = until - days * _DAY_SECONDS
-        series = await self._readings.series(device.name, name, since, until, None, most)
-        plot = plot_readings(series.points, series.events, since, until)
-        return SensePlot(series, plot, _label(device, since, days), _label(device, until, days))
+
+        def read(since: int, until: int) -> Awaitable[Series]:
+            return self._readings.series(device.name, name, since, until, None, most)
+
+        return await _plot(device, days, read)
 
 
-def make_router(page: Page, readings: ReadingService) -> APIRouter:
+class PersonalSenseView:
+    """Shows a person the readings that they may see."""
+
+    def __init__(self, personal: PersonalMemory):
+        self._personal = personal
+
+    async def all(self, principal: str, device: Device, days: int) -> list[SensePlot]:
+        """The plots of all senses that the person may see."""
+        known = await self._personal.senses(principal, device.name)
+        return list(await asyncio.gather(*(self.one(principal, device, each.name, days, _POINTS) for each in known)))
+
+    async def one(self, principal: str, device: Device, name: str, days: int, most: int = _POINTS_OF_ONE) -> SensePlot:
+        """The plot of one of these. UnknownSense."""
+
+        def read(since: int, until: int) -> Awaitable[Series]:
+            return self._personal.series(principal, device.name, name, since, until, None, most)
+
+        return await _plot(device, days, read)
+
+
+async def _plot(device: Device, days: int, read: Callable[[int, int], Awaitable[Series]]) -> SensePlot:
+    until = int(time.time())
+    since = until - days * _DAY_SECONDS
+    series = await read(since, until)
+    plot = plot_readings(series.points, series.events, since, until)
+    return SensePlot(series, plot, _label(device, since, days), _label(device, until, days))
+
+
+def make_router(page: Page, readings: ReadingService, personal: PersonalMemory) -> APIRouter:
     """Make the routes."""
     router = page.router()
     shown = SenseView(readings)
+    mine = PersonalSenseView(personal)
 
     @router.get("/boards/{device}/senses", openapi_extra=view())
     async def senses(request: Request, device: DeviceName, days: Days = 1) -> Response:
@@ -85,6 +118,30 @@ def make_router(page: Page, readings: ReadingService) -> APIRouter:
         found = await readings.device(device)
         one = await shown.one(found, sense, days)
         return page.render(request, "sense.html", page_key="boards", device=found, one=one, days=days, spans=DAYS)
+
+    @router.get("/me/boards/{device}/senses", openapi_extra=personal_view())
+    async def my_senses(request: Request, device: DeviceName, days: Days = 1) -> Response:
+        """The senses that a person may see, over some days."""
+        if not (principal := page.principal(request)):
+            return RedirectResponse("/", _SEE_OTHER)
+        found = await personal.device(principal, device)
+        plots = await mine.all(principal, found, days)
+        return page.render(
+            request, "personal_senses.html", page_key="mine", device=found, plots=plots, days=days, spans=DAYS
+        )
+
+    @router.get("/me/boards/{device}/senses/{sense:path}", openapi_extra=personal_view())
+    async def my_sense(
+        request: Request, device: DeviceName, sense: Annotated[str, Path(min_length=1, max_length=64)], days: Days = 1
+    ) -> Response:
+        """One of these, with its figures."""
+        if not (principal := page.principal(request)):
+            return RedirectResponse("/", _SEE_OTHER)
+        found = await personal.device(principal, device)
+        one = await mine.one(principal, found, sense, days)
+        return page.render(
+            request, "personal_sense.html", page_key="mine", device=found, one=one, days=days, spans=DAYS
+        )
 
     return router
 

@@ -20,11 +20,13 @@ from engram_host.companion.api.chat import ID_PATTERN
 from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.conversations.answers import Answer, Exchange
 from engram_host.companion.conversations.service import MOST_CHARACTERS, ConversationService
+from engram_host.companion.media.service import MediaService
 from engram_host.companion.memories.exchanges import NOTHING, ExchangeMemory
 from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.chat_memory import ShownExchangeMemory, shown_memory_of
 from engram_host.companion.page.page import Page, is_part, view
+from engram_host.companion.store.media.table import StoredMedia
 from engram_host.companion.store.page.types import BoardQuery
 from engram_host.companion.types import Said
 
@@ -80,8 +82,10 @@ class ChatView:
         overviews: BoardOverviews,
         conversations: ConversationService,
         memories: MemoryServices,
+        media: MediaService,
     ):
         self.page = page
+        self._media = media
         self._sessions = memories.sessions
         self._memory = memories.exchanges
         self._overviews = overviews
@@ -99,10 +103,11 @@ class ChatView:
         board = await self._overviews.summary(device)
         found = await self._conversations.exchanges(device, AT_ONCE, before, ROOM)
         memory = await self._memory.of_exchanges(device, found)
+        media = await self._media.named_in(device, (each.message.said.text for each in found))
         parts: list[str] = []
         size = 0
         for exchange in found:
-            part = self._part(request, device, await self._shown(exchange, _CUT, memory))
+            part = self._part(request, device, await self._shown(exchange, _CUT, memory), media)
             size += len(part.encode())
             if parts and size > MOST_BYTES:
                 break
@@ -128,9 +133,10 @@ class ChatView:
         """One message with all of its answer that fits; for the script as it stands among others."""
         exchange = await self._conversations.exchange(device, mid)
         memory = await self._memory.of_exchanges(device, [exchange])
+        media = await self._media.named_in(device, [exchange.message.said.text])
         if is_part(request):
-            return HTMLResponse(self._part(request, device, await self._shown(exchange, _CUT, memory)))
-        shown, part = await self._whole(request, device, exchange, memory)
+            return HTMLResponse(self._part(request, device, await self._shown(exchange, _CUT, memory), media))
+        shown, part = await self._whole(request, device, exchange, memory, media)
         return self.page.render(
             request, "chat_message.html", page_key="chat", device=device, part=part, is_cut=shown.is_cut
         )
@@ -152,18 +158,23 @@ class ChatView:
         return RedirectResponse(f"/boards/{device}/chat#{quote(mid)}", _SEE_OTHER)
 
     async def _whole(
-        self, request: Request, device: str, exchange: Exchange, memory: dict[str, ExchangeMemory]
+        self,
+        request: Request,
+        device: str,
+        exchange: Exchange,
+        memory: dict[str, ExchangeMemory],
+        media: dict[str, StoredMedia],
     ) -> tuple[ShownExchange, str]:
         most = _MOST_WHOLE
         while True:
             shown = await self._shown(exchange, most, memory)
-            part = self._part(request, device, shown)
+            part = self._part(request, device, shown, media)
             if len(part.encode()) <= MOST_BYTES or most <= _CUT:
                 return shown, part
             most //= 2
 
-    def _part(self, request: Request, device: str, shown: ShownExchange) -> str:
-        return self.page.part(request, "parts/exchange.html", device=device, shown=shown)
+    def _part(self, request: Request, device: str, shown: ShownExchange, media: dict[str, StoredMedia]) -> str:
+        return self.page.part(request, "parts/exchange.html", device=device, shown=shown, known_media=media)
 
     async def _shown(self, exchange: Exchange, most: int, memory: dict[str, ExchangeMemory]) -> ShownExchange:
         told = await self._conversations.why_waiting(exchange.message)
@@ -188,10 +199,11 @@ def make_router(
     overviews: BoardOverviews,
     conversations: ConversationService,
     memories: MemoryServices,
+    media: MediaService,
 ) -> APIRouter:
     """Make the routes."""
     router = page.router()
-    chat = ChatView(page, overviews, conversations, memories)
+    chat = ChatView(page, overviews, conversations, memories, media)
 
     @router.get("/chat", openapi_extra=view())
     async def choose(request: Request, find: Annotated[str, Query(max_length=64)] = "") -> Response:

@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from engram.clock import civil, day_name, day_number, days_from_civil
 from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.entries.scan import day_of
+from engram_host.companion.media.service import MediaService
 from engram_host.companion.memories.sessions import SessionBrowser
 from engram_host.companion.overview.journal import (
     TURNS_AT_ONCE,
@@ -24,7 +25,10 @@ from engram_host.companion.overview.journal import (
     Turn,
 )
 from engram_host.companion.page.fitting import cut_text, html_bytes, take_fitting
+from engram_host.companion.page.media import BYTES as MEDIA_BYTES
+from engram_host.companion.page.media import media_in
 from engram_host.companion.page.page import Page, view
+from engram_host.companion.store.media.table import StoredMedia
 
 _CUT_TURN, _CUT_MEMORY, _CUT_LINE = 1500, 200, 400
 """Characters of a text among others."""
@@ -68,8 +72,9 @@ class Session:
 class DaysView:
     """Shows the days of boards."""
 
-    def __init__(self, page: Page, journal: BoardJournal, sessions: SessionBrowser):
+    def __init__(self, page: Page, journal: BoardJournal, sessions: SessionBrowser, media: MediaService):
         self._page = page
+        self._media = media
         self._journal = journal
         self._sessions = sessions
 
@@ -108,7 +113,8 @@ class DaysView:
         limit = 1 if is_one else TURNS_AT_ONCE
         found = await self._journal.day(device, _parse_day(name), principal, offset, limit, line)
         titles = await self._sessions.titles(device, {turn.session for turn in found.turns})
-        sessions, shown = _sessions(found.turns, titles, offset, _WHOLE_BYTES // 5 if is_one else _CUT_TURN)
+        media = await self._media.named_in(device, (turn.text for turn in found.turns))
+        sessions, shown = _sessions(found.turns, titles, offset, _WHOLE_BYTES // 5 if is_one else _CUT_TURN, media)
         note = take_fitting(
             (cut_text(each, _CUT_LINE) for each in found.note.lines), _NOTE_BYTES, lambda each: html_bytes(each) + 20
         )
@@ -124,6 +130,7 @@ class DaysView:
             before="" if found.before is None else day_name(found.before),
             after="" if found.after is None else day_name(found.after),
             sessions=sessions,
+            known_media=media,
             next_offset=offset + shown if offset + shown < found.turns_total else 0,
             offset=offset,
             page_size=TURNS_AT_ONCE,
@@ -158,11 +165,17 @@ def _parse_day(name: str) -> int:
         raise HTTPException(422, f"there is no day {name}") from None
 
 
-def _sessions(turns: Iterable[Turn], titles: Mapping[str, str], offset: int, most: int) -> tuple[list[Session], int]:
+def _sessions(
+    turns: Iterable[Turn], titles: Mapping[str, str], offset: int, most: int, media: Mapping[str, StoredMedia]
+) -> tuple[list[Session], int]:
     """Turns by session, as many as fit, and how many these are."""
-    placed = [(offset + at, turn, cut_text(turn.text, most)) for at, turn in enumerate(turns)]
+
+    def size(placed: tuple[int, Turn, str]) -> int:
+        _, turn, text = placed
+        return html_bytes(text) + html_bytes(turn.who) + _ROW_BYTES + MEDIA_BYTES * len(media_in(turn.text, media))
+
     fitting = take_fitting(
-        placed, _TURNS_BYTES, lambda each: html_bytes(each[2]) + html_bytes(each[1].who) + _ROW_BYTES
+        [(offset + at, turn, cut_text(turn.text, most)) for at, turn in enumerate(turns)], _TURNS_BYTES, size
     )
     grouped = itertools.groupby(fitting, key=lambda each: each[1].session)
     return [Session(name, titles.get(name, ""), tuple(group)) for name, group in grouped], len(fitting)
@@ -189,10 +202,10 @@ def _month_of(day: int) -> str:
     return day_name(day)[:7]
 
 
-def make_router(page: Page, journal: BoardJournal, sessions: SessionBrowser) -> APIRouter:
+def make_router(page: Page, journal: BoardJournal, sessions: SessionBrowser, media: MediaService) -> APIRouter:
     """Make the routes."""
     router = page.router()
-    shown = DaysView(page, journal, sessions)
+    shown = DaysView(page, journal, sessions, media)
 
     @router.get("/boards/{device}/days", openapi_extra=view())
     async def days(request: Request, device: DeviceName, month: Month = "", turn: TurnId = "") -> Response:

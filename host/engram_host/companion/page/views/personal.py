@@ -10,7 +10,9 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
+from engram_host.companion.api.boards.media import MediaId, media_response
 from engram_host.companion.api.devices import DeviceName
+from engram_host.companion.media.service import MediaService
 from engram_host.companion.memories.recalled import text_of
 from engram_host.companion.page.fitting import count_pages
 from engram_host.companion.page.page import Page, personal_view
@@ -36,8 +38,9 @@ _SEE_OTHER = 303
 class PersonalView:
     """Shows a person what is theirs. Whoever has the operator's page is led there: they are no person."""
 
-    def __init__(self, page: Page, personal: PersonalMemory):
+    def __init__(self, page: Page, personal: PersonalMemory, media: MediaService):
         self._page = page
+        self._media = media
         self._personal = personal
 
     async def home(self, request: Request, find: str) -> Response:
@@ -49,7 +52,9 @@ class PersonalView:
         hits = found.hits if found else ()
         zones = {name: await self._personal.zone(name) for name in {hit.device for hit in hits} & {*boards}}
         why = found and found.why_empty
-        return self._render(request, "personal.html", boards=boards, find=find, hits=hits, zones=zones, why=why)
+        perceiving = await self._personal.boards_with_senses(principal, boards)
+        more = {"zones": zones, "why": why, "perceiving": perceiving}
+        return self._render(request, "personal.html", boards=boards, find=find, hits=hits, **more)
 
     async def memories(self, request: Request, device: str, at: int) -> Response:
         """The memories of a board that the person may see."""
@@ -71,10 +76,12 @@ class PersonalView:
             return _to_operator()
         offset = (at - 1) * TURNS_AT_ONCE
         found = await self._personal.days(principal, device, _day_of(day), offset, TURNS_AT_ONCE)
+        texts = (turn.line["text"] for turn in found.turns)
         return self._render(
             request,
             "personal_days.html",
             device=device,
+            known_media=await self._personal.media_named_in(principal, device, texts),
             found=found,
             days=_around(found.days, found.day),
             at=at,
@@ -88,11 +95,19 @@ class PersonalView:
         found = await self._personal.entry(principal, device, entry)
         zone = await self._personal.zone(device)
         text = cut_html(text_of(found), WHOLE_BYTES)
-        return self._render(request, "personal_entry.html", device=device, found=found, text=text, zone=zone)
+        media = await self._personal.media_named_in(principal, device, [text])
+        return self._render(
+            request, "personal_entry.html", device=device, found=found, text=text, zone=zone, known_media=media
+        )
+
+    async def media(self, request: Request, device: str, media: str) -> Response:
+        """A photo or a sound that the person may see."""
+        if not (principal := self._principal(request)):
+            return _to_operator()
+        return await media_response(self._media, await self._personal.media(principal, device, media))
 
     def _principal(self, request: Request) -> str:
-        session = self._page.visit(request).session
-        return session.caller.principal if session else ""
+        return self._page.principal(request)
 
     def _render(self, request: Request, template: str, **values: object) -> Response:
         return self._page.render(request, template, page_key="mine", cut=cut_html, most=SHOWN_BYTES, **values)
@@ -117,10 +132,10 @@ def _day_of(day: str) -> int | None:
         return None
 
 
-def make_router(page: Page, personal: PersonalMemory) -> APIRouter:
+def make_router(page: Page, personal: PersonalMemory, media: MediaService) -> APIRouter:
     """Make the routes."""
     router = page.router()
-    shown = PersonalView(page, personal)
+    shown = PersonalView(page, personal, media)
 
     @router.get("/me", openapi_extra=personal_view())
     async def home(request: Request, find: Annotated[str, Query(max_length=500)] = "") -> Response:
@@ -146,5 +161,9 @@ def make_router(page: Page, personal: PersonalMemory) -> APIRouter:
         request: Request, device: DeviceName, entry: Annotated[str, Path(pattern=r"^[mt][0-9]{1,9}$")]
     ) -> Response:
         return await shown.entry(request, device, entry)
+
+    @router.get("/me/boards/{device}/media/{media}", openapi_extra=personal_view())
+    async def one_media(request: Request, device: DeviceName, media: MediaId) -> Response:
+        return await shown.media(request, device, media)
 
     return router

@@ -164,7 +164,7 @@ class SearchView:
 
     async def _search(self, request: Request, form: SearchForm, options: dict[str, Any], device: str) -> SearchResult:
         # What is typed is not worth a model's call after each pause.
-        typed = {"rerank": False, "expand": False} if is_part(request) else {}
+        typed: dict[str, Any] = {"rerank": False, "expand": False} if is_part(request) else {}
         # One search answers both what was found on a board, and why something else was not.
         limit = MOST_HITS if device and form.wanted_entry else min(MOST_HITS, form.after + AT_ONCE)
         devices = (device,) if device else ()

@@ -12,8 +12,9 @@ from engram_host.companion.store.boards.status import (
 )
 from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
 from engram_host.companion.store.line_quota import DAY_SECONDS
-from engram_host.companion.store.queries import Rows, placeholders
+from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.replication_rules import admit_sender
+from engram_host.companion.store.sql.statements import placeholders
 from engram_host.companion.types import Sender
 
 STATUS_DAYS_KEPT = 400
@@ -65,11 +66,6 @@ class BoardStatusTable(DatabaseTable):
         """(bytes used, bytes in all) of the flash of each board that tells it, by its name."""
         found = rows.run("SELECT device, flash, flash_size FROM board_status WHERE flash_size > 0 ORDER BY device")
         return {device: (used, size) for device, used, size in found}
-
-
-def drop_old_days(rows: Rows, now: int) -> None:
-    """Remove the days that are kept no more."""
-    rows.run("DELETE FROM board_days WHERE day < ?", (now // DAY_SECONDS - STATUS_DAYS_KEPT,))
 
 
 def _statuses(rows: Rows, where: str, values: Sequence[str]) -> dict[str, ToldStatus]:

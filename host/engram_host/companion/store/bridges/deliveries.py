@@ -14,7 +14,8 @@ from engram_host.companion.bridge_types import ChatPlace, Delivery, DeliveryEnd,
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.store.conversations.rows import OPEN, check_room, insert_conversation
 from engram_host.companion.store.database import DatabaseTable, reads, writes
-from engram_host.companion.store.queries import Rows, placeholders
+from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.sql.statements import placeholders
 from engram_host.companion.types import FOLDER, ConversationLimits, Said
 
 MOST_OPEN_CHAT = 50

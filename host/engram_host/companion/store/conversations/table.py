@@ -33,6 +33,8 @@ from engram_host.companion.store.conversations.rows import (
 )
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.sql.statements import padded, placeholders
+from engram_host.companion.store.workers.notices import Notice
 from engram_host.companion.types import (
     Conversation,
     ConversationLimits,
@@ -58,6 +60,12 @@ nothing of another one.
 
 PUSHES_KEPT = 200
 """Of what a board said by itself: bounds what one that does not stop can fill between two sweeps."""
+
+_LATELY_SECONDS = 3600
+"""How long after something has happened to a board's messages these are counted: far longer than from sweep to sweep."""
+
+_BOARDS_AT_ONCE = 128
+"""Boards of one statement."""
 
 _LOCK_PUSHES = (
     "INSERT INTO notes (name, value) VALUES ('pushes', '') ON CONFLICT (name) DO UPDATE SET value = excluded.value"
@@ -103,6 +111,7 @@ class ConversationTable(DatabaseTable):
             return known
         check_room(rows, device, said, limits)
         insert_conversation(rows, device, said, "waiting", now)
+        rows.notify(Notice("board", device).encode())
         return known_conversation(rows, device, said.mid)
 
     @writes
@@ -114,6 +123,8 @@ class ConversationTable(DatabaseTable):
             end_conversation(rows, found, "cancelled", now)
         elif found.is_open:
             rows.run(f"UPDATE conversations SET is_cancelled = 1 WHERE {ONE}", (device, mid))
+        rows.notify(Notice("board", device).encode())
+        rows.notify(Notice("message", device, mid).encode())
         return known_conversation(rows, device, mid)
 
     @reads
@@ -160,9 +171,10 @@ class ConversationTable(DatabaseTable):
     @reads
     def unfinished_conversations(self, rows: Rows, prefix: str, ended_since: int, limit: int) -> list[Conversation]:
         """Messages to all boards whose ids begin so: those that are open, then those that ended since a time, oldest first."""
-        where = f"substr(mid, 1, ?) = ? AND ({OPEN} OR changed >= ?)"
+        # Two conditions that have an index each.
+        where = f"({OPEN} OR changed >= ?) AND substr(mid, 1, ?) = ?"
         sql = f"SELECT {COLUMNS} FROM conversations WHERE {where} ORDER BY CASE WHEN {OPEN} THEN 0 ELSE 1 END, number LIMIT ?"
-        return [as_conversation(row) for row in rows.run(sql, (len(prefix), prefix, ended_since, limit))]
+        return [as_conversation(row) for row in rows.run(sql, (ended_since, len(prefix), prefix, limit))]
 
     @reads
     def boards_with_messages(self, rows: Rows) -> set[str]:
@@ -212,6 +224,7 @@ class ConversationTable(DatabaseTable):
         if turn and found.state == "waiting":
             sql = f"UPDATE conversations SET state = 'taken', turn = ?, changed = ? WHERE {ONE}"
             rows.run(sql, (turn, now, device, mid))
+            rows.notify(Notice("message", device, mid).encode())
         return found.state != "done" and (found.is_cancelled or not found.is_open)
 
     @writes
@@ -239,6 +252,7 @@ class ConversationTable(DatabaseTable):
             if reply.turn and not found.turn:
                 rows.run(f"UPDATE conversations SET turn = ? WHERE {ONE}", (reply.turn, device, mid))
             end_conversation(rows, found, "cancelled" if found.is_cancelled else "done", now)
+        rows.notify(Notice("message", device, mid).encode())
         return found.is_cancelled
 
     @writes
@@ -252,6 +266,7 @@ class ConversationTable(DatabaseTable):
         rows.run(_LOCK_PUSHES)
         insert_conversation(rows, device, said, "done", now, is_push=True)
         remove_oldest_pushes(rows, device, PUSHES_KEPT)
+        rows.notify(Notice("pushed").encode())
 
     # --- what goes
 
@@ -267,15 +282,32 @@ class ConversationTable(DatabaseTable):
         for each in given_up:
             add_pieces(rows, each, [("problem", why)])
             end_conversation(rows, each, "undeliverable", now)
-        place = "row_number() OVER (PARTITION BY device, room ORDER BY number DESC) AS place"
-        ranked = f"SELECT device, mid, state, changed, {place} FROM conversations"
-        sql = f"SELECT device, mid FROM ({ranked}) AS ranked WHERE {ENDED} AND (changed < ? OR place > ?) LIMIT 1000"
-        gone = rows.run(sql, (done_since, DONE_KEPT))
+        gone = rows.run(
+            f"SELECT device, mid FROM conversations WHERE {ENDED} AND changed < ? LIMIT 1000", (done_since,)
+        )
+        for device in _crowded_boards(rows, now):
+            place = "row_number() OVER (PARTITION BY room ORDER BY number DESC) AS place"
+            ranked = f"SELECT device, mid, state, {place} FROM conversations WHERE device = ?"
+            sql = f"SELECT device, mid FROM ({ranked}) AS ranked WHERE {ENDED} AND place > ? LIMIT 1000"
+            gone += rows.run(sql, (device, DONE_KEPT))
         for key in gone:
             rows.run(f"DELETE FROM conversation_pieces WHERE {ONE}", key)
             rows.run(f"DELETE FROM conversations WHERE {ONE}", key)
         rows.let_go |= bool(gone)
         return [(each.device, each.said.mid) for each in given_up]
+
+
+def _crowded_boards(rows: Rows, now: int) -> list[str]:
+    """The boards with more messages than a room keeps, of those in which something has happened lately."""
+    sql = "SELECT DISTINCT device FROM conversations WHERE changed >= ? ORDER BY device"
+    lately = [device for (device,) in rows.run(sql, (now - _LATELY_SECONDS,))]
+    found: list[str] = []
+    for start in range(0, len(lately), _BOARDS_AT_ONCE):
+        part = padded(lately[start : start + _BOARDS_AT_ONCE])
+        where = f"WHERE device IN ({placeholders(part)})"
+        sql = f"SELECT device FROM conversations {where} GROUP BY device HAVING count(*) > ?"
+        found += [device for (device,) in rows.run(sql, (*part, DONE_KEPT))]
+    return found
 
 
 def _why_given_up(found: Conversation) -> str:

@@ -10,9 +10,9 @@ from engram_host.time_zones import BoardZone
 _COPIES = (
     "SELECT device, sum(CASE WHEN log = 'records' THEN have ELSE 0 END) AS records, "
     "sum(CASE WHEN log = 'journal' THEN have ELSE 0 END) AS journal, "
-    "sum(CASE WHEN next - 1 > have THEN next - 1 - have ELSE 0 END) AS missing FROM logs WHERE is_present GROUP BY device"
+    "sum(CASE WHEN next - 1 > have THEN next - 1 - have ELSE 0 END) AS missing FROM logs WHERE is_present{} GROUP BY device"
 )
-_WAITING = f"SELECT device, count(*) AS waiting, min(at) AS since FROM conversations WHERE {OPEN} GROUP BY device"
+_WAITING = f"SELECT device, count(*) AS waiting, min(at) AS since FROM conversations WHERE {OPEN}{{}} GROUP BY device"
 _COLUMNS = (
     "name, rule, heard, zone, coalesce(records, 0), coalesce(journal, 0), coalesce(missing, 0), coalesce(waiting, 0), "
     "coalesce(since, 0)"
@@ -22,6 +22,8 @@ _FROM = (
     f"LEFT JOIN ({_WAITING}) AS waits ON waits.device = devices.name "
     "LEFT JOIN board_status ON board_status.device = devices.name"
 )
+_FROM_ALL = _FROM.format("", "")
+_FROM_ONE = _FROM.format(" AND device = ?", " AND device = ?")
 _FULL = "CASE WHEN flash_size > 0 THEN flash * 1.0 / flash_size ELSE -1 END"
 _ORDERS = {
     "name": "name",
@@ -53,14 +55,14 @@ class BoardListTable(DatabaseTable):
             where += " AND heard >= ?" if is_heard else " AND heard < ?"
             values = [*values, query.heard_since or query.silent_since]
         ((total,),) = rows.run(f"SELECT count(*) FROM devices {where}", values)
-        sql = f"SELECT {_COLUMNS} {_FROM} {where} ORDER BY {_ORDERS[query.sort]} LIMIT ? OFFSET ?"
+        sql = f"SELECT {_COLUMNS} {_FROM_ALL} {where} ORDER BY {_ORDERS[query.sort]} LIMIT ? OFFSET ?"
         found = rows.run(sql, (*values, query.limit, query.offset))
         return total, [_row(*each) for each in found]
 
     @reads
     def board_row(self, rows: Rows, name: str) -> BoardRow | None:
         """The figures of one board, None if there is none of that name."""
-        found = rows.run(f"SELECT {_COLUMNS} {_FROM} WHERE name = ?", (name,))
+        found = rows.run(f"SELECT {_COLUMNS} {_FROM_ONE} WHERE name = ?", (name,) * 3)
         return next((_row(*each) for each in found), None)
 
 

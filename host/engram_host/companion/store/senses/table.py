@@ -36,7 +36,7 @@ PART_BYTES = 128
 """What a part that is written counts at least in the quota: a row that has one of its own takes as much here."""
 
 _LIST_FIRST = "the board's senses are not known here: it lists them again."
-_SENSE = "key, number, name, unit, decimals, at, value"
+_SENSE = "key, number, name, unit, decimals, at, value, shared"
 
 
 class SenseTable(DatabaseTable):
@@ -130,9 +130,9 @@ class SenseTable(DatabaseTable):
 
 
 def _take_list(rows: Rows, device: str, said: SenseList, has_lost: bool, now: int) -> None:
-    sql = "SELECT key, number, name, made, unit, decimals, replaced FROM senses WHERE device = ? AND epoch = ?"
-    known = {(number, name, made): (key, unit, decimals, replaced)
-             for key, number, name, made, unit, decimals, replaced in rows.run(sql, (device, said.epoch))}  # fmt: skip
+    sql = "SELECT key, number, name, made, unit, decimals, shared, replaced FROM senses WHERE device = ? AND epoch = ?"
+    known = {(number, name, made): (key, unit, decimals, shared, replaced)
+             for key, number, name, made, unit, decimals, shared, replaced in rows.run(sql, (device, said.epoch))}  # fmt: skip
     listed = {(each.number, each.name, each.made): each for each in said.senses}
     reused = {each.number for each in said.senses}
     for which, (key, *_, replaced) in known.items():
@@ -146,10 +146,10 @@ def _take_list(rows: Rows, device: str, said: SenseList, has_lost: bool, now: in
         if which not in known:
             top += 1
             _insert(rows, device, top, said.epoch, each)
-        elif known[which][1:] != (each.unit, each.decimals, 0):
+        elif known[which][1:] != (each.unit, each.decimals, int(each.is_shared), 0):
             rows.run(
-                "UPDATE senses SET unit = ?, decimals = ?, replaced = 0 WHERE device = ? AND key = ?",
-                (each.unit, each.decimals, device, known[which][0]),
+                "UPDATE senses SET unit = ?, decimals = ?, shared = ?, replaced = 0 WHERE device = ? AND key = ?",
+                (each.unit, each.decimals, int(each.is_shared), device, known[which][0]),
             )
     sql = "SELECT key FROM senses WHERE device = ? ORDER BY replaced = 0 DESC, key DESC"
     drop_senses(rows, device, [key for (key,) in rows.run(sql, (device,))[MOST_SENSES:]])
@@ -157,9 +157,9 @@ def _take_list(rows: Rows, device: str, said: SenseList, has_lost: bool, now: in
 
 def _insert(rows: Rows, device: str, key: int, epoch: int, sense: Listed) -> None:
     rows.run(
-        "INSERT INTO senses (device, key, epoch, number, name, unit, decimals, made, replaced, at, value) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0)",
-        (device, key, epoch, sense.number, sense.name, sense.unit, sense.decimals, sense.made),
+        "INSERT INTO senses (device, key, epoch, number, name, unit, decimals, made, replaced, at, value, shared) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, ?)",
+        (device, key, epoch, sense.number, sense.name, sense.unit, sense.decimals, sense.made, int(sense.is_shared)),
     )
 
 

@@ -26,13 +26,14 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Listed:
-    """A sense as its board lists it."""
+    """A sense as its board lists it; `is_shared` if all who reach the board may see it, else the owner alone."""
 
     number: int
     name: str
     unit: str
     decimals: int
     made: int
+    is_shared: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,9 @@ class HeldReadings:
 
 @dataclass(frozen=True)
 class StoredSense:
-    """A sense of a board; `at` is when its latest known reading `value` was taken, 0 if none is known."""
+    """A sense of a board; `at` is when its latest known reading `value` was taken, 0 if none is known. `shared` is 1 if all who
+    reach the board may see it, else 0.
+    """
 
     key: int
     number: int
@@ -93,6 +96,7 @@ class StoredSense:
     decimals: int
     at: int
     value: int
+    shared: int = 0
 
     def number_of(self, scaled: int) -> float:
         """A kept value as the number that was read."""

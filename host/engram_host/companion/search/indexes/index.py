@@ -6,7 +6,7 @@ No text is kept: what a search shows is read from the store.
 """
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from engram import log_line
 from engram.clock import MONTHS, civil
-from engram.errors import ArgumentError
-from engram.memory import ALL, ids
+from engram.memory import ALL
 from engram.store.types import (
     ARCHIVED,
     EIGHTHS,
@@ -29,77 +28,26 @@ from engram.store.types import (
 from engram_host.companion.entries import embedding_text
 from engram_host.companion.entries.labels import describe_labels
 from engram_host.companion.entries.lifecycle import EntryState, EntryStates
-from engram_host.companion.search import columns
-from engram_host.companion.search.columns import NONE, Column, Postings, Row, RowTable, StringTable, moment
-from engram_host.companion.search.tokenizer import Tokenizer
-from engram_host.companion.search.vectors import Vectors
-from engram_host.companion.types import Change, Device, LogName
+from engram_host.companion.search.indexes import columns
+from engram_host.companion.search.indexes.columns import (
+    KEY_BYTES,
+    NONE,
+    Row,
+    RowTable,
+    StringTable,
+    digest_key,
+    moment,
+)
+from engram_host.companion.search.indexes.image import IndexImage
+from engram_host.companion.search.indexes.postings import Postings
+from engram_host.companion.search.indexes.record_turns import RecordTurns, turns_of
+from engram_host.companion.search.indexes.vectors import Codes, Vectors, quantize
+from engram_host.companion.search.tokenizer import Tokenizer, term_id
+from engram_host.companion.types import LOGS, Change, Device, LogName
 from engram_host.companion.vector_types import Identity, StoredVector, text_digest
-
-MOST_TURNS = 16
-"""Turns of one record that get its words: bounds what one line can make an index hold."""
-
-_PLACE_BYTES = 150  # of a turn's list of places, measured
-
-
-class RecordTurns:
-    """Pairs of a record's row and a turn's row; either may be there before the other."""
-
-    def __init__(self) -> None:
-        self._records = Column(np.int32)
-        self._turns = Column(np.int32)
-        self._places: dict[int, list[int]] = {}  # seq of a turn: where it stands in both columns
-
-    def add_pair(self, record: int, seq: int, turn: int) -> None:
-        """The record in a row came from the turn with a seq, which is in row `turn`, NONE if it is not here yet."""
-        self._places.setdefault(seq, []).append(len(self._records))
-        self._records.extend([record])
-        self._turns.extend([turn])
-
-    def set_turn(self, seq: int, row: int) -> None:
-        """The turn with a seq is in another row now, NONE if it has gone."""
-        for place in self._places.get(seq, ()):
-            self._turns.view[place] = row
-
-    def records_of(self, seq: int) -> list[int]:
-        """The rows of records that came from the turn with a seq."""
-        return [int(self._records.view[place]) for place in self._places.get(seq, ())]
-
-    def visible_pairs(self, seen: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """(rows of records, rows of turns) of the pairs with both rows seen."""
-        records, turns = self._records.view, self._turns.view
-        kept = (turns != NONE) & seen[records] & seen[turns]
-        return records[kept], turns[kept]
-
-    def __len__(self) -> int:
-        return len(self._records)
-
-    @property
-    def nbytes(self) -> int:
-        """About the bytes of all tables."""
-        return self._records.nbytes + self._turns.nbytes + _PLACE_BYTES * len(self._places)
-
-
-def turns_of(line: dict[str, object]) -> list[int]:
-    """The seqs of the turns that a record's line says it came from, at most MOST_TURNS, each once."""
-    named = line.get("turns")
-    if not isinstance(named, Sequence) or isinstance(named, str):
-        return []
-    found: dict[int, None] = {}
-    for name in named[:MOST_TURNS]:
-        try:
-            found[ids.number("turns", name, "t")] = None
-        except ArgumentError:
-            continue
-    return list(found)
-
-
-# --- the index
-
 
 _DAY_SECONDS = 86400
 _IMPORTANCE = 50
-_KEY_BYTES = 8
 _FIELDS_WITH_WORDS: dict[LogName, tuple[str, ...]] = {"records": ("content",), "journal": ("who", "text", "caption")}
 _LABELS = "#!^"
 """Labels that are terms of a row as well: tag, type, origin. Scope, session and speaker have columns."""
@@ -113,7 +61,8 @@ class DeviceIndex:
     `lock` is held by whoever brings it up to date or searches it.
     """
 
-    def __init__(self, device: Device, words: Tokenizer):
+    def __init__(self, device: Device, words: Tokenizer, kept: IndexImage | None = None):
+        """Of a board as it is now; with what make_image() gave, which has to fit it, or empty."""
         self.lock = threading.RLock()
         self.name = device.name
         self.zone = device.zone
@@ -121,16 +70,29 @@ class DeviceIndex:
         self._generation = device.generation
         self.version = 0
         """Of the newest change that is in it."""
+        self.vectors_seen = -1
+        """The board's version up to which it has all vectors of its identity."""
+        self.changes = 0
+        """How often something in it has changed."""
+        self.view: object = None
+        """What a search keeps for the next one; it holds until the next change."""
         self.identity: Identity | None = None
         self.vector_version = 0
         """Of the newest vector that is in it."""
-        self.rows = RowTable()
-        self.postings = Postings()
-        self.vectors = Vectors()
-        self.links = RecordTurns()
-        self.scopes = StringTable()
-        self.speakers = StringTable()
-        self.threads = StringTable()
+        self.unkept = 0
+        """Lines and vectors that came since it was made, or was read from a file."""
+        self.has_dropped = False
+        """Whether a line has gone since then."""
+        self.is_from_file = kept is not None
+        self.is_healed = False
+        """Whether the vectors that no file has were asked for."""
+        self.rows = RowTable(kept.table("rows") if kept else None)
+        self.postings = Postings(kept.table("postings") if kept else None)
+        self.vectors = Vectors(kept.table("vectors") if kept else None)
+        self.links = RecordTurns(kept.table("links") if kept else None)
+        self.scopes = StringTable(kept.facts["scopes"] if kept else ())
+        self.speakers = StringTable(kept.facts["speakers"] if kept else ())
+        self.threads = StringTable(kept.facts["threads"] if kept else ())
         self._words = words
         self._last_day = (-1, "")
         self._zone = device.zone.standard
@@ -138,11 +100,18 @@ class DeviceIndex:
             "records": EntryStates(lambda number: 0),
             "journal": EntryStates(self._session_of),
         }
+        if kept:
+            self.version, self.vector_version = kept.facts["version"], kept.facts["vector_version"]
+            self.identity = Identity(*kept.facts["identity"]) if kept.facts["identity"] else None
+            for log, states in self._entry_states.items():
+                states.add_list(kept.facts["states"][log])
 
     # --- lines
 
     def apply(self, changes: Sequence[Change]) -> None:
         """Take what has changed, in the order of versions; a line comes once in one call."""
+        self.changes += bool(changes)
+        self.unkept += len(changes)
         touched: set[tuple[LogName, int]] = set()
         slots: dict[tuple[LogName, int], tuple[int, int]] = {}
         for change in changes:
@@ -178,6 +147,7 @@ class DeviceIndex:
         number = int(self.rows.column("number")[row]) if row != NONE else NONE
         self._note_affected(log, seq, number, 0, touched)
         self._entry_states[log].remove_line(seq)
+        self.has_dropped = True
         if row == NONE:
             return None
         self.rows.drop(log, row)
@@ -209,8 +179,8 @@ class DeviceIndex:
         for log, line, entry in new:
             counted, more = self._terms(log, line, entry)
             counted = counted[:MOST_TERMS]
-            more += [hash(label) for label in entry.labels if label[0] in _LABELS]
-            more += [hash(label) for label in describe_labels(line)] if log == "records" else []
+            more += [term_id(label) for label in entry.labels if label[0] in _LABELS]
+            more += [term_id(label) for label in describe_labels(line)] if log == "records" else []
             terms += counted
             terms += more
             head = min(len(counted), HEAD)
@@ -242,7 +212,7 @@ class DeviceIndex:
             moment(line.get("expires", 0)),
             round(100 * max(0, min(importance, 1))) if isinstance(importance, int | float) else _IMPORTANCE,
             length,
-            _digest_key(text_digest(key)) if key else 0,
+            digest_key(text_digest(key)) if key else 0,
         )
 
     def _terms(self, log: LogName, line: dict[str, Any], entry: Entry) -> tuple[list[int], list[int]]:
@@ -314,26 +284,39 @@ class DeviceIndex:
     def use_identity(self, identity: Identity | None) -> None:
         """Vectors are of this identity from now on; those of another one go."""
         if identity != self.identity:
-            self.identity, self.vector_version = identity, 0
+            self.identity, self.vector_version, self.vectors_seen = identity, 0, -1
+            self.changes += 1
             self.vectors = Vectors()
             self.rows.column("slot")[:] = NONE
 
-    def apply_vectors(self, entries: Iterable[tuple[int, StoredVector]]) -> None:
+    def apply_vectors(self, entries: Sequence[tuple[int, StoredVector]]) -> None:
         """Take vectors with their versions; use_identity() has named their identity."""
-        for version, stored in entries:
-            self._put_vector(stored)
+        if not entries:
+            return
+        self.changes += 1
+        self.unkept += len(entries)
+        codes, scales = quantize(np.array([stored.vector for _, stored in entries], np.float32))
+        for (version, stored), of_one, scale in zip(entries, codes, scales, strict=True):
+            self._put_vector(stored, of_one, scale)
             self.vector_version = max(self.vector_version, version)
 
-    def _put_vector(self, stored: StoredVector) -> None:
+    def _put_vector(self, stored: StoredVector, codes: Codes, scale: np.float32) -> None:
         row = self.rows.row_of(stored.log, stored.seq)
-        if row == NONE or int(self.rows.column("key")[row]) != _digest_key(stored.digest):
-            self.vectors.keep_early(stored.log, stored.seq, stored.digest, stored.vector)
+        if row == NONE or int(self.rows.column("key")[row]) != digest_key(stored.digest):
+            self.vectors.keep_early(stored.log, stored.seq, stored.digest, codes, scale)
             return
-        self.vectors.take_early(stored.log, stored.seq)
+        self.vectors.forget_early(stored.log, stored.seq)
         slots = self.rows.column("slot")
         if slots[row] != NONE:
             self.vectors.drop(int(slots[row]))
-        slots[row] = self.vectors.put(row, stored.vector)
+        slots[row] = self.vectors.put(row, codes, scale)
+
+    def seqs_without_vector(self) -> dict[LogName, list[int]]:
+        """The lines of each log that have a text and no vector of it."""
+        rows = self.rows
+        lacking = (rows.column("key") != 0) & (rows.column("slot") == NONE) & rows.is_there
+        turn, seqs = rows.column("turn"), rows.column("seq")
+        return {log: seqs[lacking & (turn == (log == "journal"))].tolist() for log in LOGS}
 
     def _give_vectors(
         self,
@@ -352,20 +335,23 @@ class DeviceIndex:
         for (log, seq), (slot, key) in slots.items():
             self._keep_early_vector(log, seq, slot, key)
         for log, line, _ in new if self.vectors.has_early else ():
-            early = self.vectors.take_early(log, line["seq"])
-            if early:
-                self._put_vector(StoredVector(log, line["seq"], *early))
+            digest = self.vectors.early_digest(log, line["seq"])
+            row = self.rows.row_of(log, line["seq"])
+            if digest and digest_key(digest) == int(self.rows.column("key")[row]):
+                self.rows.column("slot")[row] = self.vectors.put_early(log, line["seq"], row)
 
     def _keep_early_vector(self, log: LogName, seq: int, slot: int, key: int) -> None:
         """Keep the vector of a line that says something else now, or is gone: it may say the same again.
 
         It waits among those that came before their line, in RAM and bounded as they are.
         """
-        vector = self.vectors.vectors_at(np.array([slot], np.int32))[0]
-        self.vectors.drop(slot)
-        self.vectors.keep_early(log, seq, key.to_bytes(_KEY_BYTES, "little"), vector)
+        self.vectors.drop_early(slot, log, seq, key.to_bytes(KEY_BYTES, "little"))
 
     # --- the whole
+
+    def states_kept(self) -> dict[LogName, list[list[Any]]]:
+        """What became of entries, as a file keeps it."""
+        return {log: states.to_list() for log, states in self._entry_states.items()}
 
     def fits(self, device: Device) -> bool:
         """Whether what is in it is of the logs that the board has now, with days as they begin there now."""
@@ -389,11 +375,6 @@ def _decoded(line: bytes) -> dict[str, Any]:
         return log_line.decode(line)
     except ValueError:
         return {}
-
-
-def _digest_key(digest: bytes) -> int:
-    """The beginning of a digest, as a row has it; never 0."""
-    return int.from_bytes(digest[:_KEY_BYTES], "little") or 1
 
 
 def _epochs(device: Device) -> dict[LogName, int]:

@@ -1,0 +1,1 @@
+"""Commands that save and restore what a companion has."""

@@ -1,0 +1,1 @@
+"""`engram serve`, alone and by several workers."""

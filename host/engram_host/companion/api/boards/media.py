@@ -1,0 +1,129 @@
+"""Photos and sounds of boards over HTTP: programs and boards send them, and get the reference that a turn or memory names."""
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from pydantic import BaseModel, Field
+
+from engram.memory import caller_check
+from engram.memory.access import Caller
+from engram_host.companion.api.devices import BINARY, DeviceName
+from engram_host.companion.api.errors import NO_DEVICE, REFUSALS, ErrorResponse, responses
+from engram_host.companion.auth.middleware import Role, requires
+from engram_host.companion.media.service import MediaService
+from engram_host.companion.media.signatures import ENDINGS
+from engram_host.companion.store.media.table import StoredMedia
+
+MOST_BODY = 64 << 20
+"""Bytes of a request, whatever media.megabytes says."""
+
+_MOST_AT_ONCE = 8
+"""Photos and sounds that are read at the same time: bounds the memory."""
+
+_MOST_LISTED = 1000
+_MOST_NUMBER = (1 << 63) - 1
+_FILE = {"required": True, "content": {BINARY: {"schema": {"type": "string", "format": "binary"}}}}
+_NO_MEDIA = responses(ErrorResponse, {404: "there is no such board, or no photo or sound of that id"})
+
+MediaId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="an id, as in media/ID")]
+
+HEADERS = {
+    # Nothing of it runs, even if a browser took it for a page: it has no scripts, no forms, no origin.
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+"""Of an answer with the bytes of somebody else."""
+
+
+class MediaShown(BaseModel):
+    """A photo or a sound that is kept for a board."""
+
+    id: str
+    reference: str = Field(description="what a turn or memory names: app.perceive(caption, media=REFERENCE)")
+    type: str = Field(description="by its bytes, such as image/jpeg")
+    size: int = Field(description="in bytes")
+    sha256: str
+    scope: str = Field(description="who may see it: user:NAME, or all for a group")
+    at: int = Field(description="when it came last, in Unix seconds")
+    number: int = Field(description="higher for what came later")
+    named: bool = Field(description="whether a turn or memory names it; one that none ever names goes after some days")
+
+
+def make_media_router(media: MediaService) -> APIRouter:
+    """Make the routes."""
+    router = APIRouter(prefix="/v1/boards/{device}/media", responses=REFUSALS | NO_DEVICE)
+    room = asyncio.Semaphore(_MOST_AT_ONCE)
+    rules: dict[str, Any] = {"responses": _NO_MEDIA, "openapi_extra": requires(Role.OPERATOR)}
+
+    @router.post(
+        "",
+        status_code=201,
+        openapi_extra=requires(Role.OWN_DEVICE, most_body=MOST_BODY) | {"requestBody": _FILE},
+    )
+    async def send(
+        device: DeviceName,
+        request: Request,
+        principal: Annotated[str, Query(min_length=1, max_length=64, description="whose it is")] = "owner",
+        group: Annotated[bool, Query(description="whether it is of a group: then all see it")] = False,
+    ) -> MediaShown:
+        """Keep a photo or a sound for a board: also with the board's own token. The type is that of the bytes."""
+        caller = Caller(principal, _ROOM, group, "")
+        caller_check.check_caller(caller)
+        media.require_on()
+        async with room:
+            data = bytearray()
+            async for piece in request.stream():
+                data += piece
+                if len(data) > media.limits.bytes_each:
+                    raise media.too_large()
+            return _shown(await media.keep(device, bytes(data), caller))
+
+    @router.get("", openapi_extra=requires(Role.OPERATOR))
+    async def all_media(
+        device: DeviceName,
+        before: Annotated[int, Query(ge=0, le=_MOST_NUMBER, description="continue below this number")] = _MOST_NUMBER,
+        limit: Annotated[int, Query(ge=1, le=_MOST_LISTED)] = 100,
+    ) -> list[MediaShown]:
+        """Photos and sounds of a board, newest first."""
+        return [_shown(each) for each in await media.list(device, limit, before)]
+
+    @router.get("/{id}", response_class=Response, **rules)
+    async def one(device: DeviceName, id: MediaId) -> Response:
+        """The bytes of one."""
+        return await media_response(media, await media.find(device, id))
+
+    @router.delete("/{id}", status_code=204, **rules)
+    async def delete(device: DeviceName, id: MediaId) -> None:
+        """Remove one; turns and memories that name it stay, with their captions."""
+        await media.delete(device, id)
+
+    return router
+
+
+_ROOM = "api"
+
+
+async def media_response(media: MediaService, found: StoredMedia) -> Response:
+    """The bytes of one, as a browser may show them."""
+    data = await media.read(found)
+    name = f"{found.device}-{found.id}.{ENDINGS[found.type]}"
+    # Types are those of MEDIA_TYPES: none of them is a page or has scripts.
+    headers = HEADERS | {"Content-Disposition": f'inline; filename="{name}"'}
+    return Response(data, media_type=found.type, headers=headers)
+
+
+def _shown(found: StoredMedia) -> MediaShown:
+    return MediaShown(
+        id=found.id,
+        reference=found.reference,
+        type=found.type,
+        size=found.size,
+        sha256=found.sha,
+        scope=found.scope,
+        at=found.at,
+        number=found.number,
+        named=bool(found.used),
+    )

@@ -1,0 +1,1 @@
+"""Photos and sounds that the companion keeps for boards."""

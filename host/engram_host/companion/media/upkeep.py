@@ -1,0 +1,171 @@
+"""Removes media whose turn or memory was forgotten, those that nothing ever named, and files that no row has.
+
+What a line of a board names is kept as long as that line: an entry that was not forgotten, a copy of a former epoch, or what
+was set aside. A line counts only for media of its own scope, or somebody could keep what another one has forgotten.
+"""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable
+
+from engram.memory import ALL
+from engram_host.companion.entries.embedding_text import describe_line
+from engram_host.companion.entries.reader import LogCopy
+from engram_host.companion.errors import MediaRefused, StoreUnavailable, UnknownDevice
+from engram_host.companion.media.references import ids_in_line
+from engram_host.companion.media.service import MediaService
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.media.table import StoredMedia
+from engram_host.companion.store.row_types import fields_of
+from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.types import Device
+
+_log = logging.getLogger("engram.media")
+
+FIRST_SECONDS = 60.0
+"""After the start, which is busy enough."""
+
+EVERY_SECONDS = 3600.0
+
+SETTLE_SECONDS = 5.0
+"""After lines have come, so that many that come together are looked at once."""
+
+_DAY_SECONDS = 86400
+WHOLE_SECONDS = _DAY_SECONDS
+"""Between two looks at all lines of a board, whatever has changed: copies of former epochs leave without a change."""
+
+_CHANGES_AT_ONCE = 2000
+_MOST = 1 << 30
+_FORGETTING = (b'"op":', b'"gone":')
+"""What a line has that may let another one be forgotten."""
+
+
+class MediaUpkeep:
+    """A background task; `wake` is called when boards have sent lines. What nothing names goes a day after `waiting_days`, for
+    which a message may wait for its board before it is a turn.
+    """
+
+    def __init__(
+        self,
+        store: CompanionStore,
+        media: MediaService,
+        waiting_days: int,
+        supervisor: Supervisor,
+        clock: Callable[[], float] = time.time,
+    ):
+        self._store = store
+        self._media = media
+        self._unused_seconds = (waiting_days + 1) * _DAY_SECONDS
+        self._supervisor = supervisor
+        self._clock = clock
+        self._task: BackgroundTask | None = None
+        self._woken = asyncio.Event()
+        self._seen: dict[str, tuple[int, int, int]] = {}
+        """(generation, version, time of the last look at all lines) of each board."""
+
+    def start(self) -> None:
+        """Begin, a minute from now."""
+        self._task = self._supervisor.start("media", self._run)
+
+    async def stop(self) -> None:
+        """Remove nothing more."""
+        if self._task:
+            await self._task.stop()
+
+    def wake(self) -> None:
+        """Look soon: lines have come."""
+        self._woken.set()
+
+    async def _run(self) -> None:
+        await asyncio.sleep(FIRST_SECONDS)
+        swept = -EVERY_SECONDS
+        while True:
+            self._woken.clear()
+            is_due = time.monotonic() - swept >= EVERY_SECONDS
+            try:
+                await asyncio.to_thread(self.look, with_files=is_due)
+                swept = time.monotonic() if is_due else swept
+            except (StoreUnavailable, MediaRefused) as problem:
+                _log.warning("photos and sounds that are to go stay for now: %s", problem, extra={"repeat": "media"})
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(EVERY_SECONDS):
+                    await self._woken.wait()
+            await asyncio.sleep(SETTLE_SECONDS)
+
+    def look(self, *, with_files: bool = True) -> None:
+        """Remove what is to go. Blocks. StoreUnavailable, MediaRefused."""
+        for name in self._store.boards_with_media():
+            try:
+                self._look_at(self._store.device(name))
+            except UnknownDevice:
+                continue  # it was erased meanwhile
+        if with_files and (count := self._media.sweep()):
+            _log.info("files of photos and sounds that nothing had: %d removed", count)
+
+    def _look_at(self, device: Device) -> None:
+        now = int(self._clock())
+        media = {each.id: each for each in self._store.list_media(device.name, _MOST)}
+        used, kept = set[str](), set(media)
+        if self._has_changed(device, now):
+            used, kept = self._named(device, media)
+            self._store.note_used_media([media[each] for each in used if not media[each].used], now)
+        gone = [
+            each
+            for each in media.values()
+            if (each.id not in kept if each.used or each.id in used else each.at < now - self._unused_seconds)
+        ]
+        if gone:
+            self._media.forget_now(gone)
+            _log.info("photos and sounds of %s that nothing names: %d removed", device.name, len(gone))
+
+    def _has_changed(self, device: Device, now: int) -> bool:
+        """Whether the lines are to be looked at: any has come or gone that may forget something, or names media."""
+        generation, version, looked = self._seen.get(device.name, (-1, 0, 0))
+        if generation != device.generation or now - looked >= WHOLE_SECONDS:
+            self._seen[device.name] = device.generation, device.version, now
+            return True
+        has_changed = False
+        while changes := self._store.changes(device.name, version, _CHANGES_AT_ONCE):
+            version = changes[-1].version
+            has_changed |= any(
+                each.line is None or any(mark in each.line for mark in (*_FORGETTING, b"media/")) for each in changes
+            )
+        self._seen[device.name] = generation, version, looked
+        return has_changed
+
+    def _named(self, device: Device, media: dict[str, StoredMedia]) -> tuple[set[str], set[str]]:
+        """The media that any later line names, and those that a line names which is not forgotten."""
+        used, kept = set[str](), set[str]()
+        copies: dict[str, LogCopy] = {}
+        for mention in self._store.media_mentions(device.name):
+            fields = fields_of(mention.line)
+            named = {
+                each
+                for each in ids_in_line(mention.line) & media.keys()
+                if media[each].scope == fields.get("scope", ALL)
+            }
+            if not named:
+                continue
+            # One that came again after its turn was forgotten waits for its own turn.
+            used |= {each for each in named if media[each].at < mention.received}
+            if not mention.is_present:
+                kept |= named
+                continue
+            if mention.log not in copies:
+                copies[mention.log] = LogCopy(self._store, device, mention.log, int(self._clock()))
+            number = describe_line(mention.log, fields, device.zone.standard).number
+            if copies[mention.log].has_entry(("m" if mention.log == "records" else "t") + str(number)):
+                kept |= named
+        return used, kept
+
+
+def call_each(*calls: Callable[[], None]) -> Callable[[], None]:
+    """One call of several."""
+
+    def call() -> None:
+        for each in calls:
+            each()
+
+    return call

@@ -1,0 +1,101 @@
+"""What a score is made of, and why a search found nothing."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engram_host.companion.search.bm25 import BoardRows, WordScores, walk_threads
+from engram_host.companion.search.confidence import parts_shown
+from engram_host.companion.search.fusion import Candidate
+from engram_host.companion.search.indexes.columns import NONE
+from engram_host.companion.search.request import REASONS, Explanation, Part, SearchRequest
+from engram_host.companion.search.tokenizer import query_words
+from engram_host.sentences import Sentence
+
+_SHOWN_WORDS = 8
+
+
+def explain(
+    candidate: Candidate, board: BoardRows, words: WordScores | None, query: str, parts: Sequence[float]
+) -> Explanation:
+    """The points of each part of a candidate's score, and the parts of its confidence; its words are named as the query has
+    them.
+    """
+    named: list[Part] = []
+    beside: list[Part] = []
+    session = 0.0
+    if words and candidate.words:
+        turn = bool(board.column("turn")[candidate.row])
+        # What the words side gave in all is shared out as it came together.
+        scale = candidate.words / float(board.scores[candidate.row])
+        factor = scale * words.factors[turn]
+        named = [(name, factor * part) for name, part in _own_words(candidate.row, board, words, query)]
+        beside = [(id, factor * part) for id, part in _neighbour_parts(candidate.row, board, words)]
+        if turn:
+            thread = int(board.column("thread")[candidate.row])
+            session = scale * words.session_factor * float(board.sessions[thread])
+    return Explanation(
+        tuple(named),
+        tuple(beside),
+        session,
+        candidate.meaning,
+        candidate.speaker,
+        candidate.reply,
+        candidate.importance,
+        candidate.dates,
+        candidate.cosine,
+        expansion=candidate.expansion,
+        confidence=parts_shown(parts),
+    )
+
+
+def _own_words(row: int, board: BoardRows, words: WordScores, query: str) -> list[Part]:
+    named = query_words(query)
+    parts: dict[str, float] = {}
+    for term in words.terms:
+        found, counts = board.found[term]
+        at = int(np.searchsorted(found, row))
+        if at < len(found) and found[at] == row:
+            part = words.saturated(board, counts[at : at + 1], found[at : at + 1])
+            name = named.get(term, term)
+            parts[name] = parts.get(name, 0.0) + words.idf[term] * float(part[0])
+    return list(parts.items())
+
+
+def _neighbour_parts(row: int, board: BoardRows, words: WordScores) -> list[Part]:
+    parts = []
+    opposite = {"following": "previous", "previous": "following"}
+    for (way, distance), share in words.steps():
+        giver = int(walk_threads(board, np.array([row]), (opposite[way], distance))[0])
+        if giver != NONE and board.seen.live[giver] and board.own[giver] > 0:
+            parts.append((f"t{int(board.column('number')[giver])}", share * float(board.own[giver])))
+    return parts
+
+
+def why_empty(
+    request: SearchRequest, words: WordScores | None, entries: int, boards: list[BoardRows], degraded: str
+) -> Sentence:
+    """Why nothing was found, in one sentence that mentions nothing the caller may not see."""
+    if not entries:
+        return REASONS.say("nothing_stored")
+    wanted = sum(int(np.count_nonzero(board.seen.wanted)) for board in boards)
+    if not wanted:
+        return REASONS.say("filtered", n=entries)
+    by_meaning = request.use_meaning and not degraded
+    if not words:
+        return REASONS.say("none_near" if by_meaning else "no_vectors")
+    return _why_no_word(request, words, "_nor_near" if by_meaning else "")
+
+
+def _why_no_word(request: SearchRequest, words: WordScores, more: str) -> Sentence:
+    """Why the words of a query find nothing; `more` is the end of the kind."""
+    if not words.terms:
+        return REASONS.say("only_common" + more)
+    named = query_words(request.query)
+    distinct = dict.fromkeys(named.get(term, term) for term in words.terms)
+    shown = ", ".join(list(distinct)[:_SHOWN_WORDS])
+    if not any(words.having[term] for term in words.terms):
+        return REASONS.say("no_word" + more, words=shown)
+    if words.top and request.min_words:
+        return REASONS.say("too_few" + more, words=shown)
+    return REASONS.say("words_filtered" + more, words=shown)

@@ -1,0 +1,223 @@
+"""Indexes of boards kept in files, so that a board's first search after a start opens one in place.
+
+A file is only a copy: what it has stands in the database, and a file that is doubted is removed and made again. It is doubted
+if it is damaged, cut, of another version of the program, of another epoch, time zone or generation of its board, or if the
+database does not know it: with each file a random number is written into the database, so that one which is newer than a
+database that was restored is never used. Lines that came since are added by version, as to an index in memory.
+
+A file has numbers of words, vectors and names, and nothing of a line that has left the database: it is written again, or
+removed, as soon as sweep() sees that lines have gone.
+"""
+
+import contextlib
+import logging
+import os
+import secrets
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import astuple
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from engram.store.types import EIGHTHS, HEAD, MOST_TERMS
+from engram_host import __version__
+from engram_host.companion.entries.embedding_text import KEY_VERSION
+from engram_host.companion.search.indexes.columns import NONE, RowPlan, compact_texts
+from engram_host.companion.search.indexes.image import BadImage, IndexImage, map_image, read_facts, write_image
+from engram_host.companion.search.indexes.index import DeviceIndex
+from engram_host.companion.search.tokenizer import Tokenizer
+from engram_host.companion.types import Device
+
+FOLDER = "indexes"
+"""In the companion's folder."""
+
+_SUFFIX = ".index"
+_ID = "id"
+_OLD_SECONDS = 600
+"""After which a file that was never finished is one of a process that has ended."""
+
+_SAMPLE = "On 7 May 2023 Ann's getUserName() said: 自行车 ran studies, E_CONN_42, Ünïted"
+_log = logging.getLogger("engram.searching")
+
+
+class KeptNotes(Protocol):
+    """Where the number of each file is written: in the database."""
+
+    def get(self, name: str) -> str:
+        """The value of a note, "" if there is none."""
+        ...
+
+    def put(self, name: str, value: str) -> None:
+        """Keep a note in the place of a former one."""
+        ...
+
+
+class KeptIndexes:
+    """The files in one folder, at most so many bytes. Calls may come from any thread; several processes may share it."""
+
+    def __init__(self, folder: Path, notes: KeptNotes, most_bytes: int):
+        self._folder = folder
+        self._notes = notes
+        self._most_bytes = most_bytes
+        self._lock = threading.Lock()
+
+    def open(self, device: Device, words: Tokenizer) -> DeviceIndex | None:
+        """The kept index of a board, mapped; None if there is none that can be trusted. StoreUnavailable."""
+        path = self._path(device.name)
+        try:
+            image = map_image(path)
+        except FileNotFoundError:
+            return None
+        except (BadImage, OSError, ValueError) as problem:
+            self._discard(device.name, f"the index kept of {device.name} is not used: {problem}.")
+            return None
+        if not self._fits(image.facts, device):
+            self.drop(device.name)
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(path)  # used last: others go before it
+        return DeviceIndex(device, words, image)
+
+    def save(self, device: Device, image: IndexImage) -> bool:
+        """Keep what make_image() gave in place of a former file; False if that is not possible, and then there is no file."""
+        token = secrets.token_hex(16)
+        path = self._path(device.name)
+        unfinished = path.with_suffix(f".{os.getpid()}-{token[:8]}.tmp")
+        facts = {**image.facts, **_facts_of(device), "token": token}
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                write_image(file, IndexImage(image.arrays, facts))
+            with self._lock:
+                self._notes.put(self._note(device.name), token)
+                unfinished.replace(path)
+        except OSError as problem:
+            self._discard(device.name, f"the index of {device.name} is not kept in a file: {problem}.")
+            return False
+        finally:
+            with contextlib.suppress(OSError):
+                unfinished.unlink(missing_ok=True)
+        self._remove_oldest(path)
+        return True
+
+    def drop(self, name: str) -> None:
+        """Remove the file of a board."""
+        with contextlib.suppress(OSError):
+            self._path(name).unlink(missing_ok=True)
+
+    def has(self, name: str) -> bool:
+        """Whether there is a file of a board."""
+        return self._path(name).exists()
+
+    def files(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The boards with a file that can be read, and its facts; others, and what was never finished, are removed."""
+        for path in [*self._paths("*.tmp"), *self._paths("*" + _SUFFIX)]:
+            try:
+                if path.suffix == _SUFFIX:
+                    facts = read_facts(path)
+                    yield facts["board"], facts
+                elif time.time() - path.stat().st_mtime > _OLD_SECONDS:
+                    path.unlink(missing_ok=True)
+            except FileNotFoundError:
+                continue
+            except (BadImage, OSError, ValueError):
+                with contextlib.suppress(OSError):
+                    path.unlink(missing_ok=True)
+
+    def is_current(self, facts: dict[str, Any], device: Device) -> bool:
+        """Whether a file with these facts is of a board as it is now, up to the lines that came since."""
+        return self._fits(facts, device)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all files."""
+        return sum(size for _, size, _ in self._sizes())
+
+    def _fits(self, facts: dict[str, Any], device: Device) -> bool:
+        same = all(facts.get(name) == value for name, value in _facts_of(device).items())
+        if not same or facts["version"] > device.version:
+            return False
+        return bool(facts["token"]) and self._notes.get(self._note(device.name)) == facts["token"]
+
+    def _path(self, name: str) -> Path:
+        # A name may have signs that no file's name has: notes and folders have indexes as boards do.
+        return self._folder / (blake2b(name.encode(), digest_size=16).hexdigest() + _SUFFIX)
+
+    def _note(self, name: str) -> str:
+        return f"index.{self._folder_id()}.{name}"
+
+    def _folder_id(self) -> str:
+        """The random number of the folder: companions on several machines share a database, and each has its files."""
+        path = self._folder / _ID
+        with contextlib.suppress(FileExistsError), path.open("x", encoding="ascii") as file:
+            file.write(secrets.token_hex(8))
+        return path.read_text(encoding="ascii")[:16]
+
+    def _discard(self, name: str, sentence: str) -> None:
+        _log.warning("%s", sentence)
+        self.drop(name)
+
+    def _paths(self, pattern: str) -> list[Path]:
+        return sorted(self._folder.glob(pattern))
+
+    def _sizes(self) -> list[tuple[float, int, Path]]:
+        found: list[tuple[float, int, Path]] = []
+        for path in self._paths("*" + _SUFFIX):
+            with contextlib.suppress(OSError):
+                status = path.stat()
+                found.append((status.st_mtime, status.st_size, path))
+        return found
+
+    def _remove_oldest(self, newest: Path) -> None:
+        """Remove the files used longest ago while all are too many bytes; the newest stays only if it has room by itself."""
+        sizes = sorted(self._sizes(), key=lambda one: (one[2] == newest, one[0]))
+        total = sum(size for _, size, _ in sizes)
+        for _, size, path in sizes:
+            if total <= self._most_bytes:
+                return
+            total -= size
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
+
+
+def make_image(index: DeviceIndex) -> IndexImage:
+    """All that a file keeps of an index: rows of lines that have gone, and the names that only they have, are left out."""
+    plan = RowPlan(index.rows.is_there)
+    rows = index.rows.to_arrays(plan)
+    texts = {}
+    for name, table in (("thread", index.threads), ("who", index.speakers), ("scope", index.scopes)):
+        texts[name], rows[name] = compact_texts(table.texts, rows[name])
+    last = (rows["following"] == NONE) & (rows["thread"] != NONE)
+    rows["last_of_thread"] = np.full(len(texts["thread"]), NONE, np.int32)
+    rows["last_of_thread"][rows["thread"][last]] = np.flatnonzero(last)
+    vectors = index.vectors.to_arrays(rows["slot"])
+    rows["slot"] = np.full(len(plan.rows), NONE, np.int32)
+    rows["slot"][vectors["rows"]] = np.arange(len(vectors["rows"]))
+    tables = {"rows": rows, "postings": index.postings.to_arrays(plan), "vectors": vectors}
+    tables["links"] = index.links.to_arrays(plan)
+    facts = {
+        "version": index.version,
+        "vector_version": index.vector_version,
+        "identity": astuple(index.identity) if index.identity else None,
+        "threads": texts["thread"],
+        "speakers": texts["who"],
+        "scopes": texts["scope"],
+        "states": index.states_kept(),
+    }
+    return IndexImage.from_tables(tables, facts)
+
+
+def _facts_of(device: Device) -> dict[str, Any]:
+    """What an index depends on beside the lines and vectors."""
+    return {
+        "board": device.name,
+        "generation": device.generation,
+        "zone": [device.zone.standard, device.zone.rule],
+        "epochs": {log: state.epoch for log, state in device.logs.items()},
+        "program": [__version__, KEY_VERSION, HEAD, EIGHTHS, MOST_TERMS, [*map(list, Tokenizer().term_ids(_SAMPLE))]],
+    }

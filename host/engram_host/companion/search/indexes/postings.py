@@ -1,0 +1,158 @@
+"""Postings of terms: in compressed sparse rows the terms in order, and for each the rows that have it.
+
+What came since is kept as it came, term by term, and a search goes through all of it; when there is too much of it, it is
+folded into the rest.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engram_host.companion.search.indexes.columns import Arrays, Column, RowPlan
+
+RowNumbers = NDArray[np.int32]
+Counts = NDArray[np.uint8]
+
+LEAST_TAIL = 16384
+"""Terms that may stand in the tail however small the rest is: going through these takes 20 microseconds."""
+
+_SHARE = 4  # the tail may have a fourth of what is folded
+_MOST_COUNT = 255
+
+
+class Postings:
+    """Of one index. Rows have rising numbers: a row's terms are added once, after those of all rows before it.
+
+    Counts are in eighths, as on the board: a word of a row's head counts as one, one behind it as an eighth.
+    """
+
+    def __init__(self, kept: Arrays | None = None) -> None:
+        """With the arrays that to_arrays() gave, or none yet."""
+        self._terms = kept["terms"] if kept else np.zeros(0, np.int64)
+        self._starts = kept["starts"] if kept else np.zeros(1, np.int64)
+        self._rows = kept["rows"] if kept else np.zeros(0, np.int32)
+        self._counts = kept["counts"] if kept else np.zeros(0, np.uint8)
+        self._is_mapped = kept is not None
+        self._tail_terms = Column(np.int64)
+        self._tail_rows = Column(np.int32)
+        self._tail_weights = Column(np.uint8)
+
+    def add(self, terms: list[int], weights: list[int], sizes: list[int], first: int) -> None:
+        """Add the terms of the rows from `first` on, with the eighths that each counts; sizes[i] are those of row first + i."""
+        self._tail_terms.extend(terms)
+        self._tail_weights.extend(weights)
+        self._tail_rows.extend(np.repeat(np.arange(first, first + len(sizes), dtype=np.int32), sizes))
+
+    def find(self, term: int) -> tuple[RowNumbers, Counts]:
+        """(the rows that have a term, in order, how often each has it, in eighths, at most 255)."""
+        at = int(np.searchsorted(self._terms, term))
+        if at < len(self._terms) and self._terms[at] == term:
+            span = slice(int(self._starts[at]), int(self._starts[at + 1]))
+            rows, counts = self._rows[span], self._counts[span]
+        else:
+            rows, counts = self._rows[:0], self._counts[:0]
+        later, later_counts = self._find_in_tail(term)
+        if len(later):
+            rows, counts = np.concatenate([rows, later]), np.concatenate([counts, later_counts])
+        return rows, counts
+
+    def find_all(self, terms: NDArray[np.int64]) -> tuple[NDArray[np.intp], RowNumbers, Counts]:
+        """What find() gives for each of some terms, one behind the other, with the place of its term for each row."""
+        at = np.minimum(np.searchsorted(self._terms, terms), max(0, len(self._terms) - 1))
+        is_here = self._terms[at] == terms if len(self._terms) else np.zeros(len(terms), np.bool_)
+        starts = self._starts[at[is_here]]
+        sizes = self._starts[at[is_here] + 1] - starts
+        places = np.repeat(starts - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+        which, rows, counts = [np.repeat(np.flatnonzero(is_here), sizes)], [self._rows[places]], [self._counts[places]]
+        for number, term in enumerate(terms.tolist() if len(self._tail_terms) else ()):
+            later, later_counts = self._find_in_tail(term)
+            which.append(np.full(len(later), number))
+            rows.append(later)
+            counts.append(later_counts)
+        return np.concatenate(which), np.concatenate(rows), np.concatenate(counts)
+
+    def _find_in_tail(self, term: int) -> tuple[RowNumbers, Counts]:
+        places = np.flatnonzero(self._tail_terms.view == term) if len(self._tail_terms) else ()
+        if not len(places):
+            return self._rows[:0], self._counts[:0]
+        return _counted(self._tail_rows.view[places], self._tail_weights.view[places])
+
+    def settle(self) -> None:
+        """Fold the tail into the rest if there is too much of it."""
+        if len(self._tail_terms) > max(LEAST_TAIL, len(self._rows) // _SHARE):
+            self.fold()
+
+    def fold(self) -> None:
+        """Fold the tail into the rest: about 0.15 microseconds for each posting."""
+        if not len(self._tail_terms):
+            return
+        terms, rows, counts = _grouped(self._tail_terms.view, self._tail_rows.view, self._tail_weights.view)
+        self._tail_terms.clear()
+        self._tail_rows.clear()
+        self._tail_weights.clear()
+        if len(self._rows):
+            terms = np.concatenate([np.repeat(self._terms, np.diff(self._starts)), terms])
+            order = np.argsort(terms, kind="stable")  # rows of the tail come behind all others of their term
+            terms = terms[order]
+            rows = np.concatenate([self._rows, rows])[order]
+            counts = np.concatenate([self._counts, counts])[order]
+        begins = np.flatnonzero(_changes(terms))
+        self._terms = terms[begins]
+        self._starts = np.append(begins, len(terms)).astype(np.int64)
+        self._rows, self._counts = rows, counts
+        self._is_mapped = False
+
+    def to_arrays(self, plan: RowPlan) -> Arrays:
+        """All postings of the rows that are kept, by the rows' new numbers."""
+        self.fold()
+        terms, starts, rows, counts = self._terms, self._starts, self._rows, self._counts
+        if not plan.keeps_all:
+            rows = plan.renumber(rows)
+            there = rows >= 0
+            of_each = (
+                np.add.reduceat(np.append(there, False), starts[:-1], dtype=np.int64) if len(terms) else starts[:0]
+            )
+            rows, counts = rows[there], counts[there]
+            terms, of_each = terms[of_each > 0], of_each[of_each > 0]
+            starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(of_each)])
+        return {"terms": terms, "starts": starts, "rows": rows, "counts": counts}
+
+    @property
+    def tail(self) -> int:
+        """Terms that are not folded yet."""
+        return len(self._tail_terms)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays in memory: those of a file that is mapped are not."""
+        arrays = () if self._is_mapped else (self._terms, self._starts, self._rows, self._counts)
+        tail = (self._tail_terms, self._tail_rows, self._tail_weights)
+        return sum(array.nbytes for array in arrays + tail)
+
+
+def _changes(values: NDArray[np.int64] | RowNumbers) -> NDArray[np.bool_]:
+    """Where a value differs from the one before it; the first one does."""
+    changes = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=changes[1:])
+    return changes
+
+
+def _counted(rows: RowNumbers, weights: Counts) -> tuple[RowNumbers, Counts]:
+    """The distinct rows of an array in which equal ones stand together, and the sum of each one's weights."""
+    begins = np.flatnonzero(_changes(rows))
+    return rows[begins], _sums(weights, begins)
+
+
+def _grouped(
+    terms: NDArray[np.int64], rows: RowNumbers, weights: Counts
+) -> tuple[NDArray[np.int64], RowNumbers, Counts]:
+    """Postings in the order of (term, row), weights of equal ones added; `rows` rises."""
+    order = np.argsort(terms, kind="stable")
+    terms, rows = terms[order], rows[order]
+    changes = _changes(terms)
+    changes[1:] |= rows[1:] != rows[:-1]
+    begins = np.flatnonzero(changes)
+    return terms[begins], rows[begins], _sums(weights[order], begins)
+
+
+def _sums(weights: Counts, begins: NDArray[np.intp]) -> Counts:
+    return np.minimum(np.add.reduceat(weights, begins, dtype=np.int64), _MOST_COUNT).astype(np.uint8)

@@ -1,0 +1,88 @@
+"""Which turns a record came from: a search finds a turn by the words of its records too."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engram.errors import ArgumentError
+from engram.memory import ids
+from engram_host.companion.search.indexes.columns import NONE, Arrays, Column, RowPlan
+
+MOST_TURNS = 16
+"""Turns of one record that get its words: bounds what one line can make an index hold."""
+
+_PLACE_BYTES = 150  # of a turn's list of places, measured
+
+
+class RecordTurns:
+    """Pairs of a record's row and a turn's row; either may be there before the other."""
+
+    def __init__(self, kept: Arrays | None = None) -> None:
+        """With the arrays that to_arrays() gave, or none yet."""
+        self._records = Column(np.int32, kept["records"] if kept else None)
+        self._turns = Column(np.int32, kept["turns"] if kept else None)
+        self._seqs = Column(np.int32, kept["seqs"] if kept else None)
+        self._placed: dict[int, list[int]] | None = None if kept else {}
+
+    @property
+    def _places(self) -> dict[int, list[int]]:
+        """Where the pairs of a turn stand, by its seq; of a kept index it is made when a line comes."""
+        if self._placed is None:
+            self._placed = {}
+            for place, seq in enumerate(self._seqs.view.tolist()):
+                self._placed.setdefault(seq, []).append(place)
+        return self._placed
+
+    def add_pair(self, record: int, seq: int, turn: int) -> None:
+        """The record in a row came from the turn with a seq, which is in row `turn`, NONE if it is not here yet."""
+        self._places.setdefault(seq, []).append(len(self._records))
+        self._records.extend([record])
+        self._turns.extend([turn])
+        self._seqs.extend([seq])
+
+    def set_turn(self, seq: int, row: int) -> None:
+        """The turn with a seq is in another row now, NONE if it has gone."""
+        for place in self._places.get(seq, ()):
+            self._turns.view[place] = row
+
+    def records_of(self, seq: int) -> list[int]:
+        """The rows of records that came from the turn with a seq."""
+        return [int(self._records.view[place]) for place in self._places.get(seq, ())]
+
+    def visible_pairs(self, seen: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """(rows of records, rows of turns) of the pairs with both rows seen."""
+        records, turns = self._records.view, self._turns.view
+        kept = (turns != NONE) & seen[records] & seen[turns]
+        return records[kept], turns[kept]
+
+    def to_arrays(self, plan: RowPlan) -> dict[str, NDArray[Any]]:
+        """The pairs of the records that are kept, by the rows' new numbers."""
+        records = plan.renumber(self._records.view)
+        kept = records != NONE
+        turns = plan.renumber(self._turns.view[kept])
+        return {"records": records[kept], "turns": turns, "seqs": self._seqs.view[kept]}
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    @property
+    def nbytes(self) -> int:
+        """About the bytes of all tables."""
+        columns = self._records.nbytes + self._turns.nbytes + self._seqs.nbytes
+        return columns + _PLACE_BYTES * len(self._placed or ())
+
+
+def turns_of(line: dict[str, object]) -> list[int]:
+    """The seqs of the turns that a record's line says it came from, at most MOST_TURNS, each once."""
+    named = line.get("turns")
+    if not isinstance(named, Sequence) or isinstance(named, str):
+        return []
+    found: dict[int, None] = {}
+    for name in named[:MOST_TURNS]:
+        try:
+            found[ids.number("turns", name, "t")] = None
+        except ArgumentError:
+            continue
+    return list(found)

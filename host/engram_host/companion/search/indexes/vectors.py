@@ -1,0 +1,183 @@
+"""The vectors of an index's rows in 8 bits, and about how near a query is to each.
+
+A vector is a row of whole numbers from -127 to 127 and one scale. A scan takes some hundred rows at a time, which fit a core's
+own cache as floats, and multiplies these: numpy has no fast product of whole numbers. The best of a scan are scored again
+with the vectors that the store keeps (vector_search.py), so the rounding here decides only who is among them.
+
+The rows stand in blocks, so that no growing ever holds all of them twice. A vector counts only while the digest of the text
+it was made of is that of its row: a line that was replaced is not found by what it said before.
+"""
+
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engram_host.companion.search.indexes.columns import Arrays, Column
+from engram_host.companion.types import LogName
+from engram_host.companion.vector_types import Vector
+
+BLOCK_ROWS = 4096
+"""Vectors of a block: 1.5 MB of 384 numbers."""
+
+MOST_EARLY = 256
+"""Vectors that are kept because they came before their line did: the store is read in two steps, and a board may send
+between them. Those beyond the bound come again when the index is rebuilt."""
+
+NO_SLOT = -1
+
+Codes = NDArray[np.int8]
+
+_LEVELS = 127
+_LEAST_SCALE = np.float32(1e-30)  # a vector of zeros is divided by it
+_SCAN_ROWS = 256
+"""Rows that are multiplied at a time: 400 KB of 384 floats. With 64 a scan takes a quarter longer, with 4,096 twice as long."""
+
+_FIRST_BLOCK_ROWS = 64  # a small board takes no more than it needs: blocks grow to their full size
+
+
+class Vectors:
+    """Of one index; `row of a slot` is NO_SLOT where a slot is free."""
+
+    def __init__(self, kept: Arrays | None = None) -> None:
+        """With the arrays that to_arrays() gave, or none yet."""
+        self._base: Codes = kept["codes"] if kept else np.zeros((0, 0), np.int8)
+        """Of a file that is mapped; slots behind it are in blocks."""
+        self._blocks: list[Codes] = []
+        self._rows = Column(np.int32, kept["rows"] if kept else None)
+        self._scales = Column(np.float32, kept["scales"] if kept else None)
+        self._free: list[int] = []
+        self._dimensions = self._base.shape[1] if len(self._base) else 0
+        self._early: OrderedDict[tuple[LogName, int], tuple[bytes, Codes, np.float32]] = OrderedDict()
+
+    def put(self, row: int, codes: Codes, scale: np.float32) -> int:
+        """Keep the vector of a row, as quantize() gives it; its slot."""
+        if self._free:
+            slot = self._free.pop()
+            self._rows.view[slot], self._scales.view[slot] = row, scale
+        else:
+            slot = len(self._rows)
+            self._rows.extend([row])
+            self._scales.extend([scale])
+            self._make_room(slot, len(codes))
+        block, at = self._place(slot)
+        block[at] = codes
+        return slot
+
+    def _place(self, slot: int) -> tuple[Codes, int]:
+        """The block that a slot is in, and where."""
+        beyond = slot - len(self._base)
+        return (self._base, slot) if beyond < 0 else (self._blocks[beyond // BLOCK_ROWS], beyond % BLOCK_ROWS)
+
+    def move(self, slot: int, row: int) -> None:
+        """A slot's vector is that of another row now."""
+        self._rows.view[slot] = row
+
+    def drop(self, slot: int) -> None:
+        """Remove a vector."""
+        self._rows.view[slot] = NO_SLOT
+        block, at = self._place(slot)
+        block[at] = 0
+        self._free.append(slot)
+
+    def keep_early(self, log: LogName, seq: int, digest: bytes, codes: Codes, scale: np.float32) -> None:
+        """Keep a vector whose line is not here yet, or is here with another text."""
+        self._early[log, seq] = (digest, codes, scale)
+        while len(self._early) > MOST_EARLY:
+            self._early.popitem(last=False)
+
+    def drop_early(self, slot: int, log: LogName, seq: int, digest: bytes) -> None:
+        """Remove a vector, but keep it for its line, which may say the same again."""
+        block, at = self._place(slot)
+        codes, scale = block[at].copy(), self._scales.view[slot]
+        self.drop(slot)
+        self.keep_early(log, seq, digest, codes, scale)
+
+    def early_digest(self, log: LogName, seq: int) -> bytes:
+        """The digest of the vector that came before its line, b"" if none did."""
+        return self._early.get((log, seq), (b"",))[0] if self._early else b""
+
+    def put_early(self, log: LogName, seq: int, row: int) -> int:
+        """Let the vector that came before its line be that of the line's row; its slot."""
+        _, codes, scale = self._early.pop((log, seq))
+        return self.put(row, codes, scale)
+
+    def forget_early(self, log: LogName, seq: int) -> None:
+        """Drop what came before its line, since a vector that fits has come."""
+        if self._early:
+            self._early.pop((log, seq), None)
+
+    @property
+    def has_early(self) -> bool:
+        """Whether a vector waits for its line."""
+        return bool(self._early)
+
+    def nearness(self, query: Vector, rows: int) -> NDArray[np.float32]:
+        """About the cosine of a query of length 1 with each of some rows; -2 where there is no vector."""
+        found = np.full(rows, -2, np.float32)
+        if not self._dimensions:
+            return found
+        floats = np.empty((min(_SCAN_ROWS, len(self._rows)), self._dimensions), np.float32)
+        cosines = np.empty(len(self._rows), np.float32)
+        first = 0
+        for block in (self._base, *self._blocks):
+            for start in range(first, min(first + len(block), len(cosines)), _SCAN_ROWS):
+                part = cosines[start : min(start + _SCAN_ROWS, first + len(block))]
+                of_part = floats[: len(part)]
+                np.copyto(of_part, block[start - first : start - first + len(part)])
+                np.dot(of_part, query, out=part)
+            first += len(block)
+        cosines *= self._scales.view
+        used = self._rows.view >= 0
+        found[self._rows.view[used]] = cosines[used]
+        return found
+
+    def nearness_at(self, query: Vector, slots: NDArray[np.int32]) -> NDArray[np.float64]:
+        """About the cosine of a query with the vector of each of some slots, whose last bits depend on no other slot."""
+        # Not a matrix product: that may group a row's sum by how many rows there are.
+        return (self._codes_at(slots) * query.astype(np.float64)).sum(axis=1) * self._scales.view[slots]
+
+    def _codes_at(self, slots: NDArray[np.int32]) -> Codes:
+        found = np.empty((len(slots), self._dimensions), np.int8)
+        in_base = slots < len(self._base)
+        found[in_base] = self._base[slots[in_base]] if len(self._base) else 0
+        numbers = (slots - len(self._base)) // BLOCK_ROWS
+        for number in np.unique(numbers[~in_base]).tolist():
+            of_block = ~in_base & (numbers == number)
+            found[of_block] = self._blocks[number][(slots[of_block] - len(self._base)) % BLOCK_ROWS]
+        return found
+
+    def to_arrays(self, slots: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
+        """The vectors of some slots, in this order; `slots` are those of the rows of an index, NONE where a row has none."""
+        rows = np.flatnonzero(slots >= 0).astype(np.int32)
+        return {"codes": self._codes_at(slots[rows]), "scales": self._scales.view[slots[rows]], "rows": rows}
+
+    @property
+    def dimensions(self) -> int:
+        """Numbers of each vector; 0 while there is none."""
+        return self._dimensions
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all blocks and tables in memory."""
+        early = sum(codes.nbytes + 200 for _, codes, _ in self._early.values())
+        tables = self._rows.nbytes + self._scales.nbytes + 32 * len(self._free)
+        return sum(block.nbytes for block in self._blocks) + tables + early
+
+    def _make_room(self, slot: int, dimensions: int) -> None:
+        number, at = divmod(slot - len(self._base), BLOCK_ROWS)
+        self._dimensions = dimensions
+        if number == len(self._blocks):
+            rows = BLOCK_ROWS if number else _FIRST_BLOCK_ROWS
+            self._blocks.append(np.zeros((rows, dimensions), np.int8))
+        elif at == len(self._blocks[number]):
+            grown = np.zeros((min(BLOCK_ROWS, 2 * at), dimensions), np.int8)
+            grown[:at] = self._blocks[number]
+            self._blocks[number] = grown
+
+
+def quantize(vectors: Vector) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Vectors, a row each, as whole numbers of 8 bits, and the scale that each row is multiplied with."""
+    scales = (np.abs(vectors).max(axis=1, initial=0) / _LEVELS).astype(np.float32)
+    return np.rint(vectors / np.maximum(scales, _LEAST_SCALE)[:, None]).astype(np.int8), scales

@@ -1,0 +1,1 @@
+"""A companion that serves: how it starts, and where it is."""

@@ -1,0 +1,161 @@
+"""Starts a companion, and says where it is while it runs."""
+
+import asyncio
+import contextlib
+import functools
+import os
+import resource
+import socket
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+
+from engram_host import __version__
+from engram_host.companion.api.app import make_app
+from engram_host.companion.api.server import CannotListen, WebServer
+from engram_host.companion.app import CompanionApp
+from engram_host.companion.auth.connections import admitted_connections, bind_socket
+from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners
+from engram_host.companion.auth.rate_limit import Buckets, OwnBuckets
+from engram_host.companion.auth.sessions import make_sign_in_path
+from engram_host.companion.auth.tokens import operator_token
+from engram_host.companion.embedding.embedding_service import GRAPHS, EmbeddingService
+from engram_host.companion.gateway.api_key import ApiKey, find_api_key
+from engram_host.companion.lockfile import in_url, reachable_host
+from engram_host.companion.metrics import Metrics
+from engram_host.companion.page.page import Page
+from engram_host.companion.page.routes import make_page_routers, make_refusal
+from engram_host.companion.settings import HttpSettings, make_folder, read_settings, store_url
+from engram_host.companion.settings_reader import without_login
+from engram_host.companion.store import open_store
+from engram_host.companion.supervisor import Supervisor
+from engram_host.companion.workers.identity import WorkerIdentity
+from engram_host.companion.workers.leases import LeaseKeeper
+from engram_host.companion.workers.peers import Peers
+from engram_host.companion.workers.place import WorkerPlace
+from engram_host.companion.workers.pool import adopt_socket
+from engram_host.companion.workers.shared_buckets import SharedBuckets
+
+
+class RunningCompanion:
+    """A companion that serves."""
+
+    def __init__(self, app: CompanionApp, web: WebServer):
+        self.app = app
+        self.web = web
+
+    async def serve(self, stop: asyncio.Event) -> None:
+        """Serve until `stop` is set; HttpLost."""
+        ends = [asyncio.ensure_future(end) for end in (stop.wait(), self.web.until_lost())]
+        try:
+            done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            for end in done:
+                end.result()
+        finally:
+            for end in ends:
+                end.cancel()
+            await asyncio.gather(*ends, return_exceptions=True)
+
+    def addresses(self) -> dict[str, str]:
+        """Where it listens: `http`, and `mqtt` if it has a broker inside."""
+        broker = self.app.broker
+        return {"http": self.web.url, "mqtt": broker.url if broker else without_login(self.app.settings.mqtt.url)}
+
+    def page_address(self) -> str:
+        """The address of the page; where tokens are asked for with a link's code, good once on this computer. Blocks some ms.
+
+        StoreUnavailable.
+        """
+        access = self.app.access
+        url = f"{self.web.scheme}://{in_url(reachable_host(self.web.host))}:{self.web.port}"
+        if not access.requires_tokens:
+            return f"{url}/"
+        return url + make_sign_in_path(self.app.store, access.callers.operator, is_local=True)
+
+    def _limits(self) -> str:
+        connections = self.app.connections
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        return f"{connections.most} connections, {connections.most_an_address} from one address; {files} open files"
+
+    def banner(self, seconds: float, page: str) -> list[str]:
+        """What a person is shown after a start that took some seconds; `page` is how the page is opened."""
+        app = self.app
+        return [
+            f"Engram companion {__version__}, ready in {seconds:.1f} s. Ctrl-C ends it.",
+            f"  page      {page}",
+            f"  HTTP      {self.web.url}  ({self.web.url}/docs)",
+            f"  MQTT      {app.mqtt_name}",
+            f"  limits    {self._limits()}",
+            f"  store     {app.store_name}",
+            f"  meaning   {app.embedding.status_line()}",
+            f"  tokens    {'required' if app.access.requires_tokens else 'not required: only this computer reaches it'}",
+        ]
+
+
+def _web_app(app: CompanionApp) -> FastAPI:
+    """The API and the page of a companion."""
+    page = Page(app.access)
+    return make_app(app, make_page_routers(page, app), functools.partial(make_refusal, page))
+
+
+def _buckets(place: WorkerPlace | None, what: str) -> Buckets:
+    """The buckets of a rate limit, which the workers of a machine share."""
+    return SharedBuckets(Path(place.folder) / f"{what}.buckets") if place else OwnBuckets()
+
+
+def listen(http: HttpSettings) -> socket.socket:
+    """The socket of the HTTP API, at a free port if the settings say 0. CannotListen."""
+    try:
+        return bind_socket(http.host, http.port)
+    except OSError as error:
+        where = f"{http.host}:{http.port}"
+        problem = f"the HTTP API cannot listen at {where}: {error.strerror}; set http.port to another one."
+        raise CannotListen(problem) from None
+
+
+@contextlib.asynccontextmanager
+async def start(
+    home: Path, flags: Mapping[tuple[str, str], Any], place: WorkerPlace | None = None
+) -> AsyncIterator[RunningCompanion]:
+    """A companion that serves as long as the block runs, as one of several workers if it has a `place` among them.
+    SettingError, StoreUnavailable, and whatever cannot listen.
+    """
+    settings = read_settings(home, flags)
+    make_folder(home)
+    http = settings.http
+    operator = operator_token(home)
+    key = await asyncio.to_thread(find_api_key, home, os.environ) if settings.gateway.url else ApiKey()
+    tls = listener_tls("http", http.certificate, http.key, home)
+    identity = WorkerIdentity(home)
+    try:
+        store = await asyncio.to_thread(open_store, store_url(settings.store, settings.home))
+    except BaseException:
+        identity.release()
+        raise
+    try:
+        places = listeners(http, settings.mqtt)
+        has_devices = bool(await asyncio.to_thread(store.tokens))
+        check_exposure(settings.security, places, has_devices=has_devices)
+        metrics = Metrics()
+        supervisor = Supervisor(metrics.task_failed)
+        graphs = settings.home / GRAPHS
+        embedding = EmbeddingService(store, settings.embedding, supervisor, metrics.embedder_failed, graphs)
+        connections = admitted_connections(settings.security)
+        leases = LeaseKeeper(store, identity, supervisor)
+        peers = Peers(place) if place else None
+        parts = metrics, supervisor, connections, leases, functools.partial(_buckets, place), peers
+        app = CompanionApp(settings, store, embedding, operator, key, *parts)
+        async with app.running():
+            listener = adopt_socket(place) if place else listen(http)
+            web = WebServer(_web_app(app), listener, http.host, supervisor, connections, tls)
+            await web.start()
+            try:
+                yield RunningCompanion(app, web)
+            finally:
+                app.conversations.release()  # requests that wait for something end now
+                await web.stop()
+    finally:
+        await asyncio.to_thread(store.close)
+        identity.release()

@@ -1,0 +1,1 @@
+"""Statements, and what a server says of itself."""

@@ -1,0 +1,1 @@
+"""What several workers on one database agree on by it."""

@@ -1,0 +1,1 @@
+"""Workers: several processes of one companion, what only one of them does, and what they know of each other."""

@@ -1,0 +1,53 @@
+"""Who a worker is: an id, and a locked file in the companion's folder that tells others on it whether the worker still runs."""
+
+import fcntl
+import uuid
+from pathlib import Path
+from typing import IO
+
+from engram_host.companion.errors import SettingError
+
+FOLDER = "workers"
+"""In the companion's folder: a file for each worker, which it keeps locked. The system unlocks it when the worker has ended."""
+
+
+class WorkerIdentity:
+    """The id of a worker, which nobody else has ever had."""
+
+    def __init__(self, home: Path):
+        """Lock a file in a companion's folder. SettingError if that cannot be written to."""
+        self.id = uuid.uuid4().hex
+        self._folder = home / FOLDER
+        self._file = _lock_new(self._folder, self.id)
+
+    def release(self) -> None:
+        """Let others know that this worker has ended."""
+        (self._folder / self.id).unlink(missing_ok=True)
+        self._file.close()
+
+    def has_ended(self, holder: str) -> bool:
+        """Whether a worker on this folder has certainly ended; False for one on another folder, of which nothing is known."""
+        if holder == self.id or not holder.isalnum():
+            return False
+        try:
+            with (self._folder / holder).open("r+") as file:
+                fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False  # it runs, or it is not one of this folder
+        return True
+
+    def remove_ended(self) -> None:
+        """Remove the files of workers of this folder that were killed: their leases have to be others' by now."""
+        for path in self._folder.iterdir():
+            if self.has_ended(path.name):
+                path.unlink(missing_ok=True)
+
+
+def _lock_new(folder: Path, name: str) -> IO[str]:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = (folder / name).open("w")
+    except OSError as error:
+        raise SettingError(str(folder), f"cannot be written to: {error.strerror}.") from None
+    fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return file

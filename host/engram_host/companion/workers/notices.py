@@ -1,0 +1,52 @@
+"""Hears what other workers do, and tells the parts of this one that wait for it."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Sequence
+
+from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.store.database import Database
+from engram_host.companion.store.workers.notices import Notice, parse_notice
+from engram_host.companion.supervisor import BackgroundTask, Supervisor
+
+_log = logging.getLogger("engram.workers")
+
+TASK = "conversations notices"
+
+RETRY_SECONDS = 1.0
+"""Between two attempts to hear notices. Whoever waits looks for changes from time to time as well."""
+
+OnNotice = Callable[[Notice], None]
+
+
+class NoticeListener:
+    """Passes the notices of a database on; of one that has none it does nothing."""
+
+    def __init__(self, database: Database, supervisor: Supervisor, listeners: Sequence[OnNotice]):
+        self._database = database
+        self._supervisor = supervisor
+        self._listeners = listeners
+        self._task: BackgroundTask | None = None
+
+    def start(self) -> None:
+        """Begin to hear."""
+        if self._database.has_notices:
+            self._task = self._supervisor.start(TASK, self._run)
+
+    async def stop(self) -> None:
+        """Hear nothing more."""
+        if self._task:
+            await self._task.stop()
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                async with contextlib.aclosing(self._database.notices()) as notices:
+                    async for payload in notices:
+                        notice = parse_notice(payload)
+                        for tell in self._listeners:
+                            tell(notice)
+            except StoreUnavailable as problem:
+                _log.warning("changes of other workers are seen later: %s", problem, extra={"repeat": "notices"})
+            await asyncio.sleep(RETRY_SECONDS)

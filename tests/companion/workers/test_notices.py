@@ -1,0 +1,198 @@
+"""What one worker changes, another one knows of at once: notices of PostgreSQL, while nobody looks by himself."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any
+
+import psycopg
+import pytest
+
+from engram_host.companion.conversations import service as conversations
+from engram_host.companion.conversations.service import ConversationService, Progress
+from engram_host.companion.settings import ChatSettings
+from engram_host.companion.store import CompanionStore, choose_store
+from engram_host.companion.store.workers.notices import MOST_BYTES, Notice, NoticeKind, parse_notice
+from engram_host.companion.supervisor import Supervisor
+from engram_host.companion.types import LOGS, Hello, LogState, Piece, Said, Sender
+from engram_host.companion.workers import notices
+from engram_host.companion.workers.notices import NoticeListener
+from postgres_server import PostgresServer
+from waiting import wait_until_async
+
+BOARD = Sender("b1", 3, 1)
+SAID = Said("m1", "ann", "hi", "phone")
+
+
+class Worker:
+    """The conversations of one worker."""
+
+    def __init__(self, url: str):
+        self.store = choose_store(url)
+        self.store.open()
+        self.heard: list[Notice] = []
+        supervisor = Supervisor()
+        self.conversations = ConversationService(self.store, ChatSettings(), supervisor)
+        listeners = self.conversations.take_notice, self.heard.append
+        self.listener = NoticeListener(self.store.database, supervisor, listeners)
+
+    async def board(self, op: str, n: int, **fields: Any) -> list[bytes]:
+        """What the board is answered here."""
+        head = {"op": op, "board": BOARD.board, "link": BOARD.link, "n": n, "mid": "", **fields}
+        return await self.conversations.answer_board("kitchen", head)  # pyright: ignore[reportArgumentType]
+
+
+@contextlib.asynccontextmanager
+async def workers(url: str, count: int) -> AsyncIterator[list[Worker]]:
+    """Workers that hear each other."""
+    async with contextlib.AsyncExitStack() as stack:
+        found = []
+        for _ in range(count):
+            worker = Worker(url)
+            stack.callback(worker.store.close)
+            worker.listener.start()
+            stack.push_async_callback(worker.listener.stop)
+            stack.push_async_callback(worker.conversations.stop)
+            found.append(worker)
+        for worker in found:
+            await wait_until_async("it hears", lambda worker=worker: worker.heard)
+        yield found
+
+
+@pytest.fixture
+def url(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A database that knows the board, and workers that do not look for changes by themselves."""
+    monkeypatch.setattr(conversations, "LOOK_SECONDS", 1000.0)
+    monkeypatch.setattr(notices, "RETRY_SECONDS", 0.05)
+    postgres.clear()
+    store = choose_store(postgres.url)
+    store.open()
+    store.greet(Hello("kitchen", BOARD, 0, {name: LogState(7, 1, 1, 0) for name in LOGS}), int(time.time()))
+    store.close()
+    return postgres.url
+
+
+def play(url: str, script: Callable[[Worker, Worker], Coroutine[Any, Any, None]]) -> None:
+    async def in_time() -> None:
+        async with asyncio.timeout(50), workers(url, 2) as found:
+            await script(*found)
+
+    asyncio.run(in_time())
+
+
+async def listening(worker: Worker, n: int) -> "asyncio.Task[list[bytes]]":
+    """A question of the board for messages, which this worker holds."""
+    task = asyncio.create_task(worker.board("listen", n, wait=40, turn=""))
+    await wait_until_async("the board listens", lambda: worker.conversations._boards.listening)
+    return task
+
+
+def test_a_message_said_at_one_worker_wakes_a_board_that_listens_at_another(url: str):
+    async def script(first: Worker, second: Worker) -> None:
+        task = await listening(second, 2)
+        await first.conversations.say("kitchen", SAID)
+        assert b'"say"' in (await task)[0]
+
+    play(url, script)
+
+
+def test_an_answer_that_one_worker_takes_reaches_who_follows_it_at_another(url: str):
+    async def script(first: Worker, second: Worker) -> None:
+        events: list[Any] = []
+
+        async def follow() -> None:
+            async for event in first.conversations.follow("kitchen", "m1"):
+                events.append(event)
+
+        await first.conversations.say("kitchen", SAID)
+        following = asyncio.create_task(follow())
+        await wait_until_async("it is followed", lambda: events)
+        await second.board("listen", 2, wait=0, turn="")
+        await second.board("reply", 3, mid="m1", offer=1, k=1, items=[["text", "yes"], ["end", "t1"]])
+        await following
+        assert [event.text for event in events if isinstance(event, Piece)] == ["yes"]
+        assert isinstance(events[-1], Progress) and events[-1].conversation.state == "done"
+
+    play(url, script)
+
+
+def test_a_cancellation_at_one_worker_reaches_a_board_that_listens_at_another(url: str):
+    async def script(first: Worker, second: Worker) -> None:
+        await first.conversations.say("kitchen", SAID)
+        await second.board("listen", 2, wait=0, turn="")
+        task = asyncio.create_task(second.board("listen", 3, wait=40, mid="m1", turn="t1"))
+        await wait_until_async("the board listens", lambda: second.conversations._boards.listening)
+        await first.conversations.cancel("kitchen", "m1")
+        assert b'"cancel"' in (await task)[0]
+
+    play(url, script)
+
+
+def test_what_a_board_begins_to_say_wakes_who_waits_at_another_worker(url: str):
+    async def script(first: Worker, second: Worker) -> None:
+        with first.conversations.waiting_for_pushes() as pushed:
+            await second.board("push", 2, mid="push:1:t1", room="phone", text="wake up")
+            await pushed.wait()
+
+    play(url, script)
+
+
+def test_after_the_connection_of_notices_was_lost_everybody_looks_again(url: str):
+    async def script(first: Worker, second: Worker) -> None:
+        task = await listening(second, 2)
+        with psycopg.connect(url, autocommit=True) as connection:
+            sql = b"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
+            assert connection.execute(sql).fetchall() == [(True,), (True,)]
+        first.store.add_conversation(
+            "kitchen", SAID, first.conversations._limits, int(time.time())
+        )  # perhaps while nobody hears
+        assert b'"say"' in (await task)[0]
+        assert [notice for notice in second.heard if notice.kind == ""] == [Notice("")] * 2
+
+    play(url, script)
+
+
+def test_a_transaction_that_fails_sends_no_notice(url: str):
+    async def script(first: Worker, second: Worker) -> None:
+        def fail(rows: Any) -> None:
+            rows.notify(Notice("board", "kitchen").encode())
+            raise ValueError("no")
+
+        with pytest.raises(ValueError, match="no"):
+            first.store.database.write(fail)
+        first.store.notify_settings("w1")
+        await wait_until_async("the next notice", lambda: len(second.heard) > 1)
+        assert second.heard[1] == Notice("settings", "w1")
+
+    play(url, script)
+
+
+def test_nothing_is_heard_where_the_database_sends_no_notices(tmp_path: Any):
+    async def script() -> None:
+        store, supervisor = choose_store(f"sqlite:///{tmp_path / 'c.db'}"), Supervisor()
+        store.open()
+        listener = NoticeListener(store.database, supervisor, ())
+        listener.start()
+        assert supervisor.statuses() == []
+        store.notify_settings("w1")
+        await listener.stop()
+        store.close()
+
+    asyncio.run(script())
+
+
+KINDS: tuple[NoticeKind, ...] = ("board", "message", "pushed", "settings")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_notice_comes_as_it_went(kind: NoticeKind):
+    for notice in (Notice(kind, "kitchen", "id with spaces"), Notice(kind, "kitchen"), Notice(kind)):
+        assert parse_notice(notice.encode()) == notice
+
+
+def test_what_is_unknown_or_too_long_may_be_anything(store: CompanionStore):
+    assert parse_notice("later kitchen") == parse_notice("") == Notice("")
+    long = Notice("message", "kitchen", "x" * MOST_BYTES)
+    assert long.encode() == ""
+    store.database.write(lambda rows: rows.notify(long.encode()))

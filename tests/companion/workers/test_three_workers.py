@@ -1,0 +1,202 @@
+"""Three workers, as on three machines, on one PostgreSQL and one mosquitto, while workers, broker and database are killed.
+
+Nothing that was acknowledged is lost, nothing is there twice, and nobody who searches finds what was forgotten.
+"""
+
+import asyncio
+import itertools
+import random
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+import get_mosquitto
+from extent import extent
+from fleet_boards import FleetBoard, Hub
+from peers import Broker, Companion
+from postgres_process import binaries
+from postgres_server import PostgresServer
+from waiting import wait_until, wait_until_async
+
+WORKERS = 3
+BOARDS = extent(2000, 30)
+ROUNDS = 2
+"""Of what each board says and copies at least; it goes on until the last kill is over."""
+
+KILLS = extent(12, 3)
+"""Of a worker; after each third one the broker and the database are killed as well."""
+
+PROGRESS = extent(500, 40)
+"""Lines that have to be acknowledged between two kills."""
+
+SEARCHERS = 4
+WITHIN = extent(600.0, 300.0)
+
+
+class Talking(FleetBoard):
+    """A board that keeps memories and forgets some of them; `forgotten` has words that no search may find any more."""
+
+    def __init__(self, hub: Hub, device: str):
+        super().__init__(hub, device)
+        self.kept: list[str] = []
+        self.forgotten: list[str] = []
+        self._numbers = itertools.count()
+
+    def word(self) -> str:
+        return f"{self.device}word{next(self._numbers)}"
+
+    async def play_round(self) -> None:
+        """Say something, keep two memories, forget one of them, and copy all that, at last without the forgotten one."""
+        self.say(f"turn {self.word()}", scope="all")
+        lasting, passing = self.word(), self.word()
+        seq = self.keep(f"the {passing} is blue", scope="all")
+        self.keep(f"the {lasting} is green", scope="all")
+        await self.copy()
+        self.kept.append(lasting)
+        tombstone = self.write("records", op="forget", id=f"m{seq}", at=1795247300, was=seq)
+        await self.copy()
+        self.forgotten.append(passing)
+        self.keep(f"the {self.word()} is red", scope="all")
+        self.compact({seq, tombstone})
+        await self.copy()
+
+
+class Searches:
+    """Searches at any worker for what was forgotten, and for what was kept."""
+
+    def __init__(self, boards: list[Talking], urls: list[str]):
+        self._boards = boards
+        self._urls = urls
+        self.found_forgotten: list[str] = []
+        self.missed: list[str] = []
+        self.asked = 0
+
+    async def run(self, is_over: Callable[[], bool]) -> None:
+        async with httpx.AsyncClient(timeout=20) as client:
+            while not is_over():
+                await self._ask(client, random.choice(self._boards), random.choice(self._urls))
+                await asyncio.sleep(0.01)
+
+    async def _ask(self, client: httpx.AsyncClient, board: Talking, url: str) -> None:
+        if not board.forgotten:
+            return
+        passing, lasting = random.choice(board.forgotten), random.choice(board.kept)
+        try:
+            hits = [await self._hits(client, url, board.device, word) for word in (passing, lasting)]
+        except httpx.TransportError:
+            return  # that worker is down
+        if None in hits:
+            return  # the database is down
+        self.asked += 1
+        if any(passing in text for text in hits[0] or ()):
+            self.found_forgotten.append(passing)
+        if not any(lasting in text for text in hits[1] or ()):
+            self.missed.append(lasting)
+
+    async def _hits(self, client: httpx.AsyncClient, url: str, device: str, word: str) -> list[str] | None:
+        answer = await client.post(f"{url}/v1/search", json={"query": word, "devices": [device], "meaning": False})
+        return [hit["text"] for hit in answer.json()["hits"]] if answer.status_code == 200 else None
+
+
+class Kills:
+    """Kills servers, and starts them again once the boards have got on without them, or with them."""
+
+    def __init__(self, boards: list[Talking], workers: list[Companion], broker: Broker, postgres: PostgresServer):
+        self._boards = boards
+        self._workers = workers
+        self._broker = broker
+        self._postgres = postgres
+        self.is_over = False
+
+    async def run(self) -> None:
+        for number in range(KILLS):
+            worker = self._workers[number % WORKERS]
+            await self._progress()
+            await asyncio.to_thread(worker.kill)
+            await self._progress()  # the others go on
+            await asyncio.to_thread(worker.start)
+            if number % WORKERS == WORKERS - 1:
+                await asyncio.to_thread(self._broker.kill)
+                await asyncio.to_thread(self._broker.start)
+                await self._progress()
+                await asyncio.to_thread(self._postgres.stop, signal.SIGQUIT)
+                await asyncio.to_thread(self._postgres.start)
+                await self._progress()
+        self.is_over = True
+
+    async def _progress(self) -> None:
+        """Wait until boards have been told of more lines that they are on disk."""
+        before = self._acknowledged
+        await wait_until_async("boards get on", lambda: self._acknowledged >= before + PROGRESS, within=WITHIN)
+
+    @property
+    def _acknowledged(self) -> int:
+        return sum(board.acknowledged for board in self._boards)
+
+
+def _stored(url: str) -> tuple[dict[tuple[str, str], list[tuple[int, bytes]]], list[tuple[Any, ...]]]:
+    """The lines of each copy, and what was set aside of them, and why."""
+    found: dict[tuple[str, str], list[tuple[int, bytes]]] = {}
+    with psycopg.connect(url) as connection:
+        sql = b"SELECT device, log, seq, line FROM lines WHERE line IS NOT NULL ORDER BY device, log, seq"
+        for device, log, seq, line in connection.execute(sql):
+            found.setdefault((device, log), []).append((seq, bytes(line)))
+        aside = connection.execute(b"SELECT device, log, epoch, seq, at, why, line FROM aside").fetchall()
+    return found, aside
+
+
+@pytest.fixture
+def servers(tmp_path: Path) -> Iterator[tuple[list[Companion], Broker, PostgresServer]]:
+    """The workers, with folders of their own as on machines of their own, and what they share."""
+    if not (get_mosquitto.usable() and binaries()):
+        pytest.skip("there is no mosquitto or PostgreSQL for this machine")
+    with ExitStack() as stack:
+        postgres = stack.enter_context(PostgresServer({"fsync": "off"}))
+        broker = stack.enter_context(Broker())
+        homes = [tmp_path / f"machine{number}" for number in range(WORKERS)]
+        workers = [Companion(home, mqtt_url=broker.url, ENGRAM_STORE_URL=postgres.url) for home in homes]
+        for worker in workers:
+            worker.begin()  # all at once: one of them makes the tables
+            stack.callback(worker.__exit__)
+        for worker in workers:
+            wait_until("the worker is ready", worker.is_ready)
+        yield workers, broker, postgres
+
+
+@pytest.mark.shortened
+def test_nothing_is_lost_or_doubled_or_found_again_while_workers_broker_and_database_are_killed(
+    servers: tuple[list[Companion], Broker, PostgresServer],
+):
+    workers, broker, postgres = servers
+
+    async def play() -> tuple[list[Talking], Searches]:
+        async with Hub(broker.url) as hub:
+            boards = [Talking(hub, f"b{number}") for number in range(BOARDS)]
+            kills = Kills(boards, workers, broker, postgres)
+            searches = Searches(boards, [worker.url for worker in workers])
+
+            async def talk(board: Talking) -> None:
+                for number in itertools.count():
+                    if number >= ROUNDS and kills.is_over:
+                        return
+                    await board.play_round()
+
+            async with asyncio.TaskGroup() as group:
+                group.create_task(kills.run())
+                talks = [group.create_task(talk(board)) for board in boards]
+                for _ in range(SEARCHERS):
+                    group.create_task(searches.run(lambda: all(task.done() for task in talks)))
+            return boards, searches
+
+    boards, searches = asyncio.run(play())
+    stored, aside = _stored(postgres.url)
+    wanted = {(board.device, log): board.lines[log] for board in boards for log in ("records", "journal")}
+    assert stored == wanted
+    assert (searches.found_forgotten, searches.missed, aside) == ([], [], [])
+    assert searches.asked > SEARCHERS

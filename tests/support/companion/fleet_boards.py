@@ -1,0 +1,144 @@
+"""Many boards over one connection to a broker, which send again what was not answered, as boards do.
+
+async with Hub(url) as hub:
+    kitchen = FleetBoard(hub, "kitchen")
+    kitchen.say("hello")
+    await kitchen.copy()          # until all is acknowledged
+"""
+
+import asyncio
+import contextlib
+import random
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import aiomqtt
+
+from engram import log_line
+from sending import Sent
+
+ANSWER_SECONDS, LONGEST_SECONDS = 1.5, 48.0
+"""How long a board waits for an answer before it sends again; twice as long after each message that got none."""
+
+IN_MESSAGE = 40
+"""Lines of a message."""
+
+_Address = tuple[str, int, int]
+
+
+class Hub:
+    """A connection to a broker, which comes back when that does."""
+
+    def __init__(self, url: str):
+        self._where = urlsplit(url)
+        self._client: aiomqtt.Client | None = None
+        self._connected = asyncio.Event()
+        self._asked: dict[_Address, asyncio.Future[dict[str, Any]]] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self._run())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._task
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    async def ask(self, device: str, link: int, n: int, message: bytes, seconds: float) -> dict[str, Any]:
+        """The head of the first answer to a message, {} if none comes in time."""
+        address = device, link, n
+        answer = self._asked[address] = asyncio.get_running_loop().create_future()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._connected.wait()
+                assert self._client
+                await self._client.publish(f"engram/v1/{device}/up", message, qos=1)
+                return await answer
+        except (TimeoutError, aiomqtt.MqttError):
+            return {}
+        finally:
+            del self._asked[address]
+
+    async def _run(self) -> None:
+        while True:
+            with contextlib.suppress(aiomqtt.MqttError):
+                host, port = self._where.hostname or "", self._where.port or 0
+                async with aiomqtt.Client(host, port, max_concurrent_outgoing_calls=1000) as client:
+                    await client.subscribe("engram/v1/+/down", qos=1)
+                    self._client = client
+                    self._connected.set()
+                    async for message in client.messages:
+                        self._take(message)
+            self._connected.clear()
+            await asyncio.sleep(0.1)
+
+    def _take(self, message: aiomqtt.Message) -> None:
+        assert isinstance(message.payload, bytes)
+        head = log_line.decode(message.payload.splitlines(keepends=True)[0])
+        waiting = self._asked.get((message.topic.value.split("/")[2], head["link"], head["n"]))
+        if waiting and not waiting.done():
+            waiting.set_result(head)
+
+
+class FleetBoard(Sent):
+    """A board of a fleet."""
+
+    def __init__(self, hub: Hub, device: str):
+        self._hub = hub
+        self._made: list[bytes] = []
+        self._seconds = ANSWER_SECONDS
+        super().__init__(self._keep, device, board=f"id-{device}")
+        self.acknowledged = 0
+        """Lines of which this was said, each counted once for each message that had it."""
+
+    def _keep(self, _device: str, message: bytes) -> bytes:
+        self._made.append(message)
+        return b""
+
+    async def copy(self) -> None:
+        """Send all that the companion does not have, until all is acknowledged."""
+        while not await self._copy_once():
+            await asyncio.sleep(random.uniform(0, 0.2))
+
+    async def _copy_once(self) -> bool:
+        """One connection of the board; whether all was acknowledged in it."""
+        self.hello()
+        welcome = await self._answer()
+        if welcome.get("op") != "welcome":
+            return False
+        for log in ("records", "journal"):
+            have, _, agreed = welcome[log]
+            is_rewritten = agreed != self.rewrites
+            if not await self._send_all(log, 0 if is_rewritten else have):
+                return False
+            if is_rewritten and not await self._agree(log):
+                return False
+        return True
+
+    async def _send_all(self, log: str, after: int) -> bool:
+        last = self._next(log) - 1
+        while after < last:
+            to = min(after + IN_MESSAGE, last)
+            self.send(log, after, to)
+            answer = await self._answer()
+            if answer.get("op") != "have":
+                return False
+            self.acknowledged += to - after
+            after = max(answer["have"], to) if answer["have"] >= to else answer["have"]
+        return True
+
+    async def _agree(self, log: str) -> bool:
+        self.ask("agreed", log=log, epoch=self.epoch, rewrites=self.rewrites)
+        return (await self._answer()).get("op") == "same"
+
+    async def _answer(self) -> dict[str, Any]:
+        """What is answered to the message that was made last."""
+        found = await self._hub.ask(self.device, self.link, self.n, self._made.pop(), self._seconds)
+        self._seconds = ANSWER_SECONDS if found else min(LONGEST_SECONDS, 2 * self._seconds)
+        return found
+
+    def compact(self, seqs: set[int]) -> None:
+        """Take forgotten records out of the log."""
+        self.lines["records"] = [(seq, line) for seq, line in self.lines["records"] if seq not in seqs]
+        self.rewrites += 1
