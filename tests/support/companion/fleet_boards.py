@@ -125,7 +125,7 @@ class FleetBoard(Sent):
             if answer.get("op") != "have":
                 return False
             self.acknowledged += to - after
-            after = max(answer["have"], to) if answer["have"] >= to else answer["have"]
+            after = min(answer["have"], to)  # what is behind may have been rewritten, too
         return True
 
     async def _agree(self, log: str) -> bool:
