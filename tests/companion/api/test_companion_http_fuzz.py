@@ -95,6 +95,12 @@ OPERATIONS = (
     ("GET", "/v1/boards/{device}/senses/{sense}/export"),
     ("GET", "/v1/boards/{device}/trash"),
     ("POST", "/v1/boards/{device}/trash"),
+    ("GET", "/v1/boards/{device}/media"),
+    ("POST", "/v1/boards/{device}/media"),
+    ("GET", "/v1/boards/{device}/media/{id}"),
+    ("DELETE", "/v1/boards/{device}/media/{id}"),
+    ("GET", "/v1/people/{who}/boards/{device}/senses"),
+    ("GET", "/v1/people/{who}/boards/{device}/senses/{sense}/readings"),
 )
 
 OF_SOMEBODY = ("/v1/folders", "/v1/memory")

@@ -316,6 +316,6 @@ def _contents(rows: Rows, name: str) -> BoardContents:
 
 def _note_names(name: str) -> tuple[str, str, str]:
     """What is noted of a board: how far its vectors are, their jobs (see embedding/index_state.py and batch.py), and the number
-    of the file of its index (see search/kept.py).
+    of the file of its index (see search/indexes/kept.py).
     """
     return f"embedding.position.{name}", f"embedding.jobs.{name}.%", f"index.%.{name}"
