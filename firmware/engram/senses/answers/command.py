@@ -110,7 +110,7 @@ def _usual(view, sense):
     baseline = view.watch.baseline(sense.number)
     if baseline is not None:
         state = "what is unusual is known" if baseline.is_learned else "what is usual is being learned"
-        yield "known for %d days: %s" % (baseline.days, state)
+        yield "known for %d day%s: %s" % (baseline.days, "" if baseline.days == 1 else "s", state)
 
 
 def _limits(view, sense, caller):
