@@ -3,6 +3,7 @@
 import asyncio
 import importlib.util
 import math
+import os
 import subprocess
 import sys
 import threading
@@ -172,6 +173,26 @@ def test_a_query_does_not_wait_for_passages(model, monkeypatch):
         await passages
 
     asyncio.run(work())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities of their own on Linux")
+def test_passages_give_way_to_queries(model, monkeypatch):
+    niceness = {}
+    make_vectors = model._vectors
+
+    def note(pieces):
+        niceness[threading.current_thread().name.partition("_")[0]] = os.getpriority(
+            os.PRIO_PROCESS, threading.get_native_id()
+        )
+        return make_vectors(pieces)
+
+    async def work():
+        monkeypatch.setattr(model, "_vectors", note)
+        await model.embed(["a sentence"], "passage")
+        await model.embed(["where is it?"], "query")
+
+    asyncio.run(work())
+    assert niceness["embed-passages"] > niceness["embed-query"]
 
 
 def test_few_passages_do_not_wait_for_many(monkeypatch):

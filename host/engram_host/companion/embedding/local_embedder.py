@@ -5,9 +5,11 @@ is the same for all: threads, batches, and the checks. The model is loaded at th
 """
 
 import asyncio
+import contextlib
 import importlib.util
 import logging
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +31,10 @@ MOST_CHARACTERS = 16384
 
 _BATCH_TOKENS = 512
 """Tokens that go through the model at once: bounds what a batch takes, about 10 MB, and keeps it near the cache."""
+
+
+_NICENESS = 10
+"""Of the threads that embed passages: a search gets the processor before them."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +93,7 @@ class LocalEmbedder:
         self._model = model
         self._engine = engine or NumpyEngine()
         self._threads = min(threads, os.cpu_count() or 1)
-        self._passages = ThreadPoolExecutor(self._threads, "embed-passages")
+        self._passages = ThreadPoolExecutor(self._threads, "embed-passages", _give_way)
         self._queries = ThreadPoolExecutor(1, "embed-query")
         self._loading = threading.Lock()
         self._loaded: _LoadedModel | None = None
@@ -164,6 +170,13 @@ class LocalEmbedder:
 
     def _vectors(self, pieces: Sequence[Sequence[int]]) -> Vector:
         return self._load().encode(pieces)
+
+
+def _give_way() -> None:
+    """Give this thread less of the processor than others, where the system has priorities of threads."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
 
 
 def _batches(order: Sequence[int], pieces: Sequence[Sequence[int]]) -> Iterator[list[int]]:
