@@ -14,6 +14,7 @@ import pytest
 
 from cli_case import EACH, TALKS, engram, fine
 from engram_host.cli.exit_status import FAILED, NOT_FOUND, WRONG_USAGE
+from media_samples import PHOTO
 from peers import ROOT
 from told_board import DEVICE, Told, told_board
 
@@ -51,6 +52,13 @@ class Scene:
         file = self.folder / "one.jsonl"
         file.write_text('{"content":"Ada drinks tea"}\n')
         return file
+
+    def photo(self) -> str:
+        """The id of a photo that the companion keeps."""
+        answer = self.told.companion.client.post(
+            f"/v1/boards/{DEVICE}/media", content=PHOTO, headers={"Content-Type": "image/png"}
+        )
+        return answer.raise_for_status().json()["id"]
 
     def with_token(self) -> tuple[str | Path, ...]:
         """A device's name that has a token, and the folder that has it."""
@@ -90,6 +98,9 @@ RUN_HERE: dict[str, tuple[Callable[[Scene], Words], str]] = {
     "history": (lambda scene: ("m1", *scene.home), BIKE),
     "edit": (lambda scene: ("m1", "--tag", "bike", *scene.sim), '"tags": ["bike"]'),
     "changes": (lambda scene: scene.home, '"changes": []'),
+    "media list": (lambda scene: scene.home, '"media": ['),
+    "media get": (lambda scene: (scene.photo(), "--out", scene.folder, *scene.home), ".png"),
+    "media delete": (lambda scene: (scene.photo(), *scene.home), '"deleted": ['),
     "export": (lambda scene: ("--out", scene.folder / "out.jsonl", *scene.home), DEVICE),
     "import": (lambda scene: (scene.memories(), *scene.sim), '"stored": 1'),
     "imports": (lambda scene: scene.home, '"imports": '),
@@ -180,6 +191,9 @@ FAILS: dict[str, tuple[Words, int]] = {
     "undo": (("--device", "kitchen", *NOBODY), FAILED),
     "merge": (("m1", "m2"), WRONG_USAGE),
     "changes": (NOBODY, FAILED),
+    "media list": (NOBODY, FAILED),
+    "media get": ((), WRONG_USAGE),
+    "media delete": (("photo",), WRONG_USAGE),
     "export": (("--out", "none.jsonl", *NOBODY), FAILED),
     "import": (("none.jsonl", "--sim", "none"), NOT_FOUND),
     "imports": (("--cancel", "--device", "kitchen"), WRONG_USAGE),

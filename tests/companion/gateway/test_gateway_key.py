@@ -48,7 +48,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
             found[path] = httpx.get(companion.url + path, headers=headers, verify=PLAIN).content
         companion.stop()
         found["log"] = Path(companion._output.name).read_bytes()
-    found["files"] = b"".join(path.read_bytes() for path in home.iterdir())
+    found["files"] = b"".join(path.read_bytes() for path in sorted(home.rglob("*")) if path.is_file())
     return found
 
 

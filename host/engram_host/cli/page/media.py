@@ -76,10 +76,10 @@ def get(
     if bool(ids) == all_of_them:
         raise WrongUsage("name photos or sounds, or give --all: `engram media list` lists those that there are.")
     written: list[dict[str, Any]] = []
+    named = [_id(each) for each in ids or ()]
     with context.open_companion() as companion:
         name = companion.device(context.device)
-        wanted = _all(companion, name) if all_of_them else (_id(each) for each in ids or ())
-        for each in wanted:
+        for each in _all(companion, name) if all_of_them else named:
             kind, data = companion.content(f"/v1/boards/{name}/media/{each}")
             path = out / f"{name}-{each}.{ENDINGS.get(kind, 'bin')}"
             _write(path, data)
@@ -102,9 +102,9 @@ def delete(context: Context, ids: Ids = None) -> None:
     """
     if not ids:
         raise WrongUsage("name what is to be deleted: `engram media list` lists those that there are.")
+    deleted = [_id(each) for each in ids]
     with context.open_companion() as companion:
         name = companion.device(context.device)
-        deleted = [_id(each) for each in ids]
         for each in deleted:
             companion.delete(f"/v1/boards/{name}/media/{each}")
     if context.json:
