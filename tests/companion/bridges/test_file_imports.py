@@ -524,8 +524,8 @@ def test_after_a_stop_no_line_goes_to_the_board_that_it_had_no_room_for(open_sto
             await house.say("/import memory.jsonl", "1", "1")
             await wait_until_async("it was tried", lambda: tries)
             await house.say("/cancel", "1", "1")
-            house.service.say = said
             await wait_until_async("its task ended", lambda: not house.host._files._running)
+            house.service.say = said
             await house.wait_until_delivered()
             assert not memory.contents and not house.store.count_waiting()
 
