@@ -41,7 +41,7 @@ class EventFile:
         from engram.store.log.repair import repair_file  # once, when the file is opened
 
         self.damaged = repair_file(self._path, "senses")
-        for fields in self._read():
+        for _, _, fields in self._lines():
             self._note(fields)
 
     def _note(self, fields: dict) -> None:
@@ -86,7 +86,7 @@ class EventFile:
             places[number_of(fields)] = at if fields.get("end", since) >= since else -1
         for number in sorted(places, reverse=True):
             if places[number] >= 0:
-                yield next(self._read(places[number]))
+                yield self._at(places[number])
 
     def after(self, number: int, most: int):
         """Yield the fields of the first `most` events after a number, oldest first."""
@@ -95,11 +95,13 @@ class EventFile:
             if number_of(fields) > number:
                 places[number_of(fields)] = at
         for each in sorted(places)[:most]:
-            yield next(self._read(places[each]))
+            yield self._at(places[each])
 
-    def _read(self, offset: int = 0):
-        for _, _, fields in self._lines(offset):
-            yield fields
+    def _at(self, offset: int) -> dict:
+        lines = self._lines(offset)
+        fields = next(lines)[2]
+        lines.close()  # and its file with it, which a collection would else close in the middle of another one's change
+        return fields
 
     def _lines(self, offset: int = 0):
         """Yield (offset, line, fields) of each line that is whole and an event's."""
