@@ -21,6 +21,7 @@ from engram_host.companion.auth.exposure import check_exposure, listener_tls, li
 from engram_host.companion.auth.rate_limit import Buckets, OwnBuckets
 from engram_host.companion.auth.sessions import make_sign_in_path
 from engram_host.companion.auth.tokens import operator_token
+from engram_host.companion.bridges.connections import run_until_one_ends
 from engram_host.companion.embedding.embedding_service import GRAPHS, EmbeddingService
 from engram_host.companion.gateway.api_key import ApiKey, find_api_key
 from engram_host.companion.lockfile import in_url, reachable_host
@@ -48,15 +49,7 @@ class RunningCompanion:
 
     async def serve(self, stop: asyncio.Event) -> None:
         """Serve until `stop` is set; HttpLost."""
-        ends = [asyncio.ensure_future(end) for end in (stop.wait(), self.web.until_lost())]
-        try:
-            done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-            for end in done:
-                end.result()
-        finally:
-            for end in ends:
-                end.cancel()
-            await asyncio.gather(*ends, return_exceptions=True)
+        await run_until_one_ends(stop.wait(), self.web.until_lost())
 
     def addresses(self) -> dict[str, str]:
         """Where it listens: `http`, and `mqtt` if it has a broker inside."""
