@@ -45,7 +45,7 @@ def turns(count: int, seed: int, text: Callable[[random.Random], str] = words) -
 
 
 def fill(store: CompanionStore, device: str, count: int, seed: int, ago: int = 1000) -> None:
-    """Put a journal and vectors of a board, heard so many seconds ago, into a store, through the store's own calls."""
+    """Put a journal and vectors of a board, heard `ago` seconds ago, into a store, through the store's own calls."""
     heard = int(time.time()) - ago
     sender = Sender(f"board-{seed}", 1, 1)
     states = {"records": LogState(1, 1, 1, 0), "journal": LogState(1, 1, count + 1, 0)}

@@ -204,7 +204,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("workers", nargs="*", type=int, metavar="WORKERS", help="how many; 1, 2 and 3 by default")
     parser.add_argument("--boards", type=int, default=60, help="that send at the same time")
     parser.add_argument("--turns", type=int, default=600, help="that each of them sends")
-    parser.add_argument("--rounds", type=int, default=2, help="of which the best counts")
+    parser.add_argument("--rounds", type=int, default=2, help="number of rounds; the best counts")
     parser.add_argument("--be-boards", nargs=2, metavar=("URL", "NAME"), help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.be_boards:

@@ -217,7 +217,7 @@ def _copy_rows(connection: "psycopg.Connection", table: str, owner: str, prefix:
 
 
 def open_filled(url: str, boards: int, records: int, turns: int) -> CompanionStore:
-    """A store with so many boards of equal size, opened."""
+    """An open store with boards of equal size."""
     store = choose_store(url)
     store.open()
     fill_template(store, records, turns)

@@ -42,10 +42,10 @@ SENT = 10_000
 """More messages than the filled boards have sent."""
 
 OF_A_BOARD = re.compile(r"\b(device|name|folder|mid|digest|number)\b")
-"""Columns of which one has to be in an index's condition: of a board, or of a row."""
+"""One of these columns has to be in an index's condition: of a board, or of a row."""
 
 PARTIAL = {"damaged_lines", "lines_crc_device_log_epoch_seq_idx"}
-"""Indexes of rows of which there are few: of lines that were found damaged."""
+"""Indexes of few rows: of lines that were found damaged."""
 
 A_ROW_A_BOARD = {"devices", "logs", "board_status", "senses", "sense_copies"}
 """Tables with some rows for each board: lists of all boards read these as a whole."""

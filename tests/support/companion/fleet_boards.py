@@ -90,7 +90,7 @@ class FleetBoard(Sent):
         self._seconds = ANSWER_SECONDS
         super().__init__(self._keep, device, board=f"id-{device}")
         self.acknowledged = 0
-        """Lines of which this was said, each counted once for each message that had it."""
+        """Acknowledged lines, each counted once for each message that had it."""
 
     def _keep(self, _device: str, message: bytes) -> bytes:
         self._made.append(message)

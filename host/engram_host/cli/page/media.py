@@ -114,7 +114,7 @@ def delete(context: Context, ids: Ids = None) -> None:
 
 
 def _id(text: str) -> str:
-    """An id, of which the reference is taken as well."""
+    """An id, or a reference with one."""
     found = text.removeprefix(_PREFIX)
     if len(found) != 16 or not set(found) <= set("0123456789abcdef"):
         raise WrongUsage(

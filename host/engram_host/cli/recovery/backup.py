@@ -24,7 +24,7 @@ def backup(
     file: Annotated[Path, typer.Argument(help="output file")],
     replace: Annotated[bool, typer.Option("--replace", help="overwrite an existing file")] = False,
     keep: Annotated[
-        int, typer.Option(min=0, max=1000, help="keep so many backups: FILE, FILE.1, FILE.2 and so on")
+        int, typer.Option(min=0, max=1000, help="number of backups to keep: FILE, FILE.1, FILE.2 and so on")
     ] = 0,
 ) -> None:
     """Save the companion's database to a file: copies of all boards, tokens and vectors.

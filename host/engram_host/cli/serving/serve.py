@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engram_host.companion.workers.place import WorkerPlace
 
 MOST_WORKERS = 64
-"""Each has connections to the database, of which a server takes 100 unless it is set up otherwise."""
+"""Each has connections to the database. A server takes 100 unless it is set up otherwise."""
 
 _NO_PASSWORD = "put a password into companion.toml or "
 _OWN_BROKER = f"use this MQTT broker instead of the built-in one; {_NO_PASSWORD}ENGRAM_MQTT_PASSWORD"
@@ -29,7 +29,7 @@ _POSTGRES = f"use postgresql://... instead of SQLite; {_NO_PASSWORD}ENGRAM_STORE
 MqttUrl = Annotated[str | None, typer.Option(help=_OWN_BROKER)]
 StoreUrl = Annotated[str | None, typer.Option(help=_POSTGRES)]
 
-_WORKERS = "run so many processes that share the work; needs PostgreSQL and a mosquitto of your own"
+_WORKERS = "number of processes that share the work; more than 1 needs PostgreSQL and a mosquitto of your own"
 
 Flags = dict[tuple[str, str], object]
 
@@ -124,7 +124,7 @@ async def _serve_alone(
 async def _serve_as_worker(
     context: Context, flags: Flags, place: "WorkerPlace", stop: asyncio.Event, began: float
 ) -> None:
-    """Serve as one of several workers: what a person is told is told by the process that started this one."""
+    """Serve as one of several workers. The process that started this one prints what a person reads."""
     from engram_host.companion.search.indexes.malloc import configure_malloc
     from engram_host.companion.serving.running import start
     from engram_host.companion.workers.pool import wait_for_parent_end, write_report

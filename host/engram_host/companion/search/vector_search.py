@@ -17,7 +17,7 @@ from engram_host.companion.types import Device, LogName
 from engram_host.companion.vector_types import Identity, Vector, VectorRows
 
 SHORTLIST = 2
-"""Times what is asked for: so many of the rows that are nearest in 8 bits are scored again with the store's vectors."""
+"""Times what is asked for: this number of rows, the nearest in 8 bits, is scored again with the store's vectors."""
 
 ROUNDING = 0.01
 """More than 8 bits change a cosine by: a threshold of cosines is lowered by this before they are scored again."""

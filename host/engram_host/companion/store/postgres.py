@@ -76,7 +76,7 @@ _SETTINGS = (
 
 
 COPIED_LINES = 50
-"""Lines that are written by COPY if there are at least so many: below, its three statements take longer than they save."""
+"""The fewest lines that are written by COPY: below, its three statements take longer than they save."""
 
 _LINE_TYPES = ("text", "text", "int8", "int8", "int8", "int8", "text", "bytea")
 _NEW_LINES = (

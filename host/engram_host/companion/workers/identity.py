@@ -26,7 +26,7 @@ class WorkerIdentity:
         self._file.close()
 
     def has_ended(self, holder: str) -> bool:
-        """Whether a worker on this folder has certainly ended; False for one on another folder, of which nothing is known."""
+        """Whether a worker on this folder has certainly ended; False for one on another folder, which cannot be known."""
         if holder == self.id or not holder.isalnum():
             return False
         try:

@@ -45,7 +45,7 @@ class _Slot:
 
 
 class WorkerPool:
-    """Starts `count` processes of a command that serve at one socket, and keeps them up until run() is told to stop."""
+    """Starts `count` processes of a command that serve at one socket, and keeps them up until run() has to stop."""
 
     def __init__(self, command: Sequence[str], count: int, listener: socket.socket):
         self._command = list(command)

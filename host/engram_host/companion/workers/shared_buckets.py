@@ -64,7 +64,7 @@ class SharedBuckets:
         return oldest, None
 
     def _lock(self, start: int) -> bool:
-        """Keep other workers away from a set; False if another one does not let go of it: then a count may be lost."""
+        """Keep other workers away from a set; False if another one does not release it: then a count may be lost."""
         until = time.monotonic() + _LOCK_SECONDS
         while True:
             try:

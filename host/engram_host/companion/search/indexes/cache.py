@@ -27,7 +27,7 @@ LEAST_KEPT = 250
 """Lines of a board that has a file: of fewer an index is made in some milliseconds."""
 
 _UNKEPT_SHARE = 50
-"""A file is written again once one of so many lines came since; opening one reads these from the database."""
+"""A file is written again once a 50th of its lines came since; opening one reads these from the database."""
 
 _MOST_HEALED = 2000
 """Lines without a vector that are asked for once a file was opened; there are more only while all get theirs by version."""

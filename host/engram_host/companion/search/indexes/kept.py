@@ -57,7 +57,7 @@ class KeptNotes(Protocol):
 
 
 class KeptIndexes:
-    """The files in one folder, at most so many bytes. Calls may come from any thread; several processes may share it."""
+    """The files in one folder, within a bound of bytes. Calls may come from any thread; several processes may share it."""
 
     def __init__(self, folder: Path, notes: KeptNotes, most_bytes: int):
         self._folder = folder

@@ -38,7 +38,7 @@ _BLOCK = "device, epoch, level, seq, block_check"
 
 
 def _drop_former_blocks(rows: Rows, device: str, most_rows: int) -> int:
-    """Remove blocks of former epochs of which no sense is here any more."""
+    """Remove blocks of former epochs that no sense is left of."""
     copy = read_copy(rows, device)
     if copy is None:
         return 0

@@ -26,7 +26,7 @@ class Notice:
     mid: str = ""
 
     def encode(self) -> str:
-        """The notice as it is sent; what is too long is sent as one of which nothing is known."""
+        """The notice as it is sent; one that is too long is sent without its content."""
         found = " ".join((self.kind, self.device, self.mid)).rstrip()
         return found if len(found.encode()) <= MOST_BYTES else ""
 
