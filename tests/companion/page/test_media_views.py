@@ -6,14 +6,13 @@ from contextlib import closing
 import pytest
 
 import media_samples as samples
-from device_tokens import make_tokens
 from engram_host.companion.auth import tokens
 from page_client import PageClient, Parsed
 from peers import Companion
+from personal_companion import approve, open_page_of, personal_companion
 from sending import Sent
 from view_checks import VIEW_BYTES
 
-SETTINGS = '[bridges.irc]\nnetwork = "irc"\nserver = "irc.invalid:6697"\n'
 AT = 1795247156
 EVIL = '"><img src=x onerror=alert(1)>'
 
@@ -31,21 +30,13 @@ class House:
         return f"media/{self.ids[name]}"
 
     def opened(self, who: str) -> PageClient:
-        browser = PageClient(self.companion.url)
-        browser.follow_link(self.companion.client.post("/v1/people/page", json={"who": who}).json()["path"])
-        return browser
+        return open_page_of(self.companion, who)
 
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    home = tmp_path_factory.mktemp("media") / "home"
-    make_tokens(home, "kitchen")
-    with (home / "companion.toml").open("a") as file:
-        file.write(SETTINGS)
-    with Companion(home, ENGRAM_TOKENS="on") as companion:
-        companion.client.headers["Authorization"] = f"Bearer {(home / tokens.OPERATOR_FILE).read_text().strip()}"
+    with personal_companion(tmp_path_factory.mktemp("media") / "home") as companion:
         board = Sent(companion.posted, "kitchen", board="kitchen")
-        board.post = lambda device, message: _post(companion, device, message)
         board.say("hello", scope="user:owner")
         board.sync()
         house = House(companion, board)
@@ -62,15 +53,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
             if number % 15 == 14:
                 board.sync()
         board.sync()
-        for who, name in (("irc:ann", "ann"), ("irc:bob", "bob")):
-            companion.client.post("/v1/people/approve", json={"who": who, "name": name}).raise_for_status()
+        approve(companion, "ann", "bob")
         yield house
-
-
-def _post(companion: Companion, device: str, message: bytes) -> bytes:
-    headers = {"Content-Type": "application/octet-stream"}
-    answer = companion.client.post(f"/v1/devices/{device}/messages", content=message, headers=headers)
-    return answer.raise_for_status().content
 
 
 @pytest.fixture

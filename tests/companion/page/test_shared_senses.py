@@ -6,16 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from device_tokens import make_tokens
-from engram_host.companion.auth import tokens
 from engram_host.companion.store import CompanionStore
 from page_client import PageClient
 from peers import Companion
 from perceiving_board import PerceivingBoard, posted_to
+from personal_companion import approve, open_page_of, personal_companion
 from sending import Sent
 from view_checks import VIEW_BYTES, check_is_own
-
-SETTINGS = '[bridges.irc]\nnetwork = "irc"\nserver = "irc.invalid:6697"\n'
 
 
 class House:
@@ -25,9 +22,7 @@ class House:
         self.companion, self.board = companion, board
 
     def opened(self, who: str) -> PageClient:
-        browser = PageClient(self.companion.url)
-        browser.follow_link(self.companion.client.post("/v1/people/page", json={"who": who}).json()["path"])
-        return browser
+        return open_page_of(self.companion, who)
 
     def names(self, who: str) -> list[str]:
         answer = self.companion.client.get(f"/v1/people/{who}/boards/kitchen/senses")
@@ -39,12 +34,7 @@ class House:
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    home = tmp_path_factory.mktemp("shared") / "home"
-    make_tokens(home, "kitchen")
-    with (home / "companion.toml").open("a") as file:
-        file.write(SETTINGS)
-    with Companion(home, ENGRAM_TOKENS="on") as companion:
-        companion.client.headers["Authorization"] = f"Bearer {(home / tokens.OPERATOR_FILE).read_text().strip()}"
+    with personal_companion(tmp_path_factory.mktemp("shared") / "home") as companion:
         board = PerceivingBoard(Sent(companion.posted), tmp_path_factory.mktemp("flash"))
         board.perceive("garden air", [20 + at % 7 / 10 for at in range(120)], unit="°C")
         board.perceive("bed", [0, 1, 1, 0])
@@ -52,8 +42,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         board.tell()
         event = [["id", "e1"], ["sense", 0], ["kind", "high"], ["start", board.now - 600], ["end", 0], ["value", 261]]
         board.sent.ask("events", epoch=board.sent.epoch, items=[event])
-        for who, name in (("irc:ann", "ann"), ("irc:eve", "eve")):
-            companion.client.post("/v1/people/approve", json={"who": who, "name": name}).raise_for_status()
+        approve(companion, "ann", "eve")
         companion.client.post("/v1/people/owner", json={"who": "eve"}).raise_for_status()
         yield House(companion, board)
 
