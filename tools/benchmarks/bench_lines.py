@@ -44,9 +44,9 @@ def turns(count: int, seed: int, text: Callable[[random.Random], str] = words) -
         previous = seq
 
 
-def fill(store: CompanionStore, device: str, count: int, seed: int, ago: int = 1000) -> None:
-    """Put a journal and vectors of a board, heard `ago` seconds ago, into a store, through the store's own calls."""
-    heard = int(time.time()) - ago
+def fill(store: CompanionStore, device: str, count: int, seed: int) -> None:
+    """Put a journal and vectors of a board into a store, through the store's own calls."""
+    heard = int(time.time()) - 1000
     sender = Sender(f"board-{seed}", 1, 1)
     states = {"records": LogState(1, 1, 1, 0), "journal": LogState(1, 1, count + 1, 0)}
     store.greet(Hello(device, sender, 0, states), heard)  # pyright: ignore[reportArgumentType]

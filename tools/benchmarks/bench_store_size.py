@@ -23,6 +23,7 @@ sys.path.extend(str(Path(__file__).resolve().parents[2] / name) for name in ("ho
 import psutil
 import psycopg
 
+from bench_lines import percentile
 from engram_host.companion.memories.browse import MemoryBrowser
 from engram_host.companion.memories.types import MemoryQuery
 from engram_host.companion.search.indexes.cache import IndexCache
@@ -71,7 +72,7 @@ def median_ms(calls: list[Callable[[], object]]) -> float:
         began = time.perf_counter()
         call()
         took.append(1000 * (time.perf_counter() - began))
-    return sorted(took)[len(took) // 2]
+    return percentile(took, 0.5)
 
 
 def cpu_seconds(server: PostgresProcess) -> float:

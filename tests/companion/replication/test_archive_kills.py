@@ -124,10 +124,7 @@ def test_what_is_archived_is_found_read_and_forgotten(tmp_path: Path):
             wait_until("some are archived", lambda: _archived(companion, "kitchen"), 30)
             gone = _archived(companion, "kitchen")[0]
             ref = f"m{next(line['seq'] for line in board.lines('records') if line.get('content') == gone)}"
-            board.do("/compact")
-            wait_until(
-                "it has left the flash", lambda: gone not in [line.get("content") for line in board.lines("records")]
-            )
+            wait_until("it has left the flash", lambda: _has_left(board, gone))
             wait_until("it is found", lambda: f"{ref} " in board.answered("/recall " + gone))
             assert gone in board.answered("/memory show " + ref)
             assert "with the companion" in board.answered("/stats")
@@ -168,6 +165,12 @@ def _is_told(board: BoardProcess) -> bool:
     """Compact; whether the lines on what was archived have left. They stay as long as the companion may lack them."""
     board.do("/compact")
     return "archive" not in [line.get("op") for line in board.lines("records")]
+
+
+def _has_left(board: BoardProcess, content: str) -> bool:
+    """Compact; whether a memory has left. It stays until the board has heard that the companion has its archiving."""
+    board.do("/compact")
+    return content not in [line.get("content") for line in board.lines("records")]
 
 
 def _copied(companion: Companion) -> int:

@@ -163,9 +163,8 @@ class WebServer:
 
     async def start(self) -> None:
         """Listen; CannotListen if that cannot be done."""
-        listener = self._listener
         self._task = task = self._supervisor.start(
-            "http", lambda: self._serve(listener), most_failures=MOST_FAILURES, on_lost=self._lost.set
+            "http", self._serve, most_failures=MOST_FAILURES, on_lost=self._lost.set
         )
         while not self._server.started:
             if task.problem:
@@ -185,9 +184,9 @@ class WebServer:
         await self._lost.wait()
         raise HttpLost(self._task.problem if self._task else "")
 
-    async def _serve(self, listener: socket.socket) -> None:
+    async def _serve(self) -> None:
         # A socket of its own each time: while the server starts again, clients wait at the other one.
-        own = listener.dup()
+        own = self._listener.dup()
         try:
             await self._server.serve(sockets=[own])
         finally:

@@ -94,15 +94,17 @@ class E5Weights(Mapping[str, Any]):
     def __init__(self, file: E5File):
         self._readers: dict[str, Callable[[], Any]] = {_WORDS: lambda: file.words("emb.word")}
         for ours, theirs in (("position", "pos"), ("token_type", "type")):
-            self._readers[f"embeddings.{ours}_embeddings.weight"] = _table_reader(file, f"emb.{theirs}")
+            self._readers[f"embeddings.{ours}_embeddings.weight"] = _reader(file, f"emb.{theirs}", -1, file.width)
         layers = (
             (f"encoder.layer.{index}.{ours}", f"l{index}.{theirs}")
             for index in range(file.layers)
             for ours, theirs in _LAYER.items()
         )
         for ours, theirs in chain([("embeddings.LayerNorm", "emb.ln")], layers):
-            self._readers[f"{ours}.weight"] = _weight_reader(file, theirs, is_table=not ours.endswith("LayerNorm"))
-            self._readers[f"{ours}.bias"] = _vector_reader(file, f"{theirs}.b")
+            # A dense layer's weight is a table with a row for each number of its bias.
+            shape = () if ours.endswith("LayerNorm") else (file.count(f"{theirs}.b"), -1)
+            self._readers[f"{ours}.weight"] = _reader(file, f"{theirs}.w", *shape)
+            self._readers[f"{ours}.bias"] = _reader(file, f"{theirs}.b")
 
     def __getitem__(self, name: str) -> Any:
         return self._readers[name]()
@@ -114,19 +116,6 @@ class E5Weights(Mapping[str, Any]):
         return len(self._readers)
 
 
-def _vector_reader(file: E5File, name: str) -> Callable[[], Any]:
+def _reader(file: E5File, name: str, *shape: int) -> Callable[[], Any]:
     file.check_tensor(name)
-    return lambda: file.numbers(name)
-
-
-def _table_reader(file: E5File, name: str) -> Callable[[], Any]:
-    file.check_tensor(name)
-    return lambda: file.numbers(name).reshape(-1, file.width)
-
-
-def _weight_reader(file: E5File, name: str, *, is_table: bool) -> Callable[[], Any]:
-    """Of a layer's part: a dense layer's weight is a table with a row for each number of its bias."""
-    if not is_table:
-        return _vector_reader(file, f"{name}.w")
-    file.check_tensor(f"{name}.w")
-    return lambda: file.numbers(f"{name}.w").reshape(file.count(f"{name}.b"), -1)
+    return lambda: file.numbers(name).reshape(shape or -1)

@@ -81,6 +81,16 @@ class _Layer:
     narrow_norm: _Norm
 
 
+def position_table(weights: Mapping[str, Any]) -> Array:
+    """What each position adds to a word's vector. The kind of a text is always 0 here, so its row goes into the positions."""
+    return weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
+
+
+def layer_count(weights: Mapping[str, Any]) -> int:
+    """How many layers a model has."""
+    return sum(name.endswith("attention.self.query.weight") for name in weights)
+
+
 class Transformer:
     """The encoder with its weights, which may be views into a mapped file."""
 
@@ -88,13 +98,9 @@ class Transformer:
         """`weights` by their names in the model's file, arrays or tables on disk. KeyError if one is missing."""
         self._heads = heads
         self._words = weights["embeddings.word_embeddings.weight"]
-        # The kind of a text is always 0 here, so its row goes into the positions.
-        self._positions = (
-            weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
-        )
+        self._positions = position_table(weights)
         self._norm = _norm(weights, "embeddings.LayerNorm")
-        count = sum(name.endswith("attention.self.query.weight") for name in weights)
-        self._layers = [_layer(weights, f"encoder.layer.{index}.") for index in range(count)]
+        self._layers = [_layer(weights, f"encoder.layer.{index}.") for index in range(layer_count(weights))]
 
     @property
     def width(self) -> int:

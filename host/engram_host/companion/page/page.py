@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
@@ -64,6 +64,8 @@ PART = "x-part"
 
 _KEPT_SECONDS = 365 * 86400
 """How long a browser keeps the language and the theme."""
+
+_SEE_OTHER = 303
 
 _MISSING = (
     NotFound,
@@ -195,6 +197,10 @@ class Page:
         """The person whose page this is, "" for the operator's."""
         session = self.visit(request).session
         return session.caller.principal if session else ""
+
+    def to_operator(self) -> Response:
+        """Lead whoever has opened a person's page without being one to the operator's."""
+        return RedirectResponse("/", _SEE_OTHER)
 
     def render(self, request: Request, template: str, status: int = 200, /, **values: Any) -> Response:
         """A view: a template with values."""

@@ -96,7 +96,7 @@ class SearchEngine:
         identity = query.identity if query else None
         scan = FleetScan(request, list(_fleet_terms(request, devices)), query.vector if query else None)
 
-        def index_of(device: Device) -> DeviceIndex | None:
+        def index_of(device: Device) -> DeviceIndex:
             return self._cache.get_known(device, identity)
 
         scan.run(devices, index_of, progress)

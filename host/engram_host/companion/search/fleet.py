@@ -91,16 +91,15 @@ class FleetScan:
         self._cosines = 0.0
 
     def run(
-        self, devices: Iterable[Device], index_of: Callable[[Device], DeviceIndex | None], progress: FleetProgress
+        self, devices: Iterable[Device], index_of: Callable[[Device], DeviceIndex], progress: FleetProgress
     ) -> None:
-        """Look through boards until that is stopped; `index_of` gives None for a board that is gone."""
+        """Look through boards until that is stopped."""
         for device in devices:
             if progress.is_stopped:
                 return
             index = index_of(device)
-            if index is not None:
-                with index.lock:
-                    self._look(device, visible_rows(index, self._request))
+            with index.lock:
+                self._look(device, visible_rows(index, self._request))
             progress.searched += 1
 
     def findings(self, unrelated: float) -> FleetFindings:
@@ -152,10 +151,10 @@ class FleetScan:
         self._having += having
         weights = np.log1p((totals.entries - having + 0.5) / (having + 0.5)).astype(np.float32)
         mean = max(1.0, float(lengths.sum()) / max(1, totals.entries))
-        norms = K1 * (1 - B_ENTRY + B_ENTRY * np.maximum(LEAST_LENGTH, lengths) / mean)
+        norms = K1 * (1 - B_ENTRY + B_ENTRY * np.maximum(LEAST_LENGTH, lengths[rows]) / mean)
         counts = eighths / EIGHTHS
         matrix = np.zeros((len(self._ids), len(lengths)), np.float32)
-        matrix[which, rows] = counts * (K1 + 1) / (counts + norms[rows])
+        matrix[which, rows] = counts * (K1 + 1) / (counts + norms)
         matrix[:, ~seen.wanted] = 0
         own = weights @ matrix
         count = min(_BEST_ROWS, len(own))

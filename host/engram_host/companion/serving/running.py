@@ -121,13 +121,11 @@ async def start(
     operator = operator_token(home)
     key = await asyncio.to_thread(find_api_key, home, os.environ) if settings.gateway.url else ApiKey()
     tls = listener_tls("http", http.certificate, http.key, home)
-    identity = WorkerIdentity(home)
-    try:
+    async with contextlib.AsyncExitStack() as stack:
+        identity = WorkerIdentity(home)
+        stack.callback(identity.release)
         store = await asyncio.to_thread(open_store, store_url(settings.store, settings.home))
-    except BaseException:
-        identity.release()
-        raise
-    try:
+        stack.push_async_callback(asyncio.to_thread, store.close)
         places = listeners(http, settings.mqtt)
         has_devices = bool(await asyncio.to_thread(store.tokens))
         check_exposure(settings.security, places, has_devices=has_devices)
@@ -149,6 +147,3 @@ async def start(
             finally:
                 app.conversations.release()  # requests that wait for something end now
                 await web.stop()
-    finally:
-        await asyncio.to_thread(store.close)
-        identity.release()

@@ -289,7 +289,7 @@ class Rows(SqlStatements):
     def archived_numbers(self, copies: Iterable[LogRow]) -> dict[str, set[int]]:
         """The numbers of the records that are archived in copies of records, by the board; boards without are left out."""
         self.flush()
-        epochs = {copy.device: copy.epoch for copy in copies if copy.log == "records"}
+        epochs = {copy.device: copy.epoch for copy in copies}
         found: dict[str, set[int]] = {}
         wanted = sorted(epochs)
         for start in range(0, len(wanted), _NAMES_AT_ONCE):

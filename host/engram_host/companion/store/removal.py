@@ -2,7 +2,7 @@
 notes of boards that were reset; and all that the database has of a board, when that is erased.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,6 @@ from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.line_quota import DAY_SECONDS
 from engram_host.companion.store.markdown_files import drop_folder_rows
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.row_types import LogRow
 from engram_host.companion.store.senses.expiry import OLD_MINUTES, drop_lost_sense, drop_much_read
 from engram_host.companion.store.sql.statements import OF_COPY
 from engram_host.companion.types import LEFT_NOTES, NOTES, LogName, RetentionLimits
@@ -193,38 +192,28 @@ class ExpiryTable(DatabaseTable):
             "SELECT device, epoch, oldest FROM logs WHERE is_present AND log = 'journal' AND device > ? AND oldest > 1 "
             "ORDER BY device LIMIT ?"
         )
-        where = f"{OF_COPY} AND seq < ? AND line IS NOT NULL AND received < ?"
-        one = f"SELECT 1 FROM lines WHERE {where} ORDER BY seq LIMIT 1"
+        one = f"SELECT 1 FROM lines {_OLD_TURNS}"
         found = rows.run(sql, (after, _BOARDS_AT_ONCE))
-        return [(name, bool(rows.run(one, (name, "journal", epoch, oldest, before)))) for name, epoch, oldest in found]
+        return [
+            (name, bool(rows.run(one, (name, "journal", epoch, oldest, before, 1)))) for name, epoch, oldest in found
+        ]
 
     @writes
     def _drop_turns(self, rows: Rows, name: str, before: int, now: int) -> int:
         """Remove some of a board's turns that left it, and came before a time; how many there were."""
         device = rows.lock([name]).get(name)
-        if device is None:
+        copy = rows.present_copies([name]).get((name, "journal"))
+        if device is None or copy is None:
             return 0
-        sql = f"SELECT lines.epoch, lines.seq FROM lines {_OLD_TURNS} AND lines.device = ? ORDER BY lines.seq LIMIT ?"
-        found = rows.run(sql, (before, name, _AT_ONCE))
-        for epoch, seqs in _by_epoch(found).items():
-            rows.remove_lines(device, LogRow(name, "journal", epoch), seqs, now)
+        found = rows.run(f"SELECT seq FROM lines {_OLD_TURNS}", (*copy.key, copy.oldest, before, _AT_ONCE))
+        rows.remove_lines(device, copy, [seq for (seq,) in found], now)
         rows.save_devices([device])
         rows.let_go |= bool(found)
         return len(found)
 
 
-_OLD_TURNS = (
-    "JOIN logs ON logs.device = lines.device AND logs.log = lines.log AND logs.epoch = lines.epoch AND logs.is_present "
-    "WHERE lines.log = 'journal' AND lines.seq < logs.oldest AND lines.line IS NOT NULL AND lines.received < ?"
-)
-"""The lines of journals that their boards have no more, and that came before a time."""
-
-
-def _by_epoch(found: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
-    seqs: dict[int, list[int]] = {}
-    for epoch, seq in found:
-        seqs.setdefault(epoch, []).append(seq)
-    return seqs
+_OLD_TURNS = f"WHERE {OF_COPY} AND seq < ? AND line IS NOT NULL AND received < ? ORDER BY seq LIMIT ?"
+"""The first lines of a journal that its board has no more, and that came before a time."""
 
 
 # --- erasing a board

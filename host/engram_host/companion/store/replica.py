@@ -231,8 +231,8 @@ class ReplicaWriter(NoteFileTable, BoardStatusTable, SenseTables):
     @writes
     def _greet(self, rows: Rows, hello: Hello, now: int) -> Welcome | Refused | Stale:
         device = rows.lock_or_make(hello.device)
-        use = DayUse(rows, [device.name], now)
         resets = _count_resets(rows, hello)
+        use = DayUse(rows, [device.name] if resets else [], now)
         problem = _unwelcome(device, hello.sender, now) or use.epoch_refusal(device.name, resets)
         if isinstance(problem, Refused):
             rows.add_event(device.name, now, str(problem))

@@ -3,9 +3,9 @@
 import fcntl
 import uuid
 from pathlib import Path
-from typing import IO
 
-from engram_host.companion.errors import SettingError
+from engram_host.companion.lockfile import Lease
+from engram_host.companion.settings import make_folder
 
 FOLDER = "workers"
 """In the companion's folder: a file for each worker, which it keeps locked. The system unlocks it when the worker has ended."""
@@ -18,12 +18,14 @@ class WorkerIdentity:
         """Lock a file in a companion's folder. SettingError if that cannot be written to."""
         self.id = uuid.uuid4().hex
         self._folder = home / FOLDER
-        self._file = _lock_new(self._folder, self.id)
+        make_folder(self._folder)
+        self._lock = Lease(self._folder / self.id)
+        self._lock.take()
 
     def release(self) -> None:
         """Let others know that this worker has ended."""
         (self._folder / self.id).unlink(missing_ok=True)
-        self._file.close()
+        self._lock.release()
 
     def has_ended(self, holder: str) -> bool:
         """Whether a worker on this folder has certainly ended; False for one on another folder, which cannot be known."""
@@ -41,13 +43,3 @@ class WorkerIdentity:
         for path in self._folder.iterdir():
             if self.has_ended(path.name):
                 path.unlink(missing_ok=True)
-
-
-def _lock_new(folder: Path, name: str) -> IO[str]:
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file = (folder / name).open("w")
-    except OSError as error:
-        raise SettingError(str(folder), f"cannot be written to: {error.strerror}.") from None
-    fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    return file

@@ -47,11 +47,6 @@ class SharedBuckets:
             if is_locked:
                 fcntl.lockf(self._file, fcntl.LOCK_UN, _SET_BYTES, start)
 
-    def close(self) -> None:
-        """Let the file go."""
-        self._memory.close()
-        self._file.close()
-
     def _find(self, key: bytes, start: int) -> tuple[int, State | None]:
         """Where the bucket of a name is or may be, and what it holds."""
         oldest, oldest_since = start, float("inf")

@@ -14,6 +14,7 @@ from engram_host.companion.auth.middleware import Role, requires
 from engram_host.companion.media.service import MediaService
 from engram_host.companion.media.signatures import ENDINGS
 from engram_host.companion.store.media.table import StoredMedia
+from engram_host.companion.store.replica import MOST_NUMBER
 
 MOST_BODY = 64 << 20
 """Bytes of a request, whatever media.megabytes says."""
@@ -22,7 +23,6 @@ _MOST_AT_ONCE = 8
 """Photos and sounds that are read at the same time: bounds the memory."""
 
 _MOST_LISTED = 1000
-_MOST_NUMBER = (1 << 63) - 1
 _FILE = {"required": True, "content": {BINARY: {"schema": {"type": "string", "format": "binary"}}}}
 _NO_MEDIA = responses(ErrorResponse, {404: "there is no such board, or no photo or sound of that id"})
 
@@ -84,7 +84,7 @@ def make_media_router(media: MediaService) -> APIRouter:
     @router.get("", openapi_extra=requires(Role.OPERATOR))
     async def all_media(
         device: DeviceName,
-        before: Annotated[int, Query(ge=0, le=_MOST_NUMBER, description="continue below this number")] = _MOST_NUMBER,
+        before: Annotated[int, Query(ge=0, le=MOST_NUMBER, description="continue below this number")] = MOST_NUMBER,
         limit: Annotated[int, Query(ge=1, le=_MOST_LISTED)] = 100,
     ) -> list[MediaShown]:
         """Photos and sounds of a board, newest first."""

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from engram_host.companion.embedding.engines.engine import Precision
+from engram_host.companion.embedding.transformer import layer_count
 
 _FUSED = "com.microsoft"
 """Where onnxruntime's own operators are: several steps in one pass."""
@@ -59,7 +60,7 @@ class _Builder:
         norm = [*self._norm_constants("embeddings.LayerNorm")]
         x = self._node("LayerNormalization", ["hidden", *norm], "normal", axis=-1, epsilon=_EPSILON)
         x = self._node("Reshape", [x, "flat"], "embedded")
-        for layer in range(sum(name.endswith("attention.self.query.weight") for name in self._weights)):
+        for layer in range(layer_count(self._weights)):
             x = self._layer(f"encoder.layer.{layer}.", x)
         self._node("Reshape", [x, "shape"], "last")
         self._node("MatMul", ["shares", "last"], "means")

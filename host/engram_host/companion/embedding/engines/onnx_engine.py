@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engram_host.companion.embedding.engines.engine import Encoder, Engine, ModelParts, NumpyEngine, Precision
 from engram_host.companion.embedding.engines.graph_files import GRAPH_VERSION, GraphFiles
+from engram_host.companion.embedding.transformer import position_table
 from engram_host.companion.errors import EmbedderRefused
 from engram_host.companion.vector_types import Vector
 from engram_host.extras import install_command
@@ -89,9 +89,7 @@ class OnnxEncoder:
         except Exception as error:  # its errors have no base class of their own
             raise EmbedderRefused(f"onnxruntime does not run the local model ({error}).") from error
         self._words = weights["embeddings.word_embeddings.weight"]
-        self._places: NDArray[np.float32] = (
-            weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
-        )
+        self._places = position_table(weights)
 
     def __call__(self, texts: Sequence[Sequence[int]]) -> Vector:
         lengths = np.array([len(text) for text in texts], np.int32)

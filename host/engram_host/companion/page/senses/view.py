@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
-from fastapi.responses import RedirectResponse
 
 from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.page.page import Page, personal_view, view
@@ -19,7 +18,6 @@ from engram_host.companion.types import Device
 
 DAYS = (1, 7, 30, 366)
 _DAY_SECONDS = 86400
-_SEE_OTHER = 303
 _POINTS, _POINTS_OF_ONE = 60, 96
 """Of each plot: a view with 16 of them is of some 60 KB."""
 
@@ -123,7 +121,7 @@ def make_router(page: Page, readings: ReadingService, personal: PersonalMemory) 
     async def my_senses(request: Request, device: DeviceName, days: Days = 1) -> Response:
         """The senses that a person may see, over some days."""
         if not (principal := page.principal(request)):
-            return RedirectResponse("/", _SEE_OTHER)
+            return page.to_operator()
         found = await personal.device(principal, device)
         plots = await mine.all(principal, found, days)
         return page.render(
@@ -136,7 +134,7 @@ def make_router(page: Page, readings: ReadingService, personal: PersonalMemory) 
     ) -> Response:
         """One of these, with its figures."""
         if not (principal := page.principal(request)):
-            return RedirectResponse("/", _SEE_OTHER)
+            return page.to_operator()
         found = await personal.device(principal, device)
         one = await mine.one(principal, found, sense, days)
         return page.render(

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
-from fastapi.responses import RedirectResponse
 
 from engram_host.companion.api.boards.media import MediaId, media_response
 from engram_host.companion.api.devices import DeviceName
@@ -32,7 +31,6 @@ DAYS_SHOWN = 60
 
 _MOST_PAGES = 1000
 _DAY_SECONDS = 86400
-_SEE_OTHER = 303
 
 
 class PersonalView:
@@ -46,7 +44,7 @@ class PersonalView:
     async def home(self, request: Request, find: str) -> Response:
         """The boards that the person reaches, and what a search finds on them."""
         if not (principal := self._principal(request)):
-            return _to_operator()
+            return self._page.to_operator()
         boards = await self._personal.boards(principal)
         found = await self._personal.search(principal, find) if find else None
         hits = found.hits if found else ()
@@ -59,7 +57,7 @@ class PersonalView:
     async def memories(self, request: Request, device: str, at: int) -> Response:
         """The memories of a board that the person may see."""
         if not (principal := self._principal(request)):
-            return _to_operator()
+            return self._page.to_operator()
         found = await self._personal.memories(principal, device, (at - 1) * AT_ONCE, AT_ONCE)
         pages = count_pages(found.total, AT_ONCE)
         if at > pages:  # some were forgotten since
@@ -73,7 +71,7 @@ class PersonalView:
     async def days(self, request: Request, device: str, day: str, at: int) -> Response:
         """What was said with the person on a day: its newest turns, or those before them."""
         if not (principal := self._principal(request)):
-            return _to_operator()
+            return self._page.to_operator()
         offset = (at - 1) * TURNS_AT_ONCE
         found = await self._personal.days(principal, device, _day_of(day), offset, TURNS_AT_ONCE)
         texts = (turn.line["text"] for turn in found.turns)
@@ -91,7 +89,7 @@ class PersonalView:
     async def entry(self, request: Request, device: str, entry: str) -> Response:
         """All of a memory or a turn."""
         if not (principal := self._principal(request)):
-            return _to_operator()
+            return self._page.to_operator()
         found = await self._personal.entry(principal, device, entry)
         zone = await self._personal.zone(device)
         text = cut_html(text_of(found), WHOLE_BYTES)
@@ -103,7 +101,7 @@ class PersonalView:
     async def media(self, request: Request, device: str, media: str) -> Response:
         """A photo or a sound that the person may see."""
         if not (principal := self._principal(request)):
-            return _to_operator()
+            return self._page.to_operator()
         return await media_response(self._media, await self._personal.media(principal, device, media))
 
     def _principal(self, request: Request) -> str:
@@ -111,10 +109,6 @@ class PersonalView:
 
     def _render(self, request: Request, template: str, **values: object) -> Response:
         return self._page.render(request, template, page_key="mine", cut=cut_html, most=SHOWN_BYTES, **values)
-
-
-def _to_operator() -> Response:
-    return RedirectResponse("/", _SEE_OTHER)
 
 
 def _around(days: Sequence[tuple[int, int]], shown: int) -> Sequence[tuple[int, int]]:

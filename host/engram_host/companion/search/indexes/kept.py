@@ -10,6 +10,7 @@ removed, as soon as sweep() sees that lines have gone.
 """
 
 import contextlib
+import functools
 import logging
 import os
 import secrets
@@ -75,7 +76,7 @@ class KeptIndexes:
         except (BadImage, OSError, ValueError) as problem:
             self._discard(device.name, f"the index kept of {device.name} is not used: {problem}.")
             return None
-        if not self._fits(image.facts, device):
+        if not self.is_current(image.facts, device):
             self.drop(device.name)
             return None
         with contextlib.suppress(OSError):
@@ -129,16 +130,13 @@ class KeptIndexes:
                 with contextlib.suppress(OSError):
                     path.unlink(missing_ok=True)
 
-    def is_current(self, facts: dict[str, Any], device: Device) -> bool:
-        """Whether a file with these facts is of a board as it is now, up to the lines that came since."""
-        return self._fits(facts, device)
-
     @property
     def nbytes(self) -> int:
         """Bytes of all files."""
         return sum(size for _, size, _ in self._sizes())
 
-    def _fits(self, facts: dict[str, Any], device: Device) -> bool:
+    def is_current(self, facts: dict[str, Any], device: Device) -> bool:
+        """Whether a file with these facts is of a board as it is now, up to the lines that came since."""
         same = all(facts.get(name) == value for name, value in _facts_of(device).items())
         if not same or facts["version"] > device.version:
             return False
@@ -219,5 +217,11 @@ def _facts_of(device: Device) -> dict[str, Any]:
         "generation": device.generation,
         "zone": [device.zone.standard, device.zone.rule],
         "epochs": {log: state.epoch for log, state in device.logs.items()},
-        "program": [__version__, KEY_VERSION, HEAD, EIGHTHS, MOST_TERMS, [*map(list, Tokenizer().term_ids(_SAMPLE))]],
+        "program": [__version__, KEY_VERSION, HEAD, EIGHTHS, MOST_TERMS, _sample_terms()],
     }
+
+
+@functools.cache
+def _sample_terms() -> list[list[int]]:
+    """What this program makes of a sample of words."""
+    return [*map(list, Tokenizer().term_ids(_SAMPLE))]

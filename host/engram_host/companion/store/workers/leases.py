@@ -60,7 +60,9 @@ class LeaseTable(DatabaseTable):
     @writes
     def return_leases(self, rows: Rows, holder: str, names: Iterable[str] | None = None) -> None:
         """Let others hold some leases of a holder, or all, at once."""
-        wanted = [lease.name for lease in _of_holder(rows, holder)] if names is None else sorted(set(names))
+        if names is None:
+            names = [name for (name,) in rows.run("SELECT name FROM leases WHERE holder = ?", (holder,))]
+        wanted = sorted(set(names))
         sql = "UPDATE leases SET holder = ?, until = 0 WHERE name = ? AND holder = ?"
         rows.run_many(sql, [(NOBODY, name, holder) for name in wanted])
 
@@ -90,10 +92,6 @@ def _locked(rows: Rows, names: list[str]) -> list[LeaseRow]:
     """
     sql = f"SELECT name, holder, fence, until FROM leases WHERE name IN ({placeholders(names)}) ORDER BY name"
     return _shown(rows, rows.run(sql + rows.for_update, names))
-
-
-def _of_holder(rows: Rows, holder: str) -> list[LeaseRow]:
-    return _shown(rows, rows.run("SELECT name, holder, fence, until FROM leases WHERE holder = ?", (holder,)))
 
 
 def _shown(rows: Rows, found: Iterable[tuple[str, str, int, int]]) -> list[LeaseRow]:
