@@ -55,6 +55,14 @@ async def wait_for_ms(awaitable, milliseconds: int):
     return await asyncio.wait_for(awaitable, milliseconds / 1000)
 
 
+def first_of(work):
+    """What a generator yields first, None if nothing. It is closed, and with it a file that it reads."""
+    try:
+        return next(work, None)
+    finally:
+        work.close()
+
+
 def finish(work) -> None:
     """Let a generator do all of its work, and tidy up if that is stopped: MicroPython does not end one that is dropped."""
     try:

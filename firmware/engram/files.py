@@ -47,6 +47,8 @@ def write_parts(path: str, parts) -> None:
         os.rename(path + _DRAFT, path)
     except OSError as error:
         discard(path + _DRAFT)
+        for _ in parts:  # to their end: a file that they are read from is closed there
+            pass
         raise failure(error, path) from None
 
 

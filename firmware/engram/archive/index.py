@@ -270,14 +270,15 @@ class ArchiveIndex:
     def _read(self) -> tuple:
         """(head, entries by scope) of the file, (None, {}) if it has none for this log."""
         entries = {}
-        lines = self._lines()
-        head = next(lines, None)
-        if not head or head.get("format") != _FORMAT or head.get("epoch") != self._store.epoch:
-            return None, entries
-        for entry in lines:
-            # Older versions wrote several entries of one scope.
-            _join(entries, entry)
-        return head, entries
+        head, is_known = None, False
+        for line in self._lines():  # to the end, which closes the file
+            if head is None:
+                head = line
+                is_known = head.get("format") == _FORMAT and head.get("epoch") == self._store.epoch
+            elif is_known:
+                # Older versions wrote several entries of one scope.
+                _join(entries, line)
+        return head if is_known else None, entries
 
 
 def add_memory(entries: dict, number: int, scope: str, at: int, tags) -> None:

@@ -1,6 +1,7 @@
 """Questions about readings, answered without a model, English and Chinese."""
 
 from board import Board
+from engram import lazy
 from engram.clock import Clock
 from engram.memory.access import OWNER
 from engram.senses.answers import sentences, summary
@@ -373,3 +374,15 @@ def test_readings_beside_a_span_are_not_given_as_the_spans():
         assert summary.summarize(senses, board.clock, sense, first, until) is None
     assert summary.reading_at(senses, board.clock, sense, MONDAY + 3 * HOUR) is None
     assert summary.summarize(senses, board.clock, sense, MONDAY, MONDAY + DAY).mean == 120
+
+
+def test_an_answer_from_the_first_rows_keeps_nothing_loaded_where_the_heap_is_small():
+    talk = _Talk()
+    was_small, lazy.is_heap_small = lazy.is_heap_small, lambda: True
+    try:
+        talk.check((("how warm was the bedroom at 7 yesterday?", "bedroom temperature, 2026-09-22 07:00: 18.0 °C."),))
+        assert not lazy._in_use
+        assert summary.first_day(talk.board.senses, talk.board.senses.find("outside")) > 0
+        assert not lazy._in_use
+    finally:
+        lazy.is_heap_small = was_small

@@ -74,10 +74,11 @@ class Trash:
 
     def find(self, number: int, caller):
         """The copy of a record, None if there is none that the caller may see."""
-        for record in self.records():
-            if record["id"] == "m%d" % number and access.may_see_line(caller, record):
-                return record
-        return None
+        found = None
+        for record in self.records():  # to the end, which closes the files
+            if not found and record["id"] == "m%d" % number and access.may_see_line(caller, record):
+                found = record
+        return found
 
     def remove_origins(self, origins, epoch: int, caller) -> int:
         """Take out the copies of records with these origins, as far as the caller may see them; how many there were.

@@ -18,7 +18,7 @@ from collections import namedtuple
 
 from engram import diag, files, log_line, text
 from engram.clock import day_number
-from engram.compat import const
+from engram.compat import const, first_of
 from engram.errors import StoreError
 from engram.lazy import lazy
 from engram.memory import principal_files
@@ -79,11 +79,13 @@ class NoteRetention:
             if whose != principal:
                 continue
             mark = None
-            for end, crc, line in self._unread(file, read.get(file)):
+            unread = self._unread(file, read.get(file))
+            for end, crc, line in unread:
                 entry = text.cut(line, _ENTRY_CHARS)
                 most_chars -= len(entry)
                 most_tokens -= text.tokens(entry) + 8
                 if entries and (most_chars < 0 or most_tokens < 0):
+                    unread.close()
                     return Batch(principal, entries, marks + ([mark] if mark else []))
                 entries.append((day, entry))
                 mark = [file, end, crc]
@@ -208,7 +210,7 @@ class NoteRetention:
         if 0 < state["tidied"] - last <= _LEAP_DAYS:
 
             def is_read(file: str) -> bool:
-                return not any(True for _ in self._unread(file, state["read"].get(file)))
+                return first_of(self._unread(file, state["read"].get(file))) is None
 
             bounds = (self._days, self._most_bytes)
             with lazy("memory.texts.retention_sweep"):  # once a day

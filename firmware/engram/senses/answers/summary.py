@@ -2,7 +2,7 @@
 
 from collections import namedtuple
 
-from engram.compat import const
+from engram.compat import const, first_of
 from engram.senses.history import DAY_LEVEL, HOUR_LEVEL, MINUTE_LEVEL
 from engram.senses.values import HOUR, MINUTE, add_to, aggregate_of
 
@@ -57,17 +57,19 @@ def finest_level(senses, clock, sense, first: int, until: int) -> int:
 
 def _reaches_back(senses, clock, sense, first: int, level: int) -> bool:
     """Whether what is kept of a level begins before a moment."""
-    for _ in rows(senses, clock, sense, 0, first, level):
-        return True
-    return False
+    return first_of(rows(senses, clock, sense, 0, first, level)) is not None
 
 
 def _has_other_readings(senses, clock, sense, first: int, until: int, level: int) -> bool:
     """Whether the next level has readings in a span that this one has not: else those of its slots are from beside the span."""
-    for at, aggregate in rows(senses, clock, sense, first, until, level + 1):
-        if aggregate[0] > _count(senses, clock, sense, at, end_of(clock, at, level + 1), level):
-            return True
-    return False
+    found = rows(senses, clock, sense, first, until, level + 1)
+    try:
+        for at, aggregate in found:
+            if aggregate[0] > _count(senses, clock, sense, at, end_of(clock, at, level + 1), level):
+                return True
+        return False
+    finally:
+        found.close()
 
 
 def _count(senses, clock, sense, first: int, until: int, level: int) -> int:
@@ -88,12 +90,15 @@ def rows(senses, clock, sense, first: int, until: int, level: int):
     if until <= first:
         return
     if level == DAY_LEVEL:
-        for slot, aggregate in senses.range(sense.number, clock.day_number(first), clock.day_number(until - 1), level):
-            yield clock.moment(slot), aggregate
-        return
-    size = HOUR if level == HOUR_LEVEL else MINUTE
-    for slot, aggregate in senses.range(sense.number, first // size, (until - 1) // size, level):
-        yield slot * size, aggregate
+        found = senses.range(sense.number, clock.day_number(first), clock.day_number(until - 1), level)
+    else:
+        size = HOUR if level == HOUR_LEVEL else MINUTE
+        found = senses.range(sense.number, first // size, (until - 1) // size, level)
+    try:
+        for slot, aggregate in found:
+            yield clock.moment(slot) if level == DAY_LEVEL else slot * size, aggregate
+    finally:
+        found.close()  # what it has loaded goes, also when whoever reads stops half-way
     minute = sense.minute  # the one that is not over
     if level == MINUTE_LEVEL and minute and first // MINUTE <= minute[0] <= (until - 1) // MINUTE:
         yield minute[0] * MINUTE, aggregate_of(minute[1:])
@@ -120,8 +125,9 @@ def hour_at(senses, clock, sense, moment: int):
     for level in (HOUR_LEVEL, DAY_LEVEL):
         if level == DAY_LEVEL and not _has_other_readings(senses, clock, sense, moment, moment + 1, HOUR_LEVEL):
             break
-        for at, aggregate in rows(senses, clock, sense, moment, moment + 1, level):
-            return at, aggregate, level
+        found = first_of(rows(senses, clock, sense, moment, moment + 1, level))
+        if found:
+            return found[0], found[1], level
     return None
 
 
@@ -140,9 +146,8 @@ def latest(senses, clock, sense):
 
 def first_day(senses, sense) -> int:
     """The first day that has something kept, -1 if there is none."""
-    for slot, _ in senses.range(sense.number, 0, 1 << 17, DAY_LEVEL):
-        return slot
-    return -1
+    found = first_of(senses.range(sense.number, 0, 1 << 17, DAY_LEVEL))
+    return found[0] if found else -1
 
 
 # --- what is open or closed

@@ -7,7 +7,7 @@ counts. A full file is replaced by the newest events, so its size is bounded.
 """
 
 from engram import files, log_line
-from engram.compat import const
+from engram.compat import const, first_of
 from engram.memory import ids
 
 _BUFFER = const(512)
@@ -98,10 +98,7 @@ class EventFile:
             yield self._at(places[each])
 
     def _at(self, offset: int) -> dict:
-        lines = self._lines(offset)
-        fields = next(lines)[2]
-        lines.close()  # and its file with it, which a collection would else close in the middle of another one's change
-        return fields
+        return first_of(self._lines(offset))[2]
 
     def _lines(self, offset: int = 0):
         """Yield (offset, line, fields) of each line that is whole and an event's."""

@@ -23,9 +23,10 @@ _FIELDS = const("format epoch tail next tidy drop pieces marked pending state")
 
 def read(path: str):
     """The fields of the manifest, with the dead rows by table in "dead"; None without a whole one."""
+    written = log_line.whole_lines(path, bytearray(_BUFFER))
     try:
         # A damaged line is decoded, too, as one that is none.
-        found = (log_line.decode(line or b"") for line in log_line.whole_lines(path, bytearray(_BUFFER)))
+        found = (log_line.decode(line or b"") for line in written)
         saved = next(found, None)
         if saved is None:
             return None
@@ -38,7 +39,7 @@ def read(path: str):
             diag.info("index", path + " is of an earlier version and is rebuilt")
             return None
     except (OSError, ValueError, KeyError, StoreError):
-        pass
+        written.close()
     diag.warning("index", path + " is damaged and is rebuilt")
     return None
 
