@@ -16,6 +16,7 @@ from engram_host.companion.workers import leases
 from engram_host.companion.workers.identity import WorkerIdentity
 from engram_host.companion.workers.leases import WorkerLease
 from lease_keepers import running_keeper, two_keepers
+from peers import Companion
 from waiting import wait_until_async
 
 
@@ -201,8 +202,18 @@ def test_of_a_worker_on_another_folder_nobody_knows_whether_it_has_ended(tmp_pat
 
 def test_files_of_killed_workers_are_removed(tmp_path: Path):
     mine = WorkerIdentity(tmp_path)
-    (tmp_path / "workers" / "0123abcd").touch()
-    assert mine.has_ended("0123abcd")
-    mine.remove_ended()
-    assert [path.name for path in (tmp_path / "workers").iterdir()] == [mine.id]
+    for ended in ("0123abcd", "4567abcd"):
+        (tmp_path / "workers" / ended).touch()
+        assert mine.has_ended(ended)
+    mine.remove_ended({"4567abcd"})
+    assert {path.name for path in (tmp_path / "workers").iterdir()} == {mine.id, "4567abcd"}
     mine.release()
+
+
+def test_a_companion_removes_the_files_of_killed_ones_as_it_starts(tmp_path: Path):
+    files = tmp_path / "companion" / "workers"
+    files.mkdir(parents=True)
+    (files / "0123abcd").touch()
+    with Companion(tmp_path / "companion"):
+        (own,) = files.iterdir()
+        assert own.name != "0123abcd"

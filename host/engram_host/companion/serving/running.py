@@ -126,6 +126,8 @@ async def start(
         stack.callback(identity.release)
         store = await asyncio.to_thread(open_store, store_url(settings.store, settings.home))
         stack.push_async_callback(asyncio.to_thread, store.close)
+        holders = {lease.holder for lease in await asyncio.to_thread(store.leases)}
+        await asyncio.to_thread(identity.remove_ended, holders)
         places = listeners(http, settings.mqtt)
         has_devices = bool(await asyncio.to_thread(store.tokens))
         check_exposure(settings.security, places, has_devices=has_devices)

@@ -2,6 +2,7 @@
 
 import fcntl
 import uuid
+from collections.abc import Collection
 from pathlib import Path
 
 from engram_host.companion.lockfile import Lease
@@ -19,8 +20,11 @@ class WorkerIdentity:
         self.id = uuid.uuid4().hex
         self._folder = home / FOLDER
         make_folder(self._folder)
-        self._lock = Lease(self._folder / self.id)
+        # Locked before it has its name: nobody may find it unlocked.
+        draft = self._folder / f".{self.id}"
+        self._lock = Lease(draft)
         self._lock.take()
+        draft.rename(self._folder / self.id)
 
     def release(self) -> None:
         """Let others know that this worker has ended."""
@@ -38,8 +42,10 @@ class WorkerIdentity:
             return False  # it runs, or it is not one of this folder
         return True
 
-    def remove_ended(self) -> None:
-        """Remove the files of workers of this folder that were killed: their leases have to be others' by now."""
+    def remove_ended(self, holders: Collection[str]) -> None:
+        """Remove the files of workers of this folder that were killed, but those of `holders`: whoever wants a lease that one
+        of them holds asks whether that one has ended.
+        """
         for path in self._folder.iterdir():
-            if self.has_ended(path.name):
+            if path.name not in holders and self.has_ended(path.name):
                 path.unlink(missing_ok=True)
