@@ -66,7 +66,8 @@ class FleetSearches:
 
     def _embed(self, _query: str) -> QueryVector:
         vector = self._chance.standard_normal(IDENTITY.dimensions, dtype=np.float32)
-        return QueryVector(IDENTITY, vector / np.linalg.norm(vector))
+        vector /= np.linalg.norm(vector)
+        return QueryVector(IDENTITY, vector)
 
 
 def measure(folder: Path, boards: int) -> Figures:
