@@ -48,6 +48,8 @@ _WHOLE = ("pin", "wifi_signal", "heap")
 
 KINDS = ("adc", "pin", "chip_temperature", "dht11", "dht22", "ds18b20", "bme280", "wifi_signal", "heap", "code")
 
+_SHARED_PIN = const("shares pin %d with %s: that takes the same kind and pull, and only one of changes or count.")
+
 SenseConfig = namedtuple("SenseConfig", "name kind pins pin_name what every unit decimals limits options")
 """One sense of config.json: `pins` are numbers, `pin_name` is what config.json's pins call it, `options` are other fields."""
 
@@ -70,6 +72,7 @@ def parse_senses(table: dict, named_pins: dict, forbidden, most: int) -> list:
         for other in found:
             if registry.key_of(other.name) == registry.key_of(name):
                 raise ConfigError("senses." + name, "is the same name as %s." % other.name)
+            _check_beside(sense, other)
         found.append(sense)
     return found
 
@@ -105,6 +108,15 @@ def _parse_sense(name: str, entry: dict, named_pins: dict, forbidden) -> SenseCo
         raise ConfigError(key, str(error)) from None
 
 
+def _check_beside(sense, other) -> None:
+    """ConfigError if two senses cannot share a pin: it serves one kind of sensor, and has one pull and one handler of edges."""
+    uses = [(each.kind, each.pins, each.options.get("pull", "none")) for each in (sense, other)]
+    both_count = sense.kind == "pin" and "state" not in (sense.what, other.what)
+    for pin in sense.pins:
+        if pin in other.pins and (both_count or uses[0] != uses[1]):
+            raise ConfigError("senses." + sense.name, _SHARED_PIN % (pin, other.name))
+
+
 def _check_fields(kind: str, entry: dict) -> None:
     known = _FIELDS + _MORE.get(kind, "")
     for field in entry:
@@ -118,6 +130,8 @@ def _with_pin(kind: str, entry: dict, named) -> dict:
     if named is None or named.get("mode") != mode:
         wanted = "a pin of config.json's pins with the mode %s" % mode if mode else "a number"
         raise ArgumentError("pin", "must be %s." % wanted)
+    if "scale" in entry and "scale" in named:
+        raise ArgumentError("scale", "is given by the pin already: remove one of the two.")
     given = {field: named[field] for field in ("unit", "pull", "invert") if field in named}
     given.update(entry)
     given["pin"] = named.get("pin")
