@@ -70,8 +70,8 @@ class Timers:
             self._is_read = files.size(self.path) < 0
             with lazy("timers.timer_file"):
                 self._file()
-        except (EngramError, MemoryError) as error:
-            self._warn("there are none for now", error)
+        except (EngramError, MemoryError):
+            pass  # tell_due() tries again, and warns
 
     # --- when people ask
 
@@ -132,13 +132,10 @@ class Timers:
             self.problem = ""
             return is_done
         except (EngramError, MemoryError) as error:
-            self._warn("something due is delivered later", error)
+            if str(error) != self.problem:
+                self.problem = str(error)
+                diag.warning("timers", "something due is delivered later: %s" % error)
             return False
-
-    def _warn(self, what: str, error) -> None:
-        if str(error) != self.problem:
-            self.problem = str(error)
-            diag.warning("timers", "%s: %s" % (what, error))
 
     def _is_due(self, now: int) -> bool:
         if self.clock.known and 0 < self.due <= now:
