@@ -35,7 +35,7 @@ def make_pin_rule(pins, find_timers, check_tool, keep_limit):
 
 def _add(find_timers, check_tool, said: str, caller, name: str) -> str:
     from engram.text.phrases import asks, simplified, unmarked  # while they are used
-    from engram.timers import rules, typed, when
+    from engram.timers import rules, typed, when  # likewise
 
     data = said.encode()
     time, what = rules.match_time(unmarked(data).decode()) or ({}, "")
