@@ -2,6 +2,7 @@
 
 from board import Board, Script
 from channel import Network
+from engram.compat import ticks_add
 from engram.memory.access import Caller
 from engram.timers.wanted import wanted
 from support import let_others_run
@@ -20,14 +21,17 @@ DAY = 86400
 EIGHT = 1790064000  # 2026-09-22 08:00 in Greenwich, a Tuesday; it is 2026-09-21 14:13
 
 
+_PERIOD = ticks_add(0, -1) + 1
+
+
 class Ticks:
-    """The counter of milliseconds."""
+    """The counter of milliseconds, which wraps where that of this runtime does: later on 64 bits."""
 
     def __init__(self):
         self.ms = 0
 
     def __call__(self):
-        return self.ms % (1 << 30)
+        return self.ms % _PERIOD
 
 
 class Timed:
