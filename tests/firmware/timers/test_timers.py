@@ -345,7 +345,7 @@ def test_all_that_were_added_can_be_read_when_they_are_as_long_as_they_get():
 
 def _overfill(timed):
     path = timed.board.place + "/memory/timers.jsonl"
-    data = files.read(path, 8192)
+    data = files.read(path, 8192) or b""
     whole = data[: data.find(b"\n") + 1]  # is not set aside as damage
     files.write(path, data + 800 * whole)
     return path, data
