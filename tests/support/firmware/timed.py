@@ -21,17 +21,14 @@ DAY = 86400
 EIGHT = 1790064000  # 2026-09-22 08:00 in Greenwich, a Tuesday; it is 2026-09-21 14:13
 
 
-_PERIOD = ticks_add(0, -1) + 1
-
-
 class Ticks:
-    """The counter of milliseconds, which wraps where that of this runtime does: later on 64 bits."""
+    """The counter of milliseconds."""
 
     def __init__(self):
         self.ms = 0
 
     def __call__(self):
-        return self.ms % _PERIOD
+        return self.ms % (ticks_add(0, -1) + 1)  # the runtime's own period
 
 
 class Timed:
