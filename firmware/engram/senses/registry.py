@@ -4,7 +4,8 @@
     {"number":2,"name":"bedroom temperature","unit":"°C","decimals":1,"made":1790000000}
 
 Lines are those of engram.log_line; the file is small and is replaced whole. A number is given once: the readings on flash have
-it in place of the name, so that of a sense that was removed is not given again.
+it in place of the name, so that of a sense that was removed is not given again. A sense of config.json without a reading has no
+`made`.
 """
 
 from engram import files, log_line, text
@@ -64,7 +65,7 @@ def load(path: str) -> tuple:
             following = max(following, upto)
         if isinstance(number, int) and 0 <= number <= _MOST_NUMBERS and isinstance(fields.get("name"), str):
             unit, decimals = fields.get("unit", ""), fields.get("decimals", 1)
-            senses[number] = Sense(number, fields["name"], unit, decimals, fields.get("made", 0))
+            senses[number] = Sense(number, fields["name"], unit, decimals, fields.get("made"))
             following = max(following, number + 1)
     return senses, following, damaged
 

@@ -15,9 +15,12 @@ _MOST_COUNT = const(65535)
 
 
 class Sense:
-    """A sense; `at` is when its latest reading `last` was taken, 0 if there is none since the start."""
+    """A sense; `at` is when its latest reading `last` was taken, 0 if there is none since the start.
 
-    def __init__(self, number: int, name: str, unit: str, decimals: int, made: int):
+    `made` is when its first reading came, 0 if the clock was not set, None if none has come yet.
+    """
+
+    def __init__(self, number: int, name: str, unit: str, decimals: int, made: "int | None"):
         self.number = number
         self.name = name
         self.unit = unit

@@ -67,12 +67,23 @@ class Senses:
             from engram.senses import registry  # seldom needed
 
             self._senses, self._next, self.damaged = registry.load(self._folder + _FILE)
-        self._by_name = {sense.name: sense for sense in self._senses.values()}
-        for name, (unit, decimals) in self._declared.items():
-            sense = self.find(name)
-            if sense is not None:
-                self._check_declared(name, "decimals", decimals, sense.decimals)
-                self._check_declared(name, "unit", unit or sense.unit, sense.unit or unit)
+            self._by_name = {sense.name: sense for sense in self._senses.values()}
+            for name, (unit, decimals) in self._declared.items():
+                sense = self._same(registry, name)
+                if sense is not None:
+                    self._declare(sense, name, unit, decimals)
+        for sense in list(self._senses.values()):
+            if sense.made is None and sense.name not in self._declared:
+                del self._senses[sense.number], self._by_name[sense.name]
+
+    def _declare(self, sense, name: str, unit: str, decimals: int) -> None:
+        """Let a sense be what config.json says; its name, since all that config.json says of it is looked up by that."""
+        if sense.made is None:
+            sense.unit, sense.decimals = unit, decimals
+        self._check_declared(name, "decimals", decimals, sense.decimals)
+        self._check_declared(name, "unit", unit or sense.unit, sense.unit or unit)
+        sense.name = name
+        self._by_name[name] = sense  # code may still use the name that it had
 
     def _check_declared(self, name: str, field: str, declared, kept) -> None:
         if declared != kept:
@@ -88,7 +99,7 @@ class Senses:
         be written.
         """
         sense = self._by_name.get(name)
-        if sense is None:
+        if sense is None or sense.made is None:
             scale(value, 0)  # what is no reading makes no sense
             sense = self._sense_for(name, unit)
         if unit and unit != sense.unit:
@@ -159,15 +170,21 @@ class Senses:
 
     # --- the senses
 
-    def _sense_for(self, name: str, unit: str):
-        """The sense of a name, made if there is none."""
+    def make_unread(self, names) -> None:
+        """Make senses of config.json before their first reading, so that one whose sensor never works is seen, too."""
+        for name in names:
+            if name not in self._by_name:
+                self._sense_for(name, "", False)
+
+    def _sense_for(self, name: str, unit: str, is_read: bool = True):
+        """The sense of a name, made if there is none, or if this is its first reading."""
         with lazy("senses.registry"):
             from engram.senses import registry  # seldom needed
 
             plain = registry.check_name(name)
             sense = self._same(registry, plain)
-            if sense is None:
-                sense = self._make(registry, plain, unit)
+            if sense is None or (is_read and sense.made is None):
+                sense = self._make(registry, plain, unit, sense, is_read)
         return sense
 
     def _same(self, registry, name: str):
@@ -177,18 +194,20 @@ class Senses:
                 return sense
         return None
 
-    def _make(self, registry, name: str, unit: str):
-        if len(self._senses) >= self._most:
+    def _make(self, registry, name: str, unit: str, unread, is_read: bool):
+        """A new sense, in place of the one that had no reading if there is one."""
+        if unread is None and len(self._senses) >= self._most:
             raise ArgumentError("name", "is new, and there are %d senses already (senses.most)." % len(self._senses))
+        number = self._next if unread is None else unread.number
         decimals = DECIMALS
         for declared, fields in self._declared.items():
             if registry.key_of(declared) == registry.key_of(name):
                 name, unit, decimals = declared, fields[0] or unit, fields[1]
-        made = self._clock.now() if self._clock.known else 0
-        sense = Sense(self._next, name, registry.check_unit(unit), decimals, made)
+        made = (self._clock.now() if self._clock.known else 0) if is_read else None
+        sense = Sense(number, name, registry.check_unit(unit), decimals, made)
         senses = dict(self._senses)
-        senses[sense.number] = sense
-        self._save(registry, senses, self._next + 1)
+        senses[number] = sense
+        self._save(registry, senses, max(self._next, number + 1))
         return sense
 
     def _save(self, registry, senses: dict, following: int) -> None:
