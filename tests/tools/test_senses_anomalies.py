@@ -1,4 +1,4 @@
-"""What is unusual about senses is found, and little else: some made-up senses for half a year, in `make soak` all for a year."""
+"""What is unusual about senses is found, and little else: some senses for half a year; in `make soak` all, for a year."""
 
 from collections import Counter
 

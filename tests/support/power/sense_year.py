@@ -19,7 +19,7 @@ SENSES = 8
 OFFSETS = (180, 60, -120, -1440, 40 * 1440, -400 * 1440)
 """Minutes by which a clock is wrong."""
 
-LEAST_COMPARED = 0.8
+LEAST_COMPARED = 0.9
 """Share of the minutes on flash that have to be compared: those that were met once."""
 
 Row = list[int]
