@@ -42,7 +42,7 @@ async def _list(sync, senses, events, version: tuple, epoch: int, progress) -> N
     items, shared = [], []
     for name in senses.names():
         sense = senses.find(name)
-        items.append([sense.number, sense.name, sense.unit, sense.decimals, sense.made or 0])
+        items.append([sense.number, sense.name, sense.unit, sense.decimals, sense.made])
         if events.scope_of(sense) == "all":  # engram.memory.ALL, without the import
             shared.append(sense.number)
     fields = {"next": senses.next_number, "whole": not senses.damaged, "items": items}

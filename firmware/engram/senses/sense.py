@@ -17,15 +17,18 @@ _MOST_COUNT = const(65535)
 class Sense:
     """A sense; `at` is when its latest reading `last` was taken, 0 if there is none since the start.
 
-    `made` is when its first reading came, 0 if the clock was not set, None if none has come yet.
+    `is_unread` says that it has never had one: config.json names it, and its sensor has not worked yet.
     """
 
-    def __init__(self, number: int, name: str, unit: str, decimals: int, made: "int | None"):
+    def __init__(self, number: int, name: str, unit: str, decimals: int, made: int, is_unread: bool = False):
         self.number = number
         self.name = name
+        self.config_name = name
+        """Its name in config.json, which may have other case and accents."""
         self.unit = unit
         self.decimals = decimals
         self.made = made
+        self.is_unread = is_unread
         self.at = 0
         self.last = 0
         self.too_fast = 0

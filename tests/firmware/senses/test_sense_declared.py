@@ -117,14 +117,25 @@ def test_a_start_goes_on_where_a_sense_of_config_json_has_no_room():
     assert cellar.board.senses.names() == ["attic"]
 
 
-def test_a_sense_that_code_made_has_the_name_and_the_limits_that_config_json_gives_it_later():
+def test_what_config_json_says_holds_for_a_sense_that_code_made_with_other_case_and_accents():
     cellar = _Cellar({})
     cellar.board.find_senses().observe("Küche", 21.4, "°C")
     cellar.run({"senses": {"kuche": {"kind": "code", "unit": "°C", "limits": {"low": 5}, "shared": True}}})
     senses = cellar.board.senses
     sense = senses.find("kuche")
-    assert senses.names() == ["kuche"] and senses.find("Küche") is sense
+    assert senses.names() == ["Küche"] and senses.find("Küche") is sense, "the companion knows it by that name"
     assert [fields["low"] for fields in cellar.board.sense_watch.limits.of_sense(sense)] == [50]
     assert cellar.board.sense_view.scope_of(sense) == ALL
-    cellar.now += 1
-    assert senses.observe("Küche", 21) and sense.last == 210
+    for name in ("Küche", "kuche"):
+        cellar.now += 1
+        assert senses.observe(name, 21) and sense.last == 210
+
+
+def test_the_first_reading_of_a_sense_changes_nothing_by_which_the_companion_knows_it():
+    cellar = _Cellar()
+    before = cellar.board.senses.find("cellar")
+    cellar.now += 60
+    cellar.board.senses.observe("cellar", 9.5)
+    after = cellar.board.senses.find("cellar")
+    assert (after.number, after.name, after.made) == (before.number, before.name, before.made)
+    assert before.is_unread and not after.is_unread

@@ -92,7 +92,7 @@ class Watch:
 
     def _declared_pace(self, sense) -> int:
         """How many minutes config.json lets pass between two readings of a sense, 0 if it does not say."""
-        declared = self._declared.get(sense.name)
+        declared = self._declared.get(sense.config_name)
         if declared is None or declared["kind"] == "code":
             return 0
         return (declared.get("every", MINUTE) + MINUTE - 1) // MINUTE
