@@ -20,6 +20,8 @@ class Sense:
     `is_unread` says that it has never had one: config.json names it, and its sensor has not worked yet.
     """
 
+    is_unread = False  # of the class: one more in each sense would make its dict longer
+
     def __init__(self, number: int, name: str, unit: str, decimals: int, made: int, is_unread: bool = False):
         self.number = number
         self.name = name
@@ -28,7 +30,8 @@ class Sense:
         self.unit = unit
         self.decimals = decimals
         self.made = made
-        self.is_unread = is_unread
+        if is_unread:
+            self.is_unread = True
         self.at = 0
         self.last = 0
         self.too_fast = 0
