@@ -5,6 +5,7 @@ from collections import namedtuple
 from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
 from engram.senses import registry
+from engram.senses.values import scale
 
 MOST = const(16)
 """Senses of a board: the highest value of senses.most."""
@@ -99,11 +100,12 @@ def _parse_sense(name: str, entry: dict, named_pins: dict, forbidden) -> SenseCo
         unit = registry.check_unit(entry.get("unit", _UNITS.get(what or kind, "")))
         decimals = _whole("decimals", entry.get("decimals", 0 if kind in _WHOLE else 1), 0, registry.MOST_DECIMALS)
         every = _whole("every", entry.get("every", _EVERY), _SHORTEST, _LONGEST)
+        limits = _limits(entry, decimals)
         options = {field: entry[field] for field in ("scale", "pull", "invert", "rom", "address") if field in entry}
         _check_options(options)
         if not isinstance(entry.get("shared", False), bool):
             raise ArgumentError("shared", "must be true or false.")
-        return SenseConfig(name, kind, tuple(pins), pin_name, what, every, unit, decimals, _limits(entry), options)
+        return SenseConfig(name, kind, tuple(pins), pin_name, what, every, unit, decimals, limits, options)
     except ArgumentError as error:
         raise ConfigError(key, str(error)) from None
 
@@ -161,11 +163,18 @@ def _is_number(value) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value - value == 0
 
 
-def _limits(entry: dict) -> dict:
+def _limits(entry: dict, decimals: int) -> dict:
     limits = entry.get("limits", {})
     is_right = isinstance(limits, dict) and all(field in ("low", "high") for field in limits)
     if not is_right or not all(_is_number(value) for value in limits.values()):
         raise ArgumentError("limits", 'must be an object such as {"low": 5, "high": 30}.')
+    for side, value in limits.items():
+        try:
+            scale(value, decimals)
+        except (ArgumentError, OverflowError):
+            raise ArgumentError(
+                "limits", "have a %s one that is too large for %d decimals." % (side, decimals)
+            ) from None
     if "low" in limits and "high" in limits and limits["low"] >= limits["high"]:
         raise ArgumentError("limits", "have a low one that is not below the high one.")
     return limits
