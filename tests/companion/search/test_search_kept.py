@@ -4,7 +4,6 @@ find without files, and nothing that was forgotten.
 
 import os
 import random
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,6 @@ from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.search.engine import SearchEngine
 from engram_host.companion.search.indexes import cache as caching
 from engram_host.companion.search.indexes import kept
-from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.search.indexes.kept import KeptIndexes
 from engram_host.companion.search.indexes.vectors import quantize
 from engram_host.companion.search.request import SearchResult
@@ -315,23 +313,3 @@ def test_a_search_for_a_board_that_was_erased_removes_its_file(store: SearchStor
     with pytest.raises(UnknownDevice):
         cache_with_files(store, tmp_path).get("b", IDENTITY)
     assert not path.exists()
-
-
-# --- several who ask at once
-
-
-def test_of_several_who_wait_for_one_cold_index_one_makes_it(store: SearchStore):
-    cache = IndexCache(store)
-    began, before = threading.Barrier(8), store.reads
-    found: list[Any] = []
-
-    def ask() -> None:
-        began.wait()
-        found.append(cache.get("b", IDENTITY)[0])
-
-    threads = [threading.Thread(target=ask) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len({id(index) for index in found}) == 1 and store.reads == before + 1

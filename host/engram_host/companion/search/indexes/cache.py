@@ -162,6 +162,15 @@ class IndexCache:
                 self._rewrite(device, identity)
 
     @property
+    def has_files(self) -> bool:
+        """Whether indexes are kept in files."""
+        return self._kept is not None
+
+    def folder_id(self) -> str:
+        """What the folder of the files is called among workers; "" without files. OSError."""
+        return self._kept.folder_id if self._kept else ""
+
+    @property
     def nbytes(self) -> int:
         """About the bytes of all indexes in memory; those that are mapped from files are not among them."""
         with self._lock:

@@ -236,7 +236,11 @@ class KeptIndexes:
         return f"index.{self.folder_id}.{name}"
 
     def _paths(self, pattern: str) -> list[Path]:
-        return sorted(self._folder.glob(pattern))
+        try:
+            return sorted(self._folder.glob(pattern))
+        except OSError as problem:
+            _warn("the files of indexes cannot be listed now", problem)
+            return []
 
     def _sizes(self) -> list[tuple[float, int, Path]]:
         found: list[tuple[float, int, Path]] = []
