@@ -141,7 +141,7 @@ class CompanionApp:
         self.search = SearchService(
             store, settings.search, embedding, self.folders, metrics, *steps, index_folder=files
         )
-        self.index_files = IndexFileSweep(self.search.indexes, supervisor)
+        self.index_files = IndexFileSweep(self.search.indexes, supervisor, leases.lease)
         self._peers = peers
         self.homes = HomeWorkers(peers)
         board_searches = HomeSearches(self.homes, self.search.answer_board)
