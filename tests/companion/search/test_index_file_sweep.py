@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from held_lease import HeldLease
 from lease_keepers import two_keepers
 from search_store import SearchStore, cache_with_files
 from waiting import wait_until_async
+
+_threads = ThreadPoolExecutor(2, "sweep")
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +57,7 @@ def test_of_two_workers_of_a_home_one_sweeps_and_the_other_takes_over(tmp_path: 
         async with two_keepers(tmp_path) as keepers:
             stores = [Swept(tmp_path / "indexes") for _ in keepers]
             sweeps = [
-                IndexFileSweep(store.indexes, Supervisor(), keeper.lease)
+                IndexFileSweep(store.indexes, Supervisor(), keeper.lease, _threads)
                 for store, keeper in zip(stores, keepers, strict=True)
             ]
             lease = LEASE.format(stores[0].indexes.folder_id())
@@ -75,7 +78,7 @@ def test_of_two_workers_of_a_home_one_sweeps_and_the_other_takes_over(tmp_path: 
 def test_without_files_there_is_no_task():
     async def script() -> None:
         supervisor = Supervisor()
-        idle = IndexFileSweep(IndexCache(SearchStore()), supervisor, HeldLease)
+        idle = IndexFileSweep(IndexCache(SearchStore()), supervisor, HeldLease, _threads)
         idle.start()
         assert supervisor.statuses() == []
         await idle.stop()

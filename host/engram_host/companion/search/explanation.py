@@ -71,13 +71,10 @@ def _neighbour_parts(row: int, board: BoardRows, words: WordScores) -> list[Part
     return parts
 
 
-def why_empty(
-    request: SearchRequest, words: WordScores | None, entries: int, boards: list[BoardRows], degraded: str
-) -> Sentence:
-    """Why nothing was found, in one sentence that mentions nothing the caller may not see."""
+def why_empty(request: SearchRequest, words: WordScores | None, entries: int, wanted: int, degraded: str) -> Sentence:
+    """Why nothing was found, without a word of what the caller may not see. `wanted` entries pass the filters."""
     if not entries:
         return REASONS.say("nothing_stored")
-    wanted = sum(int(np.count_nonzero(board.seen.wanted)) for board in boards)
     if not wanted:
         return REASONS.say("filtered", n=entries)
     by_meaning = request.use_meaning and not degraded

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from concurrent.futures import Executor
 
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.search.indexes.cache import IndexCache
@@ -23,8 +24,11 @@ _log = logging.getLogger("engram.searching")
 class IndexFileSweep:
     """A background task that writes files again whose boards have lost lines, and removes those of boards that are gone."""
 
-    def __init__(self, indexes: IndexCache, supervisor: Supervisor, lease_of: Callable[[str], Lease]):
-        """`lease_of(name)` is the lease of a name."""
+    def __init__(
+        self, indexes: IndexCache, supervisor: Supervisor, lease_of: Callable[[str], Lease], executor: Executor
+    ):
+        """`lease_of(name)` is the lease of a name; `executor` has the threads for what takes long."""
+        self._executor = executor
         self._indexes = indexes
         self._supervisor = supervisor
         self._lease_of = lease_of
@@ -52,7 +56,7 @@ class IndexFileSweep:
         while True:
             await asyncio.sleep(pause)
             try:
-                await asyncio.to_thread(self._indexes.sweep)
+                await asyncio.get_running_loop().run_in_executor(self._executor, self._indexes.sweep)
             except StoreUnavailable as problem:
                 _log.warning("the files of indexes stay as they are for now: %s", problem)
             pause = SWEEP_EVERY_SECONDS
