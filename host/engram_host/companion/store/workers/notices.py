@@ -1,9 +1,10 @@
 """Notices: short messages of workers to each other, sent with the transaction that they are about."""
 
+import uuid
 from dataclasses import dataclass
 from typing import Literal
 
-from engram_host.companion.store.database import DatabaseTable, writes
+from engram_host.companion.store.database import DatabaseTable, reads_once, writes
 from engram_host.companion.store.queries import Rows
 
 CHANNEL = "engram"
@@ -40,10 +41,24 @@ def parse_notice(payload: str) -> Notice:
     return Notice("")
 
 
+_SETTINGS_MARK = "settings.mark"
+"""The note that each notice about settings replaces."""
+
+
 class NoticeTable(DatabaseTable):
     """Sends notices that are about no other change."""
 
     @writes
-    def notify_settings(self, rows: Rows, worker: str) -> None:
-        """Let the workers but this one read their settings again."""
+    def notify_settings(self, rows: Rows, worker: str) -> str:
+        """Let the workers but this one read their settings again; the mark of this change."""
+        mark = uuid.uuid4().hex
+        sql = "INSERT INTO notes (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+        rows.run(sql, (_SETTINGS_MARK, mark))
         rows.notify(Notice("settings", worker).encode())
+        return mark
+
+    @reads_once
+    def settings_mark(self, rows: Rows) -> str:
+        """The mark of the last change of settings, "" if there was none: for whoever may not have heard the notice."""
+        found = rows.run("SELECT value FROM notes WHERE name = ?", (_SETTINGS_MARK,))
+        return found[0][0] if found else ""
