@@ -50,8 +50,9 @@ _SCHEMA_LOCK = 0x656E6772
 """The advisory lock under which the schema is changed; a number that nothing else of the database should use."""
 
 _OPTIONS = f"-c synchronous_commit=on -c lock_timeout={WAIT_SECONDS}s -c idle_in_transaction_session_timeout=60s"
-_WRITE = b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+_WRITE = b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_current_xact_id()::text"
 _READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_STATUS = b"SELECT pg_xact_status(%s::xid8)"
 
 _REWRITTEN = tuple(table.encode() for table in (*OF_DEVICE, "devices", "notes"))
 _COLUMNS = """
@@ -264,19 +265,21 @@ class PostgresDatabase(Database):
         return self._transaction(b"", work)
 
     def _transaction(self, begin: bytes, work: Callable[[Rows], Result]) -> Result:
-        """Do work in a transaction, from the start again if another one was in its way, and once if the connection was lost:
-        all that is done twice by that has the same result.
+        """Do work in a transaction, from the start again if another one was in its way, and once if the connection was lost
+        and the server has not committed it.
         """
-        was_lost = False
+        lost: _Lost | None = None
         for again in reversed(range(TRIES)):
             try:
                 with self._connection() as connection:
+                    if lost and lost.number and _is_committed(connection, lost.number):
+                        return lost.result
                     return _run(connection, begin, work)
             except psycopg.Error as error:
-                is_lost = isinstance(error, _Lost) and not was_lost
-                if not again or not (is_lost or isinstance(error, _TRY_AGAIN)):
+                found = error if isinstance(error, _Lost) and not lost else None
+                if not again or not (found or isinstance(error, _TRY_AGAIN)):
                     raise self._problem(error) from error
-                was_lost |= is_lost
+                lost = lost or found
                 time.sleep(random.uniform(0, 0.05))
         raise AssertionError("a transaction ends or fails")
 
@@ -371,19 +374,46 @@ def _run(connection: "psycopg.Connection[Any]", begin: bytes, work: Callable[[Ro
     spares the way to the server and back twice.
     """
     rows = PostgresRows(connection)
+    number = ""
+    result: Any = None
     try:
-        if begin:
-            connection.execute(begin)
+        begun = _begin(connection, begin)
         result = work(rows)
         rows.flush()
+        number = begun
         if begin:
             connection.execute("COMMIT")
     except BaseException as error:
         _roll_back(connection)
         if connection.closed and isinstance(error, psycopg.Error):
-            raise _Lost(*error.args) from error
+            raise _Lost(error, number, result) from error
         raise
     return result
+
+
+def _begin(connection: "psycopg.Connection[Any]", begin: bytes) -> str:
+    """Begin a transaction; the number of one that writes, else ""."""
+    if begin:
+        cursor = connection.execute(begin)
+        if cursor.nextset():
+            ((number,),) = cursor.fetchall()
+            return number
+    return ""
+
+
+def _is_committed(connection: "psycopg.Connection[Any]", number: str) -> bool:
+    """Whether the transaction of a number has happened, after its connection was lost at its COMMIT."""
+    until = time.monotonic() + WAIT_SECONDS
+    while True:
+        try:
+            ((status,),) = connection.execute(_STATUS, (number,)).fetchall()
+        except errors.InvalidParameterValue:
+            return False  # another server has taken over, and has not seen it
+        if status != "in progress":
+            return status == "committed"
+        if time.monotonic() > until:
+            raise psycopg.OperationalError("a transaction on a connection that broke has not ended yet")
+        time.sleep(0.05)
 
 
 def _roll_back(connection: "psycopg.Connection[Any]") -> None:
@@ -396,4 +426,9 @@ def _roll_back(connection: "psycopg.Connection[Any]") -> None:
 
 
 class _Lost(psycopg.OperationalError):
-    """The connection broke."""
+    """The connection broke; `number` is that of the transaction if it broke at its COMMIT, `result` what its work gave."""
+
+    def __init__(self, error: psycopg.Error, number: str, result: Any):
+        super().__init__(*error.args)
+        self.number = number
+        self.result = result
