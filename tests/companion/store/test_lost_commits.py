@@ -1,4 +1,4 @@
-"""A transaction of PostgreSQL whose connection breaks at its COMMIT happens once, whether the server has committed it or not."""
+"""A transaction whose connection to PostgreSQL breaks at its COMMIT happens once, whether it was committed or not."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ class Cut:
         if self.is_after:
             execute(connection, query, *more, **words)
         self._admin.execute("SELECT pg_terminate_backend(%s, 5000)", (connection.info.backend_pid,))
-        return execute(connection, "SELECT 1")  # which says that the connection is lost
+        return execute(connection, "SELECT 1")  # raises, since the connection is lost
 
 
 @pytest.fixture
