@@ -85,7 +85,7 @@ _NEW_LINES = (
     b"received BIGINT, crc TEXT, line BYTEA) ON COMMIT DELETE ROWS"
 )
 _COPY_LINES = f"COPY new_lines ({LINE_COLUMNS}) FROM STDIN (FORMAT BINARY)".encode()
-_PUT_NEW_LINES = f"INSERT INTO lines ({LINE_COLUMNS}) SELECT {LINE_COLUMNS} FROM new_lines {ON_KNOWN_LINE}".encode()
+_PUT_NEW_LINES = f"INSERT INTO lines ({LINE_COLUMNS}) SELECT {LINE_COLUMNS} FROM new_lines {ON_KNOWN_LINE}"
 
 
 def distinct_lines(lines: Sequence[tuple[Any, ...]]) -> Iterator[Sequence[tuple[Any, ...]]]:
@@ -141,7 +141,7 @@ class PostgresRows(Rows):
                 copy.set_types(_LINE_TYPES)
                 for line in part:
                     copy.write_row(line)
-            self._cursor.execute(_PUT_NEW_LINES)
+            self.run(_PUT_NEW_LINES)
 
     def script(self, sql: str) -> None:
         """Execute several statements."""
