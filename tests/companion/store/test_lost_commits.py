@@ -8,7 +8,9 @@ import psycopg
 import pytest
 
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.store import CompanionStore, choose_store, postgres
+from engram_host.companion.store import CompanionStore, choose_store
+from engram_host.companion.store.sql import postgres_transaction
+from engram_host.companion.store.sql.postgres_transaction import is_committed
 from engram_host.companion.types import AuditEntry, GatewayUse
 from postgres_server import PostgresServer
 
@@ -106,7 +108,7 @@ def two(postgres: PostgresServer) -> Iterator[tuple["psycopg.Connection[Any]", "
 def test_a_transaction_that_is_under_way_is_waited_for(two: Any):
     one, other, number = two
     found: list[bool] = []
-    thread = threading.Thread(target=lambda: found.append(postgres._is_committed(other, number)))
+    thread = threading.Thread(target=lambda: found.append(is_committed(other, number)))
     thread.start()
     one.commit()
     thread.join()
@@ -116,12 +118,12 @@ def test_a_transaction_that_is_under_way_is_waited_for(two: Any):
 def test_a_transaction_that_was_rolled_back_or_is_unknown_was_not_committed(two: Any):
     one, other, number = two
     one.rollback()
-    assert not postgres._is_committed(other, number)
-    assert not postgres._is_committed(other, str(int(number) + (1 << 40)))
+    assert not is_committed(other, number)
+    assert not is_committed(other, str(int(number) + (1 << 40)))
 
 
 def test_a_transaction_that_does_not_end_is_an_error(two: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(postgres, "WAIT_SECONDS", 0)
+    monkeypatch.setattr(postgres_transaction, "STATUS_SECONDS", 0)
     _, other, number = two
     with pytest.raises(psycopg.OperationalError, match="has not ended yet"):
-        postgres._is_committed(other, number)
+        is_committed(other, number)

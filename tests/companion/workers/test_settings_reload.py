@@ -33,6 +33,8 @@ class Worker:
         self.store.open()
         self.reloads = 0
         self.problem = ""
+        self.during: Callable[[], Coroutine[Any, Any, None]] | None = None
+        """What happens while they are read the next time."""
         self.heard: list[Notice] = []
         self.may_hear = asyncio.Event()
         self.may_hear.set()
@@ -44,6 +46,9 @@ class Worker:
     async def _reload(self) -> None:
         if self.problem:
             raise SettingError("people.join", self.problem)
+        during, self.during = self.during, None
+        if during:
+            await during()
         self.reloads += 1
 
     async def _notices(self, url: str) -> AsyncGenerator[str, None]:
@@ -124,6 +129,16 @@ def test_without_a_change_nothing_is_read_again_when_notices_may_have_been_lost(
         await second.settings.reload_all()
         await wait_until_async("the first one reads them again", lambda: first.reloads > 1)
         assert (first.reloads, second.reloads) == (2, 2)
+
+    play(url, script)
+
+
+def test_a_change_at_another_worker_while_settings_are_read_is_read_as_well(url: str):
+    async def script(first: Worker, second: Worker) -> None:
+        second.during = first.settings.reload_all
+        await second.settings.reload_all()
+        assert second.reloads == 2
+        await wait_until_async("the first one reads them again", lambda: first.reloads == 2)
 
     play(url, script)
 

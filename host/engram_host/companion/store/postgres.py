@@ -25,6 +25,13 @@ try:
     from psycopg import errors
     from psycopg.types import TypeInfo
 
+    from engram_host.companion.store.sql.postgres_transaction import (
+        READ,
+        WRITE,
+        ConnectionLost,
+        is_committed,
+        run_transaction,
+    )
     from engram_host.companion.store.workers.postgres_notices import hear_notices
 except ImportError as error:
     raise SettingError(
@@ -50,9 +57,6 @@ _SCHEMA_LOCK = 0x656E6772
 """The advisory lock under which the schema is changed; a number that nothing else of the database should use."""
 
 _OPTIONS = f"-c synchronous_commit=on -c lock_timeout={WAIT_SECONDS}s -c idle_in_transaction_session_timeout=60s"
-_WRITE = b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_current_xact_id()::text"
-_READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-_STATUS = b"SELECT pg_xact_status(%s::xid8)"
 
 _REWRITTEN = tuple(table.encode() for table in (*OF_DEVICE, "devices", "notes"))
 _COLUMNS = """
@@ -226,11 +230,11 @@ class PostgresDatabase(Database):
     def write(self, work: Callable[[Rows], Result]) -> Result:
         """Do work in one transaction that is on disk at the end."""
         self.require_undamaged()
-        return self._transaction(_WRITE, work)
+        return self._transaction(WRITE, work)
 
     def read(self, work: Callable[[Rows], Result]) -> Result:
         """Do work that only reads, on one state of the database."""
-        return self._transaction(_READ, work)
+        return self._transaction(READ, work)
 
     def warnings(self) -> list[str]:
         """Whether VACUUM keeps up, as a look within the last minute has found."""
@@ -268,15 +272,15 @@ class PostgresDatabase(Database):
         """Do work in a transaction, from the start again if another one was in its way, and once if the connection was lost
         and the server has not committed it.
         """
-        lost: _Lost | None = None
+        lost: ConnectionLost | None = None
         for again in reversed(range(TRIES)):
             try:
                 with self._connection() as connection:
-                    if lost and lost.number and _is_committed(connection, lost.number):
+                    if lost and lost.number and is_committed(connection, lost.number):
                         return lost.result
-                    return _run(connection, begin, work)
+                    return run_transaction(connection, begin, PostgresRows(connection), work)
             except psycopg.Error as error:
-                found = error if isinstance(error, _Lost) and not lost else None
+                found = error if isinstance(error, ConnectionLost) and not lost else None
                 if not again or not (found or isinstance(error, _TRY_AGAIN)):
                     raise self._problem(error) from error
                 lost = lost or found
@@ -367,68 +371,3 @@ class PostgresDatabase(Database):
         if isinstance(error, (psycopg.OperationalError, psycopg.InternalError)):
             return StoreUnavailable(f"PostgreSQL cannot be used now ({said}): look whether it runs, and at store.url.")
         return error
-
-
-def _run(connection: "psycopg.Connection[Any]", begin: bytes, work: Callable[[Rows], Result]) -> Result:
-    """Do work in one transaction: all of it has happened, or nothing. With no `begin` each statement is one by itself, which
-    spares the way to the server and back twice.
-    """
-    rows = PostgresRows(connection)
-    number = ""
-    result: Any = None
-    try:
-        begun = _begin(connection, begin)
-        result = work(rows)
-        rows.flush()
-        number = begun
-        if begin:
-            connection.execute("COMMIT")
-    except BaseException as error:
-        _roll_back(connection)
-        if connection.closed and isinstance(error, psycopg.Error):
-            raise _Lost(error, number, result) from error
-        raise
-    return result
-
-
-def _begin(connection: "psycopg.Connection[Any]", begin: bytes) -> str:
-    """Begin a transaction; the number of one that writes, else ""."""
-    if begin:
-        cursor = connection.execute(begin)
-        if cursor.nextset():
-            ((number,),) = cursor.fetchall()
-            return number
-    return ""
-
-
-def _is_committed(connection: "psycopg.Connection[Any]", number: str) -> bool:
-    """Whether the transaction of a number has happened, after its connection was lost at its COMMIT."""
-    until = time.monotonic() + WAIT_SECONDS
-    while True:
-        try:
-            ((status,),) = connection.execute(_STATUS, (number,)).fetchall()
-        except errors.InvalidParameterValue:
-            return False  # another server has taken over, and has not seen it
-        if status != "in progress":
-            return status == "committed"
-        if time.monotonic() > until:
-            raise psycopg.OperationalError("a transaction on a connection that broke has not ended yet")
-        time.sleep(0.05)
-
-
-def _roll_back(connection: "psycopg.Connection[Any]") -> None:
-    """End a transaction, or the connection with it if that cannot be."""
-    try:
-        if not connection.closed:
-            connection.execute("ROLLBACK")
-    except psycopg.Error:
-        connection.close()
-
-
-class _Lost(psycopg.OperationalError):
-    """The connection broke; `number` is that of the transaction if it broke at its COMMIT, `result` what its work gave."""
-
-    def __init__(self, error: psycopg.Error, number: str, result: Any):
-        super().__init__(*error.args)
-        self.number = number
-        self.result = result

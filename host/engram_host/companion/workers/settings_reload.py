@@ -1,7 +1,7 @@
 """Lets all workers read their settings again once one of them was asked to.
 
-The others learn it by a notice. Where notices may have been lost, a worker compares a mark in the database, which each change
-replaces, with the one that it knows: so nothing is read again, and nothing started again, if nothing has changed.
+The others learn it by a notice. Where notices may have been lost, a worker compares the count of changes in the database
+with the one that it knows: so nothing is read again, and nothing started again, if nothing has changed.
 """
 
 import asyncio
@@ -23,13 +23,13 @@ class SettingsReload:
         self._worker = worker
         self._reload = reload
         self._reloading = asyncio.Lock()
-        self._mark = ""
+        self._changes = 0
         self._looks: set[asyncio.Task[None]] = set()
         self._is_stopping = False
 
     async def start(self) -> None:
-        """Note which change was the last one; call it before notices are heard. StoreUnavailable."""
-        self._mark = await asyncio.to_thread(self._table.settings_mark)
+        """Note how many changes there were; call it before notices are heard. StoreUnavailable."""
+        self._changes = await asyncio.to_thread(self._table.settings_changes)
 
     async def stop(self) -> None:
         """Read nothing again any more; call it before what a reload starts is stopped."""
@@ -42,7 +42,10 @@ class SettingsReload:
         """Read them again here, then in all other workers. SettingError, and nothing has changed then. StoreUnavailable."""
         async with self._reloading:
             await self._reload()
-            self._mark = await asyncio.to_thread(self._table.notify_settings, self._worker)
+            before = self._changes
+            self._changes = await asyncio.to_thread(self._table.notify_settings, self._worker)
+            if self._changes != before + 1:  # another worker changed them after they were read here
+                await self._reload()
 
     def take_notice(self, notice: Notice) -> None:
         """Another worker has read its settings again, or may have."""
@@ -56,9 +59,9 @@ class SettingsReload:
         """Read them again if another worker did since the last time. Two at once are done one after the other."""
         async with self._reloading:
             try:
-                mark = await asyncio.to_thread(self._table.settings_mark)
-                if mark != self._mark:
-                    self._mark = mark
+                changes = await asyncio.to_thread(self._table.settings_changes)
+                if changes != self._changes:
+                    self._changes = changes
                     await self._reload()
             except StoreUnavailable as problem:
                 # The connection of notices breaks as well, and a look follows once it is there again.

@@ -1,6 +1,5 @@
 """Notices: short messages of workers to each other, sent with the transaction that they are about."""
 
-import uuid
 from dataclasses import dataclass
 from typing import Literal
 
@@ -41,24 +40,26 @@ def parse_notice(payload: str) -> Notice:
     return Notice("")
 
 
-_SETTINGS_MARK = "settings.mark"
-"""The note that each notice about settings replaces."""
+_SETTINGS_CHANGES = "settings.changes"
+"""The note that counts the notices about settings."""
 
 
 class NoticeTable(DatabaseTable):
     """Sends notices that are about no other change."""
 
     @writes
-    def notify_settings(self, rows: Rows, worker: str) -> str:
-        """Let the workers but this one read their settings again; the mark of this change."""
-        mark = uuid.uuid4().hex
-        sql = "INSERT INTO notes (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
-        rows.run(sql, (_SETTINGS_MARK, mark))
+    def notify_settings(self, rows: Rows, worker: str) -> int:
+        """Let the workers but this one read their settings again; how many such changes there were, with this one."""
+        sql = (
+            "INSERT INTO notes (name, value) VALUES (?, '1') ON CONFLICT (name) DO UPDATE "
+            "SET value = CAST(CAST(notes.value AS BIGINT) + 1 AS TEXT) RETURNING value"
+        )
+        ((count,),) = rows.run(sql, (_SETTINGS_CHANGES,))
         rows.notify(Notice("settings", worker).encode())
-        return mark
+        return int(count)
 
     @reads_once
-    def settings_mark(self, rows: Rows) -> str:
-        """The mark of the last change of settings, "" if there was none: for whoever may not have heard the notice."""
-        found = rows.run("SELECT value FROM notes WHERE name = ?", (_SETTINGS_MARK,))
-        return found[0][0] if found else ""
+    def settings_changes(self, rows: Rows) -> int:
+        """How many changes of settings there were: for whoever may not have heard the notices."""
+        found = rows.run("SELECT value FROM notes WHERE name = ?", (_SETTINGS_CHANGES,))
+        return int(found[0][0]) if found else 0
