@@ -32,7 +32,7 @@ from engram_host.companion.conversations.door.pushes import DoorPushes
 from engram_host.companion.conversations.people import PeopleService, admission_rules
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.embedding.embedding_service import EmbeddingService
-from engram_host.companion.errors import SettingError, StoreUnavailable
+from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.api_key import ApiKey
 from engram_host.companion.gateway.proxy import Gateway
@@ -65,12 +65,12 @@ from engram_host.companion.settings import (
     retention_limits,
 )
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.workers.notices import Notice
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.workers.homes import HomeWorkers
 from engram_host.companion.workers.leases import LeaseKeeper
 from engram_host.companion.workers.notices import NoticeListener
 from engram_host.companion.workers.peers import Peers
+from engram_host.companion.workers.settings_reload import SettingsReload
 
 _log = logging.getLogger("engram.service")
 
@@ -144,7 +144,7 @@ class CompanionApp:
         self._long_calls = ThreadPoolExecutor(LONG_THREADS, "long")
         parts = store, settings.search, embedding, self.folders, metrics, *steps
         self.search = SearchService(*parts, index_folder=files, executor=self._long_calls)
-        self.index_files = IndexFileSweep(self.search.indexes, supervisor, self._long_calls)
+        self.index_files = IndexFileSweep(self.search.indexes, supervisor, leases.lease, self._long_calls)
         self._peers = peers
         self.homes = HomeWorkers(peers)
         board_searches = HomeSearches(self.homes, self.search.answer_board)
@@ -176,11 +176,9 @@ class CompanionApp:
         self.personal = PersonalMemory(store, self.search, self.memories, self.media, self.readings, self.bridges)
         self.broker: EmbeddedBroker | None = None
         self.mqtt_client: MqttClient | None = None
-        self._reloading = asyncio.Lock()
-        self._notices = NoticeListener(
-            store.database, supervisor, (self.conversations.take_notice, self._take_settings_notice)
-        )
-        self._reloads: set[asyncio.Task[None]] = set()
+        self._settings_reload = SettingsReload(store, leases.worker, self._reload)
+        hear = self.conversations.take_notice, self._settings_reload.take_notice
+        self._notices = NoticeListener(store.database, supervisor, hear)
         self._began = time.monotonic()
         metrics.add_gauges(self.gauges)
 
@@ -210,31 +208,15 @@ class CompanionApp:
         """Run bridges, let people talk, and send alerts, by the settings and secrets as they are now, here and in all other
         workers. SettingError, and nothing has changed then.
         """
-        await self._reload()
-        await asyncio.to_thread(self.store.notify_settings, self.leases.worker)
-
-    def _take_settings_notice(self, notice: Notice) -> None:
-        """Another worker was asked to read its settings again, which may be those of this one."""
-        if notice.kind == "settings" and notice.device != self.leases.worker:
-            task = asyncio.get_running_loop().create_task(self._reload_with_others())
-            self._reloads.add(task)
-            task.add_done_callback(self._reloads.discard)
-
-    async def _reload_with_others(self) -> None:
-        try:
-            await self._reload()
-        except SettingError as problem:
-            _log.warning("the settings are not read again: %s", problem)
+        await self._settings_reload.reload_all()
 
     async def _reload(self) -> None:
-        """Two at once are done one after the other: the settings that were read last hold."""
-        async with self._reloading:
-            settings = await asyncio.to_thread(read_settings, self.settings.home, {})
-            rules = admission_rules(settings.people, settings.bridges)
-            self.bridges.check(settings.bridges)
-            self.people.set_rules(rules)  # before a bridge that has become another one takes its first message
-            await self.bridges.reload(settings.bridges)
-            await self.alerts.reload(settings.alerts)
+        settings = await asyncio.to_thread(read_settings, self.settings.home, {})
+        rules = admission_rules(settings.people, settings.bridges)
+        self.bridges.check(settings.bridges)
+        self.people.set_rules(rules)  # before a bridge that has become another one takes its first message
+        await self.bridges.reload(settings.bridges)
+        await self.alerts.reload(settings.alerts)
 
     def gauges(self) -> dict[str, float]:
         """The figures that stand now, by the names in metrics.GAUGES. Blocks some ms: call it in a thread."""
@@ -287,9 +269,11 @@ class CompanionApp:
             parts = self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication
             parts = *parts, self.conversations, self.memories.changes, self.imports, self._media_upkeep
             parts = *parts, self.index_files
+            await self._settings_reload.start()
             for part in (self.leases, self._notices, *parts, self.alerts, self.bridge_engine, self.bridges):
                 part.start()
                 stack.push_async_callback(part.stop)
+            stack.push_async_callback(self._settings_reload.stop)
             if self.reranker:
                 stack.push_async_callback(self.reranker.stop)
             stack.push_async_callback(self._stop_mqtt)

@@ -1,11 +1,15 @@
 """What a board may add to its copy on a day."""
 
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
-from engram_host.companion.errors import Refused
-from engram_host.companion.store import CompanionStore
+from engram_host.companion.errors import Refused, Stale
+from engram_host.companion.store import CompanionStore, line_quota
 from engram_host.companion.store.line_quota import AGAIN_SECONDS, DAY_SECONDS, MOST_EPOCHS
-from engram_host.companion.types import LineQuota
+from engram_host.companion.types import LOGS, Hello, LineBatch, LineQuota
 from plain_board import PlainBoard
 
 MIDNIGHT = 20 * DAY_SECONDS
@@ -104,3 +108,67 @@ def test_logs_that_switch_between_known_epochs_are_refused_for_the_day(store: Co
     board.now = MIDNIGHT
     board.logs["journal"].epoch = first + 1_000_000
     board.hello()
+
+
+# --- several workers
+
+
+def test_messages_that_reach_two_workers_at_once_are_counted_once_and_never_beyond_the_quota(
+    open_store: Callable[[], CompanionStore],
+):
+    quota = LineQuota(lines=16)
+    stores = [open_store(), open_store()]
+    board = board_with(stores[0], 40, quota)
+    board.hello()
+    counts: list[int] = []
+
+    def outcome(store: CompanionStore, batch: LineBatch, meeting: threading.Barrier) -> int | str:
+        meeting.wait(20)
+        (found,) = store.store_batches([batch], board.now, quota)
+        return found if isinstance(found, int) else type(found).__name__
+
+    with ThreadPoolExecutor(2) as pool:
+        for number in range(8):
+            board.n += 1
+            after = min(4 * number, 16)
+            batch = board.batch("journal", after, after + 4)
+            meeting = threading.Barrier(2)
+            found = list(pool.map(lambda store, b=batch, m=meeting: outcome(store, b, m), stores))
+            assert found == ([after + 4] * 2 if after < 16 else ["Refused"] * 2)
+            counts.append(use_today(stores[0], "lines"))
+    assert counts == [4, 8, 12, 16, 16, 16, 16, 16] and have(stores[1]) == 16
+
+
+def test_resets_that_reach_two_workers_at_once_are_counted_once_and_never_beyond_the_limit(
+    open_store: Callable[[], CompanionStore], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(line_quota, "MOST_EPOCHS", 5)
+    stores = [open_store(), open_store()]
+    board = board_with(stores[0], 1, LineQuota())
+    board.sync()
+    counts: list[int] = []
+
+    def greet(store: CompanionStore, hello: Hello, meeting: threading.Barrier) -> bool:
+        meeting.wait(20)
+        try:
+            store.greet(hello, board.now)
+        except (Refused, Stale):
+            return False
+        return True
+
+    with ThreadPoolExecutor(2) as pool:
+        for number in range(1, 9):
+            board.logs["journal"].epoch += 1_000_000
+            board.link, board.n = board.link + 1, 1
+            hello = Hello(board.name, board.sender(), 60, {log: board.logs[log].state for log in LOGS}, 0)
+            meeting = threading.Barrier(2)
+            assert any(pool.map(lambda s, h=hello, m=meeting: greet(s, h, m), stores)) == (number <= 5)
+            counts.append(use_today(stores[0], "epochs"))
+    assert counts == [1, 2, 3, 4, 5, 5, 5, 5]
+
+
+def use_today(store: CompanionStore, column: str) -> int:
+    """What was counted of the board, which sends on one day only."""
+    sql = f"SELECT {column} FROM device_use WHERE device = 'kitchen'"
+    ((count,),) = store.database.read(lambda rows: rows.run(sql))
+    return count

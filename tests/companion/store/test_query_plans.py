@@ -18,11 +18,12 @@ from pgvector.psycopg import register_vector
 
 from engram import log_line
 from engram_host.companion.store import _TABLES, CompanionStore, choose_store, removal
+from engram_host.companion.store import postgres as postgres_store
 from engram_host.companion.store.boards.status import BoardStatus
 from engram_host.companion.store.page.types import BoardQuery
-from engram_host.companion.store.postgres import PostgresRows
+from engram_host.companion.store.postgres import COPIED_LINES, PostgresRows
 from engram_host.companion.store.sqlite import SqliteRows
-from engram_host.companion.types import NoteSpan, RetentionLimits, SeqRange
+from engram_host.companion.types import LineBatch, LineQuota, NoteSpan, RetentionLimits, SeqRange
 from filled_boards import (
     EPOCH,
     IDENTITY,
@@ -46,6 +47,9 @@ OF_A_BOARD = re.compile(r"\b(device|name|folder|mid|digest|number)\b")
 
 PARTIAL = {"damaged_lines", "lines_crc_device_log_epoch_seq_idx"}
 """Indexes of few rows: of lines that were found damaged."""
+
+OF_A_TRANSACTION = {"new_lines"}
+"""Tables that have only the rows of the transaction that made them."""
 
 A_ROW_A_BOARD = {"devices", "logs", "board_status", "senses", "sense_copies"}
 """Tables with some rows for each board: lists of all boards read these as a whole."""
@@ -79,6 +83,7 @@ def filled(postgres: PostgresServer) -> Iterator[Filled]:
             psycopg.connect(postgres.at(name), autocommit=True) as connection,
         ):
             register_vector(connection)
+            connection.execute(postgres_store._NEW_LINES)
             yield Filled(store, connection)
         admin.execute(f"DROP DATABASE {name}".encode())
 
@@ -91,6 +96,14 @@ def send_lines(board: FilledBoard):
     records, turns = list(record_lines(LINES + 10)), list(turn_lines(LINES + 60))
     board.send("records", records[LINES:])
     board.send("journal", turns[LINES:])
+
+
+def send_many_lines_at_once(board: FilledBoard):
+    board.greet()
+    lines = list(turn_lines(LINES + 3 * COPIED_LINES))[LINES:]
+    span = SeqRange(board.device, "journal", EPOCH, LINES, lines[-1][0])
+    (have,) = board.store.store_batches([LineBatch(board.sender, span, lines)], NOW, LineQuota())
+    assert have == span.to
 
 
 def send_archived_and_changed_lines(board: FilledBoard):
@@ -166,6 +179,7 @@ def look_through_a_board(board: FilledBoard):
 
 PATHS = (
     send_lines,
+    send_many_lines_at_once,
     send_archived_and_changed_lines,
     reset_and_go_back,
     send_notes_senses_and_status,
@@ -183,8 +197,22 @@ def test_what_is_done_for_a_board_reads_its_rows_only(filled: Filled, path: Call
     assert [
         (scan, sql)
         for sql, scan in found
-        if not OF_A_BOARD.search(scan.condition) and re.sub(r"_\d+_", "_", scan.index) not in PARTIAL
+        if not OF_A_BOARD.search(scan.condition)
+        and re.sub(r"_\d+_", "_", scan.index) not in PARTIAL
+        and scan.table not in OF_A_TRANSACTION
     ] == []
+
+
+def test_copied_lines_are_compared_with_known_ones_by_their_key(filled: Filled):
+    board = FilledBoard(filled.store, f"board-{1 + len(PATHS)}", LINES, LINES, SENT)
+    with recorded_statements(PostgresRows) as recorded:
+        send_many_lines_at_once(board)
+    (copied,) = (sql for sql in recorded.statements if "FROM new_lines" in sql)
+    ((plans,),) = filled.connection.execute(f"EXPLAIN (FORMAT JSON) {copied}".encode()).fetchall()
+    plan = plans[0]["Plan"]
+    assert (plan["Node Type"], plan["Relation Name"]) == ("ModifyTable", "lines")
+    assert (plan["Conflict Resolution"], plan["Conflict Arbiter Indexes"]) == ("UPDATE", ["lines_pkey"])
+    assert [scan.table for scan in scans(filled.connection, copied, ())] == ["new_lines"]
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.__name__)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.lockfile import Lease
 from engram_host.companion.store.workers.leases import LeaseTable
 from engram_host.companion.workers import leases
 from engram_host.companion.workers.identity import WorkerIdentity
@@ -207,6 +208,42 @@ def test_files_of_killed_workers_are_removed(tmp_path: Path):
         assert mine.has_ended(ended)
     mine.remove_ended({"4567abcd"})
     assert {path.name for path in (tmp_path / "workers").iterdir()} == {mine.id, "4567abcd"}
+    mine.release()
+
+
+def test_the_draft_of_a_worker_that_was_killed_before_it_had_its_id_is_removed(tmp_path: Path):
+    mine = WorkerIdentity(tmp_path)
+    (tmp_path / "workers" / ".0123abcd").touch()
+    draft = Lease(tmp_path / "workers" / ".4567abcd")
+    assert draft.take()
+    mine.remove_ended(())
+    assert {path.name for path in (tmp_path / "workers").iterdir()} == {mine.id, ".4567abcd"}
+    draft.release()
+    mine.release()
+
+
+@pytest.mark.parametrize("when", ["before it is locked", "while another worker looks at it", "after it is locked"])
+def test_a_worker_whose_draft_another_one_removes_takes_another_id(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+):
+    take, drafts = Lease.take, []
+
+    def take_and_lose(self: Lease) -> bool:
+        drafts.append(self._path)
+        if len(drafts) > 1:
+            return take(self)
+        if when == "while another worker looks at it":
+            return False
+        taken = when == "before it is locked" or take(self)
+        self._path.unlink(missing_ok=True)
+        return taken
+
+    monkeypatch.setattr(Lease, "take", take_and_lose)
+    mine, other = WorkerIdentity(tmp_path), WorkerIdentity(tmp_path)
+    assert [path.name for path in drafts[1:]] == [f".{mine.id}", f".{other.id}"]
+    assert {path.name for path in (tmp_path / "workers").iterdir()} == {mine.id, other.id}
+    assert not other.has_ended(mine.id)
+    other.release()
     mine.release()
 
 

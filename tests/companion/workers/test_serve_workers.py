@@ -11,6 +11,9 @@ import httpx
 import pytest
 
 import get_mosquitto
+from engram_host.companion.workers.homes import HomeWorkers
+from engram_host.companion.workers.peers import Peers
+from engram_host.companion.workers.place import WorkerPlace
 from peers import Broker, Companion
 from postgres_server import PostgresServer
 from sending import Sent
@@ -39,6 +42,11 @@ class SeveralWorkers(Companion):
         """The processes of its workers."""
         children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text(encoding="ascii")
         return [int(pid) for pid in children.split()]
+
+    def worker_pid(self, number: int) -> int:
+        """The process of the worker with a number."""
+        place = f'"number": {number},'.encode()
+        return next(pid for pid in self.worker_pids() if place in Path(f"/proc/{pid}/environ").read_bytes())
 
 
 @pytest.mark.parametrize(
@@ -83,6 +91,45 @@ def test_whichever_worker_is_asked_a_board_is_searched_at_its_home_and_metrics_a
         taken = _figures(client.get("/metrics").text, "engram_lines_taken_total")
     assert len(indexes) == 3 and sum(indexes.values()) == len(names)
     assert sum(taken.values()) == len(names)
+
+
+OWNER = {"principal": "owner", "group": False, "workspace": "", "tags": [], "since": 0, "until": 0, "folders": False}
+
+
+@needs_mosquitto
+def test_a_boards_own_search_is_answered_alike_by_all_workers_and_also_when_its_home_is_killed(
+    tmp_path: Path, postgres: PostgresServer
+):
+    postgres.clear()
+    with Broker() as broker, SeveralWorkers(tmp_path / "home", 2, broker.url, postgres.url) as companion:
+        board = Sent(companion.posted, "kitchen")
+        board.say("the bicycle is green", scope="all")
+        board.sync()
+
+        def found() -> list[list[object]]:
+            """The hits of a search of the board over a connection of its own, which any worker takes."""
+            with httpx.Client(base_url=companion.url, headers=companion.client.headers, timeout=30) as client:
+
+                def post(device: str, message: bytes) -> bytes:
+                    answer = client.post(f"/v1/devices/{device}/messages", content=message, headers=_BINARY)
+                    assert answer.status_code == 200, answer.text
+                    return answer.content
+
+                board.post = post
+                answers = board.ask_all("search", query="bicycle", limit=5, **OWNER)
+            return [hit for answer in answers for hit in answer["items"]]
+
+        first = found()
+        assert first and all(found() == first for _ in range(CONNECTIONS))
+        places = HomeWorkers(Peers(WorkerPlace(0, 2, -1, -1, "")))
+        home = companion.worker_pid(places.order("kitchen")[0])
+        companion.client.close()
+        os.kill(home, signal.SIGKILL)
+        wait_until("it has ended", lambda: home not in companion.worker_pids())
+        assert found() == first
+
+
+_BINARY = {"Content-Type": "application/octet-stream"}
 
 
 def _figures(page: str, name: str) -> dict[int, float]:

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import sys
+import tempfile
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -140,9 +141,14 @@ def test_a_worker_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytes
     play(tmp_path, script)
 
 
-def test_workers_end_when_their_parent_is_killed(tmp_path: Path):
-    started = tmp_path / "started"
+def test_workers_end_when_their_parent_is_killed_and_the_next_one_removes_their_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    started, temporary = tmp_path / "started", tmp_path / "temporary"
     started.mkdir()
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     parent = "; ".join(
         (
             "import asyncio, socket, sys",
@@ -161,5 +167,13 @@ def test_workers_end_when_their_parent_is_killed(tmp_path: Path):
         process.kill()
         await process.wait()
         await wait_until_async("both have ended", lambda: not list(started.iterdir()))
+        (left,) = temporary.iterdir()
+        next_bench = Bench(started)
+        running = asyncio.create_task(next_bench.run(UNTIL_INPUT_ENDS, 1))
+        await wait_until_async("the next one is ready", lambda: next_bench.reports)
+        assert left not in temporary.iterdir()
+        next_bench.stop.set()
+        await running
+        assert not list(temporary.iterdir())
 
     play(tmp_path, script)

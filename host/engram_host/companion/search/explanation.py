@@ -64,9 +64,8 @@ def _own_words(row: int, board: BoardRows, words: WordScores, query: str) -> lis
 
 def _neighbour_parts(row: int, board: BoardRows, words: WordScores) -> list[Part]:
     parts = []
-    opposite = {"following": "previous", "previous": "following"}
-    for (way, distance), share in words.steps():
-        giver = int(walk_threads(board, np.array([row]), (opposite[way], distance))[0])
+    for steps, share in words.steps():
+        giver = int(walk_threads(board, np.array([row]), steps)[0])
         if giver != NONE and board.seen.live[giver] and board.own[giver] > 0:
             parts.append((f"t{int(board.column('number')[giver])}", share * float(board.own[giver])))
     return parts

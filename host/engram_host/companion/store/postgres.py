@@ -25,6 +25,13 @@ try:
     from psycopg import errors
     from psycopg.types import TypeInfo
 
+    from engram_host.companion.store.sql.postgres_transaction import (
+        READ,
+        WRITE,
+        ConnectionLost,
+        is_committed,
+        run_transaction,
+    )
     from engram_host.companion.store.workers.postgres_notices import hear_notices
 except ImportError as error:
     raise SettingError(
@@ -50,8 +57,6 @@ _SCHEMA_LOCK = 0x656E6772
 """The advisory lock under which the schema is changed; a number that nothing else of the database should use."""
 
 _OPTIONS = f"-c synchronous_commit=on -c lock_timeout={WAIT_SECONDS}s -c idle_in_transaction_session_timeout=60s"
-_WRITE = b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
-_READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 _REWRITTEN = tuple(table.encode() for table in (*OF_DEVICE, "devices", "notes"))
 _COLUMNS = """
@@ -84,7 +89,7 @@ _NEW_LINES = (
     b"received BIGINT, crc TEXT, line BYTEA) ON COMMIT DELETE ROWS"
 )
 _COPY_LINES = f"COPY new_lines ({LINE_COLUMNS}) FROM STDIN (FORMAT BINARY)".encode()
-_PUT_NEW_LINES = f"INSERT INTO lines ({LINE_COLUMNS}) SELECT {LINE_COLUMNS} FROM new_lines {ON_KNOWN_LINE}".encode()
+_PUT_NEW_LINES = f"INSERT INTO lines ({LINE_COLUMNS}) SELECT {LINE_COLUMNS} FROM new_lines {ON_KNOWN_LINE}"
 
 
 def distinct_lines(lines: Sequence[tuple[Any, ...]]) -> Iterator[Sequence[tuple[Any, ...]]]:
@@ -140,7 +145,7 @@ class PostgresRows(Rows):
                 copy.set_types(_LINE_TYPES)
                 for line in part:
                     copy.write_row(line)
-            self._cursor.execute(_PUT_NEW_LINES)
+            self.run(_PUT_NEW_LINES)
 
     def script(self, sql: str) -> None:
         """Execute several statements."""
@@ -225,11 +230,11 @@ class PostgresDatabase(Database):
     def write(self, work: Callable[[Rows], Result]) -> Result:
         """Do work in one transaction that is on disk at the end."""
         self.require_undamaged()
-        return self._transaction(_WRITE, work)
+        return self._transaction(WRITE, work)
 
     def read(self, work: Callable[[Rows], Result]) -> Result:
         """Do work that only reads, on one state of the database."""
-        return self._transaction(_READ, work)
+        return self._transaction(READ, work)
 
     def warnings(self) -> list[str]:
         """Whether VACUUM keeps up, as a look within the last minute has found."""
@@ -264,19 +269,21 @@ class PostgresDatabase(Database):
         return self._transaction(b"", work)
 
     def _transaction(self, begin: bytes, work: Callable[[Rows], Result]) -> Result:
-        """Do work in a transaction, from the start again if another one was in its way, and once if the connection was lost:
-        all that is done twice by that has the same result.
+        """Do work in a transaction, from the start again if another one was in its way, and once if the connection was lost
+        and the server has not committed it.
         """
-        was_lost = False
+        lost: ConnectionLost | None = None
         for again in reversed(range(TRIES)):
             try:
                 with self._connection() as connection:
-                    return _run(connection, begin, work)
+                    if lost and lost.number and is_committed(connection, lost.number):
+                        return lost.result
+                    return run_transaction(connection, begin, PostgresRows(connection), work)
             except psycopg.Error as error:
-                is_lost = isinstance(error, _Lost) and not was_lost
-                if not again or not (is_lost or isinstance(error, _TRY_AGAIN)):
+                found = error if isinstance(error, ConnectionLost) and not lost else None
+                if not again or not (found or isinstance(error, _TRY_AGAIN)):
                     raise self._problem(error) from error
-                was_lost |= is_lost
+                lost = lost or found
                 time.sleep(random.uniform(0, 0.05))
         raise AssertionError("a transaction ends or fails")
 
@@ -364,36 +371,3 @@ class PostgresDatabase(Database):
         if isinstance(error, (psycopg.OperationalError, psycopg.InternalError)):
             return StoreUnavailable(f"PostgreSQL cannot be used now ({said}): look whether it runs, and at store.url.")
         return error
-
-
-def _run(connection: "psycopg.Connection[Any]", begin: bytes, work: Callable[[Rows], Result]) -> Result:
-    """Do work in one transaction: all of it has happened, or nothing. With no `begin` each statement is one by itself, which
-    spares the way to the server and back twice.
-    """
-    rows = PostgresRows(connection)
-    try:
-        if begin:
-            connection.execute(begin)
-        result = work(rows)
-        rows.flush()
-        if begin:
-            connection.execute("COMMIT")
-    except BaseException as error:
-        _roll_back(connection)
-        if connection.closed and isinstance(error, psycopg.Error):
-            raise _Lost(*error.args) from error
-        raise
-    return result
-
-
-def _roll_back(connection: "psycopg.Connection[Any]") -> None:
-    """End a transaction, or the connection with it if that cannot be."""
-    try:
-        if not connection.closed:
-            connection.execute("ROLLBACK")
-    except psycopg.Error:
-        connection.close()
-
-
-class _Lost(psycopg.OperationalError):
-    """The connection broke."""

@@ -17,14 +17,25 @@ class WorkerIdentity:
 
     def __init__(self, home: Path):
         """Lock a file in a companion's folder. SettingError if that cannot be written to."""
-        self.id = uuid.uuid4().hex
         self._folder = home / FOLDER
         make_folder(self._folder)
+        while not self._take_id():
+            pass
+
+    def _take_id(self) -> bool:
+        """Lock a file under a new id; whether another worker did not take it for one that was left before it was locked."""
+        self.id = uuid.uuid4().hex
         # Locked before it has its name: nobody may find it unlocked.
         draft = self._folder / f".{self.id}"
         self._lock = Lease(draft)
-        self._lock.take()
-        draft.rename(self._folder / self.id)
+        if not self._lock.take():
+            return False
+        try:
+            draft.rename(self._folder / self.id)
+        except FileNotFoundError:
+            self._lock.release()
+            return False
+        return True
 
     def release(self) -> None:
         """Let others know that this worker has ended."""
@@ -33,19 +44,23 @@ class WorkerIdentity:
 
     def has_ended(self, holder: str) -> bool:
         """Whether a worker on this folder has certainly ended; False for one on another folder, which cannot be known."""
-        if holder == self.id or not holder.isalnum():
-            return False
-        try:
-            with (self._folder / holder).open("r+") as file:
-                fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False  # it runs, or it is not one of this folder
-        return True
+        return holder != self.id and holder.isalnum() and _is_unlocked(self._folder / holder)
 
     def remove_ended(self, holders: Collection[str]) -> None:
         """Remove the files of workers of this folder that were killed, but those of `holders`: whoever wants a lease that one
         of them holds asks whether that one has ended.
         """
         for path in self._folder.iterdir():
-            if path.name not in holders and self.has_ended(path.name):
+            holder = path.name.removeprefix(".")  # one that was killed before its file had its name has left a draft
+            if holder not in {self.id, *holders} and holder.isalnum() and _is_unlocked(path):
                 path.unlink(missing_ok=True)
+
+
+def _is_unlocked(path: Path) -> bool:
+    """Whether there is a file that nobody has locked."""
+    try:
+        with path.open("r+") as file:
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False  # its worker runs, or there is none
+    return True

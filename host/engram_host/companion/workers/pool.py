@@ -7,7 +7,6 @@ import logging
 import os
 import socket
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from engram_host.companion.errors import CompanionError
 from engram_host.companion.supervisor import FIRST_PAUSE, LONGEST_PAUSE, STEADY_SECONDS
 from engram_host.companion.workers.place import VARIABLE, WorkerPlace
+from engram_host.companion.workers.shared_folder import shared_folder
 
 _log = logging.getLogger("engram.workers")
 
@@ -58,7 +58,7 @@ class WorkerPool:
 
         WorkersFailed if one ends before all were ready for the first time.
         """
-        with tempfile.TemporaryDirectory(prefix="engram-workers-") as folder:
+        with shared_folder() as folder:
             slots = [_Slot(number) for number in range(self._count)]
             tasks = [asyncio.create_task(self._keep_up(slot, folder)) for slot in slots]
             stopping = asyncio.create_task(stop.wait())

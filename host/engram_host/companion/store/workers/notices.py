@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from engram_host.companion.store.database import DatabaseTable, writes
+from engram_host.companion.store.database import DatabaseTable, reads_once, writes
 from engram_host.companion.store.queries import Rows
 
 CHANNEL = "engram"
@@ -40,10 +40,26 @@ def parse_notice(payload: str) -> Notice:
     return Notice("")
 
 
+_SETTINGS_CHANGES = "settings.changes"
+"""The note that counts the notices about settings."""
+
+
 class NoticeTable(DatabaseTable):
     """Sends notices that are about no other change."""
 
     @writes
-    def notify_settings(self, rows: Rows, worker: str) -> None:
-        """Let the workers but this one read their settings again."""
+    def notify_settings(self, rows: Rows, worker: str) -> int:
+        """Let the workers but this one read their settings again; how many such changes there were, with this one."""
+        sql = (
+            "INSERT INTO notes (name, value) VALUES (?, '1') ON CONFLICT (name) DO UPDATE "
+            "SET value = CAST(CAST(notes.value AS BIGINT) + 1 AS TEXT) RETURNING value"
+        )
+        ((count,),) = rows.run(sql, (_SETTINGS_CHANGES,))
         rows.notify(Notice("settings", worker).encode())
+        return int(count)
+
+    @reads_once
+    def settings_changes(self, rows: Rows) -> int:
+        """How many changes of settings there were: for whoever may not have heard the notices."""
+        found = rows.run("SELECT value FROM notes WHERE name = ?", (_SETTINGS_CHANGES,))
+        return int(found[0][0]) if found else 0

@@ -1,0 +1,192 @@
+"""Workers that share a database read their settings again together, also when a notice about that was lost."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from companion_thread import companion_thread
+from engram_host.companion.auth.secrets import SecretStore
+from engram_host.companion.errors import SettingError
+from engram_host.companion.store import choose_store
+from engram_host.companion.store.workers.notices import Notice
+from engram_host.companion.store.workers.postgres_notices import hear_notices
+from engram_host.companion.supervisor import Supervisor
+from engram_host.companion.workers import notices
+from engram_host.companion.workers.notices import NoticeListener
+from engram_host.companion.workers.settings_reload import SettingsReload
+from failing_network import PASSWORD, fake_network
+from postgres_server import PostgresServer
+from waiting import wait_until, wait_until_async
+
+
+class Worker:
+    """The settings of one worker: `reloads` counts how often they were read again, `may_hear` lets it listen for notices."""
+
+    def __init__(self, url: str, name: str):
+        self.store = choose_store(url)
+        self.store.open()
+        self.reloads = 0
+        self.problem = ""
+        self.during: Callable[[], Coroutine[Any, Any, None]] | None = None
+        """What happens while they are read the next time."""
+        self.heard: list[Notice] = []
+        self.may_hear = asyncio.Event()
+        self.may_hear.set()
+        self.settings = SettingsReload(self.store, name, self._reload)
+        self.store.database.notices = lambda: self._notices(url)
+        listeners = self.settings.take_notice, self.heard.append
+        self.listener = NoticeListener(self.store.database, Supervisor(), listeners)
+
+    async def _reload(self) -> None:
+        if self.problem:
+            raise SettingError("people.join", self.problem)
+        during, self.during = self.during, None
+        if during:
+            await during()
+        self.reloads += 1
+
+    async def _notices(self, url: str) -> AsyncGenerator[str, None]:
+        await self.may_hear.wait()
+        async with contextlib.aclosing(hear_notices(url)) as found:
+            async for payload in found:
+                yield payload
+
+
+@contextlib.asynccontextmanager
+async def workers(url: str) -> AsyncIterator[list[Worker]]:
+    """Two workers that hear each other."""
+    async with contextlib.AsyncExitStack() as stack:
+        found = []
+        for name in ("w1", "w2"):
+            worker = Worker(url, name)
+            stack.callback(worker.store.close)
+            await worker.settings.start()
+            stack.push_async_callback(worker.settings.stop)
+            worker.listener.start()
+            stack.push_async_callback(worker.listener.stop)
+            found.append(worker)
+        for worker in found:
+            await wait_until_async("it hears", lambda worker=worker: worker.heard)
+        yield found
+
+
+@pytest.fixture
+def url(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(notices, "RETRY_SECONDS", 0.01)
+    postgres.clear()
+    return postgres.url
+
+
+def play(url: str, script: Callable[[Worker, Worker], Coroutine[Any, Any, None]]) -> None:
+    async def in_time() -> None:
+        async with asyncio.timeout(50), workers(url) as found:
+            await script(*found)
+
+    asyncio.run(in_time())
+
+
+def cut_notices(url: str) -> None:
+    """End the connections over which workers hear notices."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        sql = b"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
+        assert connection.execute(sql).fetchall() == [(True,), (True,)]
+
+
+def test_a_reload_at_one_worker_is_one_reload_at_each(url: str):
+    async def script(first: Worker, second: Worker) -> None:
+        await first.settings.reload_all()
+        await wait_until_async("the other one reads them too", lambda: second.reloads)
+        await second.settings.reload_all()
+        await wait_until_async("the first one reads them again", lambda: first.reloads == 2)
+        assert second.reloads == 2
+
+    play(url, script)
+
+
+def test_settings_that_changed_while_no_notice_was_heard_are_read_when_notices_are_heard_again(url: str):
+    async def script(first: Worker, second: Worker) -> None:
+        second.may_hear.clear()
+        cut_notices(url)
+        await first.settings.reload_all()
+        second.may_hear.set()
+        await wait_until_async("the other one reads them too", lambda: second.reloads)
+
+    play(url, script)
+
+
+def test_without_a_change_nothing_is_read_again_when_notices_may_have_been_lost(url: str):
+    async def script(first: Worker, second: Worker) -> None:
+        await first.settings.reload_all()
+        await wait_until_async("both have read them", lambda: second.reloads)
+        cut_notices(url)
+        await wait_until_async("both hear again", lambda: all(w.heard.count(Notice("")) == 2 for w in (first, second)))
+        await second.settings.reload_all()
+        await wait_until_async("the first one reads them again", lambda: first.reloads > 1)
+        assert (first.reloads, second.reloads) == (2, 2)
+
+    play(url, script)
+
+
+def test_a_change_at_another_worker_while_settings_are_read_is_read_as_well(url: str):
+    async def script(first: Worker, second: Worker) -> None:
+        second.during = first.settings.reload_all
+        await second.settings.reload_all()
+        assert second.reloads == 2
+        await wait_until_async("the first one reads them again", lambda: first.reloads == 2)
+
+    play(url, script)
+
+
+def test_a_worker_that_begins_after_a_change_does_not_read_its_settings_twice(url: str):
+    async def script(first: Worker, second: Worker) -> None:
+        await first.settings.reload_all()
+        async with workers(url) as (third, fourth):
+            await third.settings.reload_all()
+            await wait_until_async("the fourth hears of that only", lambda: fourth.reloads)
+            assert (third.reloads, fourth.reloads) == (1, 1)
+
+    play(url, script)
+
+
+def test_settings_that_cannot_be_meant_at_one_worker_are_refused_there_and_read_once_they_are_mended(
+    url: str, caplog: pytest.LogCaptureFixture
+):
+    async def script(first: Worker, second: Worker) -> None:
+        second.problem = "has to be true or false."
+        await first.settings.reload_all()
+        await wait_until_async("the refusal", lambda: "the settings are not read again: people.join" in caplog.text)
+        with pytest.raises(SettingError, match="has to be true or false"):
+            await second.settings.reload_all()
+        second.problem = ""
+        await first.settings.reload_all()
+        await wait_until_async("the other one reads them", lambda: second.reloads)
+        assert first.reloads == 2
+
+    play(url, script)
+
+
+def test_a_bridge_that_is_set_up_at_all_workers_begins_at_all_of_them_when_one_is_asked_to_reload(
+    url: str, tmp_path: Path
+):
+    homes = [tmp_path / name for name in ("w1", "w2")]
+    for home in homes:
+        home.mkdir()
+        (home / "companion.toml").write_text(f'[store]\nurl = "{url}"\n')
+    with fake_network(), companion_thread(homes[0]) as first, companion_thread(homes[1]) as second:
+        for home in homes:
+            with (home / "companion.toml").open("a") as file:
+                file.write('[bridges.mine]\nnetwork = "fake"\nserver = "localhost"\n')
+            SecretStore(home).keep("bridges.mine.password", PASSWORD)
+        assert httpx.post(f"{first.web.url}/v1/bridges/reload").status_code == 200
+
+        def states() -> list[str]:
+            found = [httpx.get(f"{each.web.url}/v1/bridges").json() for each in (first, second)]
+            return sorted(bridge["state"] for bridges in found for bridge in bridges)
+
+        wait_until("it runs at one of them, and the other knows it", lambda: states() == ["connected", "elsewhere"])
