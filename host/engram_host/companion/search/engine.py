@@ -200,12 +200,13 @@ class _FleetRanking:
 
     def _rank(self, groups: list[list[Device]], depth: int) -> bool:
         """Rank some groups of boards for so many hits; whether the search was stopped before the last one."""
-        self._candidates = 0
         for number, group in enumerate(groups):
             if self._first and self._progress.is_stopped:
                 left = {device.name for group in groups[number:] for device in group}
                 self.skipped = len(left - self._ranked)
                 return True
+            if not number:
+                self._candidates = 0  # those of an earlier depth come again
             self._rank_group(group, depth)
         return False
 
