@@ -37,10 +37,15 @@ def _senses(board):
     declared = {sense.name: (sense.unit, sense.decimals) for sense in configs}
     senses = Senses(board.folder + "/memory", board.clock, *limits, declared=declared)
     senses.open()
-    if any(sense.kind != "code" for sense in configs):
+    sampled = [sense.name for sense in configs if sense.kind != "code"]
+    if sampled:
         from engram.senses.sampling import Sampling  # absent from boards without sensors
 
         board.sampling = Sampling(senses, configs, board.read_pin)
+        try:
+            senses.make_unread(sampled)
+        except EngramError as error:
+            diag.warning("senses", str(error))  # the board goes on: a reading makes its sense once there is room
     return senses
 
 

@@ -64,14 +64,12 @@ def offline(board):
 
     memory = board.records, board.make_recall(), board.forgetting
     mode = board.config.get("mode")
-    parts = (
-        board.reminders,
-        board.find_timers,
-        _limit_rule(board),
-        board.remote_search(),
-        board.seen_help,
-        board.notes,
-    )
+    keep = _limit_rule(board)
+    if board.pins:
+        from engram.timers.pin_rule import make_pin_rule  # absent from boards without pins
+
+        keep = make_pin_rule(board.pins, board.find_timers, board.check_tool, keep)
+    parts = board.reminders, board.find_timers, keep, board.remote_search(), board.seen_help, board.notes
     return Offline(*memory, *parts, mode, board.sense_view)
 
 

@@ -3,6 +3,7 @@
 
     bench_companion.py [sqlite] [postgres] [embedder]        all by default
     bench_companion.py size [LINES ...]                      PostgreSQL by the lines that it has (bench_store_size.py)
+    bench_companion.py fleet [BOARDS]                        searches of a whole fleet (bench_fleet.py)
 
 The companion is a process of its own, asked over HTTP; boards are the firmware's own code in another process, over mosquitto,
 and at last 100 boards over the broker inside a second companion. First 100 boards of 1,000 turns and two of 100,000 are put
@@ -29,6 +30,7 @@ sys.path.extend(str(Path(__file__).resolve().parents[2] / name) for name in ("ho
 import httpx
 import psutil
 
+import bench_fleet
 import bench_store_size
 import debian
 import get_mosquitto
@@ -237,6 +239,8 @@ def main(arguments: list[str]) -> int:
     """Measure, print a table, and keep the figures; status 1 with a sentence where a server does not start."""
     if arguments[:1] == ["size"]:
         return bench_store_size.main(arguments[1:])
+    if arguments[:1] == ["fleet"]:
+        return bench_fleet.main(arguments[1:])
     parser = argparse.ArgumentParser(
         description="Measure the companion: searches, boards, memory. It takes some minutes."
     )

@@ -52,7 +52,7 @@ class _Clock:
 @dataclass
 class _Sense:
     number: int = 0
-    name: str = "sense"
+    config_name: str = "sense"
 
 
 class _Senses:

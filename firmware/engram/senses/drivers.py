@@ -13,21 +13,28 @@ from engram.errors import ArgumentError
 _CONVERSION_MS = const(750)  # a DS18B20's longest
 _FRESH_MS = const(2000)  # a measurement serves all senses of a sensor that are read within this time
 _SAMPLES = const(4)  # of an ADC that one reading is the mean of
+_BME280 = const(0x76)  # its address on the bus unless the sense has another
 
 
 def make_driver(sense, shared: dict, read_pin):
-    """The driver of a SenseConfig; sensors that tell several things are kept in `shared`, by kind and pins.
+    """The driver of a SenseConfig; `shared` keeps what several senses read, by kind, pins and address.
 
     `read_pin` gives the value of a pin of config.json by its name.
     """
-    if sense.pin_name and sense.what in ("", "state"):
-        return NamedPin(sense, read_pin)
-    if sense.kind in _SENSORS:
-        key = sense.kind, sense.pins
-        if key not in shared:
-            shared[key] = _SENSORS[sense.kind](sense)
-        return Part(shared[key], sense)
-    return _DRIVERS[sense.kind](sense)
+    is_level = sense.what in ("", "state")
+    if sense.pin_name and is_level:
+        return Level(sense, lambda: read_pin(sense.pin_name))
+    make = _SHARED.get(sense.kind)
+    if make is None:
+        return _DRIVERS[sense.kind](sense)
+    key = sense.kind, sense.pins, sense.options.get("address", _BME280)
+    if key not in shared:
+        shared[key] = make(sense)
+    if sense.kind == "adc":
+        return Level(sense, shared[key])
+    if sense.kind == "pin":
+        return Level(sense, shared[key].value) if is_level else Edges(sense, shared[key])
+    return Part(shared[key], sense)
 
 
 class Driver:
@@ -40,71 +47,65 @@ class Driver:
         """Let a measurement be made, without blocking."""
 
 
-class Adc(Driver):
-    """The voltage at a pin in millivolts, or what its `scale` makes of it."""
+def _voltage(sense):
+    """What reads the voltage at a pin in millivolts: the mean of a few conversions."""
+    from machine import ADC, Pin  # absent from computers
 
-    def __init__(self, sense):
-        from machine import ADC, Pin  # absent from computers
+    adc = ADC(Pin(sense.pins[0]), atten=ADC.ATTN_11DB)
 
-        self._adc = ADC(Pin(sense.pins[0]), atten=ADC.ATTN_11DB)
-        self._scale = sense.options.get("scale")
-
-    def read(self):
-        """The mean of a few conversions."""
+    def read():
         total = 0
         for _ in range(_SAMPLES):
-            total += self._adc.read_uv()
-        millivolts = total / (1000 * _SAMPLES)
-        return self._scale[0] * millivolts + self._scale[1] if self._scale else millivolts
+            total += adc.read_uv()
+        return total / (1000 * _SAMPLES)
+
+    return read
 
 
-class NamedPin(Driver):
-    """A pin of config.json's pins, which has been set up there."""
+class Level(Driver):
+    """A pin's state, or its millivolts and what the sense's `scale` makes of them; read() gives either, or None."""
 
-    def __init__(self, sense, read_pin):
-        self._name = sense.pin_name
+    def __init__(self, sense, read):
         self._is_state = sense.what == "state"
-        self._read_pin = read_pin
+        self._scale = sense.options.get("scale")
+        self._read = read
         self._last = None
 
     @property
     def has_news(self) -> bool:
         """Whether the state has changed since it was read."""
-        return self._is_state and self._read_pin(self._name) != self._last
+        return self._is_state and self._read() != self._last
 
     def read(self):
-        """Its state, or what its scale makes of millivolts."""
-        self._last = self._read_pin(self._name)
-        return self._last
+        """The state, or what the scale makes of millivolts."""
+        self._last = value = self._read()
+        return value if value is None or not self._scale else self._scale[0] * value + self._scale[1]
 
 
-class DigitalPin(Driver):
-    """A pin's state, or how often it changed, or rose, since it was read before."""
+def _input(sense):
+    """The Pin of a sense."""
+    from machine import Pin  # absent from computers
 
-    def __init__(self, sense):
-        from machine import Pin  # absent from computers
+    pull = {"up": Pin.PULL_UP, "down": Pin.PULL_DOWN}.get(sense.options.get("pull", "none"))
+    return Pin(sense.pins[0], Pin.IN, pull)  # pyright: ignore  None is no pull
 
-        pull = {"up": Pin.PULL_UP, "down": Pin.PULL_DOWN}.get(sense.options.get("pull", "none"))
-        self._pin = Pin(sense.pins[0], Pin.IN, pull)  # pyright: ignore  None is no pull
-        self._is_state = sense.what == "state"
+
+class Edges(Driver):
+    """How often a pin changed, or rose, since it was read before. A pin has one handler, and so one of these."""
+
+    def __init__(self, sense, pin):
         self._edges = 0
-        rising = Pin.IRQ_FALLING if sense.options.get("invert") else Pin.IRQ_RISING
-        trigger = rising if sense.what == "count" else Pin.IRQ_RISING | Pin.IRQ_FALLING
-        self._pin.irq(self._on_edge, trigger)
+        rising = pin.IRQ_FALLING if sense.options.get("invert") else pin.IRQ_RISING
+        pin.irq(self._on_edge, rising if sense.what == "count" else pin.IRQ_RISING | pin.IRQ_FALLING)
 
     def _on_edge(self, _) -> None:
         self._edges += 1
 
-    @property
-    def has_news(self) -> bool:
-        """Whether the state has changed since it was read."""
-        return self._is_state and self._edges > 0
-
     def read(self) -> int:
-        """The state, or the edges."""
+        """The edges."""
         edges = self._edges
         self._edges -= edges  # one that comes meanwhile stays
-        return self._pin.value() if self._is_state else edges
+        return edges
 
 
 class ChipTemperature(Driver):
@@ -228,7 +229,7 @@ class Bme280:
         from machine import I2C, Pin  # absent from computers
 
         bus = I2C(0, scl=Pin(sense.pins[0]), sda=Pin(sense.pins[1]))
-        self._sensor = _bme280_module().BME280(i2c=bus, address=sense.options.get("address", 0x76))
+        self._sensor = _bme280_module().BME280(i2c=bus, address=sense.options.get("address", _BME280))
         self._figures = (0, 0, 0)
 
     async def measure(self) -> None:
@@ -253,12 +254,6 @@ def _bme280_module():
     raise ArgumentError("kind", "needs a module bme280 on the board; docs/guides/senses.md says which.")
 
 
-_DRIVERS = {
-    "adc": Adc,
-    "pin": DigitalPin,
-    "chip_temperature": ChipTemperature,
-    "wifi_signal": WifiSignal,
-    "heap": Heap,
-}
-_SENSORS = {"dht11": Dht, "dht22": Dht, "ds18b20": Ds18b20, "bme280": Bme280}
-"""Those that tell several things, or have several on one bus."""
+_DRIVERS = {"chip_temperature": ChipTemperature, "wifi_signal": WifiSignal, "heap": Heap}
+_SHARED = {"adc": _voltage, "pin": _input, "dht11": Dht, "dht22": Dht, "ds18b20": Ds18b20, "bme280": Bme280}
+"""What several senses read: sensors that measure several things, or have several on one bus, and pins."""

@@ -4,7 +4,8 @@
     {"number":2,"name":"bedroom temperature","unit":"°C","decimals":1,"made":1790000000}
 
 Lines are those of engram.log_line; the file is small and is replaced whole. A number is given once: the readings on flash have
-it in place of the name, so that of a sense that was removed is not given again.
+it in place of the name, so that of a sense that was removed is not given again. A sense of config.json that has never been read
+has `"unread":true`.
 """
 
 from engram import files, log_line, text
@@ -64,7 +65,8 @@ def load(path: str) -> tuple:
             following = max(following, upto)
         if isinstance(number, int) and 0 <= number <= _MOST_NUMBERS and isinstance(fields.get("name"), str):
             unit, decimals = fields.get("unit", ""), fields.get("decimals", 1)
-            senses[number] = Sense(number, fields["name"], unit, decimals, fields.get("made", 0))
+            made, is_unread = fields.get("made", 0), fields.get("unread") is True
+            senses[number] = Sense(number, fields["name"], unit, decimals, made, is_unread)
             following = max(following, number + 1)
     return senses, following, damaged
 
@@ -78,7 +80,7 @@ def save(path: str, senses: dict, following: int) -> None:
     for number in sorted(senses):
         sense = senses[number]
         fields = (("number", number), ("name", sense.name), ("unit", sense.unit), ("decimals", sense.decimals))
-        parts.append(log_line.encode(fields + (("made", sense.made),)))
+        parts.append(log_line.encode(fields + (("made", sense.made), ("unread", sense.is_unread or None))))
     # Twice: if one is damaged no number is given again all the same.
     parts.append(ends)
     files.write_parts(path, parts)

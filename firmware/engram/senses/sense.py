@@ -15,14 +15,23 @@ _MOST_COUNT = const(65535)
 
 
 class Sense:
-    """A sense; `at` is when its latest reading `last` was taken, 0 if there is none since the start."""
+    """A sense; `at` is when its latest reading `last` was taken, 0 if there is none since the start.
 
-    def __init__(self, number: int, name: str, unit: str, decimals: int, made: int):
+    `is_unread` says that it has never had one: config.json names it, and its sensor has not worked yet.
+    """
+
+    is_unread = False  # of the class: one more in each sense would make its dict longer
+
+    def __init__(self, number: int, name: str, unit: str, decimals: int, made: int, is_unread: bool = False):
         self.number = number
         self.name = name
+        self.config_name = name
+        """Its name in config.json, which may have other case and accents."""
         self.unit = unit
         self.decimals = decimals
         self.made = made
+        if is_unread:
+            self.is_unread = True
         self.at = 0
         self.last = 0
         self.too_fast = 0

@@ -5,6 +5,7 @@ from collections import namedtuple
 from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
 from engram.senses import registry
+from engram.senses.values import scale
 
 MOST = const(16)
 """Senses of a board: the highest value of senses.most."""
@@ -48,6 +49,8 @@ _WHOLE = ("pin", "wifi_signal", "heap")
 
 KINDS = ("adc", "pin", "chip_temperature", "dht11", "dht22", "ds18b20", "bme280", "wifi_signal", "heap", "code")
 
+_SHARED_PIN = const("shares pin %d with %s: that takes the same kind and pull, and only one of changes or count.")
+
 SenseConfig = namedtuple("SenseConfig", "name kind pins pin_name what every unit decimals limits options")
 """One sense of config.json: `pins` are numbers, `pin_name` is what config.json's pins call it, `options` are other fields."""
 
@@ -70,6 +73,7 @@ def parse_senses(table: dict, named_pins: dict, forbidden, most: int) -> list:
         for other in found:
             if registry.key_of(other.name) == registry.key_of(name):
                 raise ConfigError("senses." + name, "is the same name as %s." % other.name)
+            _check_beside(sense, other)
         found.append(sense)
     return found
 
@@ -96,13 +100,23 @@ def _parse_sense(name: str, entry: dict, named_pins: dict, forbidden) -> SenseCo
         unit = registry.check_unit(entry.get("unit", _UNITS.get(what or kind, "")))
         decimals = _whole("decimals", entry.get("decimals", 0 if kind in _WHOLE else 1), 0, registry.MOST_DECIMALS)
         every = _whole("every", entry.get("every", _EVERY), _SHORTEST, _LONGEST)
+        limits = _limits(entry, decimals)
         options = {field: entry[field] for field in ("scale", "pull", "invert", "rom", "address") if field in entry}
         _check_options(options)
         if not isinstance(entry.get("shared", False), bool):
             raise ArgumentError("shared", "must be true or false.")
-        return SenseConfig(name, kind, tuple(pins), pin_name, what, every, unit, decimals, _limits(entry), options)
+        return SenseConfig(name, kind, tuple(pins), pin_name, what, every, unit, decimals, limits, options)
     except ArgumentError as error:
         raise ConfigError(key, str(error)) from None
+
+
+def _check_beside(sense, other) -> None:
+    """ConfigError if two senses cannot share a pin: it serves one kind of sensor, and has one pull and one handler of edges."""
+    uses = [(each.kind, each.pins, each.options.get("pull", "none")) for each in (sense, other)]
+    both_count = sense.kind == "pin" and "state" not in (sense.what, other.what)
+    for pin in sense.pins:
+        if pin in other.pins and (both_count or uses[0] != uses[1]):
+            raise ConfigError("senses." + sense.name, _SHARED_PIN % (pin, other.name))
 
 
 def _check_fields(kind: str, entry: dict) -> None:
@@ -118,6 +132,8 @@ def _with_pin(kind: str, entry: dict, named) -> dict:
     if named is None or named.get("mode") != mode:
         wanted = "a pin of config.json's pins with the mode %s" % mode if mode else "a number"
         raise ArgumentError("pin", "must be %s." % wanted)
+    if "scale" in entry and "scale" in named:
+        raise ArgumentError("scale", "is given by the pin already: remove one of the two.")
     given = {field: named[field] for field in ("unit", "pull", "invert") if field in named}
     given.update(entry)
     given["pin"] = named.get("pin")
@@ -147,11 +163,18 @@ def _is_number(value) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value - value == 0
 
 
-def _limits(entry: dict) -> dict:
+def _limits(entry: dict, decimals: int) -> dict:
     limits = entry.get("limits", {})
     is_right = isinstance(limits, dict) and all(field in ("low", "high") for field in limits)
     if not is_right or not all(_is_number(value) for value in limits.values()):
         raise ArgumentError("limits", 'must be an object such as {"low": 5, "high": 30}.')
+    for side, value in limits.items():
+        try:
+            scale(value, decimals)
+        except (ArgumentError, OverflowError):
+            raise ArgumentError(
+                "limits", "have a %s one that is too large for %d decimals." % (side, decimals)
+            ) from None
     if "low" in limits and "high" in limits and limits["low"] >= limits["high"]:
         raise ArgumentError("limits", "have a low one that is not below the high one.")
     return limits

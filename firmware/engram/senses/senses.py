@@ -67,12 +67,27 @@ class Senses:
             from engram.senses import registry  # seldom needed
 
             self._senses, self._next, self.damaged = registry.load(self._folder + _FILE)
+            for name, (unit, decimals) in self._declared.items():
+                sense = self._same(registry, name)
+                if sense is not None:
+                    self._declare(sense, name, unit, decimals)
+        for sense in list(self._senses.values()):
+            if sense.is_unread and sense.config_name not in self._declared:
+                del self._senses[sense.number]
+        self._index_names()
+
+    def _declare(self, sense, name: str, unit: str, decimals: int) -> None:
+        """Let a sense be what config.json says. It keeps its own name: the companion knows it by that."""
+        if sense.is_unread:
+            sense.unit, sense.decimals = unit, decimals
+        self._check_declared(name, "decimals", decimals, sense.decimals)
+        self._check_declared(name, "unit", unit or sense.unit, sense.unit or unit)
+        sense.config_name = name
+
+    def _index_names(self) -> None:
         self._by_name = {sense.name: sense for sense in self._senses.values()}
-        for name, (unit, decimals) in self._declared.items():
-            sense = self.find(name)
-            if sense is not None:
-                self._check_declared(name, "decimals", decimals, sense.decimals)
-                self._check_declared(name, "unit", unit or sense.unit, sense.unit or unit)
+        for sense in self._senses.values():
+            self._by_name[sense.config_name] = sense
 
     def _check_declared(self, name: str, field: str, declared, kept) -> None:
         if declared != kept:
@@ -88,7 +103,7 @@ class Senses:
         be written.
         """
         sense = self._by_name.get(name)
-        if sense is None:
+        if sense is None or sense.is_unread:
             scale(value, 0)  # what is no reading makes no sense
             sense = self._sense_for(name, unit)
         if unit and unit != sense.unit:
@@ -159,15 +174,21 @@ class Senses:
 
     # --- the senses
 
-    def _sense_for(self, name: str, unit: str):
-        """The sense of a name, made if there is none."""
+    def make_unread(self, names) -> None:
+        """Make senses of config.json before their first reading, so that one whose sensor never works is seen, too."""
+        for name in names:
+            if name not in self._by_name:
+                self._sense_for(name, "", False)
+
+    def _sense_for(self, name: str, unit: str, is_read: bool = True):
+        """The sense of a name, made if there is none, or if this is its first reading."""
         with lazy("senses.registry"):
             from engram.senses import registry  # seldom needed
 
             plain = registry.check_name(name)
             sense = self._same(registry, plain)
-            if sense is None:
-                sense = self._make(registry, plain, unit)
+            if sense is None or (is_read and sense.is_unread):
+                sense = self._make(registry, plain, unit, sense, not is_read)
         return sense
 
     def _same(self, registry, name: str):
@@ -177,18 +198,21 @@ class Senses:
                 return sense
         return None
 
-    def _make(self, registry, name: str, unit: str):
-        if len(self._senses) >= self._most:
+    def _make(self, registry, name: str, unit: str, unread, is_unread: bool):
+        """A new sense, in place of the one that had no reading if there is one."""
+        if unread is None and len(self._senses) >= self._most:
             raise ArgumentError("name", "is new, and there are %d senses already (senses.most)." % len(self._senses))
         decimals = DECIMALS
         for declared, fields in self._declared.items():
             if registry.key_of(declared) == registry.key_of(name):
                 name, unit, decimals = declared, fields[0] or unit, fields[1]
-        made = self._clock.now() if self._clock.known else 0
-        sense = Sense(self._next, name, registry.check_unit(unit), decimals, made)
+        number, made = self._next, self._clock.now() if self._clock.known else 0
+        if unread is not None:
+            number, made = unread.number, unread.made  # the companion knows it by these
+        sense = Sense(number, name, registry.check_unit(unit), decimals, made, is_unread)
         senses = dict(self._senses)
-        senses[sense.number] = sense
-        self._save(registry, senses, self._next + 1)
+        senses[number] = sense
+        self._save(registry, senses, max(self._next, number + 1))
         return sense
 
     def _save(self, registry, senses: dict, following: int) -> None:
@@ -196,7 +220,7 @@ class Senses:
         registry.save(self._folder + _FILE, senses, following)
         self._senses, self._next = senses, following
         self.version += 1
-        self._by_name = {sense.name: sense for sense in senses.values()}
+        self._index_names()
 
     def _change_unit(self, sense, unit: str) -> None:
         """Take the unit of a sense that had none; another one would mix readings."""

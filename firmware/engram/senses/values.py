@@ -22,7 +22,8 @@ def scale(value, decimals: int) -> int:
     if isinstance(value, float):
         if value - value != 0:
             raise ArgumentError("value", "must be a finite number.")
-        scaled = round(value * 10**decimals)
+        scaled = value * 10**decimals  # infinite where a large one becomes too large for a float
+        scaled = round(scaled) if scaled - scaled == 0 else _HIGHEST + 1
     elif isinstance(value, (int, bool)):  # on MicroPython True is no int
         scaled = int(value) * 10**decimals
     else:

@@ -54,6 +54,7 @@ class Timers:
         """By number what the flash will have with the next change: (local day, model calls of that day)."""
         self.is_in_turn = False
         """Whether the turn that is answered is a timer's: it sets no timers."""
+        self._is_read = False
         self._telling = None
         self._make_telling = make_telling
         self._changed = asyncio.Event()
@@ -61,10 +62,16 @@ class Timers:
         """Why something due could not be told, "" if it could."""
 
     def open(self) -> None:
-        """Read the file, if there is one; damaged lines are set aside."""
-        if files.size(self.path) >= 0:
+        """Read the file, if there is one; damaged lines are set aside.
+
+        One that cannot be read stays as it is and keeps no board from starting: it is tried again whenever it is needed.
+        """
+        try:
+            self._is_read = files.size(self.path) < 0
             with lazy("timers.timer_file"):
-                self._file().open_file(self)
+                self._file()
+        except (EngramError, MemoryError):
+            pass  # tell_due() tries again, and warns
 
     # --- when people ask
 
@@ -118,6 +125,7 @@ class Timers:
             return True
         try:
             with lazy(*_PACKAGES):
+                self._file()
                 if self._telling is None:
                     self._telling = self._make_telling(self)
                 is_done = await self._telling.tell_due(now)
@@ -145,4 +153,7 @@ class Timers:
     def _file(self):
         from engram.timers import timer_file  # while it is used
 
+        if not self._is_read:
+            timer_file.open_file(self)
+            self._is_read = True
         return timer_file

@@ -22,14 +22,15 @@ def add(timers, check_tool, caller, typed: str) -> str:
         time, what = found
         kind, _, rest = what.partition(" ")
         if kind in ("pin", "tool") and rest.strip():
-            return _add_call(timers, check_tool, caller, time, kind, rest.strip())
+            return add_call(timers, check_tool, caller, time, kind, rest.strip())
         if kind != "ask" or not rest.strip():
             kind, rest = "say", what
         asked = rules.TimerRequest(kind, rest.strip(), time, "")
     return tool.keep(timers, asked, caller)
 
 
-def _add_call(timers, check_tool, caller, time: dict, kind: str, rest: str) -> str:
+def add_call(timers, check_tool, caller, time: dict, kind: str, rest: str) -> str:
+    """Keep the call of a tool, or of kind "pin" what is set: "lamp off"; a sentence on it."""
     name, _, value = rest.partition(" ")
     if kind == "pin":
         value = value.strip()

@@ -56,7 +56,7 @@ from engram_host.companion.search.expansion import make_expander
 from engram_host.companion.search.indexes.kept import FOLDER as INDEX_FOLDER
 from engram_host.companion.search.indexes.sweep import IndexFileSweep
 from engram_host.companion.search.reranker import make_reranker
-from engram_host.companion.search_service import SearchService
+from engram_host.companion.search_service import MOST_FLEETS_AT_ONCE, SearchService
 from engram_host.companion.senses.service import ReadingService
 from engram_host.companion.settings import (
     Settings,
@@ -76,6 +76,9 @@ _log = logging.getLogger("engram.service")
 
 THREADS = 4
 """That wait for the database or search: each has a connection of its own, with some MB of memory."""
+
+LONG_THREADS = MOST_FLEETS_AT_ONCE + 1
+"""For searches of fleets, and one for the sweep of index files: nothing that boards ask for waits for these."""
 
 _BROKER_SECONDS = 10.0
 _FIGURES, _FIGURES_SECONDS = "figures", 2.0
@@ -138,10 +141,10 @@ class CompanionApp:
         self.expander = make_expander(settings.search, self.gateway.complete)
         steps = self.reranker, self.expander
         files = settings.home / INDEX_FOLDER
-        self.search = SearchService(
-            store, settings.search, embedding, self.folders, metrics, *steps, index_folder=files
-        )
-        self.index_files = IndexFileSweep(self.search.indexes, supervisor)
+        self._long_calls = ThreadPoolExecutor(LONG_THREADS, "long")
+        parts = store, settings.search, embedding, self.folders, metrics, *steps
+        self.search = SearchService(*parts, index_folder=files, executor=self._long_calls)
+        self.index_files = IndexFileSweep(self.search.indexes, supervisor, leases.lease, self._long_calls)
         self._peers = peers
         self.homes = HomeWorkers(peers)
         board_searches = HomeSearches(self.homes, self.search.answer_board)
@@ -258,6 +261,7 @@ class CompanionApp:
         """Take messages and answer searches; the store is open before, and closed after."""
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
+            stack.push_async_callback(asyncio.to_thread, self._long_calls.shutdown, cancel_futures=True)
             if self._peers:
                 self._peers.on(_FIGURES, self._render_own)
                 await self._peers.start()

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Collection, Iterable
+from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,9 @@ from engram_host.companion.types import FOLDER, LOGS, Device, LogName
 MOST_AT_ONCE = 4
 """Searches that run at the same time: more would only share the cores, and each needs memory of its own."""
 
+MOST_FLEETS_AT_ONCE = 2
+"""Searches of fleets beside them. They last for seconds, so they have places and threads of their own."""
+
 EMBED_SECONDS = 10.0
 """How long the vector of a query may take before a search goes by words alone."""
 
@@ -78,7 +82,9 @@ class SearchService:
         expander: QueryExpander | None = None,
         clock=time.time,
         index_folder: Path | None = None,
+        executor: Executor | None = None,
     ):
+        """`executor` has the threads for searches of fleets, by default those of the event loop."""
         self._store = store
         self._settings = settings
         self._folders = folders
@@ -92,6 +98,8 @@ class SearchService:
         self._cache = IndexCache(store, settings.index_megabytes << 20, kept)
         self._room = asyncio.Semaphore(MOST_AT_ONCE)
         self._room_of_people = asyncio.Semaphore(MOST_AT_ONCE - 1)
+        self._room_of_fleets = asyncio.Semaphore(MOST_FLEETS_AT_ONCE)
+        self._executor = executor
 
     @property
     def indexes(self) -> IndexCache:
@@ -219,16 +227,13 @@ class SearchService:
             self._embedded(request, QUICK_EMBED_SECONDS if is_quick else EMBED_SECONDS),
             self._expanded(request) if expand else _unchanged(request),
         )
-        # Boards wait for a moment only: one place is always theirs.
-        async with contextlib.nullcontext() if is_quick else self._room_of_people, self._room:
-            engine = SearchEngine(self._store, self._cache, embedded)
-            try:
-                if fleet:
-                    result = await asyncio.to_thread(self._search_fleet, engine, request, fleet, progress)
-                else:
-                    result = await asyncio.to_thread(engine.search, request)
-            finally:
-                progress.stop()  # whoever asked may be gone: a thread cannot be cancelled
+        engine = SearchEngine(self._store, self._cache, embedded)
+        if fleet:
+            result = await self._search_fleet(engine, request, fleet, progress)
+        else:
+            # Boards wait for a moment only: one place is always theirs.
+            async with contextlib.nullcontext() if is_quick else self._room_of_people, self._room:
+                result = await asyncio.to_thread(engine.search, request)
         result = replace(result, embed_ms=took, degraded=_join(result.degraded, problem))
         if not (self._reranker and request.reranked):
             return result
@@ -236,10 +241,17 @@ class SearchService:
         left = QUICK_SECONDS - (time.perf_counter() - began) if is_quick else self._reranker.longest_seconds
         return await self._reranked(self._reranker, request, result, left)
 
-    def _search_fleet(
+    async def _search_fleet(
         self, engine: SearchEngine, request: SearchRequest, fleet: tuple[str, ...], progress: FleetProgress
     ) -> SearchResult:
-        return engine.search_fleet(request, self._known(fleet), progress)
+        def search() -> SearchResult:
+            return engine.search_fleet(request, self._known(fleet), progress)
+
+        async with self._room_of_fleets:
+            try:
+                return await asyncio.get_running_loop().run_in_executor(self._executor, search)
+            finally:
+                progress.stop()  # whoever asked may be gone: a thread cannot be cancelled
 
     async def _reranked(
         self, reranker: Reranker, request: SearchRequest, result: SearchResult, seconds: float

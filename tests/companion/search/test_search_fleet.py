@@ -2,6 +2,8 @@
 
 import asyncio
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +16,7 @@ from engram_host.companion import search_service
 from engram_host.companion.api.search import SearchQuery, make_search_router
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.errors import BadSearch
-from engram_host.companion.search import fleet
+from engram_host.companion.search import engine, fleet
 from engram_host.companion.search.fleet import FleetProgress
 from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.search.request import SearchRequest, SearchResult
@@ -22,12 +24,13 @@ from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import EmbeddingSettings, SearchSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import Supervisor
-from engram_host.companion.types import Hello, LineBatch, LogName, LogState, Sender, SeqRange
+from engram_host.companion.types import Device, Hello, LineBatch, LogName, LogState, Sender, SeqRange
 from engram_host.companion.workers.homes import HomeWorkers
 from search_store import NOW, SearchStore, asked, embed_all, record, search_with, turn
 
 PLACES = ["garden", "shed", "shop", "sea", "roof", "cellar", "kitchen"]
 BOARDS = 40
+QUERY = "the boiler and the garden"
 QUERIES = ["who told any board about the boiler", "the boiler in the cellar", "a new roof", "kitchen and garden"]
 
 
@@ -68,6 +71,18 @@ def of_fleet(
     return engine.search_fleet(asking, [store.device(name) for name in names()], progress or FleetProgress())
 
 
+def paged(store: SearchStore, **options: Any) -> Callable[[int, int], list[tuple[str, str]]]:
+    """What gives the hits of a page, by (limit, offset)."""
+    engine = search_with(store, IndexCache(store))
+    boards = [store.device(name) for name in names()]
+
+    def page(limit: int, offset: int) -> list[tuple[str, str]]:
+        asking = request(QUERY, limit=limit, offset=offset, **options)
+        return places(engine.search_fleet(asking, boards, FleetProgress()))
+
+    return page
+
+
 def places(result: SearchResult) -> list[tuple[str, str]]:
     return [(hit.device, hit.id) for hit in result.hits]
 
@@ -98,17 +113,92 @@ def test_boards_that_do_not_fit_into_memory_together_are_searched(store: SearchS
 def test_a_word_weighs_as_in_all_boards_and_not_as_in_those_that_are_ranked(
     store: SearchStore, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(fleet, "MOST_RANKED", 1)
+    monkeypatch.setattr(engine, "DEPTHS", (1, 1000))
     few = of_fleet(store, request("the boiler in the cellar", limit=1, use_meaning=False))
-    monkeypatch.setattr(fleet, "MOST_RANKED", BOARDS)
+    monkeypatch.setattr(engine, "DEPTHS", (BOARDS, 1000))
     every = of_fleet(store, request("the boiler in the cellar", limit=1, use_meaning=False))
     assert few.entries == every.entries and few.hits[0].coverage == every.hits[0].coverage
 
 
-def test_pages_go_on_where_the_one_before_ended(store: SearchStore):
-    whole = places(of_fleet(store, request("the boiler and the garden", limit=30)))
-    pages = [of_fleet(store, request("the boiler and the garden", limit=10, offset=at)) for at in (0, 10, 20)]
-    assert [place for page in pages for place in places(page)] == whole
+@pytest.mark.parametrize("options", [{}, {"use_meaning": False}])
+def test_pages_of_more_boards_than_are_ranked_first_are_one_list(store: SearchStore, options: dict[str, Any]):
+    page = paged(store, **options)
+    assert engine.DEPTHS[0] < BOARDS
+    pages = [place for at in range(0, 100, 10) for place in page(10, at)]
+    assert pages == page(100, 0) and len(set(pages)) == 100
+
+
+def test_pages_beyond_each_depth_are_one_list(store: SearchStore, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(engine, "DEPTHS", (3, 12, 45, 1000))
+    page = paged(store)
+    pages = [place for at in range(0, 200, 20) for place in page(20, at)]
+    assert pages == page(100, 0) + page(100, 100) and len(set(pages)) == 200
+
+
+def test_an_explanation_adds_up_whichever_group_a_board_is_ranked_in(
+    store: SearchStore, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(fleet, "MOST_LINES", 4)
+    engine = search_with(store, IndexCache(store))
+    boards = [replace(store.device(name), have={"journal": 1}) for name in names()]
+    found = engine.search_fleet(request(QUERY, limit=20, explain=True), boards, FleetProgress())
+    assert len({hit.device for hit in found.hits}) > 4
+    assert [hit.explanation.points if hit.explanation else 0 for hit in found.hits] == pytest.approx(
+        [hit.score for hit in found.hits]
+    )
+
+
+@pytest.fixture
+def equal_boards(monkeypatch: pytest.MonkeyPatch) -> tuple[SearchStore, list[Device]]:
+    """Boards that say the same, whose lines have room in groups of two boards only."""
+    made = SearchStore()
+    for number in range(10):
+        made.put_all(f"board-{number}", [turn(1, "the boiler is broken", at=NOW - number), turn(2, "tea and cake")])
+        embed_all(made, f"board-{number}")
+    monkeypatch.setattr(fleet, "MOST_LINES", 400_000)
+    return made, [replace(made.device(f"board-{number}"), have={"journal": 150_000}) for number in range(10)]
+
+
+@pytest.mark.parametrize("options", [{}, {"use_meaning": False}, {"use_words": False}])
+def test_boards_whose_lines_have_no_room_together_are_all_ranked_on_one_scale(
+    equal_boards: tuple[SearchStore, list[Device]], options: dict[str, Any]
+):
+    made, boards = equal_boards
+    engine = search_with(made, IndexCache(made))
+    found = engine.search_fleet(asked("boiler", "board-0", limit=10, **options), boards, FleetProgress())
+    assert [hit.device for hit in found.hits] == [board.name for board in boards]
+    assert len({hit.score for hit in found.hits}) == 1
+
+
+class StopsAfterScan(FleetProgress):
+    """Stops once all boards were looked through, before they are ranked."""
+
+    @property
+    def is_stopped(self) -> bool:
+        return self.searched == self.total
+
+
+def test_boards_that_are_not_ranked_when_a_search_is_stopped_count_as_not_searched(
+    equal_boards: tuple[SearchStore, list[Device]],
+):
+    made, boards = equal_boards
+    engine = search_with(made, IndexCache(made))
+    found = engine.search_fleet(asked("boiler", "board-0", limit=10), boards, StopsAfterScan())
+    assert [hit.device for hit in found.hits if "boiler" in hit.text] == ["board-0", "board-1"]
+    assert (found.boards_searched, found.boards) == (2, 10)
+    assert "8 boards were not searched" in found.left_out[-1]
+
+
+def test_a_word_that_no_board_has_is_named(store: SearchStore):
+    found = of_fleet(store, request("zeppelin", use_meaning=False))
+    assert "zeppelin" in found.why_empty
+
+
+def test_maximal_marginal_relevance_chooses_among_all_groups(equal_boards: tuple[SearchStore, list[Device]]):
+    made, boards = equal_boards
+    engine = search_with(made, IndexCache(made))
+    found = engine.search_fleet(asked("boiler", "board-0", limit=2, mmr=0.1), boards, FleetProgress())
+    assert {hit.text for hit in found.hits} == {"the boiler is broken", "tea and cake"}
 
 
 def test_pages_and_mmr_exclude_each_other():
@@ -149,6 +239,35 @@ def test_memory_of_a_scan_does_not_grow_with_the_lines_of_boards():
     scan.run([made.device("a")], lambda device: IndexCache(made).get(device.name, None)[0], FleetProgress())
     (summary,) = scan._found
     assert len(summary.parts) <= 8 + 2
+
+
+def test_only_the_best_summaries_of_very_many_boards_stay(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(fleet, "DEPTHS", (2,))
+    monkeypatch.setattr(fleet, "_MOST_SUMMARIES", 6)
+    made = SearchStore()
+    for number in range(30):
+        text = "the boiler" if number in (3, 17) else "tea " + "and cake " * 20
+        made.put_all(f"b{number}", [turn(1, text)])
+    scan = fleet.FleetScan(request("boiler tea"), ["boiler", "tea"], None)
+    boards = [made.device(f"b{number}") for number in range(30)]
+    cache, progress = IndexCache(made), CountsSummaries(scan)
+    scan.run(boards, lambda device: cache.get_known(device, None), progress)
+    assert progress.most == 6
+    assert [device.name for device in scan.findings(0.0).by_words] == ["b3", "b17"]
+
+
+class CountsSummaries(FleetProgress):
+    """Looks how many summaries there are before each board."""
+
+    def __init__(self, scan: fleet.FleetScan):
+        super().__init__()
+        self.most = 0
+        self._scan = scan
+
+    @property
+    def is_stopped(self) -> bool:
+        self.most = max(self.most, len(self._scan._found))
+        return False
 
 
 # --- the service
@@ -199,8 +318,10 @@ def test_named_boards_of_many_lines_are_searched_one_after_the_other(
     service: SearchService, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(search_service, "MOST_LINES", 3)
-    found = asyncio.run(service.search(OWNER, query="kettle", devices=("a", "b")))
-    assert {hit.device for hit in found.hits} == {"a", "b"} and found.boards == 2
+    monkeypatch.setattr(fleet, "MOST_LINES", 3)
+    found = asyncio.run(service.search(OWNER, query="kettle", devices=("a", "b", "c")))
+    assert {hit.device for hit in found.hits} == {"a", "b", "c"} and found.left_out == ()
+    assert (found.boards_searched, found.boards) == (3, 3)
 
 
 # --- over HTTP

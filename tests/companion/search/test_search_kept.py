@@ -2,9 +2,10 @@
 find without files, and nothing that was forgotten.
 """
 
+import gc
 import os
 import random
-import threading
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,11 +19,10 @@ from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.search.engine import SearchEngine
 from engram_host.companion.search.indexes import cache as caching
 from engram_host.companion.search.indexes import kept
-from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.search.indexes.kept import KeptIndexes
 from engram_host.companion.search.indexes.vectors import quantize
 from engram_host.companion.search.request import SearchResult
-from engram_host.companion.search.tokenizer import term_id
+from engram_host.companion.search.tokenizer import Tokenizer, term_id
 from index_steps import STEPS, seq_of
 from search_store import (
     IDENTITY,
@@ -104,6 +104,20 @@ def test_arrays_of_a_file_take_no_memory_of_their_own(store: SearchStore, tmp_pa
     keep(store, tmp_path)
     opened = cache_with_files(store, tmp_path).get("b", IDENTITY)[0]
     assert opened.vectors.nbytes == 0 and opened.postings.nbytes < 70_000  # the tail's room
+
+
+def test_a_mapped_index_says_what_it_takes(store: SearchStore, tmp_path: Path):
+    store.put_all("b", [turn(seq, TEXTS[seq % len(TEXTS)], f"s{1 + seq // 20}") for seq in range(41, 1001)])
+    keep(store, tmp_path)
+    files, device, words = KeptIndexes(tmp_path, Notes(store), 1 << 30), store.device("b"), Tokenizer()
+    files.open(device, words)  # what all indexes share is not this one's
+    gc.collect()
+    tracemalloc.start()
+    index = files.open(device, words)
+    gc.collect()
+    taken = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert index and 0.8 < index.nbytes / taken < 1.25
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -315,23 +329,3 @@ def test_a_search_for_a_board_that_was_erased_removes_its_file(store: SearchStor
     with pytest.raises(UnknownDevice):
         cache_with_files(store, tmp_path).get("b", IDENTITY)
     assert not path.exists()
-
-
-# --- several who ask at once
-
-
-def test_of_several_who_wait_for_one_cold_index_one_makes_it(store: SearchStore):
-    cache = IndexCache(store)
-    began, before = threading.Barrier(8), store.reads
-    found: list[Any] = []
-
-    def ask() -> None:
-        began.wait()
-        found.append(cache.get("b", IDENTITY)[0])
-
-    threads = [threading.Thread(target=ask) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len({id(index) for index in found}) == 1 and store.reads == before + 1

@@ -65,6 +65,9 @@ def test_mistakes_are_named():
         ({"kind": "heap", "limits": {"below": 5}}, "limits: must be an object such as"),
         ({"kind": "heap", "limits": {"low": 5, "high": 5}}, "limits: have a low one that is not below"),
         ({"kind": "heap", "limits": {"low": float("nan")}}, "limits: must be an object such as"),
+        ({"kind": "heap", "limits": {"low": 1e10}}, "limits: have a low one that is too large for 0 decimals"),
+        ({"kind": "code", "limits": {"high": -1e308}}, "limits: have a high one that is too large for 1 decimals"),
+        ({"kind": "code", "decimals": 3, "limits": {"high": 2147484}}, "limits: have a high one that is too large"),
         ({"kind": "adc", "pin": 4, "scale": [1]}, "scale: must be two numbers"),
         ({"kind": "pin", "pin": 4, "pull": "out"}, "pull: must be one of up, down, none"),
         ({"kind": "ds18b20", "pin": 4, "rom": "28-FF"}, "rom: must be 16 hexadecimal digits"),
@@ -87,3 +90,48 @@ def test_names_that_differ_in_case_alone_and_too_many_senses_are_refused():
 def test_numbers_of_pins_are_known_without_parsing():
     assert names_numbers({"a": {"kind": "adc", "pin": 4}}) and names_numbers({"a": {"scl": 4}})
     assert not names_numbers({"a": {"kind": "adc", "pin": "soil"}, "b": {"kind": "heap"}})
+
+
+def _is_refused(first, second):
+    """What is wrong with a second sense beside a first one, "" if nothing is."""
+    try:
+        parse_senses({"a": first, "b": second}, PINS, (), 16)
+    except ConfigError as error:
+        assert error.key == "senses.b"
+        return error.problem
+    return ""
+
+
+def test_one_pin_serves_no_two_senses_that_would_disturb_each_other():
+    counter, bus = {"kind": "pin", "pin": "door", "what": "count"}, {"kind": "bme280", "scl": 4, "sda": 5}
+    for first, second, number in (
+        ({"kind": "dht22", "pin": 4}, {"kind": "adc", "pin": 4}, 4),
+        ({"kind": "dht22", "pin": 4}, {"kind": "dht11", "pin": 4}, 4),
+        ({"kind": "ds18b20", "pin": 4}, {"kind": "pin", "pin": 4}, 4),
+        (bus, {"kind": "adc", "pin": 5}, 5),
+        (bus, {"kind": "bme280", "scl": 5, "sda": 4}, 5),
+        (counter, {"kind": "pin", "pin": "door", "what": "changes"}, 14),
+        (counter, counter, 14),
+        ({"kind": "pin", "pin": 4, "pull": "up"}, {"kind": "pin", "pin": 4, "what": "changes"}, 4),
+    ):
+        problem = _is_refused(first, second)
+        assert "shares pin %d with a: that takes the same kind and pull" % number in problem, (first, second, problem)
+
+
+def test_senses_of_one_sensor_share_its_pins():
+    for first, second in (
+        ({"kind": "dht22", "pin": 4}, {"kind": "dht22", "pin": 4, "what": "humidity"}),
+        ({"kind": "ds18b20", "pin": 4, "rom": "28ff641e8216c3a1"}, {"kind": "ds18b20", "pin": 4, "rom": "28" * 8}),
+        ({"kind": "bme280", "scl": 4, "sda": 5}, {"kind": "bme280", "scl": 4, "sda": 5, "address": 0x77}),
+        ({"kind": "adc", "pin": "soil"}, {"kind": "adc", "pin": "soil", "scale": [1, 2]}),
+        ({"kind": "pin", "pin": 4, "pull": "up"}, {"kind": "pin", "pin": 4, "pull": "up", "what": "count"}),
+        ({"kind": "pin", "pin": "door"}, {"kind": "pin", "pin": "door", "what": "changes"}),
+    ):
+        assert not _is_refused(first, second), (first, second)
+
+
+def test_a_scale_stands_at_the_pin_or_at_the_sense():
+    pins = {"soil": {"pin": 7, "mode": "adc", "scale": [2, 0]}}
+    with raises(ConfigError) as caught:
+        parse_senses({"room": {"kind": "adc", "pin": "soil", "scale": [1, 0]}}, pins, (), 16)
+    assert "scale: is given by the pin already" in caught.error.problem

@@ -133,6 +133,14 @@ def test_a_rule_keeps_a_limit_of_a_sense_that_there_is():
         assert limit_rules.add_limit_by_rule(tool, said, HOME) == "", said
 
 
+def test_a_limit_that_is_too_large_to_be_scaled_is_refused_with_a_sentence():
+    tool = _tool()
+    said = "tell me if the cellar is below %s.5" % ("9" * 308)
+    with raises(ArgumentError) as caught:
+        limit_rules.add_limit_by_rule(tool, said, HOME)
+    assert "is too large" in str(caught.error) or "finite" in str(caught.error)
+
+
 def test_a_limit_is_removed_by_a_plain_request():
     tool = _tool()
     for stop in (

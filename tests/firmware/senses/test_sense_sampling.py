@@ -125,6 +125,16 @@ async def test_a_bme280_tells_three_things():
     ]
 
 
+async def test_two_bme280_on_one_bus_are_told_apart_by_their_address():
+    bus = {"kind": "bme280", "scl": 5, "sda": 6}
+    inside, outside = dict(bus), dict(bus)
+    outside["address"] = 0x77
+    sampled = _Sampled({"inside": inside, "outside": outside})
+    sensors.at_addresses.update({0x76: (20.5, 1013.2, 48.0), 0x77: (-3.5, 1013.0, 80.0)})
+    await sampled.run(1)
+    assert [sampled.read(name)[0][1] for name in ("inside", "outside")] == ["20.5 °C", "-3.5 °C"]
+
+
 async def test_without_a_module_for_it_the_warning_says_where_to_find_one():
     sampled = _Sampled({"air": {"kind": "bme280", "scl": 5, "sda": 6}}, with_bme280=False)
     await sampled.run(300)
@@ -184,6 +194,35 @@ async def test_edges_are_counted_between_two_readings():
     await sampled.run(121)
     assert sampled.read("rain") == [(0, "0"), (60, "6"), (120, "0")]
     assert sampled.read("door") == [(0, "0"), (60, "11"), (120, "0")]
+
+
+async def test_state_and_edges_of_one_pin_are_both_read():
+    for what, edges in (("changes", "4"), ("count", "2")):
+        for names in (("a", "b"), ("b", "a")):  # whichever is set up first
+            state, counter = names
+            table = {state: {"kind": "pin", "pin": 14}, counter: {"kind": "pin", "pin": 14, "what": what}}
+            sampled = _Sampled(table)
+            for at in range(4):
+                world.after(4500 + 4000 * at, lambda at=at: machine.set_input(14, 1 - at % 2))
+            await sampled.run(61)
+            assert sampled.read(state) == [(0, "0"), (5, "1"), (9, "0"), (13, "1"), (17, "0"), (60, "0")], names
+            assert sampled.read(counter) == [(0, "0"), (60, edges)], names
+
+
+async def test_a_sense_has_a_scale_of_its_own_over_a_named_adc():
+    pins = {"soil": {"pin": 7, "mode": "adc"}}
+    table = {"earth": {"kind": "adc", "pin": "soil", "scale": [-0.05, 140], "unit": "%"}}
+    sampled = _Sampled(table, pins, {"soil": 1500}.get)
+    await sampled.run(1)
+    assert sampled.read("earth") == [(0, "65.0 %")]
+
+
+async def test_a_named_adc_that_cannot_be_read_gives_no_reading():
+    pins = {"soil": {"pin": 7, "mode": "adc"}}
+    table = {"earth": {"kind": "adc", "pin": "soil", "scale": [-0.05, 140]}}
+    sampled = _Sampled(table, pins, {"soil": None}.get)
+    await sampled.run(1)
+    assert sampled.read("earth") == [] and sampled.told() == []
 
 
 async def test_a_pin_of_config_json_is_read_where_it_was_set_up():

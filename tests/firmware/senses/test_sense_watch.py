@@ -174,6 +174,20 @@ def test_a_sense_of_config_json_is_silent_before_it_is_known_for_a_day():
     assert [line[:6] for line in cellar.read(*[None] * 20)] == ["silent"]
 
 
+def test_a_sense_of_config_json_is_silent_though_it_is_read_more_than_once_a_minute():
+    cellar = Cellar({"cellar": {"kind": "dht22", "every": 10}})
+    assert cellar.read(200) == []
+    assert [line[:6] for line in cellar.read(*[None] * 20)] == ["silent"]
+
+
+def test_a_longer_pace_in_config_json_makes_no_silence_of_what_was_learned():
+    cellar = Cellar({"cellar": {"kind": "dht22"}})
+    cellar.read(*_noise(3 * DAY))
+    cellar.declared["cellar"]["every"] = 3600
+    cellar.start()
+    assert cellar.read(200, *[None] * 60) == []
+
+
 def test_time_in_which_the_board_was_off_is_not_silence():
     cellar = Cellar({"cellar": {"kind": "dht22"}})
     cellar.read(*_noise(DAY))

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 
+from board import remove
 from engram.app import App
 from engram.clock import Clock
 from engram.errors import ConfigError
@@ -12,6 +13,16 @@ from engram.tools import pin_driver
 from sensing import NOW
 from support import folder, raises
 
+_places = []
+
+
+def _place():
+    """A folder for a board; the flash has room for few, so the one before it is gone."""
+    if _places:
+        remove(_places.pop())
+    _places.append(folder())
+    return _places[0]
+
 
 def _app(place, table=None):
     overrides = {"senses": table} if table else {}
@@ -20,14 +31,14 @@ def _app(place, table=None):
 
 async def test_a_board_without_senses_loads_nothing_of_them():
     unload("senses")
-    app = _app(folder())
+    app = _app(_place())
     assert app.board.senses is None and app.board.sampling is None
     await app._work()
     assert not [name for name in sys.modules if name.startswith("engram.senses.")]
 
 
 def test_a_reading_makes_senses_and_a_start_finds_them_again():
-    place = folder()
+    place = _place()
     app = _app(place)
     assert app.observe("room", 21.4, "°C") and not app.observe("Room", 21.5)
     app.board.senses.flush()
@@ -37,16 +48,16 @@ def test_a_reading_makes_senses_and_a_start_finds_them_again():
 
 
 def test_config_json_declares_senses_and_makes_what_reads_them():
-    app = _app(folder(), {"battery": {"kind": "code", "unit": "V", "decimals": 2}})
+    app = _app(_place(), {"battery": {"kind": "code", "unit": "V", "decimals": 2}})
     app.observe("battery", 3.71)
     sense = app.board.senses.find("battery")
     assert sense.text(sense.last) == "3.71 V" and app.board.sampling is None
-    assert _app(folder(), {"heap": {"kind": "heap"}}).board.sampling is not None
+    assert _app(_place(), {"heap": {"kind": "heap"}}).board.sampling is not None
 
 
 def test_a_wrong_sense_stops_the_start():
     with raises(ConfigError) as caught:
-        _app(folder(), {"room": {"kind": "dht23"}})
+        _app(_place(), {"room": {"kind": "dht23"}})
     assert str(caught.error).startswith("config: senses.room: kind: must be one of adc, pin")
 
 
@@ -55,7 +66,7 @@ async def test_senses_of_named_pins_are_read_where_the_board_has_set_them_up():
     pins = {"door": {"pin": 14, "mode": "in"}, "soil": {"pin": 7, "mode": "adc"}}
     table = {"window": {"kind": "pin", "pin": "door"}, "earth": {"kind": "adc", "pin": "soil"}}
     seconds = [NOW]
-    board = App(folder(), {"senses": table, "pins": pins}, clock=Clock(0, lambda: seconds[0])).board
+    board = App(_place(), {"senses": table, "pins": pins}, clock=Clock(0, lambda: seconds[0])).board
     from engram.senses import sampling  # what this board has loaded
 
     typed, read = ["on", "off"], []

@@ -46,6 +46,13 @@ def test_what_is_no_number_or_does_not_fit_is_refused():
 # --- senses
 
 
+def test_a_number_that_becomes_infinite_when_it_is_scaled_is_refused():
+    for value in (1e308, -1e308, 3e38, -3e38):
+        with raises(ArgumentError) as caught:
+            scale(value, 3)
+        assert "is too large" in str(caught.error), value
+
+
 def test_a_sense_is_found_by_its_name_however_it_is_written():
     board = Board()
     board.observe("Bedroom Temperature", 20, "°C")

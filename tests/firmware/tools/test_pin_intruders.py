@@ -173,6 +173,28 @@ async def test_no_command_over_a_network_or_the_link_reaches_a_pin():
         _check_nothing_driven(kind)
 
 
+async def test_a_companion_that_names_the_owner_reaches_no_pin_and_sets_no_timer():
+    lines = (
+        "/pin lamp on",
+        "/pin lamp",
+        "/pin",
+        "/timers add in 10 minutes pin lamp on",
+        '/timers add in 10 minutes tool pin_set {"pin":"lamp","value":"on"}',
+        "/timers",
+        "remind me in 10 minutes to switch the lamp on",
+        "switch the lamp on",
+    )
+    for room, is_group in (("link page", False), ("console", False), ("direct", False), ("link club", True)):
+        board = _board(*[Call("c", "pin_set", '{"pin":"lamp","value":"on"}'), "done"] * len(lines))
+        network = LinkNetwork(board.inbox)
+        caller = Caller("owner", room, is_group, "")
+        for at, line in enumerate(lines):
+            answer = await network.offer(message("net:%d" % at, line, caller))
+            assert "does not let its companion speak for the owner" in "".join(answer.told), (room, line, answer.told)
+            _check_nothing_driven((room, line))
+        assert board.timers is None and not board.model.asked
+
+
 def test_no_setting_changes_the_list():
     board = _board()
     attempts = (

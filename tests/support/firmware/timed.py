@@ -2,6 +2,7 @@
 
 from board import Board, Script
 from channel import Network
+from engram.compat import ticks_add
 from engram.memory.access import Caller
 from engram.timers.wanted import wanted
 from support import let_others_run
@@ -27,7 +28,7 @@ class Ticks:
         self.ms = 0
 
     def __call__(self):
-        return self.ms % (1 << 30)
+        return self.ms % (ticks_add(0, -1) + 1)  # the runtime's own period
 
 
 class Timed:

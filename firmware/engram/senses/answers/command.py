@@ -44,7 +44,7 @@ def _list(view, caller):
     for sense in visible:
         found = _newest(view, sense)
         states = [fields["kind"] + " (" + fields["id"] + ")" for fields, other in events if other is sense]
-        if sense.name in view.failing():
+        if sense.config_name in view.failing():
             states.append("failing")
         report = {"sense": sense.name, "unit": sense.unit, "decimals": sense.decimals, "states": states}
         shown = "no reading yet"

@@ -75,7 +75,7 @@ class SenseView:
 
     def is_counter(self, sense) -> bool:
         """Whether a sense counts, and its readings are to be added up."""
-        entry = self.declared.get(sense.name, {})
+        entry = self.declared.get(sense.config_name, {})
         return (entry.get("kind"), entry.get("what")) in _COUNTS
 
     def is_switch(self, sense) -> bool:
@@ -84,7 +84,7 @@ class SenseView:
 
     def is_aside(self, sense) -> bool:
         """Whether a sense is of the board itself, and only meant where it is named."""
-        return self.declared.get(sense.name, {}).get("kind") in ("chip_temperature", "heap", "wifi_signal")
+        return self.declared.get(sense.config_name, {}).get("kind") in ("chip_temperature", "heap", "wifi_signal")
 
     # --- what is asked of it
 
@@ -148,7 +148,7 @@ class SenseView:
 
 def readings_scope(sense, share: str, declared: dict) -> str:
     """The scope of a sense's readings: the owner's, unless a setting shares all, or config.json this one."""
-    is_shared = share == "all" or declared.get(sense.name, {}).get("shared") is True
+    is_shared = share == "all" or declared.get(sense.config_name, {}).get("shared") is True
     return access.ALL if is_shared else access.own_scope(access.OWNER)
 
 

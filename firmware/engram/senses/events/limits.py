@@ -44,7 +44,7 @@ class Limits:
     def of_sense(self, sense) -> list:
         """The fields of all limits of a sense; those of config.json have the id ""."""
         found = [fields for fields in self._set if fields["sense"] == sense.number]
-        for name, value in self._declared.get(sense.name, {}).get("limits", {}).items():
+        for name, value in self._declared.get(sense.config_name, {}).get("limits", {}).items():
             found.append({"id": "", "sense": sense.number, name: scale(value, sense.decimals)})
         return found
 

@@ -60,6 +60,7 @@ class Watch:
         """Go on with what is on flash."""
         for number, baseline in baseline_file.load(self._path).items():
             self._watched[number] = _Watched(baseline)
+        self._watch_declared()
         for fields in self.events.open.values():
             watched = self._watched_of(fields["sense"])
             watched.events[key_of(fields)[1]] = fields
@@ -67,6 +68,14 @@ class Watch:
                 watched.value, watched.value_since = fields["value"], fields["start"] // MINUTE
             if fields["kind"] == "unusual":
                 watched.baseline.resume(max(0, (self._clock.now() - fields["start"]) // _QUARTER))
+
+    def _watch_declared(self) -> None:
+        """Watch each sensor of config.json from the start on: it may never be read."""
+        for name, declared in self._declared.items():
+            sense = self._senses.find(name) if declared["kind"] != "code" else None
+            if sense is not None:
+                numbers = self._watched_of(sense.number).baseline.numbers
+                numbers[GAP] = max(numbers[GAP], self._declared_pace(sense))
 
     def baseline(self, number: int):
         """What is usual for a sense, None if nothing is known yet."""
@@ -78,15 +87,15 @@ class Watch:
         if watched is None:
             watched = self._watched[number] = _Watched(Baseline())
             sense = self._senses.sense(number)
-            watched.baseline.numbers[GAP] = self._declared_pace(sense) // MINUTE if sense else 0
+            watched.baseline.numbers[GAP] = self._declared_pace(sense) if sense else 0
         return watched
 
     def _declared_pace(self, sense) -> int:
-        """How many seconds config.json lets pass between two readings of a sense, 0 if it does not say."""
-        declared = self._declared.get(sense.name)
+        """How many minutes config.json lets pass between two readings of a sense, 0 if it does not say."""
+        declared = self._declared.get(sense.config_name)
         if declared is None or declared["kind"] == "code":
             return 0
-        return declared.get("every", MINUTE)
+        return (declared.get("every", MINUTE) + MINUTE - 1) // MINUTE
 
     # --- a minute of a sense
 

@@ -80,6 +80,27 @@ class Collection:
     length: Mapping[bool, float]
 
 
+@dataclass(frozen=True)
+class WordScale:
+    """What made the scores of one group of boards: those of another group, made with it too, compare with them.
+
+    `having`, `sessions_having` are by term; `means` and `best` of records (False) and turns (True). What is 0 is that group's.
+    """
+
+    entries: int
+    having: Mapping[str, int]
+    means: Mapping[bool, float]
+    sessions: int
+    session_length: float
+    sessions_having: Mapping[str, int]
+    best: Mapping[bool, float]
+    best_session: float
+    top: float
+
+
+_NO_SCALE = WordScale(0, {}, {}, 0, 0.0, {}, {False: 0.0, True: 0.0}, 0.0, 0.0)
+
+
 class WordScores:
     """The scores of all rows of some boards for the words of one query.
 
@@ -87,26 +108,48 @@ class WordScores:
     """
 
     def __init__(
-        self, seen: list[VisibleRows], terms: dict[str, bool], weights: Weights, collection: Collection | None = None
+        self,
+        seen: list[VisibleRows],
+        terms: dict[str, bool],
+        weights: Weights,
+        collection: Collection | None = None,
+        scale: WordScale | None = None,
     ):
-        """With `collection`, words weigh as in all of it; it has to have these terms."""
+        """With `collection`, words weigh as in all of it; it has to have these terms. `scale` is that of the group before."""
         self.weights = weights
         self._collection = collection
+        self._scale = scale or _NO_SCALE
         self.boards = [_board_rows(one) for one in seen]
         self.terms = terms
         for board in self.boards:
             _find_terms(board, list(terms))
         self.entries = collection.entries if collection else sum(one.live_rows.totals.entries for one in seen)
-        having = collection.having if collection else {}
-        self.having = {term: having.get(term) or sum(_count(board, term) for board in self.boards) for term in terms}
+        self.entries = self._scale.entries or self.entries
+        known = self._scale.having or (collection.having if collection else {})
+        self.having = {term: known.get(term) or sum(_count(board, term) for board in self.boards) for term in terms}
         self.idf = {term: inverse_frequency(self.entries, having) for term, having in self.having.items()}
         self.full = sum(self.idf[term] for term in terms if not terms[term] or self.having[term])
-        self.means = {turn: self._mean_length(turn) for turn in (False, True)}
+        self.means = self._scale.means or {turn: self._mean_length(turn) for turn in (False, True)}
         for board in self.boards:
             board.norms = self._norms(board)
             self._score_entries(board)
         self._score_sessions()
         self._join()
+
+    @property
+    def scale(self) -> WordScale:
+        """What a further group of boards is scored with."""
+        return WordScale(
+            self.entries,
+            self.having,
+            self.means,
+            self._sessions,
+            self._session_length,
+            self._sessions_having,
+            self._best,
+            self._best_session,
+            self.top,
+        )
 
     @property
     def best_share(self) -> float:
@@ -121,7 +164,7 @@ class WordScores:
 
     def evidence(self, board: BoardRows, rows: Places = EVERY) -> Floats:
         """For some rows the weight of the query's words that each and what stands beside it match."""
-        return board.total[rows] * np.where(board.column("turn")[rows], _LONE, 1)
+        return board.total[rows] * _by_kind(board.column("turn")[rows], 1.0, _LONE)
 
     def saturated(self, board: BoardRows, counts: Floats, found: NDArray[np.int32]) -> Floats:
         """A word's part in B of the rows that have it so often, without its idf."""
@@ -139,7 +182,7 @@ class WordScores:
 
     def _norms(self, board: BoardRows) -> Floats:
         lengths = np.maximum(LEAST_LENGTH, board.lengths)
-        means = np.where(board.column("turn"), self.means[True], self.means[False])
+        means = _by_kind(board.column("turn"), self.means[False], self.means[True])
         return K1 * (1 - B_ENTRY + B_ENTRY * lengths / means)
 
     def _score_entries(self, board: BoardRows) -> None:
@@ -155,18 +198,16 @@ class WordScores:
             own = np.bincount(rows, np.concatenate(parts), len(own)).astype(np.float64, copy=False)
         board.own = own
         board.total = own.copy()
-        givers = np.flatnonzero((own > 0) & board.seen.live)
-        given = own[givers]
+        # One place more, which NONE leads to: there nobody gives.
+        given = np.append(own * board.seen.live, 0)
         for steps, share in self.steps():
-            takers = walk_threads(board, givers, steps)
-            there = takers != NONE
-            board.total[takers[there]] += share * given[there]
-        board.total[(board.lengths == 0) | ~board.seen.wanted] = 0
+            board.total += share * given[walk_threads(board, EVERY, steps)]
+        board.total *= (board.lengths > 0) & board.seen.wanted
 
     def steps(self) -> list[tuple[tuple[str, int], float]]:
-        """((which way, how far), share) of what a row gives to those beside it."""
+        """((which way, how far), share) from a row to those beside it, which give it so much of their own."""
         near, far = self.weights.near, self.weights.far
-        ways = ("following", "previous")
+        ways = ("previous", "following")
         return [((way, 1), near) for way in ways] + [((way, 2), far) for way in ways]
 
     # --- sessions
@@ -176,45 +217,55 @@ class WordScores:
         lengths = [board.seen.live_rows.thread_lengths for board in self.boards]
         documents = sum(int(np.count_nonzero(length)) for length in lengths)
         mean = sum(float(length.sum()) for length in lengths) / max(1, documents)
+        known = self._scale.sessions_having if self._scale.sessions else {}
+        if self._scale.sessions:
+            documents, mean = self._scale.sessions, self._scale.session_length
+        self._sessions, self._session_length = documents, mean
+        self._sessions_having: dict[str, int] = {}
         for board, length in zip(self.boards, lengths, strict=True):
             board.sessions = np.zeros(len(length))
         for term in self.terms:
             counts = [_by_thread_of(board, *board.found[term]) for board in self.boards]
-            idf = inverse_frequency(documents, sum(int(np.count_nonzero(count)) for count in counts))
+            having = known.get(term) or min(documents, sum(int(np.count_nonzero(count)) for count in counts))
+            self._sessions_having[term] = having
+            idf = inverse_frequency(documents, having)
             for board, count, length in zip(self.boards, counts, lengths, strict=True):
                 flat = K1 * (1 - B_SESSION + B_SESSION * length / mean) if mean else 1.0
                 board.sessions += idf * count * (K1 + 1) / (count + flat)
 
-    # --- records and turns in one order
+    # --- records and turns in one order; masks are multiplied with: picking rows by them takes five times as long
 
     def _join(self) -> None:
-        matching = [(board, board.total > 0) for board in self.boards]
-        best = {turn: _best(matching, turn) for turn in (False, True)}
+        best = {
+            turn: self._scale.best[turn] or max((_best(board, turn) for board in self.boards), default=0.0)
+            for turn in (False, True)
+        }
         evidence = {False: best[False], True: best[True] * _LONE}
         self.best_evidence = evidence
         least = min((value for value in evidence.values() if value), default=0.0)
         # The better side is as it is, the other one less by the ratio; alone, a side is as it is.
         most = max(evidence.values())
         scales = {turn: least / most if value == least and least else 1.0 for turn, value in evidence.items()}
-        best_session = max((_best_session(board, rows) for board, rows in matching), default=0.0)
+        sessions = [_of_thread(board) for board in self.boards]
+        best_session = self._scale.best_session or max((float(one.max(initial=0)) for one in sessions), default=0.0)
+        self._best, self._best_session = best, best_session
         self.factors = {turn: scales[turn] / best[turn] if best[turn] else 0.0 for turn in (False, True)}
         self.factors[False] *= self.weights.record
         self.session_factor = self.weights.session * scales[True] / best_session if best_session else 0.0
-        for board, rows in matching:
-            turn = board.column("turn")
-            scores = board.total * np.where(turn, self.factors[True], self.factors[False])
-            scores[turn] += self.session_factor * board.sessions[board.column("thread")[turn]]
-            board.scores = np.where(rows, scores, 0)
-        self.top = max((float(board.scores.max(initial=0)) for board in self.boards), default=0.0)
+        for board, of_thread in zip(self.boards, sessions, strict=True):
+            factors = _by_kind(board.column("turn"), self.factors[False], self.factors[True])
+            board.scores = board.total * factors + self.session_factor * of_thread
+        top = max((float(board.scores.max(initial=0)) for board in self.boards), default=0.0)
+        self.top = self._scale.top or top
 
 
-def walk_threads(board: BoardRows, rows: NDArray[np.intp], steps: tuple[str, int]) -> NDArray[np.int32]:
-    """The rows some steps away in their threads; NONE where there is none."""
+def walk_threads(board: BoardRows, rows: Places, steps: tuple[str, int]) -> NDArray[np.int32]:
+    """The rows some steps away from some others in their threads; NONE where there is none."""
     way, distance = steps
     column = board.column(way)
     found = column[rows]
     for _ in range(distance - 1):
-        found = np.where(found == NONE, NONE, column[found]).astype(np.int32)
+        found = np.append(column, np.int32(NONE))[found]  # NONE leads to itself
     return found
 
 
@@ -259,13 +310,17 @@ def _by_thread_of(board: BoardRows, found: NDArray[np.int32], counts: Floats) ->
     return np.bincount(threads[found], counts, size + 1)[:size].astype(np.float64, copy=False)
 
 
-def _best(matching: list[tuple[BoardRows, Mask]], turn: bool) -> float:
-    return max(
-        (float(board.total[rows & (board.column("turn") == turn)].max(initial=0)) for board, rows in matching),
-        default=0.0,
-    )
+def _best(board: BoardRows, turn: bool) -> float:
+    return float((board.total * (board.column("turn") == turn)).max(initial=0))
 
 
-def _best_session(board: BoardRows, rows: Mask) -> float:
-    threads = board.column("thread")[rows & board.column("turn")]
-    return float(board.sessions[threads].max(initial=0))
+def _of_thread(board: BoardRows) -> Floats:
+    """S of the session of each turn that matches, 0 for other rows."""
+    of_thread = np.append(board.sessions, 0)[board.column("thread")]
+    of_thread *= (board.total > 0) & board.column("turn")
+    return of_thread
+
+
+def _by_kind(turn: Mask, of_record: float, of_turn: float) -> Floats:
+    """One number for records and another one for turns."""
+    return np.array((of_record, of_turn))[turn.view(np.uint8)]

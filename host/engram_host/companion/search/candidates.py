@@ -18,13 +18,17 @@ _EQUAL = 1e-6
 
 
 def candidate_rows(
-    request: SearchRequest, lexical: Sequence[NDArray[np.float64]] | None, meaning: VectorScores | None, boards: int
+    request: SearchRequest,
+    lexical: Sequence[NDArray[np.float64]] | None,
+    meaning: VectorScores | None,
+    boards: int,
+    depth: int,
 ) -> list[Rows]:
     """The rows of each of some boards that one side takes; their vectors are loaded then.
 
-    `lexical` are the scores of the words side, 0 for what it does not find.
+    `lexical` are the scores of the words side, 0 for what it does not find; `depth` hits are ranked.
     """
-    count = request.depth * request.candidates
+    count = depth * request.candidates
     found = _best(lexical, count, 0.0) if lexical else [np.zeros(0, np.intp)] * boards
     if meaning is None:
         return found

@@ -1,69 +1,45 @@
 """One search from the question to the answer: update the indexes, rank, read what is shown, explain it."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, cast
 
-import numpy as np
-
-from engram import log_line, text
-from engram.memory import ALL, access
 from engram.memory.access import Caller
-from engram.memory.plan import Plan, make_plan
-from engram.text.named_days import without_days
-from engram_host.companion.entries.embedding_text import embedding_text
+from engram.memory.plan import Plan
 from engram_host.companion.errors import EmbedderError
-from engram_host.companion.search import filters, vector_search
-from engram_host.companion.search.bm25 import BoardRows, WordScores
-from engram_host.companion.search.confidence import value_of, with_record
-from engram_host.companion.search.explanation import explain, why_empty
-from engram_host.companion.search.fleet import FleetFindings, FleetProgress, FleetScan
-from engram_host.companion.search.fusion import Candidate, days_named, fuse, mmr_order, vector_weight
-from engram_host.companion.search.indexes import columns
+from engram_host.companion.search.fleet import DEPTHS, FleetFindings, FleetProgress, FleetScan
+from engram_host.companion.search.hits import HitReader, LineSource, shown_fields
 from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.search.indexes.columns import NONE
 from engram_host.companion.search.indexes.index import DeviceIndex
-from engram_host.companion.search.request import REASONS, Hit, SearchRequest, SearchResult
-from engram_host.companion.search.tokenizer import query_terms
-from engram_host.companion.search.vector_search import ExactVectors, VectorScores, VectorSource
+from engram_host.companion.search.ranking import FleetGroup, Found, GroupScale, QueryTerms, Ranking, find_terms
+from engram_host.companion.search.request import REASONS, SearchRequest, SearchResult
+from engram_host.companion.search.vector_search import QueryVector
 from engram_host.companion.types import Device, LogName
-from engram_host.companion.vector_types import Identity, Vector
-from engram_host.time_zones import BoardZone
-
-MOST_TERMS = 64
-"""Words of a query that are looked for: bounds the time of a search."""
-
-
-LONG_SCAN = 20_000
-"""Rows whose vectors are compared while the words are searched."""
-
-_scans = ThreadPoolExecutor(2, "scan")
-
-
-@dataclass(frozen=True)
-class QueryVector:
-    """A query's vector, what made it, and the cosine that this gives texts which have nothing to do with each other."""
-
-    identity: Identity
-    vector: Vector
-    unrelated: float = 0.0
-
 
 EmbedQuery = Callable[[str], QueryVector]
 """Makes the vector of a query; EmbedderError. It may be called from any thread."""
 
 
-class LineSource(VectorSource, Protocol):
-    """Where the lines are read that a search shows, and the vectors that it compares."""
+@dataclass(frozen=True)
+class _Ranked:
+    """What a search found, best first, and how."""
 
-    def lines_at(
-        self, device: str, log: LogName, epoch: int, seqs: Sequence[int], archived: bool = False
-    ) -> Mapping[int, bytes]:
-        """Those of some lines that there are, by seq; with `archived` also those that only the archive has."""
-        ...
+    found: Iterable[Found]
+    candidates: int
+    """All that there were."""
+
+    confidence: float
+    """The highest of all."""
+
+    entries: int
+    plan: Plan
+    weight: float
+    shape: str
+    degraded: str
+    why_empty: Callable[[], str]
+    """Says why there is no hit."""
 
 
 class SearchEngine:
@@ -80,10 +56,17 @@ class SearchEngine:
         query, degraded = self._query_vector(request)
         embedded = time.perf_counter()
         found = [self._cache.get(name, query.identity if query else None) for name in request.devices]
-        result = self._ranked(request, found, query, degraded)
+        with _held(found):
+            terms = find_terms(request, [index.zone for index, _ in found])
+            ranking = Ranking(self._store, request, found, query, terms)
+            candidates = ranking.candidates
+            surest = max((one.confidence for one in candidates), default=0.0)
+            every = map(ranking.found, candidates)
+            ranked = _ranked(ranking, degraded)
+            ranked = replace(ranked, found=every, candidates=len(candidates), confidence=surest)
+            result = self._result(request, ranked)
         result = replace(result, boards=len(found), boards_searched=len(found))
-        done = time.perf_counter()
-        return _with_times(result, embedded - begin, done - embedded)
+        return _with_times(result, embedded - begin, time.perf_counter() - embedded)
 
     def search_fleet(self, request: SearchRequest, devices: Sequence[Device], progress: FleetProgress) -> SearchResult:
         """Answer a request on any number of boards, in this order, instead of those that it names: words weigh as in all of
@@ -93,35 +76,38 @@ class SearchEngine:
         query, degraded = self._query_vector(request)
         embedded = time.perf_counter()
         progress.total = len(devices)
-        identity = query.identity if query else None
-        scan = FleetScan(request, list(_fleet_terms(request, devices)), query.vector if query else None)
+        terms = find_terms(request, {device.zone for device in devices})
 
         def index_of(device: Device) -> DeviceIndex:
-            return self._cache.get_known(device, identity)
+            return self._cache.get_known(device, query.identity if query else None)
 
+        scan = FleetScan(request, list(terms.own), query.vector if query else None)
         scan.run(devices, index_of, progress)
         findings = scan.findings(query.unrelated if query else 0.0)
-        found = [(self._cache.get_known(device, identity), device) for device in findings.devices]
-        result = self._ranked(request, found, query, degraded, findings)
-        left = progress.total - progress.searched
+        ranking = _FleetRanking(self._store, request, query, degraded, terms, findings, index_of, progress)
+        result = self._result(request, ranking.run())
+        searched = progress.searched - ranking.skipped
+        left = progress.total - searched
         stopped = (REASONS.say("stopped", n=left),) if left else ()
-        counts = {"boards": progress.total, "boards_searched": progress.searched}
-        result = replace(result, left_out=result.left_out + stopped, **counts)
+        result = replace(result, left_out=result.left_out + stopped, boards=progress.total, boards_searched=searched)
         return _with_times(result, embedded - begin, time.perf_counter() - embedded)
 
-    def _ranked(
-        self,
-        request: SearchRequest,
-        found: list[tuple[DeviceIndex, Device]],
-        query: QueryVector | None,
-        degraded: str,
-        fleet: FleetFindings | None = None,
-    ) -> SearchResult:
-        with ExitStack() as locks:
-            # In the order of names, so that two searches never wait for each other.
-            for index, _ in sorted(found, key=lambda pair: pair[0].name):
-                locks.enter_context(index.lock)
-            return _Search(self._store, request, found, query, degraded, fleet).run()
+    def _result(self, request: SearchRequest, ranked: _Ranked) -> SearchResult:
+        hits = HitReader(self._store, request).read(ranked.found)
+        left = ranked.candidates - min(len(hits), request.depth)
+        surest = max((hit.confidence for hit in hits), default=0.0)
+        return SearchResult(
+            tuple(hits[request.offset :]),
+            "" if hits else ranked.why_empty(),
+            ranked.degraded,
+            (REASONS.say("lower", n=left),) if left > 0 else (),
+            max(surest, ranked.confidence if hits else 0.0),
+            ranked.plan,
+            ranked.weight,
+            ranked.shape,
+            entries=ranked.entries,
+            wordings=request.wordings,
+        )
 
     def read(self, device: str, log: LogName, number: int, caller: Caller, now: int) -> bytes:
         """The line of a live or archived entry as its board wrote it, b"" if there is none that who asks may see.
@@ -137,7 +123,7 @@ class SearchEngine:
         if 0 < expires <= now:
             return b""
         line = self._store.lines_at(device, log, known.logs[log].epoch, [seq], archived=True).get(seq, b"")
-        return line if line and _shown(line, caller) else b""
+        return line if line and shown_fields(line, caller) else b""
 
     def _query_vector(self, request: SearchRequest) -> tuple[QueryVector | None, str]:
         if not request.use_meaning:
@@ -150,206 +136,119 @@ class SearchEngine:
             return None, REASONS.say("query_unembedded", problem=str(error))
 
 
-class _Search:
-    """One search, while the indexes are held."""
+class _FleetRanking:
+    """Ranks the best boards of a fleet, group by group and no further than is asked for.
+
+    Each of DEPTHS is ranked to its end before more boards are: so a hit has its place whatever page is asked for.
+    """
 
     def __init__(
         self,
         store: LineSource,
         request: SearchRequest,
-        found: list[tuple[DeviceIndex, Device]],
         query: QueryVector | None,
         degraded: str,
-        fleet: FleetFindings | None,
+        terms: QueryTerms,
+        findings: FleetFindings,
+        index_of: Callable[[Device], DeviceIndex],
+        progress: FleetProgress,
     ):
-        self._fleet = fleet
         self._store = store
         self._request = request
-        self._devices = [device for _, device in found]
-        self._seen = [filters.visible_rows(index, request) for index, _ in found]
         self._query = query
         self._degraded = degraded
+        self._terms = terms
+        self._findings = findings
+        self._index_of = index_of
+        self._progress = progress
+        self._first: _Ranked | None = None
+        """Of the first group, which says how all are ranked."""
 
-    def run(self) -> SearchResult:
-        """Rank, choose, and read the texts."""
+        self._scale: GroupScale | None = None
+        self._ranked: set[str] = set()
+        self._pool: dict[tuple[str, LogName, int], Found] = {}
+        self._candidates = 0
+        self._surest = 0.0
+        self.skipped = 0
+        """Boards that were to be ranked when the search was stopped."""
+
+    def run(self) -> _Ranked:
+        """The hits in order, and behind them what may take the place of one that has gone."""
         request = self._request
-        terms = query_terms(self._without_days(request.query), MOST_TERMS) if request.use_words else {}
-        scan = self._start_scan()
-        side = WordScores(self._seen, terms, request.weights, self._fleet.collection if self._fleet else None)
-        words = side if request.use_words else None
-        near = self._vector_scores(scan)
-        weight, shape = (
-            vector_weight(request.query, words, request.weights) if near else (0.0, "meaning is not searched")
-        )
-        candidates = fuse(request, words, near, side.boards, weight, self._expansion(terms))
-        texts: dict[Candidate, dict[str, Any] | None] = {}
-        order = self._reordered(candidates, texts, near)
-        hits: list[Hit] = []
-        at = 0
-        while at < len(order) and len(hits) < request.shown:
-            next_ones = order[at : at + request.shown - len(hits)]
-            at += len(next_ones)
-            for candidate, line in self._lines(next_ones, texts):
-                if line is not None:
-                    hits.append(self._make_hit(candidate, line, side, words))
-        empty = "" if hits else why_empty(request, words, side.entries, side.boards, self._degraded)
-        left = len(candidates) - min(len(hits), request.depth)
-        left_out = (REASONS.say("lower", n=left),) if left > 0 else ()
-        surest = max((hit.confidence for hit in hits), default=0.0)
-        others = max((one.confidence for one in candidates), default=0.0) if hits else 0.0
-        return SearchResult(
-            tuple(hits[request.offset :]),
-            empty,
-            self._degraded,
-            left_out,
-            max(surest, others),
-            self._plan(),
-            weight,
-            shape,
-            entries=side.entries,
-            wordings=request.wordings,
-        )
+        order: dict[tuple[str, LogName, int], Found] = {}
+        best: list[Found] = []
+        is_exhausted = False
+        for depth in DEPTHS:
+            groups = self._findings.groups(depth) or [[]]
+            if is_exhausted and self._ranked.issuperset(device.name for group in groups for device in group):
+                break
+            is_stopped = self._rank(groups, depth)
+            best = sorted(self._pool.values(), key=lambda one: one.order)
+            for one in best:
+                if len(order) == depth:
+                    break
+                order.setdefault(one.key, one)
+            is_exhausted = len(order) < depth
+            if is_stopped or len(order) >= request.shown:
+                break
+        first = self._first
+        assert first is not None  # one group is ranked in any case
+        found = best[: request.limit * request.candidates]
+        if request.mmr is None:
+            found = [*order.values(), *(one for one in best if one.key not in order)]
+        return replace(first, found=found, candidates=self._candidates, confidence=self._surest)
 
-    def _plan(self) -> Plan:
+    def _rank(self, groups: list[list[Device]], depth: int) -> bool:
+        """Rank some groups of boards for so many hits; whether the search was stopped before the last one."""
+        self._candidates = 0
+        for number, group in enumerate(groups):
+            if self._first and self._progress.is_stopped:
+                left = {device.name for group in groups[number:] for device in group}
+                self.skipped = len(left - self._ranked)
+                return True
+            self._rank_group(group, depth)
+        return False
+
+    def _rank_group(self, group: list[Device], depth: int) -> None:
         request = self._request
-        of_turns = request.log == "journal" or bool(request.session or request.speaker)
-        of_records = request.log == "records" or bool(request.tags or request.type)
-        kinds = [kind for kind, is_left_out in (("memories", of_turns), ("turns", of_records)) if not is_left_out]
-        days = next(filter(None, (days_named(request, one.index.zone) for one in self._seen)), None)
-        return make_plan(request.query, days, kinds)
-
-    def _without_days(self, text: str) -> str:
-        """A text without the words that name days by today, which mean other days where they were said."""
-        return _without_days(text, self._request, (one.index.zone for one in self._seen))
-
-    def _expansion(self, terms: dict[str, bool]) -> WordScores | None:
-        """The scores of words that only other wordings have: beside the query's, which alone say how sure a search is."""
-        request = self._request
-        if not (request.use_words and request.wordings):
-            return None
-        found = query_terms(self._without_days(" ".join(request.wordings)), MOST_TERMS)
-        new = {term: is_added for term, is_added in found.items() if term not in terms}
-        return WordScores(self._seen, new, request.weights) if new else None
-
-    def _start_scan(self) -> Callable[[], VectorScores] | None:
-        """Begin to compare the query's vector with all others; what waits for that. A long scan has a core of its own."""
-        query = self._query
-        if query is None:
-            return None
-        exact = ExactVectors(self._store, query.identity, self._devices)
-        mean = self._fleet.cosine_mean if self._fleet else None
-
-        def scan() -> VectorScores:
-            return vector_search.vector_scores(self._seen, query.vector, query.unrelated, exact, mean)
-
-        if sum(len(one.index.rows) for one in self._seen) < LONG_SCAN:
-            return scan
-        return _scans.submit(scan).result
-
-    def _vector_scores(self, scan: Callable[[], VectorScores] | None) -> VectorScores | None:
-        if scan is None:
-            return None
-        near = scan()
-        lacking = self._fleet.unembedded if self._fleet else vector_search.count_unembedded(self._seen)
-        if lacking:
-            self._degraded = REASONS.say("unembedded", n=lacking)
-        return near if near.with_vector else None
-
-    def _reordered(
-        self,
-        candidates: list[Candidate],
-        texts: dict[Candidate, dict[str, Any] | None],
-        near: VectorScores | None,
-    ) -> list[Candidate]:
-        request = self._request
-        if request.mmr is None or len(candidates) < 2:
-            return candidates
-        has_vector = np.zeros(len(candidates), np.bool_)
-        vectors = np.zeros((len(candidates), len(near.query) if near else 1))
-        for at, one in enumerate(candidates if near else ()):
-            there, known = near.exact.vectors_of(one.place, np.array([one.row])) if near else (has_vector, vectors)
-            if there[0]:
-                has_vector[at], vectors[at] = True, known[0]
-        words = [frozenset[str]()] * len(candidates)
-        if not has_vector.all():
-            words = [_word_set(line) for _, line in self._lines(candidates, texts)]
-        scores = [one.score for one in candidates]
-        return [candidates[at] for at in mmr_order(scores, vectors, has_vector, words, request.limit, request.mmr)]
-
-    def _lines(
-        self, candidates: list[Candidate], texts: dict[Candidate, dict[str, Any] | None]
-    ) -> Iterator[tuple[Candidate, dict[str, Any] | None]]:
-        """Each candidate with its line; None if that has gone since the index was brought up to date."""
-        unread: dict[tuple[int, LogName], dict[int, Candidate]] = {}
-        for candidate in candidates:
-            if candidate not in texts:
-                log, seq = self._log_and_seq(candidate)
-                unread.setdefault((candidate.place, log), {})[seq] = candidate
-        for (place, log), wanted in unread.items():
-            device = self._devices[place]
-            found = self._store.lines_at(device.name, log, device.logs[log].epoch, list(wanted), archived=True)
-            for seq, candidate in wanted.items():
-                texts[candidate] = _shown(found[seq], self._request.caller) if seq in found else None
-        return ((candidate, texts[candidate]) for candidate in candidates)
-
-    def _log_and_seq(self, candidate: Candidate) -> tuple[LogName, int]:
-        seq = int(self._seen[candidate.place].index.rows.column("seq")[candidate.row])
-        return ("journal" if candidate.id[0] == "t" else "records"), seq
-
-    def _make_hit(self, candidate: Candidate, line: dict[str, Any], side: WordScores, words: WordScores | None) -> Hit:
-        board: BoardRows = side.boards[candidate.place]
-        device = self._devices[candidate.place]
-        log, seq = self._log_and_seq(candidate)
-        state = columns.STATE_NAMES[int(board.column("state")[candidate.row])]
-        parts = candidate.confidence_parts
-        if log == "records":
-            parts = with_record(parts, line)
-        return Hit(
-            device.name,
-            candidate.id,
-            seq,
-            candidate.at,
-            line.get("who", ""),
-            _text(line),
-            candidate.score,
-            cast(Literal["live", "superseded", "earlier version", "archived"], state),
-            candidate.coverage,
-            candidate.cosine,
-            explain(candidate, board, words, self._request.query, parts) if self._request.explain else None,
-            str(line.get("path", "")),
-            str(line.get("heading", "")),
-            document=embedding_text(log, line, device.zone.standard) if self._request.reranked else "",
-            is_on_board=state != "archived" and seq >= device.logs[log].oldest,
-            confidence=float(value_of(np.array([parts]))[0]),
-        )
+        found = [(self._index_of(device), device) for device in group]
+        with _held(found):
+            of_fleet = FleetGroup(self._findings, depth, self._scale)
+            ranking = Ranking(self._store, request, found, self._query, self._terms, of_fleet)
+            if self._first is None:
+                first = _ranked(ranking, self._degraded)
+                reason = first.why_empty()  # not later, when the indexes are not held
+                self._first = replace(first, why_empty=lambda: reason)
+            self._scale = ranking.scale
+            self._candidates += len(ranking.candidates)
+            self._surest = max([self._surest, *(one.confidence for one in ranking.candidates)])
+            most = depth * request.candidates
+            is_reordered = request.mmr is not None
+            explained = (most if is_reordered else request.shown) if request.explain else 0
+            for number, candidate in enumerate(ranking.candidates[:most]):
+                one = ranking.found(candidate)
+                one = one.without_index(with_vector=is_reordered, with_explanation=number < explained)
+                self._pool[one.key] = one
+        self._ranked.update(device.name for device in group)
+        if len(self._pool) > most:
+            best = sorted(self._pool.values(), key=lambda one: one.order)
+            self._pool = {one.key: one for one in best[:most]}
 
 
-def _without_days(text: str, request: SearchRequest, zones: Iterable[BoardZone]) -> str:
-    """A text without the words that name days by today on a board, which mean other days where they were said."""
-    named = [days_named(request, zone) for zone in zones]
-    return without_days(text) if any(days and days.by_today for days in named) else text
+def _ranked(ranking: Ranking, degraded: str) -> _Ranked:
+    """How some boards were ranked, without what was found; `degraded` is why the query has no vector."""
+    degraded = ranking.degraded or degraded
+    how = ranking.plan, ranking.weight, ranking.shape, degraded
+    return _Ranked((), 0, 0.0, ranking.entries, *how, lambda: ranking.why_empty(degraded))
 
 
-def _fleet_terms(request: SearchRequest, devices: Sequence[Device]) -> dict[str, bool]:
-    """The words of a query that is asked of many boards."""
-    if not request.use_words:
-        return {}
-    return query_terms(_without_days(request.query, request, {device.zone for device in devices}), MOST_TERMS)
-
-
-def _shown(line: bytes, caller: Caller) -> dict[str, Any] | None:
-    """What a line says, if it has a text that who asks may see: it may be another one than when it was indexed."""
-    fields = log_line.decode(line)
-    has_text = "text" in fields or "content" in fields
-    return fields if has_text and access.may_see(caller, fields.get("scope", ALL)) else None
-
-
-def _word_set(line: dict[str, Any] | None) -> frozenset[str]:
-    return frozenset(text.terms(_text(line))) if line else frozenset()
-
-
-def _text(line: dict[str, Any]) -> str:
-    return line["text"] if "text" in line else line["content"]
+@contextmanager
+def _held(found: Sequence[tuple[DeviceIndex, Device]]) -> Iterator[None]:
+    """Hold some indexes, in the order of names, so that two searches never wait for each other."""
+    with ExitStack() as locks:
+        for index, _ in sorted(found, key=lambda pair: pair[0].name):
+            locks.enter_context(index.lock)
+        yield
 
 
 def _with_times(result: SearchResult, embedding: float, searching: float) -> SearchResult:

@@ -64,21 +64,17 @@ def _own_words(row: int, board: BoardRows, words: WordScores, query: str) -> lis
 
 def _neighbour_parts(row: int, board: BoardRows, words: WordScores) -> list[Part]:
     parts = []
-    opposite = {"following": "previous", "previous": "following"}
-    for (way, distance), share in words.steps():
-        giver = int(walk_threads(board, np.array([row]), (opposite[way], distance))[0])
+    for steps, share in words.steps():
+        giver = int(walk_threads(board, np.array([row]), steps)[0])
         if giver != NONE and board.seen.live[giver] and board.own[giver] > 0:
             parts.append((f"t{int(board.column('number')[giver])}", share * float(board.own[giver])))
     return parts
 
 
-def why_empty(
-    request: SearchRequest, words: WordScores | None, entries: int, boards: list[BoardRows], degraded: str
-) -> Sentence:
-    """Why nothing was found, in one sentence that mentions nothing the caller may not see."""
+def why_empty(request: SearchRequest, words: WordScores | None, entries: int, wanted: int, degraded: str) -> Sentence:
+    """Why nothing was found, without a word of what the caller may not see. `wanted` entries pass the filters."""
     if not entries:
         return REASONS.say("nothing_stored")
-    wanted = sum(int(np.count_nonzero(board.seen.wanted)) for board in boards)
     if not wanted:
         return REASONS.say("filtered", n=entries)
     by_meaning = request.use_meaning and not degraded

@@ -119,19 +119,25 @@ def fuse(
     meaning: VectorScores | None,
     boards: list[BoardRows],
     weight: float,
-    expansion: WordScores | None = None,
+    expansion: WordScores | None,
+    *,
+    depth: int,
+    speaker: str | None = None,
 ) -> list[Candidate]:
-    """The candidates of both sides, best first by (score, at, device, id)."""
+    """The candidates of both sides, best first by (score, at, device, id).
+
+    `depth` is how many hits are ranked; `speaker` is whom the query names, None to look for that among these boards' people.
+    """
     by_words = [_by_words(board, words, request.min_words) for board in boards] if words else None
     others = _by_expansion(request, words, expansion) if words and expansion else None
     lexical = [one + other for one, other in zip(by_words, others, strict=True)] if by_words and others else by_words
-    speakers = _named(request.query, boards)
+    speaker = _named(request.query, boards) if speaker is None else speaker
     sure = ConfidenceOf(words, meaning)
     found: list[Candidate] = []
-    for place, rows in enumerate(candidate_rows(request, lexical, meaning, len(boards))):
+    for place, rows in enumerate(candidate_rows(request, lexical, meaning, len(boards), depth)):
         if len(rows):
             scores = [side[place][rows] if side else np.zeros(len(rows)) for side in (by_words, others)]
-            found += _candidates(request, place, boards[place], rows, scores, words, meaning, weight, speakers, sure)
+            found += _candidates(request, place, boards[place], rows, scores, words, meaning, weight, speaker, sure)
     found.sort(key=lambda one: (-one.score, -one.at, boards[one.place].seen.index.name, one.id, -one.row))
     return found
 

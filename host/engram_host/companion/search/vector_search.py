@@ -36,6 +36,15 @@ Copy = tuple[str, LogName, int]
 """A board, one of its logs, and the epoch."""
 
 
+@dataclass(frozen=True)
+class QueryVector:
+    """A query's vector, what made it, and the cosine that this gives texts which have nothing to do with each other."""
+
+    identity: Identity
+    vector: Vector
+    unrelated: float = 0.0
+
+
 class VectorSource(Protocol):
     """Where the vectors of lines are kept in full precision."""
 

@@ -5,6 +5,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
 from typing import Protocol
 from weakref import WeakValueDictionary
 
@@ -19,6 +20,9 @@ from engram_host.companion.vector_types import Identity, StoredVector, VectorRow
 MOST_BYTES = 256 << 20
 """What the indexes may take together in memory: three boards of 100,000 turns that are not in files yet, or some hundred that
 are."""
+
+MOST_INDEXES = 16_384
+"""And how many there may be: each that is mapped takes one of the 65,530 maps that Linux gives a process."""
 
 BYTES_OF_A_LINE = 750
 """About what a line takes in an index until that is opened from a file, most of it its vector."""
@@ -65,12 +69,24 @@ class IndexSource(Protocol):
 
 
 class _Loading:
-    """Held by whoever brings one board's index up to date: of several who ask for it one does the work."""
+    """Held by whoever brings one board's index up to date: of several who ask for it one does the work.
 
-    __slots__ = ("__weakref__", "lock")
+    It is there as long as somebody holds it or waits for it, so only it itself may be held: a caller with nothing but its
+    lock would leave the next one another lock.
+    """
+
+    __slots__ = ("__weakref__", "_lock")
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._lock.release()
 
 
 class IndexCache:
@@ -107,7 +123,7 @@ class IndexCache:
         """As get(), for a board as it was read just now."""
         self._check_open()
         name = device.name
-        with self._loading_of(name).lock:
+        with self._loading_of(name):
             index = self._index(device)
             with index.lock:
                 self._refresh(index, device, identity)
@@ -133,18 +149,26 @@ class IndexCache:
         """Bring files up to date whose boards have lost lines, and remove those of boards that are gone or were reset."""
         if self._kept is None:
             return
-        for name, facts in self._kept.files():
+        for name in self._kept.names():
             self._check_open()
             try:
                 device = self._store.device(name)
             except UnknownDevice:
                 self._drop(name)
                 continue
-            if not self._kept.is_current(facts, device):
-                self._kept.drop(name)
-            elif self._store.has_gone_since(name, facts["version"]):
+            facts = self._kept.facts(device)
+            if facts and self._store.has_gone_since(name, facts["version"]):
                 identity = Identity(*facts["identity"]) if facts["identity"] else None
                 self._rewrite(device, identity)
+
+    @property
+    def has_files(self) -> bool:
+        """Whether indexes are kept in files."""
+        return self._kept is not None
+
+    def folder_id(self) -> str:
+        """What the folder of the files is called among workers; "" without files. OSError."""
+        return self._kept.folder_id if self._kept else ""
 
     @property
     def nbytes(self) -> int:
@@ -241,13 +265,12 @@ class IndexCache:
 
     def _evict_oldest(self) -> None:
         """Evict those that were used longest ago, until the others have room; the newest stays in any case."""
-        total = sum(self._bytes.values())
-        if total <= self._most_bytes or len(self._indexes) == 1:
-            return
-        while total > self._most_bytes and len(self._indexes) > 1:
+        total, count = sum(self._bytes.values()), len(self._indexes)
+        while len(self._indexes) > 1 and (total > self._most_bytes or len(self._indexes) > MOST_INDEXES):
             gone, _ = self._indexes.popitem(last=False)
             total -= self._bytes.pop(gone)
-        trim_malloc()
+        if len(self._indexes) < count:
+            trim_malloc()
 
     # --- files
 
@@ -273,7 +296,7 @@ class IndexCache:
             if not kept.save(device, image):
                 return
             del image
-            with self._loading_of(device.name).lock, index.lock:
+            with self._loading_of(device.name), index.lock:
                 with self._lock:
                     is_used = self._indexes.get(device.name) is index and index.changes == changes
                 opened = kept.open(device, self._words) if is_used else None
@@ -291,7 +314,7 @@ class IndexCache:
         kept = self._kept
         if kept is None:
             return
-        with self._loading_of(device.name).lock:
+        with self._loading_of(device.name):
             with self._lock:
                 index = self._indexes.get(device.name)
             if index is None or not index.fits(device):
@@ -302,4 +325,6 @@ class IndexCache:
                 self._refresh(index, device, identity)
                 image = make_image(index)
                 index.unkept, index.has_dropped = 0, False
-            kept.save(device, image)
+        # Searches of the board do not wait for the disk.
+        if not kept.save(device, image):
+            kept.drop(device.name)  # rather no file than one with what was forgotten

@@ -7,12 +7,10 @@ a byte changed, or is of another format is refused as a whole: an index can alwa
 """
 
 import json
-import mmap
 import os
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, BinaryIO
 from zlib import crc32
 
@@ -20,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram_host.companion.search.indexes.columns import Arrays
+from engram_host.companion.search.indexes.mapping import map_file
 
 FORMAT = 1
 """One more whenever what stands in a file changes its form or its meaning."""
@@ -71,27 +70,27 @@ def write_image(file: BinaryIO, image: IndexImage) -> None:
     os.fsync(file.fileno())
 
 
-def read_facts(path: Path) -> dict[str, Any]:
-    """The facts of a file, whose arrays are not looked at. BadImage, OSError."""
-    with path.open("rb") as file:
-        return _read_header(file)["facts"]
+def read_facts(file: BinaryIO) -> IndexImage:
+    """The facts of a file, without its arrays, which are not looked at. BadImage, ValueError, OSError."""
+    return IndexImage({}, _read_header(file)["facts"])
 
 
-def map_image(path: Path) -> IndexImage:
-    """Map a file once all of it was checked; what is changed in its arrays is changed in memory only. BadImage, OSError."""
-    with path.open("rb") as file:
-        header = _read_header(file)
-        first = file.tell() + -file.tell() % _ALIGNED
-        if os.fstat(file.fileno()).st_size != first + header["size"]:
-            raise BadImage("its size is not the one that its header says")
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+def map_image(file: BinaryIO) -> IndexImage:
+    """Map a file once all of it was checked; what is changed in its arrays is changed in memory only, and no descriptor is
+    kept. BadImage, ValueError, OSError.
+    """
+    header = _read_header(file)
+    first = file.tell() + -file.tell() % _ALIGNED
+    if os.fstat(file.fileno()).st_size != first + header["size"]:
+        raise BadImage("its size is not the one that its header says")
+    mapped = map_file(file.fileno(), first + header["size"])
     arrays: dict[str, NDArray[Any]] = {}
     for name, (kind, shape, at, crc) in header["arrays"].items():
-        count = int(np.prod(shape, dtype=np.int64))
-        array = np.frombuffer(mapped, np.dtype(kind), count, first + at) if count else np.zeros(shape, np.dtype(kind))
-        if crc32(array.data.cast("B") if count else b"") != crc:
+        has_numbers = bool(np.prod(shape))
+        array = np.ndarray(shape, kind, mapped, first + at) if has_numbers else np.zeros(shape, kind)
+        if crc32(array.data.cast("B") if has_numbers else b"") != crc:
             raise BadImage(f"{name} is damaged")
-        arrays[name] = array.reshape(shape)
+        arrays[name] = array
     return IndexImage(arrays, header["facts"])
 
 

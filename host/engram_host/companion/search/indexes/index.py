@@ -46,6 +46,9 @@ from engram_host.companion.search.tokenizer import Tokenizer, term_id
 from engram_host.companion.types import LOGS, Change, Device, LogName
 from engram_host.companion.vector_types import Identity, StoredVector, text_digest
 
+_OBJECT_BYTES = 10_000
+"""About what the objects of an index take beside its arrays and texts: of a small board that is mapped, half of all."""
+
 _DAY_SECONDS = 86400
 _IMPORTANCE = 50
 _FIELDS_WITH_WORDS: dict[LogName, tuple[str, ...]] = {"records": ("content",), "journal": ("who", "text", "caption")}
@@ -366,7 +369,8 @@ class DeviceIndex:
     def nbytes(self) -> int:
         """About the bytes that it takes."""
         parts = (self.rows, self.postings, self.vectors, self.links, self.scopes, self.speakers, self.threads)
-        return sum(part.nbytes for part in parts) + sum(states.nbytes for states in self._entry_states.values())
+        states = sum(states.nbytes for states in self._entry_states.values())
+        return _OBJECT_BYTES + sum(part.nbytes for part in parts) + states
 
 
 def _decoded(line: bytes) -> dict[str, Any]:

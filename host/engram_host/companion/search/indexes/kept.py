@@ -7,20 +7,24 @@ database that was restored is never used. Lines that came since are added by ver
 
 A file has numbers of words, vectors and names, and nothing of a line that has left the database: it is written again, or
 removed, as soon as sweep() sees that lines have gone.
+
+Several workers share a folder. A file and its number are replaced together under a lock of the folder, and what one worker
+doubts is removed under the same lock, and only if no other one has replaced it meanwhile. A file that is newer than what a
+worker has read of the board stays, and so does one that cannot be read now, as when the process has no descriptor left.
 """
 
 import contextlib
+import fcntl
 import functools
 import logging
 import os
 import secrets
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import astuple
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Literal, Protocol
 
 import numpy as np
 
@@ -38,9 +42,15 @@ FOLDER = "indexes"
 
 _SUFFIX = ".index"
 _ID = "id"
+_ID_LENGTH = 16
+_LOCK = "lock"
 _OLD_SECONDS = 600
 """After which a file that was never finished is one of a process that has ended."""
 
+_ATTEMPTS = 3
+"""To read a file that another worker has replaced meanwhile."""
+
+_FileState = Literal["current", "newer", "stale"]
 _SAMPLE = "On 7 May 2023 Ann's getUserName() said: 自行车 ran studies, E_CONN_42, Ünïted"
 _log = logging.getLogger("engram.searching")
 
@@ -64,27 +74,26 @@ class KeptIndexes:
         self._folder = folder
         self._notes = notes
         self._most_bytes = most_bytes
-        self._lock = threading.Lock()
 
     def open(self, device: Device, words: Tokenizer) -> DeviceIndex | None:
-        """The kept index of a board, mapped; None if there is none that can be trusted. StoreUnavailable."""
-        path = self._path(device.name)
-        try:
-            image = map_image(path)
-        except FileNotFoundError:
-            return None
-        except (BadImage, OSError, ValueError) as problem:
-            self._discard(device.name, f"the index kept of {device.name} is not used: {problem}.")
-            return None
-        if not self.is_current(image.facts, device):
-            self.drop(device.name)
+        """The kept index of a board, mapped; None if there is none that can be used now. StoreUnavailable."""
+        image = self._read(device, map_image)
+        if image is None:
             return None
         with contextlib.suppress(OSError):
-            os.utime(path)  # used last: others go before it
+            os.utime(self._path(device.name))  # used last: others go before it
         return DeviceIndex(device, words, image)
 
+    def facts(self, device: Device) -> dict[str, Any] | None:
+        """The facts of a board's file, whose arrays are not looked at; None as open() gives it. StoreUnavailable."""
+        image = self._read(device, read_facts)
+        return image.facts if image else None
+
     def save(self, device: Device, image: IndexImage) -> bool:
-        """Keep what make_image() gave in place of a former file; False if that is not possible, and then there is no file."""
+        """Keep what make_image() gave in place of a former file; False if that is not possible, and the former one stays.
+
+        StoreUnavailable.
+        """
         token = secrets.token_hex(16)
         path = self._path(device.name)
         unfinished = path.with_suffix(f".{os.getpid()}-{token[:8]}.tmp")
@@ -94,11 +103,12 @@ class KeptIndexes:
             descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "wb") as file:
                 write_image(file, IndexImage(image.arrays, facts))
-            with self._lock:
-                self._notes.put(self._note(device.name), token)
+            note = self._note(device.name)
+            with self._locked():
+                self._notes.put(note, token)
                 unfinished.replace(path)
         except OSError as problem:
-            self._discard(device.name, f"the index of {device.name} is not kept in a file: {problem}.")
+            _warn(f"the index of {device.name} is not kept in a file", problem)
             return False
         finally:
             with contextlib.suppress(OSError):
@@ -115,53 +125,122 @@ class KeptIndexes:
         """Whether there is a file of a board."""
         return self._path(name).exists()
 
-    def files(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The boards with a file that can be read, and its facts; others, and what was never finished, are removed."""
+    def names(self) -> Iterator[str]:
+        """The boards with a file; one that is damaged is removed, and so is what a process that has ended never finished."""
         for path in [*self._paths("*.tmp"), *self._paths("*" + _SUFFIX)]:
             try:
                 if path.suffix == _SUFFIX:
-                    facts = read_facts(path)
-                    yield facts["board"], facts
+                    name = self._name_in(path)
+                    if name:
+                        yield name
                 elif time.time() - path.stat().st_mtime > _OLD_SECONDS:
                     path.unlink(missing_ok=True)
             except FileNotFoundError:
                 continue
-            except (BadImage, OSError, ValueError):
-                with contextlib.suppress(OSError):
-                    path.unlink(missing_ok=True)
+            except OSError as problem:
+                _warn("a file of an index is not looked at", problem)
 
     @property
     def nbytes(self) -> int:
         """Bytes of all files."""
         return sum(size for _, size, _ in self._sizes())
 
-    def is_current(self, facts: dict[str, Any], device: Device) -> bool:
-        """Whether a file with these facts is of a board as it is now, up to the lines that came since."""
-        same = all(facts.get(name) == value for name, value in _facts_of(device).items())
-        if not same or facts["version"] > device.version:
-            return False
-        return bool(facts["token"]) and self._notes.get(self._note(device.name)) == facts["token"]
+    @property
+    def folder_id(self) -> str:
+        """The random number of the folder: companions on several machines share a database, and each has its files. OSError."""
+        known = self._known_id()
+        if known:
+            return known
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with self._locked():
+            made = self._known_id() or secrets.token_hex(_ID_LENGTH // 2)
+            draft = self._folder / f"{_ID}.draft"
+            draft.write_text(made, encoding="ascii")
+            draft.replace(self._folder / _ID)  # whoever reads it reads all of it
+        return made
+
+    def _known_id(self) -> str:
+        with contextlib.suppress(FileNotFoundError):
+            known = (self._folder / _ID).read_bytes()
+            if len(known) == _ID_LENGTH and known.isalnum():
+                return known.decode()
+        return ""
+
+    # --- reading
+
+    def _read(self, device: Device, read: Callable[[BinaryIO], IndexImage]) -> IndexImage | None:
+        """What `read` gives of a board's file, None if there is none that can be used now; a stale one is removed."""
+        path = self._path(device.name)
+        try:
+            for _ in range(_ATTEMPTS):
+                with path.open("rb") as file:
+                    image, state = self._judge(file, device, read)
+                    if state != "stale":
+                        return image if state == "current" else None
+                    if self._remove(path, file):
+                        return None
+        except FileNotFoundError:
+            pass
+        except OSError as problem:
+            _warn(f"the index kept of {device.name} cannot be read now", problem)
+        return None
+
+    def _judge(
+        self, file: BinaryIO, device: Device, read: Callable[[BinaryIO], IndexImage]
+    ) -> tuple[IndexImage | None, _FileState]:
+        try:
+            image = read(file)
+        except (BadImage, ValueError) as problem:
+            _log.warning("the index kept of %s is not used: %s.", device.name, problem)
+            return None, "stale"
+        return image, self._state(image.facts, device)
+
+    def _state(self, facts: dict[str, Any], device: Device) -> _FileState:
+        """How a file with these facts stands to a board as a worker has read it: another one may have read it later."""
+        if not facts["token"] or self._notes.get(self._note(device.name)) != facts["token"]:
+            return "stale"
+        if facts["version"] > device.version:
+            return "newer"
+        is_same = all(facts.get(name) == value for name, value in _facts_of(device).items())
+        return "current" if is_same else "stale"
+
+    def _name_in(self, path: Path) -> str:
+        """The board that a file is of; a damaged one is removed, "". OSError."""
+        with path.open("rb") as file:
+            try:
+                return read_facts(file).facts["board"]
+            except (BadImage, ValueError):
+                self._remove(path, file)
+                return ""
+
+    def _remove(self, path: Path, doubted: BinaryIO) -> bool:
+        """Remove a file that is open and doubted; False if it has been replaced or removed meanwhile. OSError."""
+        with self._locked():
+            if not path.exists() or not os.path.samestat(path.stat(), os.fstat(doubted.fileno())):
+                return False
+            path.unlink()
+            return True
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Hold the folder, whose lock is for threads and processes alike. OSError."""
+        with (self._folder / _LOCK).open("w") as lock:
+            fcntl.flock(lock.fileno(), fcntl.LOCK_EX)
+            yield
 
     def _path(self, name: str) -> Path:
         # A name may have signs that no file's name has: notes and folders have indexes as boards do.
         return self._folder / (blake2b(name.encode(), digest_size=16).hexdigest() + _SUFFIX)
 
     def _note(self, name: str) -> str:
-        return f"index.{self._folder_id()}.{name}"
-
-    def _folder_id(self) -> str:
-        """The random number of the folder: companions on several machines share a database, and each has its files."""
-        path = self._folder / _ID
-        with contextlib.suppress(FileExistsError), path.open("x", encoding="ascii") as file:
-            file.write(secrets.token_hex(8))
-        return path.read_text(encoding="ascii")[:16]
-
-    def _discard(self, name: str, sentence: str) -> None:
-        _log.warning("%s", sentence)
-        self.drop(name)
+        return f"index.{self.folder_id}.{name}"
 
     def _paths(self, pattern: str) -> list[Path]:
-        return sorted(self._folder.glob(pattern))
+        try:
+            return sorted(self._folder.glob(pattern))
+        except OSError as problem:
+            _warn("the files of indexes cannot be listed now", problem)
+            return []
 
     def _sizes(self) -> list[tuple[float, int, Path]]:
         found: list[tuple[float, int, Path]] = []
@@ -181,6 +260,11 @@ class KeptIndexes:
             total -= size
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
+
+
+def _warn(sentence: str, problem: OSError) -> None:
+    # A process without a free descriptor would say it for each file.
+    _log.warning("%s: %s", sentence, problem, extra={"repeat": f"index files {problem.errno}"})
 
 
 def make_image(index: DeviceIndex) -> IndexImage:

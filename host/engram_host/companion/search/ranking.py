@@ -1,0 +1,238 @@
+"""Ranks some boards, while their indexes are held: all lines of one search, or of a fleet one group of boards after another."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Literal, cast
+
+import numpy as np
+
+from engram.memory.plan import Plan, make_plan
+from engram.text.named_days import without_days
+from engram_host.companion.search import filters, vector_search
+from engram_host.companion.search.bm25 import WordScale, WordScores
+from engram_host.companion.search.explanation import explain, why_empty
+from engram_host.companion.search.fleet import FleetFindings
+from engram_host.companion.search.fusion import Candidate, days_named, fuse, vector_weight
+from engram_host.companion.search.indexes import columns
+from engram_host.companion.search.indexes.index import DeviceIndex
+from engram_host.companion.search.request import REASONS, Explanation, SearchRequest
+from engram_host.companion.search.tokenizer import query_terms
+from engram_host.companion.search.vector_search import ExactVectors, QueryVector, VectorScores, VectorSource
+from engram_host.companion.types import Device, LogName
+from engram_host.companion.vector_types import Vector
+from engram_host.time_zones import BoardZone
+
+MOST_TERMS = 64
+"""Words of a query that are looked for: bounds the time of a search."""
+
+LONG_SCAN = 20_000
+"""Rows whose vectors are compared while the words are searched."""
+
+_scans = ThreadPoolExecutor(2, "scan")
+
+State = Literal["live", "superseded", "earlier version", "archived"]
+
+
+@dataclass(frozen=True)
+class QueryTerms:
+    """The words of a query, and those that only its other wordings have; each says whether only an identifier gave it."""
+
+    own: dict[str, bool]
+    added: dict[str, bool]
+
+
+def find_terms(request: SearchRequest, zones: Collection[BoardZone]) -> QueryTerms:
+    """The words that are looked for on boards in some time zones."""
+    if not request.use_words:
+        return QueryTerms({}, {})
+    own = query_terms(_without_days(request.query, request, zones), MOST_TERMS)
+    others = query_terms(_without_days(" ".join(request.wordings), request, zones), MOST_TERMS)
+    return QueryTerms(own, {term: is_added for term, is_added in others.items() if term not in own})
+
+
+def _without_days(text: str, request: SearchRequest, zones: Iterable[BoardZone]) -> str:
+    """A text without the words that name days by today on a board, which mean other days where they were said."""
+    named = [days_named(request, zone) for zone in zones]
+    return without_days(text) if any(days and days.by_today for days in named) else text
+
+
+@dataclass(frozen=True)
+class Found:
+    """A candidate, with what its hit has of the index."""
+
+    candidate: Candidate
+    device: Device
+    log: LogName
+    seq: int
+    state: State
+    vector: Callable[[], Vector | None]
+    """The store's vector of its line."""
+
+    explain: Callable[[], Explanation | None]
+
+    @property
+    def key(self) -> tuple[str, LogName, int]:
+        """Its board, log and seq."""
+        return self.device.name, self.log, self.seq
+
+    @property
+    def order(self) -> tuple[float, int, str, str, int]:
+        """By which the best of several boards stands first."""
+        one = self.candidate
+        return -one.score, -one.at, self.device.name, one.id, -one.row
+
+    def without_index(self, *, with_vector: bool, with_explanation: bool) -> "Found":
+        """The same with its vector and explanation if they are wanted, when the indexes are not held any more."""
+        vector = self.vector() if with_vector else None
+        explanation = self.explain() if with_explanation else None
+        return replace(self, vector=lambda: vector, explain=lambda: explanation)
+
+
+@dataclass(frozen=True)
+class FleetGroup:
+    """One group of boards of a fleet: what counts in all of them, and how many hits are ranked."""
+
+    findings: FleetFindings
+    depth: int
+    scale: "GroupScale | None"
+    """Of the groups before; None for the first one."""
+
+
+@dataclass(frozen=True)
+class GroupScale:
+    """What a further group of boards is ranked with, so that all scores compare."""
+
+    words: WordScale
+    added: WordScale | None
+    weight: float
+    shape: str
+
+
+class Ranking:
+    """The candidates of some boards, best first."""
+
+    def __init__(
+        self,
+        store: VectorSource,
+        request: SearchRequest,
+        found: Sequence[tuple[DeviceIndex, Device]],
+        query: QueryVector | None,
+        terms: QueryTerms,
+        group: FleetGroup | None = None,
+    ):
+        self._group = group
+        self._store = store
+        self._request = request
+        self._devices = [device for _, device in found]
+        self._seen = [filters.visible_rows(index, request) for index, _ in found]
+        self._query = query
+        self._unembedded = 0
+        scale = group.scale if group else None
+        scan = self._start_scan()
+        collection = group.findings.collection if group else None
+        side = WordScores(self._seen, terms.own, request.weights, collection, scale.words if scale else None)
+        self._side = side
+        self._words = side if request.use_words else None
+        self._near = near = self._vector_scores(scan)
+        self.weight, self.shape = self._weight(scale)
+        self._added = self._expansion(terms, scale)
+        sides = self._words, near, side.boards, self.weight, self._added
+        depth, speaker = (group.depth, group.findings.speaker) if group else (request.depth, None)
+        self.candidates = fuse(request, *sides, depth=depth, speaker=speaker)
+
+    @property
+    def entries(self) -> int:
+        """How many entries count."""
+        return self._side.entries
+
+    @property
+    def degraded(self) -> str:
+        """What the meaning side lacks; "" if nothing."""
+        return REASONS.say("unembedded", n=self._unembedded) if self._unembedded else ""
+
+    @property
+    def scale(self) -> GroupScale:
+        """What a further group of boards is ranked with."""
+        added = self._added.scale if self._added else None
+        return GroupScale(self._side.scale, added, self.weight, self.shape)
+
+    @property
+    def plan(self) -> Plan:
+        """What was done with the query."""
+        request = self._request
+        of_turns = request.log == "journal" or bool(request.session or request.speaker)
+        of_records = request.log == "records" or bool(request.tags or request.type)
+        kinds = [kind for kind, is_left_out in (("memories", of_turns), ("turns", of_records)) if not is_left_out]
+        days = next(filter(None, (days_named(request, one.index.zone) for one in self._seen)), None)
+        return make_plan(request.query, days, kinds)
+
+    def why_empty(self, degraded: str) -> str:
+        """Why nothing was found."""
+        findings = self._group.findings if self._group else None
+        wanted = findings.wanted if findings else sum(int(np.count_nonzero(one.wanted)) for one in self._seen)
+        return why_empty(self._request, self._words, self._side.entries, wanted, degraded)
+
+    def found(self, candidate: Candidate) -> Found:
+        """A candidate with what its hit has of the index."""
+        board = self._side.boards[candidate.place]
+        log: LogName = "journal" if candidate.id[0] == "t" else "records"
+        state = columns.STATE_NAMES[int(board.column("state")[candidate.row])]
+        return Found(
+            candidate,
+            self._devices[candidate.place],
+            log,
+            int(board.column("seq")[candidate.row]),
+            cast(State, state),
+            lambda: self._vector_of(candidate),
+            lambda: self._explain(candidate),
+        )
+
+    def _explain(self, candidate: Candidate) -> Explanation:
+        board = self._side.boards[candidate.place]
+        return explain(candidate, board, self._words, self._request.query, candidate.confidence_parts)
+
+    def _vector_of(self, candidate: Candidate) -> Vector | None:
+        if self._near is None:
+            return None
+        there, vectors = self._near.exact.vectors_of(candidate.place, np.array([candidate.row]))
+        return vectors[0] if there[0] else None
+
+    def _weight(self, scale: GroupScale | None) -> tuple[float, str]:
+        if scale:
+            return scale.weight, scale.shape
+        if self._near is None:
+            return 0.0, "meaning is not searched"
+        return vector_weight(self._request.query, self._words, self._request.weights)
+
+    def _expansion(self, terms: QueryTerms, scale: GroupScale | None) -> WordScores | None:
+        """The scores of words that only other wordings have: beside the query's, which alone say how sure a search is."""
+        if not terms.added:
+            return None
+        weights = self._request.weights
+        return WordScores(self._seen, terms.added, weights, scale=scale.added if scale else None)
+
+    def _start_scan(self) -> Callable[[], VectorScores] | None:
+        """Begin to compare the query's vector with all others; what waits for that. A long scan has a core of its own."""
+        query = self._query
+        if query is None:
+            return None
+        exact = ExactVectors(self._store, query.identity, self._devices)
+        mean = self._group.findings.cosine_mean if self._group else None
+
+        def scan() -> VectorScores:
+            return vector_search.vector_scores(self._seen, query.vector, query.unrelated, exact, mean)
+
+        if sum(len(one.index.rows) for one in self._seen) < LONG_SCAN:
+            return scan
+        return _scans.submit(scan).result
+
+    def _vector_scores(self, scan: Callable[[], VectorScores] | None) -> VectorScores | None:
+        if scan is None:
+            return None
+        near = scan()
+        findings = self._group.findings if self._group else None
+        self._unembedded = findings.unembedded if findings else vector_search.count_unembedded(self._seen)
+        # One group of a fleet without a vector is scored as the others are.
+        has_vectors = findings.has_vectors if findings else near.with_vector
+        return near if has_vectors else None
