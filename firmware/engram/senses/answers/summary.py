@@ -90,13 +90,14 @@ def rows(senses, clock, sense, first: int, until: int, level: int):
     if until <= first:
         return
     if level == DAY_LEVEL:
-        found = senses.range(sense.number, clock.day_number(first), clock.day_number(until - 1), level)
+        size, bounds = 0, (clock.day_number(first), clock.day_number(until - 1))
     else:
         size = HOUR if level == HOUR_LEVEL else MINUTE
-        found = senses.range(sense.number, first // size, (until - 1) // size, level)
+        bounds = first // size, (until - 1) // size
+    found = senses.range(sense.number, bounds[0], bounds[1], level)
     try:
         for slot, aggregate in found:
-            yield clock.moment(slot) if level == DAY_LEVEL else slot * size, aggregate
+            yield slot * size if size else clock.moment(slot), aggregate
     finally:
         found.close()  # what it has loaded goes, also when whoever reads stops half-way
     minute = sense.minute  # the one that is not over
