@@ -6,6 +6,7 @@ The model knows the true time and what the board can know of it. A moment is tol
 has reached it; of those that came while the board was off or its clock not set, the newest is told, with its age.
 """
 
+import gc
 import random
 
 from board import Board
@@ -248,8 +249,19 @@ class Year:
         self.unset_since = self.at if unset else 0
         self.unset_until = self.at + unset
         self.set_time()
-        self.board.restart()
+        self._drop_layers()
+        self.board.open()
         self.serve()
+
+    def _drop_layers(self):
+        """Leave nothing of a board but its folder, as where the power fails: two boards at a time are much for the heap."""
+        board = self.board
+        board.close()
+        self.timers = self.network = None
+        for name in list(board.__dict__):
+            if name not in ("place", "folder", "now", "segment_bytes", "limits"):
+                delattr(board, name)
+        gc.collect()
 
     def jump(self):
         """The clock is wrong for a while."""
