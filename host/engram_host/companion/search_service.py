@@ -59,10 +59,8 @@ QUICK_SECONDS = 1.2
 MOST_TOGETHER = 64
 """Boards, notes and folders that are ranked with all their lines at once; more are searched one after the other first."""
 
-FLEET_SECONDS = 20.0
-"""How long a search of more may take, unless it says otherwise."""
-
-MOST_FLEET_SECONDS = 300.0
+FLEET_SECONDS, MOST_FLEET_SECONDS = 20.0, 300.0
+"""How long a search of more may take, unless it says otherwise, and at most."""
 
 MOST_FILE_CHARACTERS = 3000
 """Characters of a file that a board is given at a time: it stays in its heap for a turn."""
