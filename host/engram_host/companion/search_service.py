@@ -212,12 +212,7 @@ class SearchService:
         return not isinstance(folders, bool) or bool(self._folders.standings)
 
     async def _search(
-        self,
-        request: SearchRequest,
-        is_quick: bool,
-        expand: bool,
-        fleet: tuple[str, ...],
-        progress: FleetProgress,
+        self, request: SearchRequest, is_quick: bool, expand: bool, fleet: tuple[str, ...], progress: FleetProgress
     ) -> SearchResult:
         """A search, once it has its place; `fleet` are the boards, if they are too many to rank together at once."""
         began = time.perf_counter()
