@@ -26,17 +26,20 @@ from numpy.typing import NDArray
 from engram.memory import line_meaning, on_days
 from engram.text.named_days import NamedDays, named_days
 from engram_host.companion.search.bm25 import BoardRows, WordScores
-from engram_host.companion.search.candidates import candidate_rows
 from engram_host.companion.search.confidence import ConfidenceOf, value_of
 from engram_host.companion.search.request import SearchRequest, Weights
 from engram_host.companion.search.tokenizer import has_identifier
-from engram_host.companion.search.vector_search import VectorScores
+from engram_host.companion.search.vector_search import ROUNDING, SHORTLIST, VectorScores
 from engram_host.time_zones import BoardZone
 
 _DAY_SECONDS = 86400
 _LAST_MOMENT = 1 << 32
 """In the year 2106: bounds how many changes of a clock are looked for."""
 _HUNDREDTH = 0.01
+_EQUAL = 1e-6
+"""Cosines of equal texts may differ by this, in their last bits."""
+
+Rows = NDArray[np.intp]
 
 _named_days = lru_cache(maxsize=64)(named_days)
 """Each board of a search asks for the same, but for its time zone."""
@@ -278,3 +281,42 @@ def _likeness(
 
 def _shared(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(one | other) if one or other else 0.0
+
+
+# --- which rows may be an answer: the best of each side
+
+
+def candidate_rows(
+    request: SearchRequest,
+    lexical: Sequence[NDArray[np.float64]] | None,
+    meaning: VectorScores | None,
+    boards: int,
+    depth: int,
+) -> list[Rows]:
+    """The rows of each of some boards that one side takes; their vectors are loaded then.
+
+    `lexical` are the scores of the words side, 0 for what it does not find; `depth` hits are ranked.
+    """
+    count = depth * request.candidates
+    found = _best(lexical, count, 0.0) if lexical else [np.zeros(0, np.intp)] * boards
+    if meaning is None:
+        return found
+    nearest = _best(meaning.cosines, SHORTLIST * count, request.min_cosine - ROUNDING)
+    meaning.load([np.union1d(rows, near) for rows, near in zip(found, nearest, strict=True)])
+    cosines = [meaning.exact_cosines(place, rows) for place, rows in enumerate(nearest)]
+    kept = _best(cosines, count, np.nextafter(request.min_cosine, -2))
+    return [np.union1d(rows, near[at]) for rows, near, at in zip(found, nearest, kept, strict=True)]
+
+
+def _best(scores: Sequence[NDArray], count: int, above: float) -> list[Rows]:
+    """The places of the `count` best scores of several arrays together, of those above a threshold.
+
+    What is equal to the last one that is taken is taken as well, so that no order of rows decides.
+    """
+    found = [np.flatnonzero(one > above) for one in scores]
+    values = [one[at] for one, at in zip(scores, found, strict=True)]
+    every = np.concatenate(values)
+    if len(every) <= count:
+        return found
+    least = float(np.partition(every, len(every) - count)[len(every) - count]) - _EQUAL
+    return [at[of_one >= least] for at, of_one in zip(found, values, strict=True)]
