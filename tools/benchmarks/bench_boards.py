@@ -53,7 +53,8 @@ async def wait_for_socket(sock: StreamSocket, to_write: bool) -> None:
     loop = asyncio.get_running_loop()
     ready = loop.create_future()
     add, remove = (loop.add_writer, loop.remove_writer) if to_write else (loop.add_reader, loop.remove_reader)
-    add(sock, ready.set_result, None)
+    # The loop may look twice before this task goes on.
+    add(sock, lambda: None if ready.done() else ready.set_result(None))
     try:
         await ready
     finally:

@@ -25,6 +25,7 @@ from engram_host.companion.auth.tls import trust_certificate
 from engram_host.companion.auth.tokens import new_token
 from engram_host.companion.board_settings.service import BoardSettingsService
 from engram_host.companion.bridges.runner import BridgeRunner
+from engram_host.companion.conversations.board_side import MOST_LISTENING
 from engram_host.companion.conversations.bridge_engine import BridgeEngine, EngineSettings
 from engram_host.companion.conversations.door.mqtt_door import LEASE as DOOR_LEASE
 from engram_host.companion.conversations.door.mqtt_door import MqttDoor
@@ -318,7 +319,7 @@ class CompanionApp:
         url = self.broker.own_url if self.broker else mqtt.url
         # The broker inside has one worker, and cannot share a subscription.
         group = "" if self.broker else await asyncio.to_thread(broker_secret, self.store, GROUP)
-        self.mqtt_client = MqttClient(url, login, answers, self.supervisor, group, self.door)
+        self.mqtt_client = MqttClient(url, login, answers, self.supervisor, group, self.door, MOST_LISTENING)
         self.mqtt_client.start()
         if mqtt.url:
             await self._home_assistant.start(self.mqtt_client)

@@ -32,10 +32,12 @@ UP = "engram/v1/+/up"
 CHAT_IN = "engram/v1/+/chat/in"
 
 MOST_AT_WORK = 256
-"""Messages that are answered at the same time: bounds the memory; what comes beyond waits in the socket."""
+"""Messages that are answered at the same time, beside those whose answers are held: bounds the memory."""
 
-MOST_QUEUED = 1024
-"""Messages that the client holds until they are looked at; boards say again what is dropped."""
+MOST_QUEUED = 2048
+"""Messages that the client holds until they are looked at: two of a thousand boards that connect at once. Boards say again what
+is dropped, but only after half a minute.
+"""
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
@@ -88,8 +90,11 @@ class MqttClient:
         supervisor: Supervisor,
         group: str = "",
         door: ChatDoor | None = None,
+        most_held: int = 0,
     ):
-        """`group` is the name of the group that shares the subscriptions, "" for none."""
+        """`group` is the name of the group that shares the subscriptions, "" for none. `most_held` answers, at most, are held
+        until there is something to say: they have room of their own, or a fleet that only waits would keep all others out.
+        """
         self._where = parse_broker_url(url)
         self._login = login
         self._answers = answers
@@ -102,7 +107,7 @@ class MqttClient:
         self._has_resumed = False
         self.connections = 0
         self._at_work: set[asyncio.Task[None]] = set()
-        self._room = asyncio.Semaphore(MOST_AT_WORK)
+        self._room = asyncio.Semaphore(MOST_AT_WORK + most_held)
         self.problem = f"{self._broker_name}: the companion has not connected to it yet."
 
     @property
