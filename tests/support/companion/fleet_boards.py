@@ -101,6 +101,11 @@ class FleetBoard(Sent):
         while not await self._copy_once():
             await asyncio.sleep(random.uniform(0, 0.2))
 
+    async def listen(self, seconds: int) -> dict[str, Any]:
+        """Wait for a message; what comes, or that there is none."""
+        self.ask("listen", wait=seconds, mid="", turn="")
+        return await self._hub.ask(self.device, self.link, self.n, self._made.pop(), seconds)
+
     async def _copy_once(self) -> bool:
         """One connection of the board; whether all was acknowledged in it."""
         self.hello()
