@@ -168,7 +168,7 @@ class WordScores:
 
     def saturated(self, board: BoardRows, counts: Floats, found: NDArray[np.int32]) -> Floats:
         """A word's part in B of the rows that have it so often, without its idf."""
-        return counts * (K1 + 1) / (counts + board.norms[found])
+        return counts * (K1 + 1) / (counts + board.norms.take(found))
 
     # --- entries
 
@@ -201,7 +201,7 @@ class WordScores:
         # One place more, which NONE leads to: there nobody gives.
         given = np.append(own * board.seen.live, 0)
         for steps, share in self.steps():
-            board.total += share * given[walk_threads(board, EVERY, steps)]
+            board.total += share * given.take(walk_threads(board, EVERY, steps))
         board.total *= (board.lengths > 0) & board.seen.wanted
 
     def steps(self) -> list[tuple[tuple[str, int], float]]:
@@ -265,7 +265,7 @@ def walk_threads(board: BoardRows, rows: Places, steps: tuple[str, int]) -> NDAr
     column = board.column(way)
     found = column[rows]
     for _ in range(distance - 1):
-        found = np.append(column, np.int32(NONE))[found]  # NONE leads to itself
+        found = np.append(column, np.int32(NONE)).take(found)  # NONE leads to itself
     return found
 
 
@@ -282,8 +282,10 @@ def _find_terms(board: BoardRows, terms: list[str]) -> None:
     is_source[records] = True
     for term in terms:
         found, counts = index.postings.find(term_id(term))
-        kept = looked_at[found]
-        found, counts = found[kept], counts[kept] / EIGHTHS
+        kept = looked_at.take(found)
+        if not kept.all():
+            found, counts = found[kept], counts[kept]
+        counts = counts / EIGHTHS
         if len(records) and is_source[found].any():
             by_row = np.zeros(len(looked_at))
             by_row[found] = counts
@@ -294,7 +296,7 @@ def _find_terms(board: BoardRows, terms: list[str]) -> None:
 
 
 def _count(board: BoardRows, term: str) -> int:
-    return int(np.count_nonzero(board.seen.live[board.found[term][0]]))
+    return int(np.count_nonzero(board.seen.live.take(board.found[term][0])))
 
 
 def inverse_frequency(documents: int, having: int) -> float:
@@ -307,7 +309,7 @@ def _by_thread_of(board: BoardRows, found: NDArray[np.int32], counts: Floats) ->
     threads = board.seen.live_rows.live_threads
     size = len(board.seen.index.threads.texts)
     # What is in no thread, or is not live, is summed up in one place more.
-    return np.bincount(threads[found], counts, size + 1)[:size].astype(np.float64, copy=False)
+    return np.bincount(threads.take(found), counts, size + 1)[:size].astype(np.float64, copy=False)
 
 
 def _best(board: BoardRows, turn: bool) -> float:
@@ -316,11 +318,11 @@ def _best(board: BoardRows, turn: bool) -> float:
 
 def _of_thread(board: BoardRows) -> Floats:
     """S of the session of each turn that matches, 0 for other rows."""
-    of_thread = np.append(board.sessions, 0)[board.column("thread")]
+    of_thread = np.append(board.sessions, 0).take(board.column("thread"))
     of_thread *= (board.total > 0) & board.column("turn")
     return of_thread
 
 
 def _by_kind(turn: Mask, of_record: float, of_turn: float) -> Floats:
     """One number for records and another one for turns."""
-    return np.array((of_record, of_turn))[turn.view(np.uint8)]
+    return np.array((of_record, of_turn)).take(turn.view(np.uint8))
