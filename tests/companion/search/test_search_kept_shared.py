@@ -92,6 +92,7 @@ def test_of_several_who_wait_for_one_cold_index_one_loads_it(
         return load(*values)
 
     with monkeypatch.context() as patch, ThreadPoolExecutor(4) as threads:
+        patch.setattr(caching, "_UNKEPT_SHARE", 1)  # no new file takes the place of what was loaded
         patch.setattr(place, name, load_with_another)
         found = [*threads.map(lambda _: cache.get("b", IDENTITY)[0], range(4))]
     assert len({id(index) for index in found}) == 1 and store.reads == reads + 1
