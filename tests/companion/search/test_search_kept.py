@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.search.engine import SearchEngine
-from engram_host.companion.search.indexes import cache as caching
 from engram_host.companion.search.indexes import kept
 from engram_host.companion.search.indexes.kept import KeptIndexes
 from engram_host.companion.search.indexes.vectors import quantize
@@ -40,14 +39,11 @@ from search_store import (
     vector_of,
 )
 
+pytestmark = pytest.mark.usefixtures("keep_all")
+
 TEXTS = [
     f"green {word} in the {place}" for word in ("bike", "tea", "car") for place in ("garden", "shop", "shed", "sea")
 ]
-
-
-@pytest.fixture(autouse=True)
-def keep_all(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(caching, "LEAST_KEPT", 1)
 
 
 @pytest.fixture

@@ -35,13 +35,10 @@ from search_store import (
     vector_of,
 )
 
+pytestmark = pytest.mark.usefixtures("keep_all")
+
 LATER = 0.2
 """Seconds that a thread gets for what it must not do."""
-
-
-@pytest.fixture(autouse=True)
-def keep_all(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(caching, "LEAST_KEPT", 1)
 
 
 @pytest.fixture

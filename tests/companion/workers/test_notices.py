@@ -6,7 +6,6 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
 
-import psycopg
 import pytest
 
 from engram_host.companion.conversations import service as conversations
@@ -18,7 +17,7 @@ from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import LOGS, Hello, LogState, Piece, Said, Sender
 from engram_host.companion.workers import notices
 from engram_host.companion.workers.notices import NoticeListener
-from postgres_server import PostgresServer
+from postgres_server import PostgresServer, cut_notices
 from waiting import wait_until_async
 
 BOARD = Sender("b1", 3, 1)
@@ -141,9 +140,7 @@ def test_what_a_board_begins_to_say_wakes_who_waits_at_another_worker(url: str):
 def test_after_the_connection_of_notices_was_lost_everybody_looks_again(url: str):
     async def script(first: Worker, second: Worker) -> None:
         task = await listening(second, 2)
-        with psycopg.connect(url, autocommit=True) as connection:
-            sql = b"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
-            assert connection.execute(sql).fetchall() == [(True,), (True,)]
+        cut_notices(url)
         first.store.add_conversation(
             "kitchen", SAID, first.conversations._limits, int(time.time())
         )  # perhaps while nobody hears

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import psycopg
 import pytest
 
 from companion_thread import companion_thread
@@ -21,7 +20,7 @@ from engram_host.companion.workers import notices
 from engram_host.companion.workers.notices import NoticeListener
 from engram_host.companion.workers.settings_reload import SettingsReload
 from failing_network import PASSWORD, fake_network
-from postgres_server import PostgresServer
+from postgres_server import PostgresServer, cut_notices
 from waiting import wait_until, wait_until_async
 
 
@@ -89,13 +88,6 @@ def play(url: str, script: Callable[[Worker, Worker], Coroutine[Any, Any, None]]
             await script(*found)
 
     asyncio.run(in_time())
-
-
-def cut_notices(url: str) -> None:
-    """End the connections over which workers hear notices."""
-    with psycopg.connect(url, autocommit=True) as connection:
-        sql = b"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
-        assert connection.execute(sql).fetchall() == [(True,), (True,)]
 
 
 def test_a_reload_at_one_worker_is_one_reload_at_each(url: str):

@@ -46,6 +46,15 @@ def _schema(connection: Any) -> Schema | None:
     return Schema(relations, tuple(migrations))
 
 
+def cut_notices(url: str) -> None:
+    """End the connections over which workers hear notices."""
+    import psycopg  # an extra, which only PostgreSQL needs
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        sql = b"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
+        assert connection.execute(sql).fetchall() == [(True,), (True,)]
+
+
 class PostgresServer(PostgresProcess):
     """A server that begins with an empty folder; `url` leads to its database postgres. Use it as a context."""
 

@@ -199,7 +199,7 @@ class _FleetRanking:
         return replace(first, found=found, candidates=self._candidates, confidence=self._surest)
 
     def _rank(self, groups: list[list[Device]], depth: int) -> bool:
-        """Rank some groups of boards for so many hits; whether the search was stopped before the last one."""
+        """Rank some groups of boards for as many hits; whether the search was stopped before the last one."""
         for number, group in enumerate(groups):
             if self._first and self._progress.is_stopped:
                 left = {device.name for group in groups[number:] for device in group}

@@ -16,6 +16,7 @@ from engram_host.companion.search.fleet import FleetFindings
 from engram_host.companion.search.fusion import Candidate, days_named, fuse, vector_weight
 from engram_host.companion.search.indexes import columns
 from engram_host.companion.search.indexes.index import DeviceIndex
+from engram_host.companion.search.indexes.vectors import LONG_SCAN
 from engram_host.companion.search.request import REASONS, Explanation, SearchRequest
 from engram_host.companion.search.tokenizer import query_terms
 from engram_host.companion.search.vector_search import ExactVectors, QueryVector, VectorScores, VectorSource
@@ -25,9 +26,6 @@ from engram_host.time_zones import BoardZone
 
 MOST_TERMS = 64
 """Words of a query that are looked for: bounds the time of a search."""
-
-LONG_SCAN = 20_000
-"""Rows whose vectors are compared while the words are searched."""
 
 _scans = ThreadPoolExecutor(2, "scan")
 

@@ -35,8 +35,8 @@ _LEAST_SCALE = np.float32(1e-30)  # a vector of zeros is divided by it
 _SCAN_ROWS = 256
 """Rows that are multiplied at a time: 400 KB of 384 floats. With 64 a scan takes a quarter longer, with 4,096 twice as long."""
 
-_LONG_SCAN = 20_000
-"""Rows: a scan of more is in two halves, so that it and the search by words beside it share two cores evenly."""
+LONG_SCAN = 20_000
+"""Rows: a scan of more runs while the words are searched, and in two halves, so that both share two cores evenly."""
 
 _second_half = ThreadPoolExecutor(2, "scan-half")
 
@@ -125,7 +125,7 @@ class Vectors:
         if not self._dimensions:
             return found
         cosines = np.empty(len(self._rows), np.float32)
-        if len(cosines) < _LONG_SCAN:
+        if len(cosines) < LONG_SCAN:
             self._scan(query, cosines, 0)
         else:
             half = len(cosines) // 2
