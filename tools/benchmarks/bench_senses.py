@@ -84,13 +84,18 @@ def _fill(ring, level: int, given: Series, written: list[int]) -> int:
 
 
 def cost(folder: Path, senses: int, days: int, raw: int) -> dict[str, int]:
-    """What some senses cost in some days: erases and bytes of the flash, and the heap at rest with so many raw readings."""
-    paths = ":".join(map(str, firmware_build.compile_small()))
+    """What some senses cost in some days: erases and bytes of the flash, and the heap at rest with so many raw readings.
+
+    Paths are relative to the project: each loaded module keeps its path on the heap.
+    """
+    folders = firmware_build.compile_small()
+    paths = ":".join(os.path.relpath(each, ROOT) if each.is_absolute() else str(each) for each in folders)
     program = firmware_build.SMALL / "tools" / "benchmarks" / "board" / "senses_cost.mpy"
     flash = folder / f"senses-{senses}-{raw}.bin"
     code = f"import sys; sys.argv[1:] = {[str(flash), str(senses), str(days), str(raw)]!r}; "
     line = [str(get_micropython.HOME / "32"), "-X", f"heapsize={HEAP}", "-c", code + f"import {program.stem}"]
-    done = subprocess.run(line, capture_output=True, text=True, env={**os.environ, "MICROPYPATH": paths}, check=True)
+    environment = {**os.environ, "MICROPYPATH": paths}
+    done = subprocess.run(line, capture_output=True, text=True, env=environment, cwd=ROOT, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
