@@ -20,6 +20,9 @@ from sending import Sent
 ANSWER_SECONDS, LONGEST_SECONDS = 1.5, 48.0
 """How long a board waits for an answer before it sends again; twice as long after each message that got none."""
 
+MOST_AT_ONCE = 4000
+"""Messages under way: each board of a fleet has a connection of its own, and waits for no other one."""
+
 IN_MESSAGE = 40
 """Lines of a message."""
 
@@ -64,7 +67,8 @@ class Hub:
         while True:
             with contextlib.suppress(aiomqtt.MqttError):
                 host, port = self._where.hostname or "", self._where.port or 0
-                async with aiomqtt.Client(host, port, max_concurrent_outgoing_calls=1000) as client:
+                most = {"max_concurrent_outgoing_calls": MOST_AT_ONCE, "max_inflight_messages": MOST_AT_ONCE}
+                async with aiomqtt.Client(host, port, **most) as client:
                     await client.subscribe("engram/v1/+/down", qos=1)
                     self._client = client
                     self._connected.set()
