@@ -64,8 +64,14 @@ class Hub:
     async def send(self, device: str, message: bytes) -> None:
         """Send a message that asks for no answer."""
         await self._connected.wait()
-        assert self._client
-        await self._client.publish(f"engram/v1/{device}/up", message, qos=1)
+        client = self._client
+        assert client
+        try:
+            await client.publish(f"engram/v1/{device}/up", message, qos=1)
+        except aiomqtt.MqttError:
+            if client is self._client:
+                self._connected.clear()  # or all boards would try, again and again, until the next connection
+            raise
 
     async def _run(self) -> None:
         while True:
