@@ -142,6 +142,10 @@ allow_anonymous false
 password_file {folder}/{passwords}
 acl_file {folder}/{topics}
 message_size_limit 65536
+# A worker of the companion takes what a whole fleet sends: with 20 messages under way and 1000 waiting, which mosquitto allows
+# unless told otherwise, a fleet that comes back at once waits and loses messages here.
+max_inflight_messages 0
+max_queued_messages 10000
 """
 
 
