@@ -4,11 +4,11 @@ Nothing that was acknowledged is lost, nothing is there twice, and nobody who se
 """
 
 import asyncio
+import contextlib
 import itertools
 import random
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,9 @@ from waiting import wait_until, wait_until_async
 
 WORKERS = 3
 BOARDS = extent(2000, 30)
+BOARDS_OF_HUB = 100
+"""Boards that share a connection to the broker: a client takes long for each message where many are under way."""
+
 ROUNDS = 2
 """Of what each board says and copies at least; it goes on until the last kill is over."""
 
@@ -207,7 +210,7 @@ def servers(tmp_path: Path) -> Iterator[tuple[list[Companion], Broker, PostgresS
     """The workers, with folders of their own as on machines of their own, and what they share."""
     if not (get_mosquitto.usable() and binaries()):
         pytest.skip("there is no mosquitto or PostgreSQL for this machine")
-    with ExitStack() as stack:
+    with contextlib.ExitStack() as stack:
         postgres = stack.enter_context(PostgresServer({"fsync": "off"}))
         broker = stack.enter_context(Broker())
         homes = [tmp_path / f"machine{number}" for number in range(WORKERS)]
@@ -227,8 +230,9 @@ def test_nothing_is_lost_or_doubled_or_found_again_while_workers_broker_and_data
     workers, broker, postgres = servers
 
     async def play() -> tuple[list[Talking], Searches]:
-        async with Hub(broker.url) as hub:
-            boards = [Talking(hub, f"b{number}") for number in range(BOARDS)]
+        async with contextlib.AsyncExitStack() as stack:
+            hubs = [await stack.enter_async_context(Hub(broker.url)) for _ in range(0, BOARDS, BOARDS_OF_HUB)]
+            boards = [Talking(hubs[number // BOARDS_OF_HUB], f"b{number}") for number in range(BOARDS)]
             outages = Outages()
             kills = Kills(boards, workers, broker, postgres, outages)
             searches = Searches(boards, [worker.url for worker in workers], outages)

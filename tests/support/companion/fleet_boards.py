@@ -8,6 +8,7 @@ async with Hub(url) as hub:
 
 import asyncio
 import contextlib
+import logging
 import random
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -20,8 +21,10 @@ from sending import Sent
 ANSWER_SECONDS, LONGEST_SECONDS = 4.0, 16.0
 """How long a board waits for an answer before it sends again; twice as long after each message that got none."""
 
-MOST_AT_ONCE = 4000
+MOST_AT_ONCE = 1000
 """Messages under way: each board of a fleet has a connection of its own, and waits for no other one."""
+
+logging.getLogger("mqtt").setLevel(logging.ERROR)  # which warns of each message beyond ten under way
 
 IN_MESSAGE = 40
 """Lines of a message."""
@@ -37,6 +40,8 @@ class Hub:
         self._client: aiomqtt.Client | None = None
         self._connected = asyncio.Event()
         self._asked: dict[_Address, asyncio.Future[dict[str, Any]]] = {}
+        self._heard: set[str] = set()
+        """The boards whose answers are subscribed to."""
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -54,12 +59,21 @@ class Hub:
         answer = self._asked[address] = asyncio.get_running_loop().create_future()
         try:
             async with asyncio.timeout(seconds):
+                await self._hear(device)
                 await self.send(device, message)
                 return await answer
         except (TimeoutError, aiomqtt.MqttError):
             return {}
         finally:
             del self._asked[address]
+
+    async def _hear(self, device: str) -> None:
+        """Subscribe to what a board is answered, before it asks for the first time."""
+        if device not in self._heard:
+            await self._connected.wait()
+            assert self._client
+            await self._client.subscribe(f"engram/v1/{device}/down", qos=1)
+            self._heard.add(device)
 
     async def send(self, device: str, message: bytes) -> None:
         """Send a message that asks for no answer."""
@@ -81,7 +95,8 @@ class Hub:
                     host, port, max_concurrent_outgoing_calls=MOST_AT_ONCE, max_inflight_messages=MOST_AT_ONCE
                 )
                 async with client:
-                    await client.subscribe("engram/v1/+/down", qos=1)
+                    for device in sorted(self._heard):
+                        await client.subscribe(f"engram/v1/{device}/down", qos=1)
                     self._client = client
                     self._connected.set()
                     async for message in client.messages:
