@@ -29,6 +29,9 @@ BOARDS = extent(2000, 30)
 BOARDS_OF_HUB = 100
 """Boards that share a connection to the broker: a client takes long for each message where many are under way."""
 
+TALKING = 200
+"""Boards that talk at the same time, at most: they, the workers, the broker and the database share the cores."""
+
 ROUNDS = 2
 """Of what each board says and copies at least; it goes on until the last kill is over."""
 
@@ -237,11 +240,14 @@ def test_nothing_is_lost_or_doubled_or_found_again_while_workers_broker_and_data
             kills = Kills(boards, workers, broker, postgres, outages)
             searches = Searches(boards, [worker.url for worker in workers], outages)
 
+            turns = asyncio.Semaphore(TALKING)
+
             async def talk(board: Talking) -> None:
                 for number in itertools.count():
-                    if number >= ROUNDS and kills.is_over:
-                        return
-                    await board.play_round()
+                    async with turns:
+                        if number >= ROUNDS and kills.is_over:
+                            return
+                        await board.play_round()
 
             async with asyncio.TaskGroup() as group:
                 group.create_task(kills.run())
