@@ -37,8 +37,8 @@ _LONE = 0.75
 """What stands beside a turn adds to its T: by a quarter less it is like that of what stands alone."""
 
 Floats = NDArray[np.float64]
-Counts = NDArray[np.uint8] | Floats
-"""How often some rows have a word, in eighths: that changes no bit of a quotient of such counts."""
+Counts = NDArray[np.uint8] | NDArray[np.int32]
+"""How often some rows have a word, in eighths: a power of two changes no bit of a quotient of counts."""
 
 Found = tuple[NDArray[np.int32], Counts]
 """Rows that have a word, each once, and how often. Rows that nobody may see are among them: each sum leaves those out, which
@@ -291,19 +291,33 @@ def _board_rows(seen: VisibleRows) -> BoardRows:
 
 def _find_terms(board: BoardRows, terms: list[str]) -> None:
     """Look the words up; the words of a memory are found in its turns as well."""
-    index = board.seen.index
     records, turns = board.seen.live_rows.pairs
-    is_source = np.zeros(len(board.lengths), np.bool_)
-    is_source[records] = True
+    by_row = np.zeros(len(board.lengths), np.int32)
     for term in terms:
-        found, counts = index.postings.find(term_id(term))
-        if len(records) and is_source.take(found).any():
-            by_row = np.zeros(len(board.lengths))
-            by_row[found] = counts
-            by_row += np.bincount(turns, by_row[records], len(by_row))
-            found = np.flatnonzero(by_row).astype(np.int32)
-            counts = by_row[found]
+        found, counts = board.seen.index.postings.find(term_id(term))
+        if len(records):
+            found, counts = _found_in_turns(found, counts, records, turns, by_row)
         board.found[term] = (found, counts)
+
+
+def _found_in_turns(
+    found: NDArray[np.int32],
+    counts: Counts,
+    records: NDArray[np.int32],
+    turns: NDArray[np.int32],
+    by_row: NDArray[np.int32],
+) -> Found:
+    """Found rows with the turns of records among them; `by_row` is 0 for each row, before and after."""
+    by_row[found] = counts
+    having = np.flatnonzero(by_row.take(records))
+    if len(having):
+        turns, more = turns[having], by_row[records[having]]
+        new = np.unique(turns[by_row[turns] == 0])
+        np.add.at(by_row, turns, more)
+        found = np.concatenate([found, new])
+        counts = by_row.take(found)
+    by_row[found] = 0
+    return found, counts
 
 
 def inverse_frequency(documents: int, having: int) -> float:

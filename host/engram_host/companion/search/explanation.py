@@ -56,9 +56,9 @@ def _own_words(row: int, board: BoardRows, words: WordScores, query: str) -> lis
     parts: dict[str, float] = {}
     for term in words.terms:
         found, counts = board.found[term]
-        at = int(np.searchsorted(found, row))
-        if at < len(found) and found[at] == row:
-            part = words.saturated(board, np.array([row]), counts[at : at + 1])
+        at = np.flatnonzero(found == row)
+        if len(at):
+            part = words.saturated(board, np.array([row]), counts[at])
             name = named.get(term, term)
             parts[name] = parts.get(name, 0.0) + words.idf[term] * float(part[0])
     return list(parts.items())
