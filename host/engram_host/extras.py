@@ -10,6 +10,7 @@ EXTRAS: dict[str, dict[str, str]] = {
         "amqtt": "amqtt",
         "aiomqtt": "aiomqtt",
         "numpy": "numpy",
+        "numkong": "numkong",
         "tokenizers": "tokenizers",
         "watchfiles": "watchfiles",
         "keyring": "keyring",

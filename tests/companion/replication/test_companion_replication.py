@@ -1,11 +1,13 @@
 """Replication over HTTP to a real companion: what boards send is what stands in the copy, and each refusal says why."""
 
 import asyncio
+import threading
 
 import pytest
 
 from engram import log_line
 from engram.link import messages
+from engram_host.companion.replication import protocol
 from engram_host.companion.replication.protocol import Replication
 from engram_host.companion.store import CompanionStore, open_store
 from engram_host.companion.supervisor import Supervisor
@@ -142,6 +144,39 @@ def test_a_message_that_is_too_long_is_refused_before_it_is_read(companion):
     headers = {"Content-Type": "application/octet-stream"}
     answer = companion.client.post("/v1/devices/x/messages", content=b"x" * 70000, headers=headers)
     assert answer.status_code == 413
+
+
+def test_greetings_beyond_what_may_wait_are_refused_for_some_seconds_and_the_others_are_welcome(tmp_path, monkeypatch):
+    monkeypatch.setattr(protocol, "MOST_GREETED", 3)
+    store = open_store(f"sqlite:///{tmp_path / 'companion.db'}")
+    may_go_on = threading.Event()
+
+    def greet(hello, now):
+        may_go_on.wait(30)
+        return CompanionStore.greet(store, hello, now)
+
+    async def play():
+        monkeypatch.setattr(store, "greet", greet)
+        replication = Replication(store, lambda: None, Supervisor())
+
+        def greeting(number):
+            messages_of_board = []
+            one = Sent(lambda _, message: messages_of_board.append(message) or b"", f"b{number}", board=f"id{number}")
+            one.hello()
+            head, body = messages.decode(messages_of_board[0], messages.FROM_BOARD)
+            return asyncio.create_task(replication.answer(one.device, head, body))
+
+        first = [greeting(number) for number in range(3)]
+        refused = await asyncio.gather(*(greeting(number) for number in range(3, 9)))
+        may_go_on.set()
+        welcome = await asyncio.gather(*first, greeting(3))
+        return [[messages.decode(answer, messages.TO_BOARD)[0] for answer in some] for some in (refused, welcome)]
+
+    refused, welcome = asyncio.run(play())
+    store.close()
+    least, most = protocol.BUSY_SECONDS
+    assert all(answer["op"] == "refused" and least <= answer["again"] <= most for answer in refused)
+    assert [answer["op"] for answer in welcome] == ["welcome"] * 4
 
 
 def test_an_error_that_nobody_foresaw_refuses_its_message_and_takes_the_next_one(tmp_path, monkeypatch):

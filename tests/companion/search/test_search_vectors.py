@@ -72,7 +72,6 @@ def test_rounding_changes_no_cosine_by_more_than_thresholds_allow_for(seed: int,
 
 def test_a_scan_spans_blocks_and_leaves_out_free_slots(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("engram_host.companion.search.indexes.vectors.BLOCK_ROWS", 64)
-    monkeypatch.setattr("engram_host.companion.search.indexes.vectors._SCAN_ROWS", 10)
     passages = unit(np.random.default_rng(3).standard_normal((150, 16)))
     vectors = scanned(passages)
     vectors.drop(70)

@@ -199,6 +199,7 @@ def test_the_damaged_lines_of_sqlite_are_found_without_reading_the_others(
     store.open()
     board = PlainBoard(store)
     board.logs[JOURNAL].append(2)
+    board.logs[RECORDS].append(2)
     board.sync()
     asked: list[tuple[str, Sequence[Any]]] = []
     run = SqliteRows.run

@@ -88,6 +88,7 @@ class FleetBoard(Sent):
         self._hub = hub
         self._made: list[bytes] = []
         self._seconds = ANSWER_SECONDS
+        self._again = 0
         super().__init__(self._keep, device, board=f"id-{device}")
         self.acknowledged = 0
         """Acknowledged lines, each counted once for each message that had it."""
@@ -99,7 +100,7 @@ class FleetBoard(Sent):
     async def copy(self) -> None:
         """Send all that the companion does not have, until all is acknowledged."""
         while not await self._copy_once():
-            await asyncio.sleep(random.uniform(0, 0.2))
+            await asyncio.sleep(self._again + random.uniform(0, 0.2))
 
     async def listen(self, seconds: int) -> dict[str, Any]:
         """Wait for a message; what comes, or that there is none."""
@@ -141,6 +142,7 @@ class FleetBoard(Sent):
         """What is answered to the message that was made last."""
         found = await self._hub.ask(self.device, self.link, self.n, self._made.pop(), self._seconds)
         self._seconds = ANSWER_SECONDS if found else min(LONGEST_SECONDS, 2 * self._seconds)
+        self._again = found.get("again", 0) if found.get("op") == "refused" else 0
         return found
 
     def compact(self, seqs: set[int]) -> None:

@@ -6,6 +6,7 @@ all of them. An answer is given only after that.
 
 import asyncio
 import logging
+import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -61,6 +62,14 @@ MOST_WAITING = 512
 MOST_AT_ONCE = 128
 """Batches of one transaction: bounds how long one takes."""
 
+MOST_GREETED = 64
+"""Greetings that may wait for the database. A fleet that comes back at once would have all wait, each board longer than it
+waits for an answer: it greets again, what is answered is too old by then, and nobody gets on.
+"""
+
+BUSY_SECONDS = (5, 20)
+"""When a board beyond that greets again at the earliest and at the latest: drawn, so they do not come back together."""
+
 AGAIN_SECONDS = 15
 """When a board tries again after the store could not be written."""
 
@@ -70,6 +79,15 @@ LONGEST_PAUSE = 1.0
 _FAULT = "the companion has a fault and could not take the lines: see what it logged."
 _BROKEN_OFF = "the companion was interrupted before the lines were on disk."
 _TOLD_LONGEST = 1000
+
+
+class _Busy(Refused):
+    """Too many boards greet at the same time."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "too many boards connect at the same time: this one tries again.", random.randint(*BUSY_SECONDS)
+        )
 
 
 Outcome = int | Refused | Stale | StoreUnavailable
@@ -105,6 +123,7 @@ class Replication:
         self._waiting: asyncio.Queue[_Waiting] = asyncio.Queue(MOST_WAITING)
         self._supervisor = supervisor
         self._writer: BackgroundTask | None = None
+        self._greeting = 0
         self.lines = 0
         """Lines that were taken since the start."""
         self.refused = 0
@@ -140,7 +159,8 @@ class Replication:
     def refusal(self, device: str, head: Head, op: str, problem: Refused | StoreUnavailable) -> bytes:
         """The answer that says why a message is not taken; where the database is stands only in the log."""
         self.refused += 1
-        _log.warning("%s: refused: %s", device, problem, extra={"device": device, "op": op, "repeat": f"{device} {op}"})
+        repeat = "busy" if isinstance(problem, _Busy) else f"{device} {op}"
+        _log.warning("%s: refused: %s", device, problem, extra={"device": device, "op": op, "repeat": repeat})
         why, again = (str(problem), problem.again) if isinstance(problem, Refused) else (problem.public, AGAIN_SECONDS)
         return _answer("refused", head, why=why[:_TOLD_LONGEST], again=again)
 
@@ -200,7 +220,13 @@ class Replication:
         check_states(head)
         logs: dict[LogName, LogState] = {name: LogState(*head[name]) for name in LOGS}
         hello = Hello(device, sender, head["zone"], logs, head["relied"], head.get("rule", ""))
-        welcome = await asyncio.to_thread(self._store.greet, hello, int(self._clock()))
+        if self._greeting >= MOST_GREETED:
+            raise _Busy
+        self._greeting += 1
+        try:
+            welcome = await asyncio.to_thread(self._store.greet, hello, int(self._clock()))
+        finally:
+            self._greeting -= 1
         for sentence in welcome.events:
             _log.warning("%s: %s", device, sentence)
         answer = _answer(

@@ -1,7 +1,6 @@
 """Ranks some boards, while their indexes are held: all lines of one search, or of a fleet one group of boards after another."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
@@ -16,7 +15,6 @@ from engram_host.companion.search.fleet import FleetFindings
 from engram_host.companion.search.fusion import Candidate, days_named, fuse, vector_weight
 from engram_host.companion.search.indexes import columns
 from engram_host.companion.search.indexes.index import DeviceIndex
-from engram_host.companion.search.indexes.vectors import LONG_SCAN
 from engram_host.companion.search.request import REASONS, Explanation, SearchRequest
 from engram_host.companion.search.tokenizer import query_terms
 from engram_host.companion.search.vector_search import ExactVectors, QueryVector, VectorScores, VectorSource
@@ -26,8 +24,6 @@ from engram_host.time_zones import BoardZone
 
 MOST_TERMS = 64
 """Words of a query that are looked for: bounds the time of a search."""
-
-_scans = ThreadPoolExecutor(2, "scan")
 
 State = Literal["live", "superseded", "earlier version", "archived"]
 
@@ -127,12 +123,11 @@ class Ranking:
         self._query = query
         self._unembedded = 0
         scale = group.scale if group else None
-        scan = self._start_scan()
         collection = group.findings.collection if group else None
         side = WordScores(self._seen, terms.own, request.weights, collection, scale.words if scale else None)
         self._side = side
         self._words = side if request.use_words else None
-        self._near = near = self._vector_scores(scan)
+        self._near = near = self._vector_scores()
         self.weight, self.shape = self._weight(scale)
         self._added = self._expansion(terms, scale)
         sides = self._words, near, side.boards, self.weight, self._added
@@ -210,25 +205,14 @@ class Ranking:
         weights = self._request.weights
         return WordScores(self._seen, terms.added, weights, scale=scale.added if scale else None)
 
-    def _start_scan(self) -> Callable[[], VectorScores] | None:
-        """Begin to compare the query's vector with all others; what waits for that. A long scan has a core of its own."""
+    def _vector_scores(self) -> VectorScores | None:
+        """How near the query's vector is to all others; None if nothing has a vector."""
         query = self._query
         if query is None:
             return None
         exact = ExactVectors(self._store, query.identity, self._devices)
         mean = self._group.findings.cosine_mean if self._group else None
-
-        def scan() -> VectorScores:
-            return vector_search.vector_scores(self._seen, query.vector, query.unrelated, exact, mean)
-
-        if sum(len(one.index.rows) for one in self._seen) < LONG_SCAN:
-            return scan
-        return _scans.submit(scan).result
-
-    def _vector_scores(self, scan: Callable[[], VectorScores] | None) -> VectorScores | None:
-        if scan is None:
-            return None
-        near = scan()
+        near = vector_search.vector_scores(self._seen, query.vector, query.unrelated, exact, mean)
         findings = self._group.findings if self._group else None
         self._unembedded = findings.unembedded if findings else vector_search.count_unembedded(self._seen)
         # One group of a fleet without a vector is scored as the others are.

@@ -68,6 +68,9 @@ class Rows(SqlStatements):
 
     def lock_or_make(self, name: str) -> DeviceRow:
         """The row of a board, made if there is none, and locked."""
+        known = self.lock([name])
+        if known:
+            return known[name]
         self.run(
             f"INSERT INTO devices ({_DEVICE}) VALUES (?, '', 0, 0, 0, 0, 0, ?, '') ON CONFLICT (name) DO NOTHING",
             (name, secrets.randbits(_GENERATION_BITS)),
@@ -97,6 +100,10 @@ class Rows(SqlStatements):
         return [
             as_log_row(row) for row in self.run(f"SELECT {_LOG} FROM logs WHERE device = ? AND log = ?", (device, log))
         ]
+
+    def copies_of_board(self, device: str) -> list[LogRow]:
+        """The copies of all logs of a board in all epochs."""
+        return [as_log_row(row) for row in self.run(f"SELECT {_LOG} FROM logs WHERE device = ?", (device,))]
 
     def present_copies(self, names: Iterable[str]) -> dict[tuple[str, LogName], LogRow]:
         """The present copies of boards."""

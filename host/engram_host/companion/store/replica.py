@@ -231,7 +231,8 @@ class ReplicaWriter(NoteFileTable, BoardStatusTable, SenseTables):
     @writes
     def _greet(self, rows: Rows, hello: Hello, now: int) -> Welcome | Refused | Stale:
         device = rows.lock_or_make(hello.device)
-        resets = _count_resets(rows, hello)
+        copies = rows.copies_of_board(hello.device)
+        resets = _count_resets(copies, hello)
         use = DayUse(rows, [device.name] if resets else [], now)
         problem = _unwelcome(device, hello.sender, now) or use.epoch_refusal(device.name, resets)
         if isinstance(problem, Refused):
@@ -243,18 +244,18 @@ class ReplicaWriter(NoteFileTable, BoardStatusTable, SenseTables):
         is_other = bool(device.board) and bool(events)
         device.board, device.link, device.n = hello.sender.board, hello.sender.link, hello.sender.n
         device.heard, device.standard, device.rule = now, hello.zone, hello.rule
-        held = sync_copies(rows, device, hello, events, is_other, now)
+        held, present = sync_copies(rows, device, hello, copies, events, is_other, now)
         rows.save_devices([device])
         if resets:
             use.add(device.name, epochs=resets)
             use.save()
         for sentence in events:
             rows.add_event(device.name, now, sentence)
-        present = rows.present_copies([device.name]).get((device.name, "records"))
-        if present is None:
+        records = present.get("records")
+        if records is None:
             return Welcome(held, tuple(events))
-        states = note_state(rows, device.name, present.epoch), sense_state(rows, device.name, present.epoch)
-        return Welcome(held, tuple(events), rows.count_archived(present), retention.is_doubted(rows, present), *states)
+        states = note_state(rows, device.name, records.epoch), sense_state(rows, device.name, records.epoch)
+        return Welcome(held, tuple(events), rows.count_archived(records), retention.is_doubted(rows, records), *states)
 
     @writes
     def store_batches(
@@ -336,11 +337,11 @@ class ReplicaWriter(NoteFileTable, BoardStatusTable, SenseTables):
         return rows.archived(copy, after, limit)
 
 
-def _count_resets(rows: Rows, hello: Hello) -> int:
+def _count_resets(copies: Sequence[LogRow], hello: Hello) -> int:
     """How many logs are in another epoch than the copy in use. One that was here before counts as well: each change of
     copies writes as much as a reset does.
     """
-    epochs = {copy.log: copy.epoch for copy in rows.present_copies([hello.device]).values()}
+    epochs = {copy.log: copy.epoch for copy in copies if copy.is_present}
     return sum(epochs.get(log, state.epoch) != state.epoch for log, state in hello.logs.items())
 
 

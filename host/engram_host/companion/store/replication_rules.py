@@ -3,7 +3,7 @@
 Each function that gets `rows` runs inside one transaction.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from engram_host.companion.errors import Refused, Stale
@@ -33,12 +33,24 @@ _UNSURE = -1
 
 
 def sync_copies(
-    rows: Rows, device: DeviceRow, hello: Hello, events: list[str], is_other: bool, now: int
-) -> dict[LogName, HeldLog]:
-    """Bring the copies to what a board says of its logs; `is_other` says that it is not the one that was here before."""
+    rows: Rows,
+    device: DeviceRow,
+    hello: Hello,
+    copies: Sequence[LogRow],
+    events: list[str],
+    is_other: bool,
+    now: int,
+) -> tuple[dict[LogName, HeldLog], dict[LogName, LogRow]]:
+    """Bring the copies to what a board says of its logs; what is held of each, and the present copies.
+
+    `copies` are those of the board in all epochs; `is_other` says that it is not the board that was here before.
+    """
     held: dict[LogName, HeldLog] = {}
+    present: dict[LogName, LogRow] = {}
     for log, state in hello.logs.items():
-        copy, is_new = _present_copy(rows, device, log, state.epoch, events, now)
+        of_log = {copy.epoch: copy for copy in copies if copy.log == log}
+        copy, is_new = _present_copy(rows, device, log, state.epoch, of_log, events, now)
+        present[log] = copy
         kept = None if is_new else replace(copy)
         if is_other:
             copy.agreed = _UNSURE
@@ -48,7 +60,7 @@ def sync_copies(
         held[log] = _sync_copy(rows, device, copy, state, events, now)
         if copy != kept:  # most greetings are signs of life, and change nothing
             rows.save_logs([copy])
-    return held
+    return held, present
 
 
 def _sync_copy(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, events: list[str], now: int) -> HeldLog:
@@ -68,16 +80,25 @@ def _sync_copy(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, eve
             forget_beyond_board(rows, device, copy, now)
         copy.agreed = state.rewrites
     retention.drop_unarchived_promises(rows, device, copy, now)
+    if not copy.have:
+        return HeldLog(0, "", copy.agreed)  # no line yet, as for each board that comes for the first time
     crcs = rows.crcs_between(copy, copy.have - 1, copy.have)
     # What is damaged comes again when the board compares all: the rewrites that are agreed on hold nevertheless.
     return HeldLog(copy.have, crcs[0] if crcs else "", _UNSURE if has_damaged(rows, copy) else copy.agreed)
 
 
 def _present_copy(
-    rows: Rows, device: DeviceRow, log: LogName, epoch: int, events: list[str], now: int
+    rows: Rows,
+    device: DeviceRow,
+    log: LogName,
+    epoch: int,
+    copies: Mapping[int, LogRow],
+    events: list[str],
+    now: int,
 ) -> tuple[LogRow, bool]:
-    """The copy of a log in an epoch, which takes the place of that of another epoch; whether it has no row yet."""
-    copies = {copy.epoch: copy for copy in rows.copies(device.name, log)}
+    """The copy of a log in an epoch, one of `copies` by epoch or a new one, which takes the place of that of another epoch;
+    whether it has no row yet.
+    """
     former = next((copy for copy in copies.values() if copy.is_present), None)
     if former is not None and former.epoch == epoch:
         return former, False

@@ -1,17 +1,17 @@
 """The vectors of an index's rows in 8 bits, and about how near a query is to each.
 
-A vector is a row of whole numbers from -127 to 127 and one scale. A scan takes some hundred rows at a time, which fit a core's
-own cache as floats, and multiplies these: numpy has no fast product of whole numbers. The best of a scan are scored again
-with the vectors that the store keeps (vector_search.py), so the rounding here decides only who is among them.
+A vector is a row of whole numbers from -127 to 127 and one scale. A scan multiplies the query, rounded like this, with all
+rows: products of whole numbers are exact, whatever instructions a processor has for them. The best are scored again with
+the vectors that the store keeps (vector_search.py), so the rounding here decides only who is among them.
 
 The rows stand in blocks, so that no growing ever holds all of them twice. A vector counts only while the digest of the text
 it was made of is that of its row: a line that was replaced is not found by what it said before.
 """
 
 from collections import OrderedDict
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numkong
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,14 +32,6 @@ Codes = NDArray[np.int8]
 
 _LEVELS = 127
 _LEAST_SCALE = np.float32(1e-30)  # a vector of zeros is divided by it
-_SCAN_ROWS = 256
-"""Rows that are multiplied at a time: 400 KB of 384 floats. With 64 a scan takes a quarter longer, with 4,096 twice as long."""
-
-LONG_SCAN = 20_000
-"""Rows: a scan of more runs while the words are searched, and in two halves, so that both share two cores evenly."""
-
-_second_half = ThreadPoolExecutor(2, "scan-half")
-
 _FIRST_BLOCK_ROWS = 64  # a small board takes no more than it needs: blocks grow to their full size
 
 
@@ -124,31 +116,19 @@ class Vectors:
         found = np.full(rows, -2, np.float32)
         if not self._dimensions:
             return found
-        cosines = np.empty(len(self._rows), np.float32)
-        if len(cosines) < LONG_SCAN:
-            self._scan(query, cosines, 0)
-        else:
-            half = len(cosines) // 2
-            other = _second_half.submit(self._scan, query, cosines[half:], half)
-            self._scan(query, cosines[:half], 0)
-            other.result()
-        cosines *= self._scales.view
+        codes, scales = quantize(query[None])
+        products = np.empty((1, len(self._rows)))
+        start = 0
+        for block in (self._base, *self._blocks):
+            of_block = products[:, start : start + len(block)]
+            if of_block.size:
+                numkong.cdist(codes, block[: of_block.size], metric="dot", out=of_block)
+            start += len(block)
+        cosines = products[0] * self._scales.view
+        cosines *= scales[0]
         used = self._rows.view >= 0
         found[self._rows.view[used]] = cosines[used]
         return found
-
-    def _scan(self, query: Vector, cosines: NDArray[np.float32], first: int) -> None:
-        """Multiply a query with the codes of the slots from one on."""
-        floats = np.empty((_SCAN_ROWS, self._dimensions), np.float32)
-        end = first + len(cosines)
-        start = 0
-        for block in (self._base, *self._blocks):
-            for slot in range(max(first, start), min(end, start + len(block)), _SCAN_ROWS):
-                codes = block[slot - start : min(slot + _SCAN_ROWS, end) - start]
-                of_part = floats[: len(codes)]
-                np.copyto(of_part, codes)
-                np.dot(of_part, query, out=cosines[slot - first : slot - first + len(codes)])
-            start += len(block)
 
     def nearness_at(self, query: Vector, slots: NDArray[np.int32]) -> NDArray[np.float64]:
         """About the cosine of a query with the vector of each of some slots, whose last bits depend on no other slot."""
