@@ -343,10 +343,9 @@ def _best(board: BoardRows) -> dict[bool, float]:
 
 
 def _of_thread(board: BoardRows) -> Floats:
-    """S of the session of each turn that matches, 0 for other rows."""
+    """S of the session of each turn that matches, 0 for other rows; NONE, which records have, leads to one place more."""
     of_thread = np.append(board.sessions, 0).take(board.column("thread"))
     of_thread *= board.total > 0  # to pick rows by a mask would take five times as long
-    of_thread[board.seen.live_rows.records] = 0
     return of_thread
 
 
