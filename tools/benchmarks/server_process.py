@@ -159,7 +159,8 @@ class Mosquitto(ServerProcess):
         self.port = port
         self.url = f"mqtt://127.0.0.1:{port}"
         self._folder = tempfile.TemporaryDirectory(prefix="engram-mosquitto-")
-        config = f"listener {port} 127.0.0.1\nallow_anonymous true\nmax_queued_messages 100000\nset_tcp_nodelay true\n"
+        config = f"listener {port} 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\n"
+        config += "max_queued_messages 100000\nmax_inflight_messages 0\n"
         if os.getuid() == 0:
             config += "user root\n"
         self._config = Path(self._folder.name) / "mosquitto.conf"

@@ -169,7 +169,7 @@ def test_greetings_beyond_what_may_wait_are_refused_for_some_seconds_and_the_oth
         first = [greeting(number) for number in range(3)]
         refused = await asyncio.gather(*(greeting(number) for number in range(3, 9)))
         may_go_on.set()
-        welcome = await asyncio.gather(*first, greeting(3))
+        welcome = [*await asyncio.gather(*first), await greeting(3)]
         return [[messages.decode(answer, messages.TO_BOARD)[0] for answer in some] for some in (refused, welcome)]
 
     refused, welcome = asyncio.run(play())

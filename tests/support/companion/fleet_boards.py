@@ -17,8 +17,11 @@ import aiomqtt
 from engram import log_line
 from sending import Sent
 
-ANSWER_SECONDS, LONGEST_SECONDS = 1.5, 48.0
+ANSWER_SECONDS, LONGEST_SECONDS = 4.0, 16.0
 """How long a board waits for an answer before it sends again; twice as long after each message that got none."""
+
+MOST_AT_ONCE = 4000
+"""Messages under way: each board of a fleet has a connection of its own, and waits for no other one."""
 
 IN_MESSAGE = 40
 """Lines of a message."""
@@ -51,20 +54,33 @@ class Hub:
         answer = self._asked[address] = asyncio.get_running_loop().create_future()
         try:
             async with asyncio.timeout(seconds):
-                await self._connected.wait()
-                assert self._client
-                await self._client.publish(f"engram/v1/{device}/up", message, qos=1)
+                await self.send(device, message)
                 return await answer
         except (TimeoutError, aiomqtt.MqttError):
             return {}
         finally:
             del self._asked[address]
 
+    async def send(self, device: str, message: bytes) -> None:
+        """Send a message that asks for no answer."""
+        await self._connected.wait()
+        client = self._client
+        assert client
+        try:
+            await client.publish(f"engram/v1/{device}/up", message, qos=1)
+        except aiomqtt.MqttError:
+            if client is self._client:
+                self._connected.clear()  # or all boards would try, again and again, until the next connection
+            raise
+
     async def _run(self) -> None:
         while True:
             with contextlib.suppress(aiomqtt.MqttError):
                 host, port = self._where.hostname or "", self._where.port or 0
-                async with aiomqtt.Client(host, port, max_concurrent_outgoing_calls=1000) as client:
+                client = aiomqtt.Client(
+                    host, port, max_concurrent_outgoing_calls=MOST_AT_ONCE, max_inflight_messages=MOST_AT_ONCE
+                )
+                async with client:
                     await client.subscribe("engram/v1/+/down", qos=1)
                     self._client = client
                     self._connected.set()

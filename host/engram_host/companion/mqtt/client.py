@@ -11,10 +11,12 @@ import contextlib
 import logging
 import re
 import ssl
+import time
+from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 from urllib.parse import SplitResult, urlsplit
 
 import aiomqtt
@@ -37,6 +39,11 @@ MOST_AT_WORK = 256
 MOST_QUEUED = 2048
 """Messages that the client holds until they are looked at: two of a thousand boards that connect at once. Boards say again what
 is dropped, but only after half a minute.
+"""
+
+LATE_SECONDS = 4.0
+"""A message that waited longer is passed over: its board waits this long at first (engram.link.replication), and says it again.
+Without this bound a companion that is behind would answer only what nobody waits for any more, and never catch up.
 """
 
 FIRST_PAUSE = 0.5
@@ -76,6 +83,28 @@ class ChatDoor(Protocol):
         ...
 
 
+class _Arrivals(asyncio.Queue[aiomqtt.Message]):
+    """Messages, and how long the one that was taken last has `waited`, in seconds."""
+
+    def __init__(self, clock: Callable[[], float]):
+        super().__init__(MOST_QUEUED)
+        self._clock = clock
+        self._times: deque[float] = deque()
+        self._taken = 0.0
+
+    def waited(self) -> float:
+        """How long it is since the message that was taken last came, in seconds."""
+        return self._clock() - self._taken
+
+    def _put(self, item: aiomqtt.Message) -> None:
+        self._times.append(self._clock())
+        super()._put(item)
+
+    def _get(self) -> aiomqtt.Message:
+        self._taken = self._times.popleft()
+        return super()._get()
+
+
 class MqttClient:
     """The companion as a client of a broker; `answers` is asked for each message of a board, `door` gets those of programs.
 
@@ -91,6 +120,7 @@ class MqttClient:
         group: str = "",
         door: ChatDoor | None = None,
         most_held: int = 0,
+        clock: Callable[[], float] = time.monotonic,
     ):
         """`group` is the name of the group that shares the subscriptions, "" for none. `most_held` answers, at most, are held
         until there is something to say: they have room of their own, or a fleet that only waits would keep all others out.
@@ -104,8 +134,10 @@ class MqttClient:
         self._task: BackgroundTask | None = None
         self._ready = asyncio.Event()
         self._client_now: aiomqtt.Client | None = None
+        self._arrivals = _Arrivals(clock)
         self._has_resumed = False
         self.connections = 0
+        self._clock = clock
         self._at_work: set[asyncio.Task[None]] = set()
         self._room = asyncio.Semaphore(MOST_AT_WORK + most_held)
         self.problem = f"{self._broker_name}: the companion has not connected to it yet."
@@ -114,6 +146,11 @@ class MqttClient:
     def is_connected(self) -> bool:
         """Whether the broker is reached, and the topics are subscribed to."""
         return self._ready.is_set()
+
+    @property
+    def waiting(self) -> int:
+        """Messages that have come and were not looked at yet."""
+        return self._arrivals.qsize()
 
     @property
     def _broker_name(self) -> str:
@@ -143,7 +180,8 @@ class MqttClient:
         pause = FIRST_PAUSE
         while True:
             try:
-                async with self._client() as client:
+                self._arrivals = _Arrivals(self._clock)
+                async with self._client(self._arrivals) as client:
                     for topic in self._topics:
                         await client.subscribe(topic, qos=1)
                     _log.info("connected to %s", self._where.netloc.rpartition("@")[2])
@@ -154,7 +192,7 @@ class MqttClient:
                     if self._door and not self._has_resumed:
                         self._has_resumed = True
                         self._door.resume(self._publish_chat)
-                    await self._listen(client)
+                    await self._listen(client, self._arrivals)
             except aiomqtt.MqttError as error:
                 self.problem = f"{self._broker_name}: {error}."
                 _log.warning("%s", self.problem)
@@ -163,7 +201,7 @@ class MqttClient:
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    def _client(self) -> aiomqtt.Client:
+    def _client(self, arrivals: _Arrivals) -> aiomqtt.Client:
         secure = self._where.scheme == "mqtts"
         return aiomqtt.Client(
             self._where.hostname or "",
@@ -171,13 +209,13 @@ class MqttClient:
             username=self._where.username or self._login.name or None,
             password=self._where.password or self._login.password or None,
             tls_context=(self._login.tls or ssl.create_default_context()) if secure else None,
-            max_queued_incoming_messages=MOST_QUEUED,
+            queue_type=cast("type[_Arrivals]", lambda maxsize: arrivals),
             max_queued_outgoing_messages=MOST_QUEUED,
             max_inflight_messages=MOST_AT_WORK,
             max_concurrent_outgoing_calls=MOST_AT_WORK,
         )
 
-    async def _listen(self, client: aiomqtt.Client) -> None:
+    async def _listen(self, client: aiomqtt.Client, arrivals: _Arrivals) -> None:
         async for message in client.messages:
             device, *what = message.topic.value.split("/")[2:]
             data = message.payload
@@ -190,6 +228,11 @@ class MqttClient:
                     self._door.take(device, data, self._publish_chat)
                 continue
             await self._room.acquire()
+            if arrivals.waited() > LATE_SECONDS:
+                self._room.release()
+                line = "boards send more than is answered: a message of %s was passed over, which it sends again."
+                _log.warning(line, device, extra={"repeat": "late"})
+                continue
             task = asyncio.create_task(self._answer(client, device, data))
             self._at_work.add(task)
             task.add_done_callback(self._on_answer_done)
