@@ -141,6 +141,21 @@ def test_a_turn_that_comes_after_its_memory_or_is_replaced_has_its_words(text: s
     assert set(ids(engine.search(asked("motorcycle")))) == {"m1", "t1"}
 
 
+def test_a_turn_has_of_a_query_only_the_words_that_its_memories_have():
+    store = SearchStore()
+    lines = [turn(1, "it broke down", "s1"), turn(2, "in the garden", "s2")]
+    store.put_all("b", lines, [record(1, "a motorcycle", turns=["t1"])])
+    hits = engine_of(store).search(asked("motorcycle garden", explain=True)).hits
+    named = {hit.id: [word for word, _ in hit.explanation.words] for hit in hits if hit.explanation}
+    assert named == {"t1": ["motorcycle"], "t2": ["garden"], "m1": ["motorcycle"]}
+
+
+def test_a_command_is_not_found_by_the_turns_beside_it():
+    store = SearchStore()
+    store.put_all("b", [turn(1, "green bike"), turn(2, "recall", command=True), turn(3, "blue car")])
+    assert ids(engine_of(store).search(asked("green bike"))) == ["t1", "t3"]
+
+
 def test_a_memory_that_was_forgotten_gives_its_turn_no_words():
     store = SearchStore()
     store.put_all("b", [turn(1, "it broke down")], [record(1, "a motorcycle", turns=["t1"])])

@@ -53,6 +53,32 @@ def test_scores_are_those_of_the_reference(told: list[tuple[str, str, int, int, 
         assert {hit.id: hit.score * scale for hit in hits} == pytest.approx(expected, rel=1e-6, abs=1e-7)
 
 
+SHORT = st.lists(st.sampled_from(WORDS[:4]), min_size=1, max_size=6).map(" ".join)
+"""Of five such texts each word counts as one: an eighth is what those from the 33rd on count."""
+
+MEMORIES = st.lists(st.tuples(SHORT, st.sets(st.integers(1, 6), min_size=1)), max_size=4)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(SHORT, st.integers(1, 2)), min_size=6, max_size=6), MEMORIES, st.sampled_from(WORDS[:4]))
+def test_turns_rank_as_if_they_had_the_words_of_their_memories(
+    told: list[tuple[str, int]], memories: list[tuple[str, set[int]]], word: str
+):
+    """For one word: what it weighs is then a factor of all scores."""
+    one, other = SearchStore(), SearchStore()
+    for seq, (text, session) in enumerate(told, 1):
+        more = [memory for memory, turns in memories if seq in turns]
+        one.put_all("b", [turn(seq, text, f"s{session}")])
+        other.put_all("b", [turn(seq, " ".join([text, *more]), f"s{session}")])
+    for seq, (text, turns) in enumerate(memories, 1):
+        one.put_all("b", records=[record(seq, text, turns=[f"t{number}" for number in turns])])
+    hits = [
+        {hit.id: hit.score for hit in engine_of(store).search(asked(word, log="journal", limit=50)).hits}
+        for store in (one, other)
+    ]
+    assert hits[0] == pytest.approx(hits[1], abs=1e-8)
+
+
 @st.composite
 def anything(draw: st.DrawFn) -> tuple[SearchStore, dict[str, Any]]:
     store = stored(conversation(draw(TURNS)))
@@ -84,6 +110,15 @@ def test_an_explanation_names_words_and_the_turns_beside():
     names = {first.id: first.explanation, second.id: second.explanation}
     assert [word for word, _ in names["t1"].words] == ["garden"]
     assert [id for id, _ in names["t1"].beside] == ["t2"]
+
+
+def test_a_better_memory_does_not_change_what_the_session_of_the_best_turn_counts():
+    store = SearchStore()
+    store.put_all("b", [turn(1, "the green car")], [record(1, "a green bike in the garden")])
+    hits = engine_of(store).search(asked("green bike garden", explain=True)).hits
+    assert [hit.id for hit in hits] == ["m1", "t1"]
+    best = hits[1].explanation
+    assert best and best.session == pytest.approx(Weights().session * sum(points for _, points in best.words))
 
 
 @settings(max_examples=50, deadline=None)

@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram.store.types import EIGHTHS
-from engram_host.companion.search.filters import Mask, VisibleRows
-from engram_host.companion.search.indexes.columns import NONE
+from engram_host.companion.search.filters import WAYS, VisibleRows
 from engram_host.companion.search.request import Weights
 from engram_host.companion.search.tokenizer import term_id
 
@@ -38,8 +37,13 @@ _LONE = 0.75
 """What stands beside a turn adds to its T: by a quarter less it is like that of what stands alone."""
 
 Floats = NDArray[np.float64]
-Found = tuple[NDArray[np.int32], Floats]
-"""Rows that have a word, each once, and how often they have it."""
+Counts = NDArray[np.uint8] | NDArray[np.int32]
+"""How often some rows have a word, in eighths: a power of two changes no bit of a quotient of counts."""
+
+Found = tuple[NDArray[np.int32], Counts]
+"""Rows that have a word, each once, and how often. Rows that nobody may see are among them: each sum leaves those out, which
+takes less time than to pick rows for each word.
+"""
 
 Places = NDArray[np.intp] | slice
 EVERY = slice(None)
@@ -52,7 +56,7 @@ class BoardRows:
     seen: VisibleRows
     lengths: Floats
     norms: Floats = field(default_factory=lambda: np.zeros(0))
-    """What stands beside a count below the line of BM25, by the row's length."""
+    """What stands beside a count below the line of BM25, by the row's length, in eighths."""
 
     found: dict[str, Found] = field(default_factory=dict)
     own: Floats = field(default_factory=lambda: np.zeros(0))
@@ -126,14 +130,14 @@ class WordScores:
         self.entries = collection.entries if collection else sum(one.live_rows.totals.entries for one in seen)
         self.entries = self._scale.entries or self.entries
         known = self._scale.having or (collection.having if collection else {})
-        self.having = {term: known.get(term) or sum(_count(board, term) for board in self.boards) for term in terms}
+        self.having: dict[str, int] = {}
+        self._score_sessions(known)
         self.idf = {term: inverse_frequency(self.entries, having) for term, having in self.having.items()}
         self.full = sum(self.idf[term] for term in terms if not terms[term] or self.having[term])
         self.means = self._scale.means or {turn: self._mean_length(turn) for turn in (False, True)}
         for board in self.boards:
             board.norms = self._norms(board)
             self._score_entries(board)
-        self._score_sessions()
         self._join()
 
     @property
@@ -164,11 +168,15 @@ class WordScores:
 
     def evidence(self, board: BoardRows, rows: Places = EVERY) -> Floats:
         """For some rows the weight of the query's words that each and what stands beside it match."""
-        return board.total[rows] * _by_kind(board.column("turn")[rows], 1.0, _LONE)
+        return board.total[rows] * np.array((1.0, _LONE)).take(board.column("turn")[rows].view(np.uint8))
 
-    def saturated(self, board: BoardRows, counts: Floats, found: NDArray[np.int32]) -> Floats:
+    def saturated(self, board: BoardRows, rows: NDArray[np.intp], counts: Counts) -> Floats:
         """A word's part in B of the rows that have it so often, without its idf."""
-        return counts * (K1 + 1) / (counts + board.norms.take(found))
+        parts = np.multiply(counts, K1 + 1, dtype=np.float64)
+        norms = board.norms.take(rows)
+        norms += counts
+        parts /= norms
+        return parts
 
     # --- entries
 
@@ -181,64 +189,80 @@ class WordScores:
         return length / count if count else 1.0
 
     def _norms(self, board: BoardRows) -> Floats:
-        lengths = np.maximum(LEAST_LENGTH, board.lengths)
-        means = _by_kind(board.column("turn"), self.means[False], self.means[True])
-        return K1 * (1 - B_ENTRY + B_ENTRY * lengths / means)
+        kept, means = board.seen.live_rows.norms, (self.means[False], self.means[True])
+        if means in kept:
+            return kept[means]
+        norms = np.maximum(board.lengths, LEAST_LENGTH)
+        norms *= B_ENTRY
+        norms /= _by_kind(board, *means)
+        norms += 1 - B_ENTRY
+        norms *= K1 * EIGHTHS
+        kept.clear()
+        kept[means] = norms
+        return norms
 
     def _score_entries(self, board: BoardRows) -> None:
-        found = [board.found[term] for term in self.terms]
-        parts = [
-            self.idf[term] * self.saturated(board, counts, rows)
-            for term, (rows, counts) in zip(self.terms, found, strict=True)
-        ]
-        own = np.zeros(len(board.lengths))
-        if parts:
-            # In the order of the words, so the sum of a row is the same whatever rows there are.
-            rows = np.concatenate([rows for rows, _ in found])
-            own = np.bincount(rows, np.concatenate(parts), len(own)).astype(np.float64, copy=False)
-        board.own = own
-        board.total = own.copy()
-        # One place more, which NONE leads to: there nobody gives.
-        given = np.append(own * board.seen.live, 0)
-        for steps, share in self.steps():
-            board.total += share * given.take(walk_threads(board, EVERY, steps))
-        board.total *= (board.lengths > 0) & board.seen.wanted
+        board.own = np.zeros(len(board.lengths))
+        # In the order of the words, so the sum of a row is the same whatever rows there are.
+        for term in self.terms:
+            found, counts = board.found[term]
+            rows = found.astype(np.intp)
+            parts = self.saturated(board, rows, counts)
+            parts *= self.idf[term]
+            np.add.at(board.own, rows, parts)
+        self._add_neighbours(board)
 
-    def steps(self) -> list[tuple[tuple[str, int], float]]:
-        """((which way, how far), share) from a row to those beside it, which give it so much of their own."""
-        near, far = self.weights.near, self.weights.far
-        ways = ("previous", "following")
-        return [((way, 1), near) for way in ways] + [((way, 2), far) for way in ways]
+    def _add_neighbours(self, board: BoardRows) -> None:
+        rows = board.seen.live_rows
+        # One place more, which NONE leads to: there nobody gives.
+        own = np.append(board.own, 0)
+        own[rows.dead] = 0
+        board.total = board.own.copy()
+        for distance, share in self.shares:
+            given = share * own
+            for way in WAYS:
+                board.total += given.take(rows.neighbours[way, distance])
+        board.total[rows.wordless] = 0
+        board.total[board.seen.unwanted] = 0
+
+    @property
+    def shares(self) -> tuple[tuple[int, float], ...]:
+        """(how far, share): turns that stand so far beside another one give it so much of their own."""
+        return (1, self.weights.near), (2, self.weights.far)
 
     # --- sessions
 
-    def _score_sessions(self) -> None:
-        """S: sessions of all boards are documents of one collection."""
+    def _score_sessions(self, known: Mapping[str, int]) -> None:
+        """S: sessions of all boards are documents of one collection. `having` of entries is counted with it, if not known."""
         lengths = [board.seen.live_rows.thread_lengths for board in self.boards]
         documents = sum(int(np.count_nonzero(length)) for length in lengths)
         mean = sum(float(length.sum()) for length in lengths) / max(1, documents)
-        known = self._scale.sessions_having if self._scale.sessions else {}
+        of_scale = self._scale.sessions_having if self._scale.sessions else {}
         if self._scale.sessions:
             documents, mean = self._scale.sessions, self._scale.session_length
         self._sessions, self._session_length = documents, mean
         self._sessions_having: dict[str, int] = {}
+        norms = [
+            EIGHTHS * (K1 * (1 - B_SESSION + B_SESSION * length / mean) if mean else np.ones(len(length)))
+            for length in lengths
+        ]
         for board, length in zip(self.boards, lengths, strict=True):
             board.sessions = np.zeros(len(length))
         for term in self.terms:
-            counts = [_by_thread_of(board, *board.found[term]) for board in self.boards]
-            having = known.get(term) or min(documents, sum(int(np.count_nonzero(count)) for count in counts))
+            found = [_count(board, *board.found[term]) for board in self.boards]
+            self.having[term] = known.get(term) or sum(having for having, _ in found)
+            having = of_scale.get(term) or min(documents, sum(int(np.count_nonzero(counts)) for _, counts in found))
             self._sessions_having[term] = having
             idf = inverse_frequency(documents, having)
-            for board, count, length in zip(self.boards, counts, lengths, strict=True):
-                flat = K1 * (1 - B_SESSION + B_SESSION * length / mean) if mean else 1.0
-                board.sessions += idf * count * (K1 + 1) / (count + flat)
+            for board, (_, counts), norm in zip(self.boards, found, norms, strict=True):
+                board.sessions += idf * counts * (K1 + 1) / (counts + norm)
 
-    # --- records and turns in one order; masks are multiplied with: picking rows by them takes five times as long
+    # --- records and turns in one order
 
     def _join(self) -> None:
+        of_boards = [_best(board) for board in self.boards]
         best = {
-            turn: self._scale.best[turn] or max((_best(board, turn) for board in self.boards), default=0.0)
-            for turn in (False, True)
+            turn: self._scale.best[turn] or max((one[turn] for one in of_boards), default=0.0) for turn in (False, True)
         }
         evidence = {False: best[False], True: best[True] * _LONE}
         self.best_evidence = evidence
@@ -253,20 +277,12 @@ class WordScores:
         self.factors[False] *= self.weights.record
         self.session_factor = self.weights.session * scales[True] / best_session if best_session else 0.0
         for board, of_thread in zip(self.boards, sessions, strict=True):
-            factors = _by_kind(board.column("turn"), self.factors[False], self.factors[True])
-            board.scores = board.total * factors + self.session_factor * of_thread
+            board.scores = _by_kind(board, self.factors[False], self.factors[True])
+            board.scores *= board.total
+            of_thread *= self.session_factor
+            board.scores += of_thread
         top = max((float(board.scores.max(initial=0)) for board in self.boards), default=0.0)
         self.top = self._scale.top or top
-
-
-def walk_threads(board: BoardRows, rows: Places, steps: tuple[str, int]) -> NDArray[np.int32]:
-    """The rows some steps away from some others in their threads; NONE where there is none."""
-    way, distance = steps
-    column = board.column(way)
-    found = column[rows]
-    for _ in range(distance - 1):
-        found = np.append(column, np.int32(NONE)).take(found)  # NONE leads to itself
-    return found
 
 
 def _board_rows(seen: VisibleRows) -> BoardRows:
@@ -274,29 +290,35 @@ def _board_rows(seen: VisibleRows) -> BoardRows:
 
 
 def _find_terms(board: BoardRows, terms: list[str]) -> None:
-    """Look the words up, in rows that count or are wanted; the words of a memory are found in its turns as well."""
-    index = board.seen.index
-    looked_at = board.seen.live | board.seen.wanted
+    """Look the words up; the words of a memory are found in its turns as well."""
     records, turns = board.seen.live_rows.pairs
-    is_source = np.zeros(len(looked_at), np.bool_)
-    is_source[records] = True
+    by_row = np.zeros(len(board.lengths), np.int32)
     for term in terms:
-        found, counts = index.postings.find(term_id(term))
-        kept = looked_at.take(found)
-        if not kept.all():
-            found, counts = found[kept], counts[kept]
-        counts = counts / EIGHTHS
-        if len(records) and is_source[found].any():
-            by_row = np.zeros(len(looked_at))
-            by_row[found] = counts
-            by_row += np.bincount(turns, by_row[records], len(by_row))
-            found = np.flatnonzero(by_row).astype(np.int32)
-            counts = by_row[found]
+        found, counts = board.seen.index.postings.find(term_id(term))
+        if len(records):
+            found, counts = _found_in_turns(found, counts, records, turns, by_row)
         board.found[term] = (found, counts)
 
 
-def _count(board: BoardRows, term: str) -> int:
-    return int(np.count_nonzero(board.seen.live.take(board.found[term][0])))
+def _found_in_turns(
+    found: NDArray[np.int32],
+    counts: Counts,
+    records: NDArray[np.int32],
+    turns: NDArray[np.int32],
+    by_row: NDArray[np.int32],
+) -> Found:
+    """Found rows with the turns of records among them; `by_row` is 0 for each row, before and after."""
+    by_row[found] = counts
+    having = np.flatnonzero(by_row.take(records))
+    if len(having):
+        turns, more = turns[having], by_row[records[having]]
+        new = np.sort(turns[by_row[turns] == 0])
+        new = new[np.diff(new, prepend=-1) > 0]  # each once: numpy.unique takes ten times as long
+        np.add.at(by_row, turns, more)
+        found = np.concatenate([found, new])
+        counts = by_row.take(found)
+    by_row[found] = 0
+    return found, counts
 
 
 def inverse_frequency(documents: int, having: int) -> float:
@@ -304,25 +326,31 @@ def inverse_frequency(documents: int, having: int) -> float:
     return math.log(1 + (documents - having + 0.5) / (having + 0.5)) if documents else 0.0
 
 
-def _by_thread_of(board: BoardRows, found: NDArray[np.int32], counts: Floats) -> Floats:
-    """The sum of some turns' counts in each thread."""
-    threads = board.seen.live_rows.live_threads
+def _count(board: BoardRows, found: NDArray[np.int32], counts: Counts) -> tuple[int, Floats]:
+    """Of a word: how many live rows have it, and how often the live turns of each thread do."""
     size = len(board.seen.index.threads.texts)
-    # What is in no thread, or is not live, is summed up in one place more.
-    return np.bincount(threads.take(found), counts, size + 1)[:size].astype(np.float64, copy=False)
+    threads = board.seen.live_rows.live_threads.take(found)
+    having = int(np.count_nonzero(threads <= size))
+    return having, np.bincount(threads, counts, size + 2)[:size].astype(np.float64, copy=False)
 
 
-def _best(board: BoardRows, turn: bool) -> float:
-    return float((board.total * (board.column("turn") == turn)).max(initial=0))
+def _best(board: BoardRows) -> dict[bool, float]:
+    """The highest T of records (False) and turns (True)."""
+    records = board.seen.live_rows.records
+    turns = board.total.copy()
+    turns[records] = 0
+    return {False: float(board.total[records].max(initial=0)), True: float(turns.max(initial=0))}
 
 
 def _of_thread(board: BoardRows) -> Floats:
-    """S of the session of each turn that matches, 0 for other rows."""
+    """S of the session of each turn that matches, 0 for other rows; NONE, which records have, leads to one place more."""
     of_thread = np.append(board.sessions, 0).take(board.column("thread"))
-    of_thread *= (board.total > 0) & board.column("turn")
+    of_thread *= board.total > 0  # to pick rows by a mask would take five times as long
     return of_thread
 
 
-def _by_kind(turn: Mask, of_record: float, of_turn: float) -> Floats:
-    """One number for records and another one for turns."""
-    return np.array((of_record, of_turn)).take(turn.view(np.uint8))
+def _by_kind(board: BoardRows, of_record: float, of_turn: float) -> Floats:
+    """One number for all records and another one for all turns."""
+    numbers = np.full(len(board.lengths), of_turn)
+    numbers[board.seen.live_rows.records] = of_record
+    return numbers

@@ -1,11 +1,13 @@
 """What a score is made of, and why a search found nothing."""
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 
-from engram_host.companion.search.bm25 import BoardRows, WordScores, walk_threads
+from engram_host.companion.search.bm25 import BoardRows, WordScores
 from engram_host.companion.search.confidence import parts_shown
+from engram_host.companion.search.filters import WAYS
 from engram_host.companion.search.fusion import Candidate
 from engram_host.companion.search.indexes.columns import NONE
 from engram_host.companion.search.request import REASONS, Explanation, Part, SearchRequest
@@ -54,9 +56,9 @@ def _own_words(row: int, board: BoardRows, words: WordScores, query: str) -> lis
     parts: dict[str, float] = {}
     for term in words.terms:
         found, counts = board.found[term]
-        at = int(np.searchsorted(found, row))
-        if at < len(found) and found[at] == row:
-            part = words.saturated(board, counts[at : at + 1], found[at : at + 1])
+        at = np.flatnonzero(found == row)
+        if len(at):
+            part = words.saturated(board, np.array([row]), counts[at])
             name = named.get(term, term)
             parts[name] = parts.get(name, 0.0) + words.idf[term] * float(part[0])
     return list(parts.items())
@@ -64,8 +66,8 @@ def _own_words(row: int, board: BoardRows, words: WordScores, query: str) -> lis
 
 def _neighbour_parts(row: int, board: BoardRows, words: WordScores) -> list[Part]:
     parts = []
-    for steps, share in words.steps():
-        giver = int(walk_threads(board, np.array([row]), steps)[0])
+    for (distance, share), way in product(words.shares, WAYS):
+        giver = int(board.seen.live_rows.neighbours[way, distance][row])
         if giver != NONE and board.seen.live[giver] and board.own[giver] > 0:
             parts.append((f"t{int(board.column('number')[giver])}", share * float(board.own[giver])))
     return parts

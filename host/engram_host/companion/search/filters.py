@@ -3,7 +3,7 @@
 What the caller may not see is as if it were not there: it is in no count, in no word's weight, and beside nothing.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from weakref import ref
 
@@ -21,6 +21,9 @@ from engram_host.companion.search.tokenizer import term_id
 
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
+
+WAYS = ("previous", "following")
+"""From a turn to those beside it in its thread."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,8 @@ class LiveRows:
     since: int
     until: int
     changes: int
+    norms: dict[tuple[float, float], Floats] = field(default_factory=dict, compare=False)
+    """What bm25.py keeps here, by mean lengths of records and turns: of those of the last search."""
 
     @property
     def index(self) -> DeviceIndex:
@@ -86,16 +91,42 @@ class LiveRows:
         )
 
     @cached_property
+    def dead(self) -> NDArray[np.intp]:
+        """The rows that do not count."""
+        return np.flatnonzero(~self.live)
+
+    @cached_property
+    def records(self) -> NDArray[np.intp]:
+        """The rows of records."""
+        return np.flatnonzero(~self.index.rows.column("turn"))
+
+    @cached_property
+    def wordless(self) -> NDArray[np.intp]:
+        """The rows without a word."""
+        return np.flatnonzero(self.lengths == 0)
+
+    @cached_property
+    def neighbours(self) -> dict[tuple[str, int], NDArray[np.int32]]:
+        """By way and distance, as ("previous", 2): the row that is so far from each in its thread, NONE if there is none."""
+        found: dict[tuple[str, int], NDArray[np.int32]] = {}
+        for way in WAYS:
+            column = self.index.rows.column(way)
+            found[way, 1] = column
+            found[way, 2] = np.append(column, np.int32(NONE)).take(column)  # NONE leads to itself
+        return found
+
+    @cached_property
     def live_threads(self) -> NDArray[np.int32]:
-        """The thread of each live turn; of other rows the number behind the last thread."""
-        counts = self.live & self.index.rows.column("turn")
-        return np.where(counts, self.index.rows.column("thread"), np.int32(len(self.index.threads.texts)))
+        """The thread of each live turn; of live records the number behind the last one, of other rows the next but one."""
+        none = np.int32(len(self.index.threads.texts))
+        threads = np.where(self.index.rows.column("turn"), self.index.rows.column("thread"), none)
+        return np.where(self.live, threads, none + np.int32(1))
 
     @cached_property
     def thread_lengths(self) -> Floats:
         """The words of each thread."""
         size = len(self.index.threads.texts)
-        return np.bincount(self.live_threads, self.lengths, size + 1)[:size].astype(np.float64, copy=False)
+        return np.bincount(self.live_threads, self.lengths, size + 2)[:size].astype(np.float64, copy=False)
 
     @cached_property
     def speakers(self) -> frozenset[str]:
@@ -123,6 +154,11 @@ class VisibleRows:
     def live(self) -> Mask:
         """Rows that count."""
         return self.live_rows.live
+
+    @cached_property
+    def unwanted(self) -> NDArray[np.intp]:
+        """The rows that may not be found."""
+        return self.live_rows.dead if self.wanted is self.live else np.flatnonzero(~self.wanted)
 
 
 def visible_rows(index: DeviceIndex, request: SearchRequest) -> VisibleRows:
