@@ -1,6 +1,7 @@
 """Ranks some boards, while their indexes are held: all lines of one search, or of a fleet one group of boards after another."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
@@ -24,6 +25,11 @@ from engram_host.time_zones import BoardZone
 
 MOST_TERMS = 64
 """Words of a query that are looked for: bounds the time of a search."""
+
+LONG_SCAN = 20_000
+"""Rows: vectors of more are scanned on another core while the words are searched."""
+
+_scans = ThreadPoolExecutor(2, "scan")
 
 State = Literal["live", "superseded", "earlier version", "archived"]
 
@@ -123,11 +129,12 @@ class Ranking:
         self._query = query
         self._unembedded = 0
         scale = group.scale if group else None
+        scan = self._start_scan()
         collection = group.findings.collection if group else None
         side = WordScores(self._seen, terms.own, request.weights, collection, scale.words if scale else None)
         self._side = side
         self._words = side if request.use_words else None
-        self._near = near = self._vector_scores()
+        self._near = near = self._vector_scores(scan)
         self.weight, self.shape = self._weight(scale)
         self._added = self._expansion(terms, scale)
         sides = self._words, near, side.boards, self.weight, self._added
@@ -205,14 +212,26 @@ class Ranking:
         weights = self._request.weights
         return WordScores(self._seen, terms.added, weights, scale=scale.added if scale else None)
 
-    def _vector_scores(self) -> VectorScores | None:
-        """How near the query's vector is to all others; None if nothing has a vector."""
+    def _start_scan(self) -> Callable[[], VectorScores] | None:
+        """Begin to compare the query's vector with all others; what waits for the end of that."""
         query = self._query
         if query is None:
             return None
         exact = ExactVectors(self._store, query.identity, self._devices)
         mean = self._group.findings.cosine_mean if self._group else None
-        near = vector_search.vector_scores(self._seen, query.vector, query.unrelated, exact, mean)
+
+        def scan() -> VectorScores:
+            return vector_search.vector_scores(self._seen, query.vector, query.unrelated, exact, mean)
+
+        if sum(len(one.index.rows) for one in self._seen) < LONG_SCAN:
+            return scan
+        return _scans.submit(scan).result
+
+    def _vector_scores(self, scan: Callable[[], VectorScores] | None) -> VectorScores | None:
+        """How near the query's vector is to all others; None if nothing has a vector."""
+        if scan is None:
+            return None
+        near = scan()
         findings = self._group.findings if self._group else None
         self._unembedded = findings.unembedded if findings else vector_search.count_unembedded(self._seen)
         # One group of a fleet without a vector is scored as the others are.

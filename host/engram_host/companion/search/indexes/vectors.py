@@ -124,10 +124,14 @@ class Vectors:
             if of_block.size:
                 numkong.cdist(codes, block[: of_block.size], metric="dot", out=of_block)
             start += len(block)
-        cosines = products[0] * self._scales.view
+        cosines = products[0]
+        cosines *= self._scales.view
         cosines *= scales[0]
-        used = self._rows.view >= 0
-        found[self._rows.view[used]] = cosines[used]
+        if self._free:
+            used = self._rows.view >= 0
+            found[self._rows.view[used]] = cosines[used]
+        else:
+            found[self._rows.view] = cosines
         return found
 
     def nearness_at(self, query: Vector, slots: NDArray[np.int32]) -> NDArray[np.float64]:
