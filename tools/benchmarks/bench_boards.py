@@ -13,6 +13,7 @@ import json
 import socket
 import sys
 import time
+from collections.abc import Awaitable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -61,8 +62,15 @@ async def wait_for_socket(sock: StreamSocket, to_write: bool) -> None:
         remove(sock)
 
 
+async def wait_for_ms(awaitable: Awaitable[Any], milliseconds: int) -> Any:
+    """As MicroPython has it. The wait_for of CPython 3.11 forgets a cancellation that meets the end of what it waits for."""
+    async with asyncio.timeout(milliseconds / 1000):
+        return await awaitable
+
+
 def use_sockets_of_this_computer() -> None:
     """Let the firmware's links run on CPython, whose asyncio and sockets are not MicroPython's."""
+    asyncio.wait_for_ms = wait_for_ms  # pyright: ignore[reportAttributeAccessIssue]
     names = {"socket": StreamSocket, "SOCK_STREAM": socket.SOCK_STREAM, "getaddrinfo": socket.getaddrinfo}
     transport.socket = SimpleNamespace(**names)  # pyright: ignore[reportAttributeAccessIssue]
     transport._ready = wait_for_socket  # pyright: ignore[reportAttributeAccessIssue]
@@ -115,7 +123,6 @@ async def end(tasks: list[asyncio.Task[None]]) -> None:
     """Cancel tasks until all have ended; raises the error of one that failed."""
     pending = set(tasks)
     while pending:
-        # More than once: the wait_for of CPython 3.11 forgets a cancellation that meets the end of what it waits for.
         for task in pending:
             task.cancel()
         _, pending = await asyncio.wait(pending, timeout=0.1)

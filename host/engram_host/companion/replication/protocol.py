@@ -17,6 +17,7 @@ from engram.link import messages
 from engram_host.companion.errors import CompanionError, Refused, Stale, StoreUnavailable
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.replication import note_messages, sense_messages, status_messages
+from engram_host.companion.replication.admission import Admission
 from engram_host.companion.replication.line_messages import read_batch, read_span
 from engram_host.companion.replication.messages import (
     BoardHead,
@@ -62,13 +63,14 @@ MOST_WAITING = 512
 MOST_AT_ONCE = 128
 """Batches of one transaction: bounds how long one takes."""
 
-MOST_GREETED = 64
-"""Greetings that may wait for the database. A fleet that comes back at once would have all wait, each board longer than it
-waits for an answer: it greets again, what is answered is too old by then, and nobody gets on.
-"""
+MOST_GREETED = 2048
+"""Greetings that may wait for the database at most: bounds the memory."""
 
-BUSY_SECONDS = (5, 20)
-"""When a board beyond that greets again at the earliest and at the latest: drawn, so they do not come back together."""
+GREETED_SECONDS = 3.5
+"""About the longest that a greeting waits for the database: a board waits four seconds for the answer."""
+
+BUSY_SECONDS = (2, 8)
+"""When a board that would wait longer greets again, at the earliest and at the latest: drawn, so they do not come together."""
 
 AGAIN_SECONDS = 15
 """When a board tries again after the store could not be written."""
@@ -123,7 +125,7 @@ class Replication:
         self._waiting: asyncio.Queue[_Waiting] = asyncio.Queue(MOST_WAITING)
         self._supervisor = supervisor
         self._writer: BackgroundTask | None = None
-        self._greeting = 0
+        self._greetings = Admission(GREETED_SECONDS, MOST_GREETED)
         self.lines = 0
         """Lines that were taken since the start."""
         self.refused = 0
@@ -220,13 +222,12 @@ class Replication:
         check_states(head)
         logs: dict[LogName, LogState] = {name: LogState(*head[name]) for name in LOGS}
         hello = Hello(device, sender, head["zone"], logs, head["relied"], head.get("rule", ""))
-        if self._greeting >= MOST_GREETED:
+        if not self._greetings.enter():
             raise _Busy
-        self._greeting += 1
         try:
             welcome = await asyncio.to_thread(self._store.greet, hello, int(self._clock()))
         finally:
-            self._greeting -= 1
+            self._greetings.leave()
         for sentence in welcome.events:
             _log.warning("%s: %s", device, sentence)
         answer = _answer(

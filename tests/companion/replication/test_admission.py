@@ -1,0 +1,61 @@
+"""Who may wait: nobody who would come to their turn too late."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engram_host.companion.replication.admission import FIRST_GUESS, Admission
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def admitted(admission: Admission, most: int = 100_000) -> int:
+    """How many more may wait now."""
+    return next(number for number in range(most) if not admission.enter())
+
+
+def test_no_more_wait_than_the_bound_says():
+    assert admitted(Admission(1e9, 7)) == 7
+
+
+def test_before_anything_was_measured_a_guess_decides():
+    assert admitted(Admission(2.0, 10_000)) == round(2.0 / FIRST_GUESS) + 1
+
+
+def test_time_without_anybody_who_waits_counts_for_nothing():
+    clock = Clock()
+    admission = Admission(2.0, 10_000, clock)
+    for _ in range(1000):
+        assert admission.enter()
+        clock.now += FIRST_GUESS
+        admission.leave()
+        clock.now += 60
+    assert abs(admitted(admission) - 2.0 / FIRST_GUESS) <= 1
+
+
+@settings(deadline=None)
+@given(st.floats(0.0005, 0.2))
+def test_who_is_admitted_waits_about_as_long_as_it_may(each: float):
+    clock = Clock()
+    admission = Admission(2.0, 100_000, clock)
+    for _ in range(200):  # so many turns are measured
+        assert admission.enter()
+        clock.now += each
+        admission.leave()
+    waiting = admitted(admission)
+    assert 1.9 < waiting * each < 2.0 + 2 * each + 0.1
+
+
+def test_one_is_admitted_however_slow_the_turns_are():
+    clock = Clock()
+    admission = Admission(2.0, 10, clock)
+    for _ in range(50):
+        assert admission.enter()
+        clock.now += 30
+        admission.leave()
+    assert admitted(admission) == 1
