@@ -78,13 +78,11 @@ class Hub:
     async def send(self, device: str, message: bytes) -> None:
         """Send a message that asks for no answer."""
         await self._connected.wait()
-        client = self._client
-        assert client
+        assert self._client
         try:
-            await client.publish(f"engram/v1/{device}/up", message, qos=1)
+            await self._client.publish(f"engram/v1/{device}/up", message, qos=1)
         except aiomqtt.MqttError:
-            if client is self._client:
-                self._connected.clear()  # or all boards would try, again and again, until the next connection
+            await asyncio.sleep(0.1)  # until the connection is known to be lost: all boards would try again and again
             raise
 
     async def _run(self) -> None:

@@ -37,14 +37,16 @@ MOST_AT_WORK = 256
 """Messages that are answered at the same time, beside those whose answers are held: bounds the memory."""
 
 MOST_QUEUED = 2048
-"""Messages that the client holds until they are looked at: two of a thousand boards that connect at once. Boards say again what
-is dropped, but only after half a minute.
+"""Messages that the client holds until they are looked at: two of a thousand boards that connect at once. A board says what is
+dropped again after 4 seconds (engram.link.replication), but its question for messages only after half a minute.
 """
 
-LATE_SECONDS = 4.0
-"""A message that waited longer is passed over: its board waits this long at first (engram.link.replication), and says it again.
-Without this bound a companion that is behind would answer only what nobody waits for any more, and never catch up.
+LATE_SECONDS = 3.5
+"""A greeting that waited longer is passed over, since its board says it again. Without this bound a companion that is behind
+would answer only greetings that nobody waits for any more, and never catch up.
 """
+
+_GREETING = b'{"op":"hello"'
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
@@ -134,7 +136,6 @@ class MqttClient:
         self._task: BackgroundTask | None = None
         self._ready = asyncio.Event()
         self._client_now: aiomqtt.Client | None = None
-        self._arrivals = _Arrivals(clock)
         self._has_resumed = False
         self.connections = 0
         self._clock = clock
@@ -146,11 +147,6 @@ class MqttClient:
     def is_connected(self) -> bool:
         """Whether the broker is reached, and the topics are subscribed to."""
         return self._ready.is_set()
-
-    @property
-    def waiting(self) -> int:
-        """Messages that have come and were not looked at yet."""
-        return self._arrivals.qsize()
 
     @property
     def _broker_name(self) -> str:
@@ -180,8 +176,8 @@ class MqttClient:
         pause = FIRST_PAUSE
         while True:
             try:
-                self._arrivals = _Arrivals(self._clock)
-                async with self._client(self._arrivals) as client:
+                arrivals = _Arrivals(self._clock)
+                async with self._client(arrivals) as client:
                     for topic in self._topics:
                         await client.subscribe(topic, qos=1)
                     _log.info("connected to %s", self._where.netloc.rpartition("@")[2])
@@ -192,7 +188,7 @@ class MqttClient:
                     if self._door and not self._has_resumed:
                         self._has_resumed = True
                         self._door.resume(self._publish_chat)
-                    await self._listen(client, self._arrivals)
+                    await self._listen(client, arrivals)
             except aiomqtt.MqttError as error:
                 self.problem = f"{self._broker_name}: {error}."
                 _log.warning("%s", self.problem)
@@ -228,9 +224,9 @@ class MqttClient:
                     self._door.take(device, data, self._publish_chat)
                 continue
             await self._room.acquire()
-            if arrivals.waited() > LATE_SECONDS:
+            if data.startswith(_GREETING) and arrivals.waited() > LATE_SECONDS:
                 self._room.release()
-                line = "boards send more than is answered: a message of %s was passed over, which it sends again."
+                line = "boards send more than is answered: a greeting of %s was passed over, which it sends again."
                 _log.warning(line, device, extra={"repeat": "late"})
                 continue
             task = asyncio.create_task(self._answer(client, device, data))

@@ -28,10 +28,12 @@ class Admission:
 
     def enter(self) -> bool:
         """Whether one more may wait; leave() has to follow then."""
-        if self._waiting >= self._most or self._waiting * self._each > self._seconds:
-            return False
+        now = self._clock()
         if not self._waiting:
-            self._last = self._clock()
+            self._last = now
+        is_stuck = now - self._last > self._seconds
+        if is_stuck or self._waiting >= self._most or self._waiting * self._each > self._seconds:
+            return False
         self._waiting += 1
         return True
 

@@ -54,6 +54,12 @@ class LiveRows:
     """What bm25.py keeps here, by mean lengths of records and turns: of those of the last search."""
 
     @property
+    def nbytes(self) -> int:
+        """Bytes of what is kept so far, without columns of the index."""
+        kept = [*vars(self).values(), *self.norms.values(), *vars(self).get("neighbours", {}).values()]
+        return sum(each.nbytes for each in kept if isinstance(each, np.ndarray) and each.base is None)
+
+    @property
     def index(self) -> DeviceIndex:
         """The index."""
         index = self.owner()

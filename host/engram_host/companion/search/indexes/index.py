@@ -7,7 +7,7 @@ No text is kept: what a search shows is read from the store.
 
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,15 @@ _LABELS = "#!^"
 _New = tuple[LogName, dict[str, Any], Entry]
 
 
+class SearchView(Protocol):
+    """What a search keeps with an index for the next one."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it takes."""
+        ...
+
+
 class DeviceIndex:
     """Of one board, as it is in the store; `words` may be shared by several indexes.
 
@@ -77,7 +86,7 @@ class DeviceIndex:
         """The board's version up to which it has all vectors of its identity."""
         self.changes = 0
         """How often something in it has changed."""
-        self.view: object = None
+        self.view: SearchView | None = None
         """What a search keeps for the next one; it holds until the next change."""
         self.identity: Identity | None = None
         self.vector_version = 0
@@ -370,7 +379,8 @@ class DeviceIndex:
         """About the bytes that it takes."""
         parts = (self.rows, self.postings, self.vectors, self.links, self.scopes, self.speakers, self.threads)
         states = sum(states.nbytes for states in self._entry_states.values())
-        return _OBJECT_BYTES + sum(part.nbytes for part in parts) + states
+        view = self.view.nbytes if self.view else 0
+        return _OBJECT_BYTES + sum(part.nbytes for part in parts) + states + view
 
 
 def _decoded(line: bytes) -> dict[str, Any]:
