@@ -199,7 +199,7 @@ class MqttClient:
 
     def _client(self, arrivals: _Arrivals) -> aiomqtt.Client:
         secure = self._where.scheme == "mqtts"
-        return aiomqtt.Client(
+        client = aiomqtt.Client(
             self._where.hostname or "",
             self._where.port or (8883 if secure else 1883),
             username=self._where.username or self._login.name or None,
@@ -210,6 +210,8 @@ class MqttClient:
             max_inflight_messages=MOST_AT_WORK,
             max_concurrent_outgoing_calls=MOST_AT_WORK,
         )
+        client.pending_calls_threshold = MOST_AT_WORK  # it warns of each answer under way beyond ten
+        return client
 
     async def _listen(self, client: aiomqtt.Client, arrivals: _Arrivals) -> None:
         async for message in client.messages:
