@@ -49,7 +49,7 @@ def test_time_without_anybody_who_waits_counts_for_nothing():
 def test_who_is_admitted_waits_about_as_long_as_it_may(each: float):
     clock = Clock()
     admission = Admission(2.0, 100_000, clock)
-    for _ in range(200):  # so many turns are measured
+    for _ in range(200):  # turns that are measured
         assert admission.enter()
         clock.now += each
         admission.leave()

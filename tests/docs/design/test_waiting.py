@@ -42,10 +42,7 @@ PAUSES = {
     ("support/bridges/bench_bridges.py", "wait_for_bridges"): "between two looks of a benchmark",
     ("support/bridges/slack_socket_fake.py", "_keep_giving"): "a service waits so long for an acknowledgement",
     ("support/companion/fleet_boards.py", "_run"): "between two attempts to reach a broker that was killed",
-    (
-        "support/companion/fleet_boards.py",
-        "send",
-    ): "a lost connection is noticed a little after the first message fails",
+    ("support/companion/fleet_boards.py", "send"): "a lost connection is noticed after the first error",
     ("support/companion/fleet_boards.py", "copy"): "a board that got no answer connects again, at random",
     ("companion/workers/test_three_workers.py", "run"): "people search one thing after the other",
     # A kill or a signal at any moment: each is right.

@@ -8,7 +8,6 @@ async with Hub(url) as hub:
 
 import asyncio
 import contextlib
-import logging
 import random
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -23,8 +22,6 @@ ANSWER_SECONDS, LONGEST_SECONDS = 4.0, 16.0
 
 MOST_AT_ONCE = 1000
 """Messages under way: each board of a fleet has a connection of its own, and waits for no other one."""
-
-logging.getLogger("mqtt").setLevel(logging.ERROR)  # which warns of each message beyond ten under way
 
 IN_MESSAGE = 40
 """Lines of a message."""
@@ -92,6 +89,7 @@ class Hub:
                 client = aiomqtt.Client(
                     host, port, max_concurrent_outgoing_calls=MOST_AT_ONCE, max_inflight_messages=MOST_AT_ONCE
                 )
+                client.pending_calls_threshold = MOST_AT_ONCE  # it warns of each one beyond ten
                 async with client:
                     for device in sorted(self._heard):
                         await client.subscribe(f"engram/v1/{device}/down", qos=1)

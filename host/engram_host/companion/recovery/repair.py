@@ -366,7 +366,7 @@ def _with_marks(values: Sequence[Any]) -> Sequence[Any]:
 def _copies(rows: Rows, found: _Found) -> dict[_Key, LogRow]:
     """The copies of all logs, also those with only lines left; each has to be compared with its board."""
     names = [row.name for row in rows.devices()] + [key[0] for key in found.lines]
-    copies = {copy.key: copy for name in set(names) for log in LOGS for copy in rows.copies(name, log)}
+    copies = {copy.key: copy for name in set(names) for copy in rows.copies_of_board(name)}
     present = {key[:2] for key, copy in copies.items() if copy.is_present}
     newest_first = sorted(found.lines, key=lambda key: -max(values[5] for values in found.lines[key].values()))
     for key in newest_first:
