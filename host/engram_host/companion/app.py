@@ -319,7 +319,8 @@ class CompanionApp:
         url = self.broker.own_url if self.broker else mqtt.url
         # The broker inside has one worker, and cannot share a subscription.
         group = "" if self.broker else await asyncio.to_thread(broker_secret, self.store, GROUP)
-        self.mqtt_client = MqttClient(url, login, answers, self.supervisor, group, self.door, MOST_LISTENING)
+        parts = self.supervisor, group, self.door, MOST_LISTENING, self.metrics.count_overdue
+        self.mqtt_client = MqttClient(url, login, answers, *parts)
         self.mqtt_client.start()
         if mqtt.url:
             await self._home_assistant.start(self.mqtt_client)

@@ -18,8 +18,8 @@ from prometheus_client.registry import Collector
 from engram.link.messages import FROM_BOARD
 from engram_host.companion.supervisor import TASKS
 
-OUTCOMES = ("answered", "silent", "refused", "unreadable")
-"""silent: a message that came late or twice, and gets no answer."""
+OUTCOMES = ("answered", "silent", "refused", "unreadable", "overdue")
+"""silent: a message that came late or twice, and gets no answer; overdue: a greeting that was passed over after a long wait."""
 
 GATEWAY_REFUSALS = ("limit", "busy", "request", "service")
 """limit: of the day; busy: too many calls under way; request: it is not as it should be; service: the service failed."""
@@ -82,6 +82,10 @@ class Metrics:
         self._messages.labels(kind if kind in FROM_BOARD else _OTHER, outcome).inc()
         if outcome == "refused":
             self._refusals.inc()
+
+    def count_overdue(self) -> None:
+        """A greeting was passed over, since it had waited too long."""
+        self._messages.labels("hello", "overdue").inc()
 
     def embedder_failed(self, work: str) -> None:
         """No vector was made, of lines (`index`) or of a query (`query`)."""

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from engram_host.companion.metrics import Metrics
 from engram_host.companion.mqtt import client
 from engram_host.companion.mqtt.client import LATE_SECONDS, BrokerLogin, MqttClient
 from engram_host.companion.supervisor import Supervisor
@@ -37,7 +38,9 @@ def test_a_greeting_that_waited_too_long_is_passed_over_and_other_messages_are_n
             return []
 
         clock = Clock()
-        companion = MqttClient(url, BrokerLogin("", ""), answers, Supervisor(), clock=clock)
+        metrics = Metrics()
+        counted = metrics.count_overdue
+        companion = MqttClient(url, BrokerLogin("", ""), answers, Supervisor(), count_overdue=counted, clock=clock)
         companion.start()
         await companion.wait(30)
         async with Hub(url) as hub:
@@ -53,6 +56,7 @@ def test_a_greeting_that_waited_too_long_is_passed_over_and_other_messages_are_n
             may_answer.set()
             await wait_until_async("the last one is at work", lambda: FRESH in asked)
         await companion.stop()
+        assert b'engram_messages_total{kind="hello",outcome="overdue"} 1.0' in metrics.render()
 
     with Broker() as broker:
         asyncio.run(play(broker.url))

@@ -122,10 +122,12 @@ class MqttClient:
         group: str = "",
         door: ChatDoor | None = None,
         most_held: int = 0,
+        count_overdue: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ):
         """`group` is the name of the group that shares the subscriptions, "" for none. `most_held` answers, at most, are held
         until there is something to say: they have room of their own, or a fleet that only waits would keep all others out.
+        count_overdue() is called for each greeting that is passed over.
         """
         self._where = parse_broker_url(url)
         self._login = login
@@ -133,6 +135,7 @@ class MqttClient:
         self._topics = [f"$share/{group}/{topic}" if group else topic for topic in ((UP, CHAT_IN) if door else (UP,))]
         self._door = door
         self._supervisor = supervisor
+        self._count_overdue = count_overdue
         self._task: BackgroundTask | None = None
         self._ready = asyncio.Event()
         self._client_now: aiomqtt.Client | None = None
@@ -228,6 +231,7 @@ class MqttClient:
             await self._room.acquire()
             if data.startswith(_GREETING) and arrivals.waited() > LATE_SECONDS:
                 self._room.release()
+                self._count_overdue()
                 line = "boards send more than is answered: a greeting of %s was passed over, which it sends again."
                 _log.warning(line, device, extra={"repeat": "late"})
                 continue
