@@ -130,9 +130,12 @@ async def soon(what: str, is_so: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
 
 
 def fail(task: asyncio.Task[Any]) -> None:
-    """Make a task raise an error where it waits."""
-    waits_for: asyncio.Future[Any] = task._fut_waiter  # type: ignore[attr-defined]
-    waits_for.set_exception(Killed("killed"))
+    """Make a task raise an error where it waits, once it does."""
+    waits_for: asyncio.Future[Any] | None = task._fut_waiter  # type: ignore[attr-defined]
+    if waits_for and not waits_for.done():
+        waits_for.set_exception(Killed("killed"))
+    elif not task.done():
+        asyncio.get_running_loop().call_soon(fail, task)
 
 
 def cancel(task: asyncio.Task[Any]) -> None:
