@@ -272,6 +272,21 @@ def test_an_error_that_nobody_foresaw_is_reported_and_ends_nothing(store, small)
     assert_whole(store, embedder, board)
 
 
+def test_before_it_is_known_how_far_a_board_is_nothing_is_told_to_be_done(store, monkeypatch: pytest.MonkeyPatch):
+    board, embedder = Board(store), Embedder()
+    board.say(*"abc")
+    backlog = make(store, embedder)
+    read_position, told = backlog_module.read_position, []
+
+    def read(*what):
+        told.append(backlog.progress.done)
+        return read_position(*what)
+
+    monkeypatch.setattr(backlog_module, "read_position", read)
+    finish(backlog)
+    assert told == [0] and backlog.progress.done >= 3
+
+
 @pytest.mark.parametrize("turns", range(6))
 def test_it_ends_in_whichever_turn_of_waking_up_it_is_cancelled(store, small, turns):
     board, embedder = Board(store), Embedder()

@@ -177,8 +177,8 @@ class EmbeddingIndexer:
             await self._end_job()  # the keeper takes it up from its notes; here it would write beside that one
             return False
         devices = await asyncio.to_thread(self._store.sources)
-        self._total = sum(device.version for device in devices)
         self._positions = await asyncio.to_thread(self._read_positions, devices, identity)
+        self._total = sum(device.version for device in devices)  # not before them, or all would seem done meanwhile
         await self._drop_ended_job(identity)
         has_worked = False
         for device in devices:
