@@ -157,7 +157,8 @@ def chat(port: str, monkeypatch: pytest.MonkeyPatch) -> int:
 def test_chat_ends_with_a_sentence(
     answer: bytes, sentence: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.setattr(json_lines, "SILENT_SECONDS", 2.0)
+    if not answer:
+        monkeypatch.setattr(json_lines, "SILENT_SECONDS", 2.0)
     monkeypatch.setattr(json_lines, "_GREETING_EVERY", 1.0)
     with board(lambda number: answer) as port:
         assert chat(port, monkeypatch) == 1
@@ -168,8 +169,17 @@ def test_chat_waits_for_a_board_that_starts_and_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.setattr(json_lines, "_GREETING_EVERY", 0.05)
-    answers = {1: ROM, 2: b"", 3: b"", 4: b"", 5: JSON_ON}
-    with board(lambda number: answers.get(number, b"")) as port:
+    greet, is_told = json_lines.JsonConsole.greet, threading.Event()
+
+    def greet_and_tell(self: json_lines.JsonConsole, notify: json_lines.Notify) -> None:
+        def tell(sentence: str) -> None:
+            notify(sentence)
+            is_told.set()
+
+        greet(self, tell)
+
+    monkeypatch.setattr(json_lines.JsonConsole, "greet", greet_and_tell)
+    with board(lambda number: ROM if number == 1 else JSON_ON if is_told.is_set() else b"") as port:
         assert chat(port, monkeypatch) == 0
     assert "is starting, or busy: waiting up to 60 s" in capsys.readouterr().err
 

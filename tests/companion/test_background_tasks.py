@@ -178,7 +178,7 @@ async def finishes_merges(companion: Served) -> None:
     wanted = {"do": "merge", "other": other, "text": "both"}
     assert (await companion.client.post(f"/v1/boards/kitchen/memories/{kept}", json=wanted)).status_code == 200
     for answered in ("changed", "forgotten"):
-        sent.ask("listen", b"", wait=10, mid="", turn="")
+        sent.ask("listen", b"", wait=30, mid="", turn="")
         head = await companion.posted(companion._messages.pop())
         assert head["op"] == "say" and ('"content"' in head["text"]) == (answered == "changed"), head
         items = [["report", json.dumps({"counts": {answered: 1}})], ["end", ""]]
@@ -391,8 +391,17 @@ def test_a_bridge_whose_task_is_cancelled_comes_back(tmp_path: Path, outside: Ca
     async def play(companion: Served) -> None:
         outside(companion)
         await runs_bridges(companion)
+        assert companion.network
+        connections = companion.network.connections
+        former = connections[-1]
+
+        async def is_connected_anew() -> bool:
+            # What the companion says of it is of the former connection until then.
+            return connections[-1] is not former and connections[-1].host is not None
+
         cancel(await one_task("bridges fake"))
         await soon("bridges fake is back", partial(_restarts, companion, "bridges fake"))
+        await soon("bridges fake is connected again", is_connected_anew)
         await runs_bridges(companion)
         told = (await companion.client.get("/metrics")).text
         assert 'engram_task_failures_total{task="bridges"} 1.0' in told and "engram_bridges_connected 1.0" in told

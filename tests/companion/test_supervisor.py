@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import logging
+import re
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -148,12 +149,13 @@ def test_a_task_that_waits_to_start_again_is_a_problem_and_so_is_one_that_has_ju
     async def play() -> None:
         supervisor, failing = Supervisor(), Failing(1, lambda count: StoreUnavailable("the disk is gone."))
         task = supervisor.start("replication", failing)
-        await wait_until_async("the state", lambda: task.status.state == "restarting")
+        while task.status.state != "restarting":
+            await asyncio.sleep(0)  # in the very next turn: a little later it may have started again
         [told] = supervisor.problems()
         assert told.startswith("the background task replication failed (the disk is gone at test_supervisor.py:")
         assert told.endswith("and starts again within 0.25 s; restarts so far: 0.")
         await wait_until_async("the state", lambda: task.status.state == "running")
-        assert supervisor.problems()[0].endswith("and started again 0 s ago.")
+        assert re.search(r" and started again \d+ s ago\.$", supervisor.problems()[0])
         await task.stop()
 
     run(play)

@@ -11,7 +11,7 @@ import pytest
 
 import chip_flash
 from chip_flash import HARD_RESET, RESET, SOFT_RESET, WATCHDOG, Chip
-from driving import Talk
+from driving import SECONDS, Talk
 from engram_host.boards import micropython_image as heap_notes
 from engram_host.fake_llm import Serving
 
@@ -111,7 +111,10 @@ def test_the_clock_is_set_from_the_network_and_what_is_remembered_has_its_day(bo
 
 
 def test_ctrl_c_leaves_to_the_prompt_with_the_app_at_hand(board: Boards):
-    with board().start(interrupt=1500) as talk:
+    made = board()
+    with made.start(interrupt=True) as talk:
+        talk.heard(CONSOLE)
+        made.press_ctrl_c()
         talk.heard("stopped; app.run() goes on")
         talk.heard(PROMPT)
         assert "m1" in at_prompt(talk, "print(app.memory.store('The bike is green', ['bike']))")
@@ -120,10 +123,12 @@ def test_ctrl_c_leaves_to_the_prompt_with_the_app_at_hand(board: Boards):
 
 
 def test_after_ctrl_c_in_json_lines_the_console_talks_to_people(board: Boards):
-    with board().start(interrupt=3000) as talk:
+    made = board()
+    with made.start(interrupt=True) as talk:
         talk.heard(CONSOLE)
         talk.type("/json on\r")
         talk.heard('"json":1')
+        made.press_ctrl_c()
         talk.heard(PROMPT)
         talk.say("app.run()")
         assert "/undo [ID]\r\n" in asked(talk, "/help undo")
@@ -133,9 +138,11 @@ def test_ctrl_c_while_facts_are_read_leaves_the_model_to_the_next_message(board:
     reading = {"when": {"offers": False}, "reply": [{"text": "[", "delay": 60.0}]}
     server = scripted(reading, {"reply": ["Good", "."]})
     made = board(NO_WIFI, llm__url=server.url + "/v1", llm__model="m", extract__pause_seconds=0)
-    with made.start(interrupt=5000) as talk:
+    with made.start(interrupt=True) as talk:
         talk.heard(CONSOLE)
         assert "Good." in asked(talk, "my bike is green")
+        server.wait_for_requests(2, SECONDS)
+        made.press_ctrl_c()
         talk.heard(PROMPT)
         assert len(server.requests) == 2
         talk.say("app.run()")
@@ -323,14 +330,18 @@ def test_a_stop_by_ctrl_c_is_no_bad_start(board: Boards):
         assert SAFE_MODE not in printed and "stopped" in printed
 
 
+FAST = "import time; time.speed = 100"
+"""What lets the time of a board pass faster that is at its prompt: before that it could be reset on a busy machine."""
+
 HANG = "async def hang():\n import time\n while True: time.ticks_ms()\n"
 
 
 def test_an_app_that_hangs_is_reset_by_the_watchdog(board: Boards):
-    with board(watchdog__seconds=30).start(speed=100) as talk:
+    with board(watchdog__seconds=30).start() as talk:
         talk.heard(CONSOLE)
         talk.type(CTRL_D)
         talk.heard(PROMPT)
+        at_prompt(talk, FAST)
         at_prompt(talk, f"exec({HANG!r})")
         at_prompt(talk, "app.add_channel('hang', hang)")
         talk.say("app.run()")
@@ -338,10 +349,11 @@ def test_an_app_that_hangs_is_reset_by_the_watchdog(board: Boards):
 
 
 def test_a_board_at_its_prompt_is_not_reset_by_the_watchdog(board: Boards):
-    with board(watchdog__seconds=30).start(speed=100) as talk:
+    with board(watchdog__seconds=30).start() as talk:
         talk.heard(CONSOLE)
         talk.type(CTRL_D)
         talk.heard(PROMPT)
+        at_prompt(talk, FAST)
         hours = "import time, fakes.world as world\nwhile world.now < 200000: time.ticks_ms()\n"
         at_prompt(talk, f"exec({hours!r})")
         assert "42" in at_prompt(talk, "print(6 * 7)")

@@ -13,7 +13,8 @@ from engram_host.fake_llm import Serving
 
 Scripted = Callable[..., Serving]
 
-QUICK = {"llm__retries": 0, "llm__stall_seconds": 1}
+QUICK = {"llm__retries": 0, "llm__stall_seconds": 4}
+"""A board that gives up soon, but not a service that answers on a busy machine."""
 ANSWER = "One and two and three and four."
 
 

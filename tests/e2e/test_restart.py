@@ -97,7 +97,7 @@ def test_a_kill_at_any_moment_loses_nothing_that_was_shown(home: Home, kills: in
         if number >= kills and len(shown) > kills // 2:
             break
         printed = killed_while_remembering(home, dice, number)
-        shown |= dict(re.findall(r"^Remembered as (m\d+): (.*)$", printed, re.MULTILINE))
+        shown |= dict(re.findall(r"^Remembered as (m\d+): (.*)\n", printed, re.MULTILINE))
     assert len(shown) > kills // 2
     check_kept(home, shown)
     assert {f"remember that {content}" for content in shown.values()} <= {turn["text"] for turn in home.turns()}
@@ -117,7 +117,7 @@ def test_with_a_model_a_kill_at_any_moment_loses_nothing_that_was_shown(home: Ho
         if number >= kills and len(shown) > kills // 2:
             break
         printed = killed_while_remembering(asking, dice, number)
-        shown |= dict(re.findall(r"^· remembered (m\d+): (.*)$", printed, re.MULTILINE))
+        shown |= dict(re.findall(r"^· remembered (m\d+): (.*)\n", printed, re.MULTILINE))
     assert len(shown) > kills // 2
     kept = check_kept(home, shown)
     asked = {f"t{turn['seq']}" for turn in home.turns() if turn["role"] == "user"}
@@ -137,7 +137,7 @@ def killed_while_remembering(home: Home, dice: random.Random, number: int = 0) -
         time.sleep(dice.random() * (LATEST_KILL + number * LATER_EACH_TIME))
         talk.kill()
         talk.heard_to_the_end()
-        return talk.seen.decode()
+        return talk.seen.decode(errors="replace")
 
 
 def word(dice: random.Random) -> str:

@@ -67,7 +67,7 @@ async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> N
 def trusting(home: Home, authority: trustme.CA, url: str, api: str = "openai") -> Home:
     """A board that trusts an authority and asks a model."""
     home.write("roots.pem", authority.cert_pem.bytes())
-    return home.having(llm__retries=0, llm__stall_seconds=2).asking(url, api, key="sk-0123456789")
+    return home.having(llm__retries=0, llm__stall_seconds=5).asking(url, api, key="sk-0123456789")
 
 
 def refused(home: Home, server: Serving) -> str:
@@ -162,18 +162,20 @@ def test_a_refused_connection_is_an_error_of_the_link_over_tls_too(authority: tr
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    done = subprocess.run(
-        [
-            get_micropython.HOME / "64",
-            ROOT / "tests" / "support" / "e2e" / "tls_case.py",
-            f"https://localhost:{port}",
-            roots,
-        ],
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        env={**os.environ, "MICROPYPATH": f"{CHIP_SOCKETS}:{firmware_build.FIRMWARE}:{firmware_build.SUPPORT}:.frozen"},
-    )
+        path = f"{CHIP_SOCKETS}:{firmware_build.FIRMWARE}:{firmware_build.SUPPORT}:.frozen"
+        # The port stays taken meanwhile, so that nobody else comes to listen there.
+        done = subprocess.run(
+            [
+                get_micropython.HOME / "64",
+                ROOT / "tests" / "support" / "e2e" / "tls_case.py",
+                f"https://localhost:{port}",
+                roots,
+            ],
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            env={**os.environ, "MICROPYPATH": path},
+        )
     assert done.stdout.startswith("OSError") and "104" in done.stdout, done.stdout + done.stderr
 
 

@@ -7,7 +7,7 @@ import socket
 import httpx
 import pytest
 
-from bot_api import BotApi, until, with_bot
+from bot_api import SECONDS, BotApi, until, with_bot
 from engram_host.fake_telegram import FakeTelegram, ManualClock, serving, utf16_length
 
 
@@ -157,12 +157,12 @@ def test_code_that_is_not_async_drives_a_server_in_a_thread():
         server.people.write(ann, "hello 😀")
         server.faults.flood(3)
         url = f"{server.url}/bot{server.token}"
-        assert httpx.get(f"{url}/getMe").status_code == 429
-        (update,) = httpx.get(f"{url}/getUpdates").json()["result"]
+        assert httpx.get(f"{url}/getMe", timeout=SECONDS).status_code == 429
+        (update,) = httpx.get(f"{url}/getUpdates", timeout=SECONDS).json()["result"]
         assert utf16_length(update["message"]["text"]) == 8
         server.wait_until(lambda fake: fake.ledger.by_method["getUpdates"] == 1)
         server.faults.is_token_refused = True
-        assert httpx.get(f"{url}/getMe").status_code == 401
+        assert httpx.get(f"{url}/getMe", timeout=SECONDS).status_code == 401
 
 
 @pytest.mark.parametrize("turns", range(10))
@@ -177,7 +177,7 @@ def test_a_server_that_ends_leaves_no_connection_open_however_new_it_is(turns: i
             for _ in range(turns):
                 await asyncio.sleep(0)
             await server.close()
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(SECONDS):
                 with contextlib.suppress(ConnectionError):  # a reset is an end, too
                     while await asyncio.get_running_loop().sock_recv(client, 1000):
                         pass

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bot_api import BotApi, with_bot
+from bot_api import SECONDS, BotApi, with_bot
 from engram_host.fake_telegram import print_address
 from engram_host.fake_telegram.terminal import Terminal
 
@@ -102,9 +102,9 @@ def test_the_command_serves_and_ends_with_its_input():
         process.stdout.readline()
         process.stdin.write("hello\n")
         process.stdin.flush()
-        (update,) = httpx.get(f"{url}/bot{token}/getUpdates?timeout=10").json()["result"]
+        (update,) = httpx.get(f"{url}/bot{token}/getUpdates?timeout=50", timeout=SECONDS).json()["result"]
         arguments = {"chat_id": update["message"]["chat"]["id"], "text": "hi"}
-        assert httpx.post(f"{url}/bot{token}/sendMessage", json=arguments).json()["ok"]
+        assert httpx.post(f"{url}/bot{token}/sendMessage", json=arguments, timeout=SECONDS).json()["ok"]
         assert process.stdout.readline() == "Engram: hi\n"
         process.stdin.close()
         assert process.wait() == 0

@@ -49,9 +49,9 @@ def test_the_board_has_the_new_code_and_what_it_had_beside_it(tmp_path: Path):
 def test_a_board_that_is_silent_while_it_puts_the_code_in_place_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(raw_repl, "SILENT_SECONDS", 1.0)
+    monkeypatch.setattr(raw_repl, "SILENT_SECONDS", 3.0)  # all else has to be said within that
     flash = flash_with(tmp_path, with_code_json(OLD) | KEPT)
-    with StandIn(flash, boot_seconds=1.5) as board:
+    with StandIn(flash, boot_seconds=3.5) as board:
         run(board)
     assert files_on(flash) == with_code_json(NEW) | KEPT
 

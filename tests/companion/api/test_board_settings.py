@@ -19,7 +19,7 @@ def path(board: Sent) -> str:
 
 def answer(board: Sent, *lines: str, problem: str = "") -> str:
     """Answer the oldest message to a board; its text."""
-    said = board.ask("listen", wait=10, mid="", turn="")
+    said = board.ask("listen", wait=60, mid="", turn="")
     assert said["op"] == "say", said
     items = [["line", line] for line in lines] + ([["problem", problem]] if problem else [])
     board.ask("reply", mid=said["mid"], offer=said["offer"], k=1, items=[*items, ["end", ""]])

@@ -49,7 +49,8 @@ def test_a_board_that_told_nothing_has_no_figures(companion: Companion, board: C
 
 def test_the_days_of_a_board_are_shown(companion: Companion, kitchen: Sent):
     (day,) = shown(companion, f"/v1/boards/{kitchen.device}/days")
-    assert day["day"] == datetime.now(UTC).strftime("%Y-%m-%d")
+    told = shown(companion, f"/v1/boards/{kitchen.device}/status")["told"]
+    assert day["day"] == datetime.fromtimestamp(told, UTC).strftime("%Y-%m-%d")
     assert (day["turns"], day["searches"], day["searches_empty"], day["flash_most"]) == (7, 3, 1, 95)
 
 

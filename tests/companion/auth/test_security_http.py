@@ -157,8 +157,8 @@ def test_a_token_that_was_taken_away_ends_within_seconds(strict: Strict):
     store.close()
     wait_until(
         "the token is nobody's",
-        lambda: httpx.get(f"{strict.companion.url}/v1/health", headers=headers).status_code == 401,
-        within=10,
+        lambda: httpx.get(f"{strict.companion.url}/v1/health", headers=headers, timeout=30).status_code == 401,
+        within=30,
     )
 
 
@@ -286,12 +286,12 @@ def test_a_body_that_is_too_long_is_refused_on_every_route(strict: Strict):
 
 
 def test_too_many_messages_get_429_with_a_time_to_retry(tmp_path: Path):
-    limits = {"ENGRAM_MESSAGES_A_SECOND": "1", "ENGRAM_MESSAGES_AT_ONCE": "3"}
+    limits = {"ENGRAM_MESSAGES_A_SECOND": "0.01", "ENGRAM_MESSAGES_AT_ONCE": "3"}
     with Companion(tmp_path / "home", **limits) as companion:
         send = {"content": b"x", "headers": {"Content-Type": "application/octet-stream"}}
         told = [companion.client.post("/v1/devices/kitchen/messages", **send) for _ in range(5)]
         assert [answer.status_code for answer in told] == [400, 400, 400, 429, 429]
-        assert told[-1].headers["Retry-After"] == "1"
+        assert 1 < int(told[-1].headers["Retry-After"]) <= 100
         assert companion.client.post("/v1/devices/garden/messages", **send).status_code == 400
 
 

@@ -29,7 +29,7 @@ from engram_host.companion.store import open_store
 from engram_host.companion.supervisor import Supervisor
 from guarded_place import SECRET, Place, gets, reasons, run
 from mqtt_marks import received_before_mark
-from waiting import wait_until_async
+from waiting import SECONDS, wait_until_async
 
 NOBODY = ("", "")
 UNKNOWN = "A" * 43
@@ -248,7 +248,7 @@ async def raw(where: Place, data: bytes) -> bytes:
         writer.write(data)
         await writer.drain()
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(SECONDS):
             return await reader.read()
     except ConnectionError:
         return b""
@@ -456,8 +456,8 @@ def test_a_board_has_one_rate_limit_over_mqtt_and_http(tmp_path: Path):
     async def work(where: Place) -> None:
         loop = asyncio.get_running_loop()
         async with where.client("kitchen") as board:
-            rates.wait_seconds("kitchen")  # as a request over HTTP counts
             began = loop.time()
+            rates.wait_seconds("kitchen")  # as a request over HTTP counts
             await board.publish("engram/v1/kitchen/up", b"one", qos=1)
             await wait_until_async("it came", lambda: where.heard)
             assert loop.time() - began > 0.02
@@ -488,11 +488,11 @@ def test_the_broker_has_tls_with_a_certificate(tmp_path: Path):
         login = BrokerLogin(WORKER, SECRET, trust_certificate("mqtt.certificate", tmp_path / "both.pem"))
         bus = MqttClient(broker.own_url, login, echo, supervisor)
         bus.start()
-        assert broker.url.startswith("mqtts://") and await bus.wait(10)
+        assert broker.url.startswith("mqtts://") and await bus.wait(SECONDS)
         context = ssl.create_default_context()
         authority.configure_trust(context)
         async with aiomqtt.Client(
-            "127.0.0.1", broker.port, username="kitchen", password=token, tls_context=context
+            "127.0.0.1", broker.port, username="kitchen", password=token, tls_context=context, timeout=SECONDS
         ) as board:
             await board.subscribe("engram/v1/kitchen/down", qos=1)
             await board.publish("engram/v1/kitchen/up", b"hello", qos=1)

@@ -3,6 +3,7 @@ notices.
 """
 
 import asyncio
+import functools
 import logging
 import sys
 import time
@@ -42,7 +43,7 @@ from failing_network import (
 )
 from held_lease import HeldLease
 from lease_keepers import two_keepers
-from waiting import wait_until_async
+from waiting import SECONDS, wait_until_async
 
 FAKE = BridgeSettings("fake", "fake", fields={"server": "localhost"})
 
@@ -384,7 +385,8 @@ def test_two_reloads_at_once_read_the_settings_one_after_the_other(tmp_path: Pat
         monkeypatch.setattr(app, "read_settings", read_counted)
         monkeypatch.setattr(companion.bridges, "reload", reload_slowly)
         with ThreadPoolExecutor(2) as pool:
-            answers = list(pool.map(httpx.post, [f"{found.web.url}/v1/bridges/reload"] * 2))
+            post = functools.partial(httpx.post, timeout=SECONDS)
+            answers = list(pool.map(post, [f"{found.web.url}/v1/bridges/reload"] * 2))
     assert [answer.status_code for answer in answers] == [200, 200]
     assert steps == ["read", "done"] * 2
 

@@ -159,9 +159,9 @@ def test_each_message_is_answered_once_and_only_where_it_was_said(tmp_path: Path
                 await wait_until_async(
                     lambda: f"unanswered: {[each.open for each in town.accounts if each.open]}",
                     lambda: not any(account.open for account in town.accounts),
-                    extent(300, 60),
+                    300,
                 )
-                await wait_until_async("all is delivered", lambda: not companion.owed(), extent(300, 60))
+                await wait_until_async("all is delivered", lambda: not companion.owed(), 300)
                 looking.cancel()
                 with suppress(asyncio.CancelledError):
                     await looking

@@ -219,12 +219,20 @@ def test_what_was_dropped_is_told_above_the_next_answer(open_store: Open, monkey
     async def work() -> None:
         network = FaultyNetwork()
         async with living(open_store, network) as house:
+            send, tried = network.send, list[str]()
+
+            async def noted_send(chat: Chat, text: str, *more: Any) -> str:
+                tried.append(text)
+                return await send(chat, text, *more)
+
+            network.send = noted_send  # pyright: ignore[reportAttributeAccessIssue]
             network.is_away = True
             for number in range(5):
-                tried = network.calls
                 await house.say(f"s{number}")
-                # Each is tried while it is the oldest, so that its message is the one to tell of those before it.
-                await wait_until_async("it is tried", lambda tried=tried: network.calls > tried)
+                # Each is tried while it is the oldest, so that its message is the one to tell of those before it: none of
+                # these is under way any more.
+                oldest = f"You said s{max(0, number - 1)}."
+                await wait_until_async("it is tried", lambda oldest=oldest: any(oldest in text for text in tried))
             network.is_away = False
             house.host.connected("engram")
             await house.wait_until_delivered()

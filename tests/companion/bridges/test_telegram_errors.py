@@ -8,6 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
+import httpx
 import pytest
 
 from bridge_run import made, running
@@ -126,13 +127,17 @@ def test_an_answer_that_is_too_long_is_not_read(monkeypatch):
     assert type(failure_of_send(answer({"ok": True, "result": "a" * 1000}))) is SendUncertain
 
 
-def test_a_send_that_is_not_answered_in_time_may_have_arrived(monkeypatch):
-    monkeypatch.setattr(client, "_ANSWER_SECONDS", 0.2)
+def let_sends_wait(network: Any, seconds: float) -> None:
+    """Let sends wait no longer than this for an answer, or for a connection; signing in, which is over, had its own time."""
+    network._bot.request._client.timeout = httpx.Timeout(client._ANSWER_SECONDS, read=seconds, pool=seconds)
 
+
+def test_a_send_that_is_not_answered_in_time_may_have_arrived():
     async def send():
         async with answering(SIGNED_IN) as settings:
             network, host = made("telegram", settings), RecordingHost()
             async with running(network, host):
+                let_sends_wait(network, 0.2)
                 with pytest.raises(SendUncertain):
                     await network.send(ANN, "hello", "k1")
 
@@ -140,13 +145,13 @@ def test_a_send_that_is_not_answered_in_time_may_have_arrived(monkeypatch):
 
 
 def test_a_send_that_waits_for_a_connection_in_vain_certainly_did_not_arrive(monkeypatch):
-    monkeypatch.setattr(client, "_ANSWER_SECONDS", 0.5)
     monkeypatch.setattr(client, "_CONNECTIONS", 1)
 
     async def send():
         async with answering(SIGNED_IN) as settings:
             network, host = made("telegram", settings), RecordingHost()
             async with running(network, host):
+                let_sends_wait(network, 0.5)
                 sends = (network.send(ANN, "hello", key) for key in ("k1", "k2"))
                 first, second = await asyncio.gather(*sends, return_exceptions=True)
         assert {type(first), type(second)} == {SendUncertain, SendFailed}

@@ -246,7 +246,8 @@ def test_somebody_whose_message_the_board_fails_to_take_is_told_so_and_gets_the_
                 if isinstance(event, Progress) and event.told:
                     told.append(event.told)
             sentence = "kitchen was given the message and has not said that it has got it: it is kept, and given again."
-            assert told[-1] == sentence and told.count(sentence) == 1
+            # When the board takes it at last, it may be told as well that it waits for its turn there.
+            assert told.count(sentence) == 1
             found = await service.find("kitchen", "a")
             assert (found.state, found.begun, found.unnamed) == ("done", 1, 0)
 
@@ -263,7 +264,9 @@ def test_somebody_whose_message_waits_for_its_turn_on_the_board_is_told_so(
         async with talking(store) as (service, board):
             board.has_room.clear()
             await service.say("kitchen", Said("a", "ann", "hi"))
-            await wait_until_async("the board has it", lambda: board.listening.mid == "a")
+            await wait_until_async(
+                "the board has said that it has it", lambda: store.conversation("kitchen", "a").begun
+            )
             told = [event async for event in _until_told(service.follow("kitchen", "a"))]
             assert told[-1] == "kitchen has other messages to answer first; this one is kept until it is its turn."
             board.has_room.set()

@@ -30,7 +30,7 @@ async def program(port: int, name: str = "", password: str = "") -> AsyncIterato
     """A program that listens to what comes of its messages."""
     async with (
         asyncio.timeout(SECONDS),
-        aiomqtt.Client("127.0.0.1", port, username=name or None, password=password or None) as client,
+        aiomqtt.Client("127.0.0.1", port, username=name or None, password=password or None, timeout=SECONDS) as client,
     ):
         await client.subscribe(OUT, qos=1)
         yield client
@@ -194,7 +194,9 @@ def test_boards_and_programs_read_nothing_of_each_other(
     companion, made = strict
 
     async def work() -> None:
-        async with aiomqtt.Client("127.0.0.1", companion.mqtt_port, username=name, password=made[name]) as client:
+        async with aiomqtt.Client(
+            "127.0.0.1", companion.mqtt_port, username=name, password=made[name], timeout=SECONDS
+        ) as client:
             for topic in topics:
                 granted = await client.subscribe(topic, qos=1)
                 assert [getattr(code, "value", code) for code in granted] == [128], topic
@@ -208,7 +210,9 @@ def test_a_board_does_not_speak_as_a_program(strict: tuple[Companion, dict[str, 
     async def work() -> None:
         async with (
             program(companion.mqtt_port, "relay", made["relay"]) as listener,
-            aiomqtt.Client("127.0.0.1", companion.mqtt_port, username="kitchen", password=made["kitchen"]) as board,
+            aiomqtt.Client(
+                "127.0.0.1", companion.mqtt_port, username="kitchen", password=made["kitchen"], timeout=SECONDS
+            ) as board,
         ):
             message = json.dumps({"id": "forged", "text": "x", "principal": "ann"})
             await board.publish("engram/v1/kitchen/chat/in", message, qos=1)

@@ -89,7 +89,8 @@ def test_one_that_was_published_before_a_kill_comes_again_under_the_same_id(
         with monkeypatch.context() as cut:
             cut.setattr(program.store, "put_under_lease", lambda *_: _kill())
             push(program, 1)
-            await wait_until_async("it is heard", lambda: pushes(program) == ["push:7:t1"])
+            # The door publishes it again and again, until it can note that.
+            await wait_until_async("it is heard", lambda: "push:7:t1" in pushes(program))
             await program.door.stop()
         await program.restart()
         await wait_until_async("it is heard again", lambda: pushes(program) == ["push:7:t1"])

@@ -240,8 +240,8 @@ def test_a_kill_while_a_folder_is_read_loses_and_doubles_nothing(tmp_path: Path)
     home = tmp_path / "home"
     home.mkdir()
     with Companion(home, ENGRAM_FOLDERS=str(tmp_path / "many")) as running:
+        # On a computer that was busy with others meanwhile all may be read by now, which has to be right as well.
         wait_until("some are read", lambda: folders(running)[0]["done"] > 100)
-        assert folders(running)[0]["done"] < 3000
         running.kill()
         running.start()
         wait_until("all are read", lambda: folders(running)[0]["state"] == "up to date")
@@ -313,8 +313,12 @@ def test_a_place_behind_the_end_of_a_file_is_reported(companion: Companion):
 
 def test_the_command_lists_the_folders_that_the_one_who_asks_may_see(companion: Companion):
     home = ("--home", companion.home)
-    told = fine("folders", *home, "--json").json["folders"]
-    assert told == folders(companion)
+
+    def is_as_the_api_says() -> bool:
+        # A file that a test before this one removed may still go.
+        return fine("folders", *home, "--json").json["folders"] == folders(companion)
+
+    wait_until("the command shows what the API says", is_as_the_api_says)
     assert [one["name"] for one in fine("folders", *home, "--principal", "ann", "--json").json["folders"]] == ["shared"]
 
 

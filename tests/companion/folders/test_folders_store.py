@@ -107,7 +107,10 @@ def test_what_is_the_same_is_not_read_again(
     assert store.device(place.device).version == version
 
 
-def test_a_change_that_leaves_size_and_time_of_a_new_file_is_seen(store: CompanionStore, place: FolderSource):
+def test_a_change_that_leaves_size_and_time_of_a_new_file_is_seen(
+    store: CompanionStore, place: FolderSource, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(indexer, "_JUST_NOW_SECONDS", 600)
     write(place.root, {"a.md": "green"})
     status = (place.root / "a.md").stat()
     read_into(store, place)

@@ -3,7 +3,8 @@
 import contextlib
 import itertools
 import json
-import threading
+import select
+import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +21,7 @@ from engram_host.fake_llm import Serving, serving
 from leaky_service import LeakyService
 from official_clients import openai
 from peers import Companion
-from waiting import wait_until
+from waiting import SECONDS, wait_until
 
 KEY = "sk-the-services-own-key-0123456789"
 TOOLS: Any = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}]
@@ -35,16 +36,17 @@ class Way:
         self.tokens = tokens
         self.url = f"{companion.url}/gateway/v1"
 
-    def client(self, device: str = "kitchen", timeout: float = 10) -> "openai.OpenAI":
+    def client(self, device: str = "kitchen", timeout: float = SECONDS) -> "openai.OpenAI":
         """OpenAI's client with a device's token as its key."""
         return openai.OpenAI(base_url=self.url, api_key=self.tokens[device], max_retries=0, timeout=timeout)
 
     def used(self, device: str = "kitchen") -> tuple[int, int]:
-        """Calls and tokens of a device today, as the database has them."""
+        """Calls and tokens of a device today and on the day before, which may have ended just now, as the database has them."""
         store = open_store(folder=self.companion.home)
-        use = store.gateway_used(int(time.time()) // 86400).get(device)
+        today = int(time.time()) // 86400
+        used = [use for day in (today - 1, today) if (use := store.gateway_used(day).get(device))]
         store.close()
-        return (use.calls, use.tokens) if use else (0, 0)
+        return sum(use.calls for use in used), sum(use.tokens for use in used)
 
 
 def opened(home: Path, url: str, **variables: str) -> Companion:
@@ -61,7 +63,7 @@ def service() -> Iterator[Serving]:
 @pytest.fixture(scope="module")
 def way(service: Serving, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Way]:
     home = tmp_path_factory.mktemp("gateway") / "home"
-    made = make_tokens(home, "kitchen", "garden")
+    made = make_tokens(home, "kitchen", "garden", "shed")
     with opened(home, service.url + "/v1") as companion:
         yield Way(companion, made)
 
@@ -69,8 +71,8 @@ def way(service: Serving, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 @pytest.fixture(scope="module")
 def leaky(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Way, LeakyService]]:
     home = tmp_path_factory.mktemp("leaky") / "home"
-    made = make_tokens(home, "kitchen", "garden")
-    with LeakyService() as behind, opened(home, behind.url, ENGRAM_GATEWAY_TIMEOUT="1") as companion:
+    made = make_tokens(home, "kitchen", "garden", "shed")
+    with LeakyService() as behind, opened(home, behind.url) as companion:
         yield Way(companion, made), behind
 
 
@@ -181,8 +183,10 @@ def test_the_service_sees_its_key_and_no_token(way: Way, service: Serving):
 def test_a_stranger_does_not_use_it_even_on_this_computer(way: Way, token: str):
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     for answer in (
-        httpx.post(f"{way.url}/chat/completions", headers=headers, json={"model": "m", "messages": []}),
-        httpx.get(f"{way.url}/models", headers=headers),
+        httpx.post(
+            f"{way.url}/chat/completions", headers=headers, json={"model": "m", "messages": []}, timeout=SECONDS
+        ),
+        httpx.get(f"{way.url}/models", headers=headers, timeout=SECONDS),
     ):
         assert answer.status_code == 401 and answer.json()["error"]["message"]
 
@@ -201,11 +205,9 @@ def test_a_stranger_does_not_use_it_even_on_this_computer(way: Way, token: str):
     ],
 )
 def test_what_is_no_request_is_refused_and_not_counted(way: Way, body: bytes):
-    before = way.used()
-    answer = httpx.post(
-        f"{way.url}/chat/completions", headers={"Authorization": f"Bearer {way.tokens['kitchen']}"}, content=body
-    )
-    assert answer.status_code == 400 and answer.json()["error"]["code"] and way.used() == before
+    headers = {"Authorization": f"Bearer {way.tokens['shed']}"}  # of whom no stream may be counted late
+    answer = httpx.post(f"{way.url}/chat/completions", headers=headers, content=body, timeout=SECONDS)
+    assert answer.status_code == 400 and answer.json()["error"]["code"] and way.used("shed") == (0, 0)
 
 
 def test_only_the_listed_models_are_to_be_had(service: Serving, tmp_path: Path):
@@ -221,7 +223,8 @@ def test_only_the_listed_models_are_to_be_had(service: Serving, tmp_path: Path):
         way.client().chat.completions.create(model="default", messages=asked)
         doubled = json.dumps({"messages": asked})[:-1] + ', "model": "dear", "model": "a"}'
         headers = {"Authorization": f"Bearer {made['kitchen']}"}
-        assert httpx.post(f"{way.url}/chat/completions", headers=headers, content=doubled).status_code == 200
+        asked_twice = httpx.post(f"{way.url}/chat/completions", headers=headers, content=doubled, timeout=SECONDS)
+        assert asked_twice.status_code == 200
         sent = [json.loads(request.raw) for request in service.requests[-2:]]
         assert [each["model"] for each in sent] == ["a", "a"] and b"dear" not in service.requests[-1].raw
         with pytest.raises(openai.NotFoundError, match="a, b, c"):
@@ -307,20 +310,33 @@ def test_a_client_that_goes_ends_the_services_stream(leaky: tuple[Way, LeakyServ
     )
 
 
-def test_a_client_that_goes_before_the_answer_ends_the_call(leaky: tuple[Way, LeakyService], tmp_path: Path):
-    way, _ = leaky
-    calls, _ = way.used()
-    message: Any = [{"role": "user", "content": "silent"}]
-    with pytest.raises(openai.APITimeoutError):
-        way.client(timeout=0.3).chat.completions.create(model="m", messages=message)
+def _sent(way: Way, method: str, path: str, device: str, body: str = "") -> socket.socket:
+    """A connection on which something was asked for, and no answer was read yet."""
+    client = socket.create_connection(("127.0.0.1", way.companion.http_port), SECONDS)
+    head = [f"{method} /gateway/v1/{path} HTTP/1.1", "Host: 127.0.0.1", f"Authorization: Bearer {way.tokens[device]}"]
+    head += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
+    client.sendall("\r\n".join([*head, "", body]).encode())
+    return client
+
+
+def test_a_client_that_goes_before_the_answer_ends_the_call(leaky: tuple[Way, LeakyService]):
+    way, behind = leaky
+    calls, asked = way.used()[0], len(behind.seen)
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "silent"}]})
+    with _sent(way, "POST", "chat/completions", "kitchen", body):
+        wait_until("the service is asked", lambda: len(behind.seen) > asked)
     wait_until("it is counted", lambda: way.used()[0] == calls + 1)
 
 
-def test_a_service_that_is_silent_is_not_waited_for(leaky: tuple[Way, LeakyService]):
-    way, _ = leaky
-    message: Any = [{"role": "user", "content": "silent"}]
-    with pytest.raises(openai.InternalServerError, match="did not answer in time"):
-        way.client().chat.completions.create(model="m", messages=message)
+def test_a_service_that_is_silent_is_not_waited_for(tmp_path: Path):
+    home, message = tmp_path / "home", [{"role": "user", "content": "silent"}]
+    made = make_tokens(home, "kitchen")
+    with (
+        LeakyService() as behind,
+        opened(home, behind.url, ENGRAM_GATEWAY_TIMEOUT="1") as companion,
+        pytest.raises(openai.InternalServerError, match="did not answer in time"),
+    ):
+        Way(companion, made).client().chat.completions.create(model="m", messages=message)  # pyright: ignore
 
 
 def test_a_redirect_is_not_followed(leaky: tuple[Way, LeakyService]):
@@ -334,39 +350,43 @@ def test_a_redirect_is_not_followed(leaky: tuple[Way, LeakyService]):
 def test_one_device_has_so_many_calls_under_way_and_no_more(leaky: tuple[Way, LeakyService]):
     way, behind = leaky
     message: Any = [{"role": "user", "content": "endless"}]
-    streams = [
-        way.client().chat.completions.create(model="m", messages=message, stream=True) for _ in range(MOST_OF_ONE)
-    ]
+
+    def begin(device: str = "shed") -> Any:
+        return way.client(device).chat.completions.create(model="m", messages=message, stream=True)
+
+    streams = [begin() for _ in range(MOST_OF_ONE)]
     with pytest.raises(openai.RateLimitError, match="under way"):
-        way.client().chat.completions.create(model="m", messages=message, stream=True)
-    other = way.client("garden").chat.completions.create(model="m", messages=message, stream=True)
+        begin()
+    other = begin("garden")
     for stream in (*streams, other):
         stream.close()
     wait_until("all have ended", lambda: behind.streams == 0)
-    again = way.client().chat.completions.create(model="m", messages=message, stream=True)
-    again.close()
+
+    def begin_again() -> Any:
+        # A call is under way until it is counted, which is after the service's stream has ended.
+        with contextlib.suppress(openai.RateLimitError):
+            return begin()
+
+    wait_until("there is room for another one", begin_again).close()
 
 
 def test_lists_of_models_take_turns_as_other_calls_do_and_end_with_their_clients(tmp_path: Path):
     made = make_tokens(tmp_path / "home", "kitchen")
-    headers = {"Authorization": f"Bearer {made['kitchen']}"}
-    statuses: list[int] = []
     with LeakyService() as behind, opened(tmp_path / "home", behind.url) as companion:
-
-        def ask() -> None:
-            with contextlib.suppress(httpx.ReadTimeout):
-                statuses.append(httpx.get(f"{companion.url}/gateway/v1/models", headers=headers, timeout=5).status_code)
-
         behind.slow_list.set()
-        asking = [threading.Thread(target=ask) for _ in range(MOST_OF_ONE + 12)]
-        for thread in asking:
-            thread.start()
+        asking = [_sent(Way(companion, made), "GET", "models", "kitchen") for _ in range(MOST_OF_ONE + 12)]
+
+        def answered() -> list[socket.socket]:
+            return select.select(asking, [], [], 0)[0]
+
         wait_until("as many wait as may", lambda: behind.lists == MOST_OF_ONE)
-        for thread in asking:
-            thread.join()
+        wait_until("the others are answered", lambda: len(answered()) == 12)
+        statuses = [client.recv(1000).split()[1] for client in answered()]
+        for client in asking:
+            client.close()
         wait_until("they end with their clients", lambda: behind.lists == 0)
         behind.slow_list.clear()
-    assert statuses == [429] * 12
+    assert statuses == [b"429"] * 12
 
 
 def test_a_service_that_is_not_there_is_reported(tmp_path: Path):

@@ -17,28 +17,29 @@ from engram_host.companion.gateway.quota import Prices, TokenCounter
 from engram_host.fake_llm import Serving, serving
 from official_clients import anthropic
 from peers import ROOT, Companion
-from waiting import wait_until
+from waiting import SECONDS, wait_until
 
 KEY = "sk-the-services-own-key-0123456789"
 
 
 class Gate:
-    """A companion with a gateway, and a board's token."""
+    """A companion with a gateway, and the tokens of two boards: of the first one, and of one that is used by a single test."""
 
-    def __init__(self, companion: Companion, token: str):
+    def __init__(self, companion: Companion, token: str, other: str):
         self.companion = companion
         self.token = token
+        self.other = other
 
     def post(self, path: str, **body: Any) -> httpx.Response:
         """What it answers to a request of an API."""
         whole = {"model": "m", "messages": [{"role": "user", "content": "hi"}], **body}
         headers = {"Authorization": f"Bearer {self.token}"}
-        return httpx.post(f"{self.companion.url}/gateway/v1/{path}", headers=headers, json=whole)
+        return httpx.post(f"{self.companion.url}/gateway/v1/{path}", headers=headers, json=whole, timeout=SECONDS)
 
     def client(self, token: str = "") -> "anthropic.Anthropic":
         """Anthropic's client."""
         return anthropic.Anthropic(
-            base_url=f"{self.companion.url}/gateway", api_key=token or self.token, max_retries=0, timeout=10
+            base_url=f"{self.companion.url}/gateway", api_key=token or self.token, max_retries=0, timeout=SECONDS
         )
 
 
@@ -51,10 +52,10 @@ def service() -> Iterator[Serving]:
 
 
 def _opened(home: Path, service: Serving, **variables: str) -> Iterator[Gate]:
-    made = make_tokens(home, "kitchen")
+    made = make_tokens(home, "kitchen", "garden")
     url = service.url + "/v1"
     with Companion(home, ENGRAM_GATEWAY_URL=url, ENGRAM_GATEWAY_KEY=KEY, **variables) as companion:
-        yield Gate(companion, made["kitchen"])
+        yield Gate(companion, made["kitchen"], made["garden"])
 
 
 @pytest.fixture(scope="module")
@@ -90,12 +91,14 @@ def test_anthropics_client_gets_a_stream(claude: Gate):
 
 
 def test_a_call_of_anthropics_api_is_counted_as_the_service_says(claude: Gate):
-    before = claude.companion.client.get("/v1/gateway").json()["used"]["tokens"]
-    with claude.client().messages.stream(model="m", max_tokens=50, messages=_messages("hi")) as stream:
+    with claude.client(claude.other).messages.stream(model="m", max_tokens=50, messages=_messages("hi")) as stream:
         list(stream)
-    wait_until(
-        "it is counted", lambda: claude.companion.client.get("/v1/gateway").json()["used"]["tokens"] == before + 733
-    )
+
+    def tokens() -> int:
+        devices = claude.companion.client.get("/v1/gateway").json()["devices"]
+        return next((each["tokens"] for each in devices if each["device"] == "garden"), 0)
+
+    wait_until("it is counted", lambda: tokens() == 733)
 
 
 def test_anthropics_client_knows_the_gateways_errors(claude: Gate):

@@ -20,7 +20,7 @@ from engram_host.companion.store.senses.types import StoredEvent, StoredSense
 from peers import Broker, Companion
 from perceiving_board import NOW, PerceivingBoard
 from sending import Sent
-from waiting import wait_until
+from waiting import SECONDS, wait_until
 
 _COMMON: dict[str, type] = {
     "name": str,
@@ -120,7 +120,7 @@ def retained(broker: Broker) -> dict[str, str]:
 
     async def work() -> dict[str, str]:
         found: dict[str, str] = {}
-        async with aiomqtt.Client("127.0.0.1", broker.port) as client:
+        async with aiomqtt.Client("127.0.0.1", broker.port, timeout=SECONDS) as client:
             await client.subscribe("#", qos=1)
             await client.publish("end", b"", qos=1)
             async for message in client.messages:
@@ -149,11 +149,15 @@ def test_senses_are_shown_as_long_as_there_are_any_and_it_is_wanted(broker: Brok
         kitchen.perceive("cellar", [11.5, 11.4] * 40, unit="°C")
         kitchen.perceive("door", [0, 1] * 40)
         kitchen.tell()
-        wait_until("both are shown", lambda: len(retained(broker)) == 8)
-        found = retained(broker)
+
+        def shown() -> dict[str, str]:
+            found = retained(broker)
+            is_all = len(found) == 8 and json.loads(found["engram/v1/kitchen/senses/1"])["value"] == 11.4
+            return found if is_all else {}
+
+        found = wait_until("both are shown, with what came last", shown)
         configs = [check_discovery(topic, found[topic]) for topic in found if topic.startswith("homeassistant/")]
         assert {fields["name"] for fields in configs} == {"cellar", "door", "cellar event", "door event"}
-        assert json.loads(found["engram/v1/kitchen/senses/1"])["value"] == 11.4
         kitchen.senses.forget("door")
         kitchen.tell()
         wait_until("it has gone", lambda: len(retained(broker)) == 4)

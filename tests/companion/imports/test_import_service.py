@@ -188,7 +188,9 @@ def test_an_import_is_cancelled_between_lines_that_are_answered_at_once(imports:
         imports.start(made["id"])
         wait_until("it is over", lambda: imports.status(made["id"])["state"] != "running")
     status = imports.status(made["id"])
-    assert (status["state"], status["sent"], len(board.asked)) == ("cancelled", 2, 2)
+    assert (status["state"], len(board.asked)) == ("cancelled", 2)
+    # The companion looks for a cancellation each second, which may be before it has the answer to the second line.
+    assert status["sent"] in (1, 2)
 
 
 def import_messages(companion: Companion) -> list[dict[str, Any]]:

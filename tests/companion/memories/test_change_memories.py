@@ -43,7 +43,7 @@ def asked(api: httpx.Client, entry: str, status: int = 200, **wanted: Any) -> di
 
 def offered(kitchen: Sent) -> dict[str, Any]:
     """The message that the board is given."""
-    head = kitchen.ask("listen", wait=10, mid="", turn="")
+    head = kitchen.ask("listen", wait=60, mid="", turn="")
     assert head.get("op") == "say", head
     return head
 

@@ -117,7 +117,7 @@ def test_after_many_kills_every_memory_is_somewhere_once(tmp_path: Path):
 
 def test_what_is_archived_is_found_read_and_forgotten(tmp_path: Path):
     with Companion(tmp_path / "companion") as companion:
-        settings = {"records.most": MOST, "companion.search": "always"}
+        settings = {"records.most": MOST, "companion.search": "always", "companion.timeout_ms": 10_000}
         with BoardProcess(tmp_path / "board", companion.url, "kitchen", hurry=HURRY, **settings) as board:
             for at in range(MOST + 1):
                 _say_and_wait(board, at)

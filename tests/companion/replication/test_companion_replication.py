@@ -196,7 +196,7 @@ def test_an_error_that_nobody_foresaw_refuses_its_message_and_takes_the_next_one
 
         def post(device, message):
             head, body = messages.decode(message, messages.FROM_BOARD)
-            return asyncio.run_coroutine_threadsafe(replication.answer(device, head, body), loop).result(10)
+            return asyncio.run_coroutine_threadsafe(replication.answer(device, head, body), loop).result(60)
 
         def talk():
             one = Sent(post, "kitchen")

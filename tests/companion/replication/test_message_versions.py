@@ -48,7 +48,7 @@ def over_mqtt(companion: Companion, device: str, message: bytes) -> list[dict[st
     """What a board is answered over MQTT."""
 
     async def work() -> bytes:
-        async with aiomqtt.Client("127.0.0.1", companion.mqtt_port) as board, asyncio.timeout(SECONDS):
+        async with aiomqtt.Client("127.0.0.1", companion.mqtt_port, timeout=SECONDS) as board, asyncio.timeout(SECONDS):
             await board.subscribe(f"engram/v1/{device}/down", qos=1)
             await board.publish(f"engram/v1/{device}/up", message, qos=1)
             answer = await anext(aiter(board.messages))
@@ -182,7 +182,7 @@ def test_bad_messages_of_a_board_are_one_line_of_the_log(companion: Companion):
         companion.posted("flood", whole)
 
     async def work() -> None:
-        async with aiomqtt.Client("127.0.0.1", companion.mqtt_port) as board, asyncio.timeout(SECONDS):
+        async with aiomqtt.Client("127.0.0.1", companion.mqtt_port, timeout=SECONDS) as board, asyncio.timeout(SECONDS):
             await board.subscribe("engram/v1/flood-mqtt/down", qos=1)
             for number in range(20):
                 await board.publish("engram/v1/flood-mqtt/up", b"x" * number, qos=1)

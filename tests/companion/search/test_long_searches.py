@@ -68,7 +68,7 @@ def run_beside_companion(home: Path, calls: HeldCalls, scenario: Callable[[Compa
 
 
 async def search_one(companion: CompanionApp, **options: Any) -> SearchResult:
-    async with asyncio.timeout(_SECONDS / 4):
+    async with asyncio.timeout(_SECONDS / 2):
         return await companion.search.search(OWNER, query="kettle", devices=("a",), **options)
 
 

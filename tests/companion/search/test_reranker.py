@@ -13,6 +13,7 @@ from engram_host.companion.search.request import Explanation, Hit
 from engram_host.companion.search.reranker import Reranker, make_reranker
 from engram_host.companion.settings import RerankSettings
 from rerank_service import KEY, MODEL, RerankService
+from waiting import SECONDS, wait_until
 
 WAIT = 0.4
 """Seconds: less than a slow answer takes."""
@@ -39,6 +40,7 @@ def clock() -> Clock:
 
 
 def reranker(peer: RerankService, clock: Clock | None = None, key: str = KEY, **more: Any) -> Reranker:
+    more = {"timeout_seconds": SECONDS, **more}
     settings = RerankSettings(base_url=peer.url, api_key=key, model_name=MODEL, cooldown_seconds=30, **more)
     errors = ServiceErrors("rerank", RerankerError, RerankerError)
     service = RemoteService(peer.url, {"Authorization": f"Bearer {key}"}, errors, retries=0)
@@ -55,11 +57,11 @@ def hit(text: str, number: int = 0) -> Hit:
 TEXTS = ("soup", "black tea", "green tea", "bread")
 
 
-def order(one: Reranker, texts=TEXTS, seconds: float = 5, query: str = "which tea") -> list[str]:
+def order(one: Reranker, texts=TEXTS, seconds: float = SECONDS, query: str = "which tea") -> list[str]:
     return [found.text for found in reranked(one, texts, seconds, query)]
 
 
-def reranked(one: Reranker, texts=TEXTS, seconds: float = 5, query: str = "which tea") -> tuple[Hit, ...]:
+def reranked(one: Reranker, texts=TEXTS, seconds: float = SECONDS, query: str = "which tea") -> tuple[Hit, ...]:
     async def ask() -> tuple[Hit, ...]:
         try:
             return await one.rerank(query, [hit(text, number) for number, text in enumerate(texts)], seconds)
@@ -108,7 +110,7 @@ def test_the_text_that_is_embedded_is_sent_where_there_is_one(peer):
     hits = [Hit("b", "t1", 1, 0, "ann", "yes", document="[7 May 2023] ann: yes"), hit("soup")]
 
     async def ask():
-        await one.rerank("q", hits, 5)
+        await one.rerank("q", hits, SECONDS)
         await one.stop()
 
     asyncio.run(ask())
@@ -200,7 +202,7 @@ def test_one_that_was_late_for_a_board_is_asked_for_who_can_wait_longer(peer, cl
     peer.faults.append("slow")
     with pytest.raises(RerankerError):
         order(one, seconds=WAIT)
-    assert order(one, seconds=5)[0] == "green tea"
+    assert order(one)[0] == "green tea"
 
 
 def test_one_that_was_late_for_a_board_is_left_alone_by_boards(peer, clock):
@@ -209,6 +211,7 @@ def test_one_that_was_late_for_a_board_is_left_alone_by_boards(peer, clock):
     for _ in range(2):
         with pytest.raises(RerankerError):
             order(one, seconds=WAIT)
+    wait_until("the service has heard of the first one", lambda: peer.requests)
     assert len(peer.requests) == 1
 
 

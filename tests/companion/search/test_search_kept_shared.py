@@ -34,6 +34,7 @@ from search_store import (
     turn,
     vector_of,
 )
+from waiting import SECONDS
 
 pytestmark = pytest.mark.usefixtures("keep_all")
 
@@ -106,13 +107,13 @@ def test_a_search_does_not_wait_until_a_sweep_has_written_the_file(
 
     def save_slowly(*values: Any) -> bool:
         is_saving.set()
-        assert is_searched.wait(5), "the search waits for the disk"
+        assert is_searched.wait(SECONDS), "the search waits for the disk"
         return save(*values)
 
     monkeypatch.setattr(KeptIndexes, "save", save_slowly)
     with ThreadPoolExecutor(1) as thread:
         sweep = thread.submit(cache.sweep)
-        assert is_saving.wait(5)
+        assert is_saving.wait(SECONDS)
         cache.get("b", IDENTITY)
         is_searched.set()
         sweep.result()
@@ -278,7 +279,7 @@ def save_while(store: SearchStore, folder: Path, meanwhile: Callable[[KeptIndexe
                 others[0].result(LATER)
 
         assert KeptIndexes(folder, HookedNotes(store, then), 1 << 30).save(device, image)
-        return others[0].result(5)
+        return others[0].result(SECONDS)
 
 
 def test_a_file_that_two_workers_write_at_once_can_be_used(store: SearchStore, tmp_path: Path):

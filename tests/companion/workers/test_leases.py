@@ -105,14 +105,14 @@ def test_work_stops_when_the_lease_could_not_be_renewed_and_begins_again_with_it
             keeper._seconds = leases.MARGIN_SECONDS + 0.2
             job = Job()
             task = begin(keeper.lease("alerts"), job)
-            await wait_until_async("it runs", lambda: job.runs)
+            await wait_until_async("it has begun", lambda: job.starts)
             is_down = True
             await wait_until_async("it stops", lambda: not job.runs)
+            starts = job.starts  # on a busy machine so short a lease is lost and taken again by itself, too
             is_down = False
-            await wait_until_async("it runs again", lambda: job.runs)
+            await wait_until_async("it has begun again", lambda: job.starts > starts)
             job.end.set()
             await task
-            assert job.starts == 2
 
     play(script)
 

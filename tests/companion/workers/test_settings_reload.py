@@ -21,7 +21,7 @@ from engram_host.companion.workers.notices import NoticeListener
 from engram_host.companion.workers.settings_reload import SettingsReload
 from failing_network import PASSWORD, fake_network
 from postgres_server import PostgresServer, cut_notices
-from waiting import wait_until, wait_until_async
+from waiting import SECONDS, wait_until, wait_until_async
 
 
 class Worker:
@@ -175,10 +175,10 @@ def test_a_bridge_that_is_set_up_at_all_workers_begins_at_all_of_them_when_one_i
             with (home / "companion.toml").open("a") as file:
                 file.write('[bridges.mine]\nnetwork = "fake"\nserver = "localhost"\n')
             SecretStore(home).keep("bridges.mine.password", PASSWORD)
-        assert httpx.post(f"{first.web.url}/v1/bridges/reload").status_code == 200
+        assert httpx.post(f"{first.web.url}/v1/bridges/reload", timeout=SECONDS).status_code == 200
 
         def states() -> list[str]:
-            found = [httpx.get(f"{each.web.url}/v1/bridges").json() for each in (first, second)]
+            found = [httpx.get(f"{each.web.url}/v1/bridges", timeout=SECONDS).json() for each in (first, second)]
             return sorted(bridge["state"] for bridges in found for bridge in bridges)
 
         wait_until("it runs at one of them, and the other knows it", lambda: states() == ["connected", "elsewhere"])

@@ -22,7 +22,7 @@ from fleet_boards import FleetBoard, Hub
 from peers import Broker, Companion
 from postgres_process import binaries
 from postgres_server import PostgresServer
-from waiting import wait_until, wait_until_async
+from waiting import SECONDS, wait_until, wait_until_async
 
 WORKERS = 3
 BOARDS = extent(2000, 30)
@@ -115,7 +115,7 @@ class Searches:
         """The answered ones among them."""
 
     async def run(self, is_over: Callable[[], bool]) -> None:
-        async with httpx.AsyncClient(timeout=20) as client:
+        async with httpx.AsyncClient(timeout=SECONDS) as client:
             while not is_over():
                 await self._ask(client, random.choice(self._boards), random.choice(self._urls))
                 await asyncio.sleep(0.01)

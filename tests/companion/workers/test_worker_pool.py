@@ -155,15 +155,17 @@ def test_workers_end_when_their_parent_is_killed_and_the_next_one_removes_their_
             "from engram_host.companion.workers.pool import WorkerPool",
             "listener = socket.socket()",
             "pool = WorkerPool([sys.executable, '-c', sys.argv[1], sys.argv[2]], 2, listener)",
-            "asyncio.run(pool.run(asyncio.Event(), lambda report: None))",
+            "asyncio.run(pool.run(asyncio.Event(), lambda report: open(sys.argv[3], 'w').close()))",
         )
     )
     # The port is asked for, so the socket has to be bound.
     parent = parent.replace("listener = socket.socket()", "listener = socket.create_server(('127.0.0.1', 0))")
 
     async def script(bench: Bench) -> None:
-        process = await asyncio.create_subprocess_exec(sys.executable, "-c", parent, UNTIL_INPUT_ENDS, str(started))
-        await wait_until_async("both run", lambda: len(list(started.iterdir())) == 2)
+        words = sys.executable, "-c", parent, UNTIL_INPUT_ENDS, str(started), str(tmp_path / "ready")
+        process = await asyncio.create_subprocess_exec(*words)
+        await wait_until_async("both are ready", (tmp_path / "ready").exists)
+        assert len(list(started.iterdir())) == 2
         process.kill()
         await process.wait()
         await wait_until_async("both have ended", lambda: not list(started.iterdir()))

@@ -85,7 +85,7 @@ def test_a_message_is_kept_that_waits_for_its_answer(home: Home, scripted: Scrip
     server = scripted({"fault": "silent"})
     with talking(home.asking(server.url)) as talk:
         talk.say("are you there?")
-        server.wait_for_requests(1)
+        server.wait_for_requests(1, SECONDS)
         talk.process.terminate()
         assert talk.status() == 0
     assert [turn["text"] for turn in home.turns()] == ["are you there?"]
@@ -97,7 +97,7 @@ def test_lines_that_wait_are_not_answered_any_more(home: Home, scripted: Scripte
     with (home.folder / "messages").open("rb") as messages:
         variables = home.asking(server.url).variables()
         board = subprocess.Popen(COMMAND, stdin=messages, stdout=subprocess.DEVNULL, env=variables)
-        server.wait_for_requests(1)
+        server.wait_for_requests(1, SECONDS)
         board.terminate()
         assert board.wait(SECONDS) == 0
     assert len(server.requests) == 1

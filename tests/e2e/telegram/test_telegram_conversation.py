@@ -97,7 +97,7 @@ def test_the_owner_sends_memories_and_imports_them(tmp_path: Path):
 def test_a_file_that_is_loaded_holds_up_no_answer(tmp_path: Path):
     with chatting(tmp_path, {"reply": SLOW}) as talk:
         ann, bob = talk.person("Ann", is_owner=True), talk.person("Bob")
-        talk.telegram.faults.delay(6, method="file")
+        talk.telegram.faults.delay(10, method="file")
         talk.write(bob, "hello")
         talk.wait(lambda: talk.model.requests or talk.server.ledger.of_method("sendChatAction"))
         talk.telegram.people.send_document(ann, "old.jsonl", b'{"content":"x","tags":["y"]}\n')

@@ -189,7 +189,7 @@ def test_a_kept_answer_follows_its_group_to_the_supergroup_after_a_power_cut(tmp
 
 
 def test_an_answer_to_a_topic_that_is_deleted_meanwhile_goes_to_the_forum(tmp_path: Path):
-    with chatting(tmp_path, {"reply": [{"text": "Yes.", "delay": 2}]}) as talk:
+    with chatting(tmp_path, {"reply": [{"text": "Yes.", "delay": 8}]}) as talk:
         ann = talk.person("Ann")
         forum = talk.telegram.people.supergroup("Club", [ann], is_forum=True)
         topic = talk.telegram.people.topic(forum, "Chess", ann)
@@ -215,7 +215,7 @@ def test_what_is_private_stays_out_of_a_group(tmp_path: Path):
 
 
 def test_chats_that_wait_get_the_typing_sign(tmp_path: Path):
-    slow = {"reply": [{"text": "Slow.", "delay": 3}]}
+    slow = {"reply": [{"text": "Slow.", "delay": 8}]}
     with chatting(tmp_path, slow) as talk:
         ann, bob = talk.person("Ann"), talk.person("Bob")
         talk.write(ann, "hello")

@@ -11,7 +11,7 @@ from engram.channels.inbox import ChannelSink, Message
 from engram.channels.outbox import Outbox
 from engram.compat import sleep_ms
 from engram.errors import ArgumentError
-from engram.link import conversation, listening, replication
+from engram.link import conversation, listening
 from engram.link.conversation import Conversation, Push, caller_of
 from engram.link.http import Http
 from engram.link.listening import Listening
@@ -22,7 +22,6 @@ from linked import Linked
 from samples import Numbers
 from support import raises, wait_until
 
-replication._ANSWER_MS = (20, 40)
 listening._LOOK_MS = listening._FIRST_PAUSE_MS = listening._TAKEN_MS = 2
 listening._SPARE_MS = 30
 conversation._ROOM_MS = 50

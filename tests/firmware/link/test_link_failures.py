@@ -7,7 +7,7 @@ from engram import diag, status
 from engram.channels.inbox import Message
 from engram.compat import sleep_ms
 from engram.errors import StoreError
-from engram.link import conversation, listening, replication
+from engram.link import conversation, listening
 from engram.link.companion import Companion
 from engram.link.conversation import caller_of
 from engram.link.listening import Listening
@@ -17,9 +17,8 @@ from engram.link.rpc import LinkError
 from linked import Linked
 from support import raises, wait_until
 
-replication._ANSWER_MS = (20, 40)
 listening._LOOK_MS = listening._TAKEN_MS = 2
-listening._SPARE_MS = 30
+listening._SPARE_MS = 60_000
 conversation._ROOM_MS = 50
 diag.level = diag.ERROR + 1
 

@@ -18,7 +18,7 @@ class Asking(Linked):
 
     archive = None
 
-    def __init__(self, board, when="always", within_ms=300):
+    def __init__(self, board, when="always", within_ms=60_000):
         super().__init__(board)
         self.ask = RemoteSearch(self.exchange, self.sync, when, within_ms)
         self.board.companion = self

@@ -6,12 +6,12 @@ import os
 from board import Board
 from engram import log_line
 from engram.compat import finish
-from engram.link import messages
+from engram.link import messages, replication
 from engram.link.replication import Replication
 from engram.link.rpc import LinkError, NoAnswer, Refused
 from engram.memory.access import OWNER
 from engram.zone import Zone
-from linked import Linked
+from linked import SOON, Linked
 from samples import Numbers
 from support import raises, wait_until
 
@@ -234,6 +234,7 @@ async def test_a_companion_that_names_the_version_of_the_board_gets_the_copy():
 async def test_what_is_never_answered_ends_the_link():
     board = Board()
     linked = Linked(board)
+    replication._ANSWER_MS = SOON
     linked.companion.answers = lambda data: []
     with raises(LinkError) as caught:
         await linked.sync.run()
@@ -244,6 +245,7 @@ async def test_what_is_never_answered_ends_the_link():
 async def test_answers_to_another_board_of_the_name_are_passed_over():
     board = Board()
     linked = Linked(board)
+    replication._ANSWER_MS = SOON
     held = {"records": [9, "", 0], "journal": [9, "", 0], "archived": 0, "asks": False, "told": ""}
     theirs = messages.encode("welcome", "0123", linked.known.link, 1, **held)
     linked.companion.answers = lambda data: [theirs]

@@ -19,6 +19,7 @@ else:
 
 READ, WRITE, HANG_UP, INVALID = 1, 4, 16, 32
 HERE = "127.0.0.1"
+LONG = 60_000
 
 
 class Server:
@@ -196,10 +197,10 @@ def test_an_option_that_the_port_does_not_know_is_only_warned_of():
 
 async def test_a_link_whose_end_came_with_the_last_bytes_sees_it():
     async with Server(_farewell) as server:
-        made = await connect(addresses(HERE, server.port), None, HERE, 1000)
+        made = await connect(addresses(HERE, server.port), None, HERE, LONG)
         await _until_its_end_came(chip_socket.open_sockets[0])
         buffer = memoryview(bytearray(100))
-        assert [await made.readinto(buffer, 1000), await made.readinto(buffer, 1000)] == [8, 0]
+        assert [await made.readinto(buffer, LONG), await made.readinto(buffer, LONG)] == [8, 0]
         made.close()
 
 
@@ -219,7 +220,7 @@ async def test_a_tls_stream_that_ends_without_a_farewell_is_at_its_end():
     made = Transport(HERE, [])
     made._socket, made._reads_once = _Secure(b"last"), True
     buffer = memoryview(bytearray(8))
-    assert [await made.readinto(buffer, 1000), await made.readinto(buffer, 1000)] == [4, 0]
+    assert [await made.readinto(buffer, LONG), await made.readinto(buffer, LONG)] == [4, 0]
     assert bytes(buffer[:4]) == b"last"
 
 
@@ -230,11 +231,11 @@ async def test_a_read_gives_no_more_than_the_receive_window_holds():
         await closed(writer)
 
     async with Server(pour) as server:
-        made = await connect(addresses(HERE, server.port), None, HERE, 1000)
+        made = await connect(addresses(HERE, server.port), None, HERE, LONG)
         view = memoryview(bytearray(20_000))
-        counts = [await made.readinto(view, 5000)]
+        counts = [await made.readinto(view, LONG)]
         while counts[-1]:
-            counts.append(await made.readinto(view, 5000))
+            counts.append(await made.readinto(view, LONG))
         made.close()
     assert sum(counts) == 50_000 and max(counts) <= chip_socket.RECEIVE_WINDOW, counts
 
@@ -256,8 +257,8 @@ async def test_a_large_message_goes_in_many_parts():
             got.extend(await reader.read(1000))
 
     async with Server(take) as server:
-        made = await connect(addresses(HERE, server.port), None, HERE, 1000)
-        await made.write(bytes(range(250)) * 200, 5000)
+        made = await connect(addresses(HERE, server.port), None, HERE, LONG)
+        await made.write(bytes(range(250)) * 200, LONG)
         await wait_until("all of it", lambda: len(got) == 50_000)
         made.close()
     assert got == bytes(range(250)) * 200

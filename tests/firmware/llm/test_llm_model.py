@@ -13,6 +13,9 @@ from llm_peer import CLOSE, Peer, answer, stream
 from support import raises, wait_until
 
 _KEY = "sk-0123456789"
+_LONG = 60_000
+"""Milliseconds: no pause of the process is taken for the silence of a service."""
+
 _HI = '{"choices":[{"delta":{"content":"hi"}}]}'
 _THERE = '{"choices":[{"delta":{"content":" there"},"finish_reason":"stop"}]}'
 _WHOLE = stream((_HI, _THERE, "[DONE]"))
@@ -37,7 +40,7 @@ class _Person:
 
 
 def _model(peer, adapter=None, **options):
-    client = Client(peer.url + "/v1", stall_ms=options.pop("stall_ms", 2000))
+    client = Client(peer.url + "/v1", stall_ms=options.pop("stall_ms", _LONG))
     model = Model(client, adapter or OpenAI(), "some-model", _KEY, options.pop("retries", 3))
     for name, value in dict({"first_wait_ms": 4, "longest_wait_ms": 40}, **options).items():
         setattr(model, name, value)
@@ -151,16 +154,25 @@ async def test_a_link_that_breaks_before_any_text_is_tried_again():
 
 
 async def test_a_silent_service_is_tried_again():
-    reply, _, _ = await _ask([500], [_WHOLE], stall_ms=40)
-    assert reply.text == "hi there"
+    person = _Person()
+    async with Peer([500], [_WHOLE]) as peer:
+        model = _model(peer, stall_ms=40)
+
+        async def wait(problem, wait_ms):
+            model._client._stall_ms = _LONG
+            await person.wait(problem, wait_ms)
+
+        reply = await model.stream(_REQUEST, person.take, wait)
+    assert (reply.text, len(person.waits)) == ("hi there", 1)
 
 
 async def test_after_text_was_passed_on_it_is_cut_and_never_tried_again():
-    for steps in ([_CUT, CLOSE], [_CUT, 500], [stream((_HI,))], [stream((_HI, '{"error":{"code":503}}'))]):
+    silent = [_CUT, _LONG]
+    for steps in ([_CUT, CLOSE], silent, [stream((_HI,))], [stream((_HI, '{"error":{"code":503}}'))]):
         person = _Person()
         async with Peer(steps, [_WHOLE]) as peer:
             with raises(ModelCut):
-                await _model(peer, stall_ms=40).stream(_REQUEST, person.take)
+                await _model(peer, stall_ms=700 if steps is silent else _LONG).stream(_REQUEST, person.take)
         assert (person.text, len(peer.requests)) == (["hi"], 1)
 
 

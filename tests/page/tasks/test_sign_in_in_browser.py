@@ -40,6 +40,8 @@ def test_the_link_of_engram_page_opens_it_signed_in(strict: Companion, tab: Tab)
     assert tab.complaints() == []
     tab.open(f"{strict.url}/signout")
     tab.click("main button")
+    # Else the answer could come into what the next test opens in this tab.
+    tab.wait("signed out", "location.pathname === '/signin'")
 
 
 def test_a_persons_link_in_a_message_of_another_site_opens_their_page(strict: Companion, chromium: Chromium):

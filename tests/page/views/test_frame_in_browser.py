@@ -50,6 +50,9 @@ def test_a_lost_connection_is_shown_keeps_what_was_typed_and_mends_itself(tmp_pa
         come_back(tab)
         tab.wait("it is shown", shows("lost"))
         tab.click("#say button")
+        # Sent only once the companion is there again, it would arrive.
+        failed = "document.querySelector('#live').textContent && !document.querySelector('#say button').disabled"
+        tab.wait("it was not sent", failed)
         companion.start()
         tab.wait("it is back", f"{shows('')} && document.querySelector('#live').textContent === 'Connected again.'")
         assert tab.run("document.querySelector('#text').value") == "half a sentence"

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import itertools
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from dataclasses import replace
@@ -84,6 +85,16 @@ class Dead(StoreUnavailable):
     """What the code sees that runs on for a moment after its process was killed: nothing that it does has any effect."""
 
 
+async def _wait_for_threads() -> None:
+    """Wait until the threads have done what was left to them, also by tasks that were cancelled meanwhile."""
+    executor: Any = asyncio.get_running_loop()._default_executor  # pyright: ignore[reportAttributeAccessIssue]
+    if executor:
+        # As many calls as there are threads meet once no thread has anything else to do.
+        count = executor._max_workers
+        meeting = threading.Barrier(count)
+        await asyncio.gather(*(asyncio.to_thread(meeting.wait, SECONDS) for _ in range(count)))
+
+
 class House:
     """A life after the other of one companion. Boards and the network live on."""
 
@@ -107,7 +118,6 @@ class House:
         network.step = self.steps
         self.boards: dict[str, TalkingBoard] = {}
         self.kills = 0
-        self._writes: set[object] = set()
         self._ids = itertools.count(1)
 
     async def start(self) -> None:
@@ -160,8 +170,8 @@ class House:
         for task in (self.engine._task, self.service._task):
             assert task
             await task.stop()
-        # What was cancelled may have left a write to its thread.
-        await wait_until_async("nothing is written", lambda: not self.host._tasks and not self._writes)
+        await wait_until_async("all tasks ended", lambda: not self.host._tasks)
+        await _wait_for_threads()
 
     async def kill(self) -> None:
         """End a life at once: nothing that still runs changes anything."""
@@ -180,15 +190,10 @@ class House:
         steps = self.steps
 
         def guarded(work: Any) -> Any:
-            this = object()
-            self._writes.add(this)
-            try:
-                steps()
-                done = write(work)
-                steps()
-                return done
-            finally:
-                self._writes.discard(this)
+            steps()
+            done = write(work)
+            steps()
+            return done
 
         store.database.write = guarded  # pyright: ignore[reportAttributeAccessIssue]
 

@@ -57,7 +57,7 @@ class CutProxy:
 
     async def wait_until_lost(self, least: int = 1) -> None:
         """Wait until a silent proxy has not passed on so many bytes of the client's."""
-        await wait_until_async("nothing is lost", lambda: self._lost_of_client >= least, 15)
+        await wait_until_async("nothing is lost", lambda: self._lost_of_client >= least)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.accepted += 1

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 from aiohttp import web
 
 from loop_thread import LoopThread
+from peers import free_port
+from waiting import SECONDS
 
 _Found = TypeVar("_Found")
 FAULTS = ("status", "flood", "cut_before", "cut_after")
@@ -66,10 +68,9 @@ class FakeService:
     async def _start(self) -> None:
         self._runner = web.ServerRunner(web.Server(self._answer, access_log=None), shutdown_timeout=0.01)
         await self._runner.setup()
+        self._port = self._port or free_port()  # nobody else takes it while the service is down
         site = web.TCPSite(self._runner, "127.0.0.1", self._port)
         await site.start()
-        if not self._port:
-            self._port = self._runner.addresses[0][1]
 
     async def _kill(self) -> None:
         assert self._runner is not None
@@ -133,7 +134,7 @@ class FakeService:
             if not watcher.done():
                 watcher.set_result(None)
 
-    async def wait_until(self, condition: Callable[[], _Found], seconds: float = 15) -> _Found:
+    async def wait_until(self, condition: Callable[[], _Found], seconds: float = SECONDS) -> _Found:
         """What a condition gives as soon as it is true; called from any loop. TimeoutError."""
         return await self.thread.join(self._wait_until(condition, seconds))
 

@@ -41,7 +41,7 @@ class IrcClient:
         def found() -> str | None:
             return next((line for line in reversed(self.lines) if part in line), None)
 
-        line = await wait_until_async(lambda: f"{part!r} is not in {self.lines}", found, 15)
+        line = await wait_until_async(lambda: f"{part!r} is not in {self.lines}", found)
         assert line is not None
         return line
 

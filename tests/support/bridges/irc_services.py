@@ -59,7 +59,7 @@ class ServicesServer:
         def found() -> str | None:
             return next((line for line in self.lines if line.startswith(beginning)), None)
 
-        line = await wait_until_async(lambda: f"{beginning!r} is not in {self.lines}", found, 15)
+        line = await wait_until_async(lambda: f"{beginning!r} is not in {self.lines}", found)
         assert line is not None
         return line
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from engram_host.fake_telegram import FakeTelegram, FloodLimits
 from loop_thread import LoopThread
+from peers import free_port
 from telegram_peer import TelegramPeer
 
 
@@ -12,7 +13,12 @@ class TelegramServer:
 
     def __init__(self, limits: FloodLimits | None = None) -> None:
         self.thread = LoopThread("telegram")
-        self.fake = FakeTelegram(limits=limits or FloodLimits(enabled=False), reads_all_group_messages=True)
+        self.fake = FakeTelegram(
+            # Nobody else takes the port while the service is down.
+            port=free_port(),
+            limits=limits or FloodLimits(enabled=False),
+            reads_all_group_messages=True,
+        )
         self.thread.run(self._make_forum())
         self._is_up = False
         self._topics: dict[str, int] = {}

@@ -11,7 +11,7 @@ from slixmpp import JID, ClientXMPP
 from slixmpp.stanza import Message
 
 from bridge_peers import Peer, Shown
-from waiting import wait_until_async
+from waiting import SECONDS, wait_until_async
 
 PLUGINS = ("xep_0030", "xep_0045", "xep_0066", "xep_0085", "xep_0184", "xep_0199", "xep_0308", "xep_0359", "xep_0363")
 
@@ -43,11 +43,11 @@ class XmppPeer(Peer):
         started = asyncio.Event()
         self._client.add_event_handler("session_start", lambda _: started.set())
         self._client.connect("127.0.0.1", self._port)
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(SECONDS):
             await started.wait()
         await self._client.get_roster()
         self._client.send_presence()
-        await self._muc.join_muc_wait(self._room, self.name, maxstanzas=0, timeout=15)
+        await self._muc.join_muc_wait(self._room, self.name, maxstanzas=0, timeout=SECONDS)
 
     @property
     def _muc(self) -> Any:
@@ -86,9 +86,9 @@ class XmppPeer(Peer):
         """Store a file at the server, as clients do (XEP-0363), and send its address."""
         upload = cast(Any, self._client.plugin["xep_0363"])
         service = JID(f"files.{self._bridge.domain}")
-        slot = await upload.request_slot(service, name, len(data), "application/octet-stream", timeout=15)
+        slot = await upload.request_slot(service, name, len(data), "application/octet-stream", timeout=SECONDS)
         put, get = slot["http_upload_slot"]["put"]["url"], slot["http_upload_slot"]["get"]["url"]
-        async with httpx.AsyncClient(verify=self._context) as client:
+        async with httpx.AsyncClient(verify=self._context, timeout=SECONDS) as client:
             headers = {each["name"]: each["value"] for each in slot["http_upload_slot"]["put"]["headers"]}
             (await client.put(put, content=data, headers=headers)).raise_for_status()
         message = self.message(get)
@@ -134,7 +134,7 @@ class XmppPeer(Peer):
         self._client.add_event_handler("disconnected", lambda _: lost.set())
         if self._client.transport is not None:
             self._client.abort()
-            async with asyncio.timeout(15):
+            async with asyncio.timeout(SECONDS):
                 await lost.wait()
         filters = self._client._run_out_filters
         assert filters is not None

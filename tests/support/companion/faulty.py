@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 import aiomqtt
 import httpx
 
+from waiting import SECONDS
+
 LOST, DOUBLED, LATE = 0.08, 0.15, 0.2
 LATEST_SECONDS = 1.5
 _RECONNECT_SECONDS = 0.2
@@ -46,12 +48,12 @@ class _InThread:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        assert self._ready.wait(20), "the faulty transport did not start"
+        assert self._ready.wait(SECONDS), "the faulty transport did not start"
         return self
 
     def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._work.cancel)
-        self._thread.join(10)
+        self._thread.join(SECONDS)
         assert not self._thread.is_alive(), "the faulty transport did not end"
 
     def delays(self) -> list[float]:

@@ -19,6 +19,7 @@ from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
 from engram_host.companion.store import open_store
 from engram_host.companion.supervisor import Supervisor
 from mqtt_marks import MARK, Received, received_before_mark
+from waiting import SECONDS
 
 SECRET = tokens.new_token()
 
@@ -49,7 +50,8 @@ class Place:
     def client(self, name: str, password: str = "", **more) -> aiomqtt.Client:
         """A client that says it is somebody; with that one's token if no password is given."""
         password = password or self.tokens.get(name, "")
-        return aiomqtt.Client("127.0.0.1", self.broker.port, username=name or None, password=password or None, **more)
+        login: dict[str, Any] = {"username": name or None, "password": password or None}
+        return aiomqtt.Client("127.0.0.1", self.broker.port, timeout=SECONDS, **login, **more)
 
 
 @contextlib.asynccontextmanager
@@ -73,7 +75,7 @@ async def place(tmp_path: Path, rates: RateLimiter | None = None, *, asks: bool 
     await broker.start()
     bus = MqttClient(broker.own_url, BrokerLogin(WORKER, SECRET), answers, supervisor)
     bus.start()
-    assert await bus.wait(10)
+    assert await bus.wait(SECONDS)
     try:
         yield Place(broker, made, callers, heard)
     finally:
@@ -84,7 +86,7 @@ async def place(tmp_path: Path, rates: RateLimiter | None = None, *, asks: bool 
 
 def run(tmp_path: Path, work: Callable[[Place], Awaitable[None]], **more) -> None:
     async def all_of_it() -> None:
-        async with asyncio.timeout(30), place(tmp_path, **more) as where:
+        async with asyncio.timeout(SECONDS), place(tmp_path, **more) as where:
             await work(where)
 
     asyncio.run(all_of_it())

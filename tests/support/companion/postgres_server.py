@@ -52,7 +52,8 @@ def cut_notices(url: str) -> None:
 
     with psycopg.connect(url, autocommit=True) as connection:
         sql = b"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
-        assert connection.execute(sql).fetchall() == [(True,), (True,)]
+        # That of a test before may be there still.
+        assert sum(is_ended for (is_ended,) in connection.execute(sql).fetchall()) >= 2
 
 
 class PostgresServer(PostgresProcess):

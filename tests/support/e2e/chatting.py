@@ -30,7 +30,7 @@ from engram_host.fake_telegram import (
     serving,
 )
 
-SECONDS = 30.0
+SECONDS = 60.0
 """How long anything may take before a test fails; far more than it takes on a slow machine."""
 
 _Found = TypeVar("_Found")

@@ -6,7 +6,7 @@ From the environment: CHIP, a JSON object:
     cause           why the board starts, as machine.reset_cause() has it
     air             networks in reach: {name: [password, signal, hidden, milliseconds until the address comes]}
     time_server     [host, port] to which the questions for the time go
-    interrupt       after so many milliseconds Ctrl-C is typed; 0: never
+    interrupt       after so many milliseconds Ctrl-C is typed; 0: never; a file of this computer: once something is in it
     speed           how much faster time passes for watchdog, timers and networks
     wifi            false: the driver gets no memory
 boot.py and main.py run as MicroPython runs them; then each line of input is run as at the prompt, where `flash` is the flash
@@ -35,6 +35,7 @@ from flash import Flash  # noqa: E402
 asyncio.StreamReader, asyncio.Lock, asyncio.wait_for_ms, asyncio.Event  # loaded now: they are files of the unix port
 
 RESET = 85
+_LOOK_MS = 20
 
 
 class _Partition:
@@ -86,6 +87,18 @@ def _interrupt():
     raise KeyboardInterrupt
 
 
+def _interrupt_once_told(path):
+    """Let Ctrl-C be typed once something is in a file, which is opened while there are files of this computer."""
+    file = open(path, "rb")  # noqa: SIM115  it stays open
+
+    def look():
+        if file.read(1):
+            raise KeyboardInterrupt
+        world.after(_LOOK_MS, look)
+
+    world.after(_LOOK_MS, look)
+
+
 def main():
     options = json.loads(os.getenv("CHIP"))
     _keep_memory(options["state"])
@@ -96,13 +109,16 @@ def main():
     if options.get("time_server"):
         chip_socket.names["time.example"] = "127.0.0.1"
         chip_socket.redirected[123] = tuple(options["time_server"])
+    interrupt = options.get("interrupt")
+    if isinstance(interrupt, str):
+        _interrupt_once_told(interrupt)
     _Partition.bdev = Flash(options["flash"], 0)
     sys.modules["flashbdev"] = _Partition
     vfs.umount("/")
     vfs.mount(_Partition.bdev, "/")
     sys.path[:] = ["", ".frozen", "/lib"]
-    if options.get("interrupt"):
-        world.after(options["interrupt"], _interrupt)
+    if interrupt and not isinstance(interrupt, str):
+        world.after(interrupt, _interrupt)
     gc.collect()
     names = {"__name__": "__main__", "flash": _Partition.bdev}
     _Partition.bdev.reads = _Partition.bdev.read_bytes = 0

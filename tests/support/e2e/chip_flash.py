@@ -49,6 +49,7 @@ class Chip:
         )
         self._state = folder / "state"
         self._state.write_bytes(b"")
+        self._keys = folder / "keys"
         self._home = Home(folder)
 
     def files(self) -> dict[str, bytes]:
@@ -58,8 +59,15 @@ class Chip:
         return {path: reader.content(path) for path in reader.sizes()}
 
     def start(self, cause: int = POWER_ON, **options: Any) -> AbstractContextManager[Talk]:
-        """Start it and talk with it."""
+        """Start it and talk with it; with `interrupt=True` press_ctrl_c() stops what runs."""
+        if options.get("interrupt") is True:
+            self._keys.write_bytes(b"")
+            options["interrupt"] = str(self._keys)
         return _starting(self._at(cause, options), _command(options))
+
+    def press_ctrl_c(self) -> None:
+        """Type Ctrl-C, once."""
+        self._keys.write_bytes(b"\x03")
 
     def run(self, *lines: str, cause: int = POWER_ON, **options: Any) -> Ended:
         """Start it with these lines as all its input."""

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from official_clients import anthropic, openai
 
 APIS = ("openai", "anthropic")
-SECONDS = 5
+SECONDS = 60
 SCHEMA = {"type": "object", "properties": {"content": {"type": "string"}}}
 
 

@@ -10,7 +10,7 @@ import httpx
 
 from engram_host.fake_telegram import FakeTelegram, FloodLimits, ManualClock
 
-SECONDS = 10.0
+SECONDS = 60.0
 
 
 class BotApi:

@@ -16,13 +16,17 @@ from engram.memory.principal_files import principal_of
 from engram.memory.texts.notes import MEMORY, is_note
 from fake_companion import Companion, Way
 
-replication._ANSWER_MS = (20, 40)
+SOON, LATE = (20, 40), (60_000, 60_000)
+"""How many milliseconds an answer is waited for, and then once more: where some are lost, and where none is, so that no
+pause of the process is taken for a loss.
+"""
 
 
 class Linked:
     """A board with a companion."""
 
     def __init__(self, board, companion=None, numbers=None):
+        replication._ANSWER_MS = SOON if numbers else LATE
         self.board = board
         self.companion = companion or Companion()
         self.way = Way(self.companion, numbers)

@@ -12,14 +12,13 @@ import select
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import get_chromium
-from waiting import wait_until
-
-SECONDS = 20.0
+from waiting import SECONDS, wait_until
 
 HURRY = 10
 """How many times shorter the timers of a view are that is in a hurry."""
@@ -34,6 +33,8 @@ _FLAGS = (
     "--disable-component-update",
     "--remote-debugging-pipe",
     "--hide-scrollbars",
+    "--allow-pre-commit-input",  # keys and clicks that come before the first picture of a view are dropped else
+    "--force-prefers-reduced-motion",  # what scrolls smoothly would be somewhere else by the time of a click
     "--window-size=1024,800",
 )
 
@@ -265,14 +266,22 @@ class Tab:
 
     def click(self, selector: str) -> None:
         """Click on an element where it stands."""
+        with self.held(selector):
+            pass
+
+    @contextlib.contextmanager
+    def held(self, selector: str) -> Iterator[None]:
+        """Press the mouse on an element where it stands, and let it go in the end."""
         # Scrolled smoothly, it would be somewhere else by the time of the click.
         scroll = "e.scrollIntoView({block: 'center', behavior: 'instant'});"
         place = self.run(
             f"(() => {{ const e = document.querySelector({json.dumps(selector)}); {scroll} "
             "const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()"
         )
-        for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
+        where = {"x": place[0], "y": place[1], "button": "left", "clickCount": 1}
+        self.call("Input.dispatchMouseEvent", type="mousePressed", **where)
+        yield
+        self.call("Input.dispatchMouseEvent", type="mouseReleased", **where)
 
     def size(self, width: int, height: int = 800, *, dark: bool = False) -> None:
         """How large the window is, and whether the person prefers dark colours."""

@@ -12,8 +12,8 @@ function follow(section) {
 async function look(section) {
   try {
     const now = await part(section.dataset.address);
-    // What a person is about to press stays where it is, unless it is over.
-    if (now.innerHTML !== section.innerHTML) {
+    // A button that is being pressed stays: in its place another one would not take the click.
+    if (now.innerHTML !== section.innerHTML && !section.querySelector(":active")) {
       const name = section.contains(document.activeElement) ? document.activeElement.value : "";
       section.replaceWith(now);
       if (name) now.querySelector(`button[value="${name}"]`)?.focus();
