@@ -49,7 +49,7 @@ def say(tab: Tab, kitchen: SimulatedKitchen, text: str) -> None:
 
 
 EVIL = "<img src=x onerror=\"document.title='owned'\">"
-LONG_IMPORT = 2000
+LONG_IMPORT = 1000
 """Lines of an import that does not end before somebody cancels it."""
 
 LAST = "document.querySelector('.exchange:last-of-type')"
@@ -219,7 +219,7 @@ def test_an_import_that_runs_is_cancelled_where_it_is(kitchen: SimulatedKitchen,
     looks = "performance.getEntriesByType('resource').filter(each => each.name.includes('/import/')).length"
     with tab.held("button[value=cancel]"):
         looked = int(tab.run(looks))
-        tab.wait("the view has looked again meanwhile", f"{looks} > {looked + 2}")
+        tab.wait("the view has looked again meanwhile", f"{looks} > {looked + 1}")
     tab.wait("it is cancelled", "document.querySelector('#state')?.textContent === 'Cancelled'")
     sent = int(tab.run("document.querySelector('progress').value"))
     assert 0 < sent < LONG_IMPORT and len(kitchen.contents(*lines)) == sent
