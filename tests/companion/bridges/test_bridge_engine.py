@@ -305,7 +305,7 @@ def test_an_answer_is_cancelled_by_who_asked(open_store: Open):
         async with living(open_store, FaultyNetwork()) as house:
             slow = Slow()
             slow.board(house)
-            slow.pieces.put_nowait("word ")
+            slow.give("word ")
             await house.people.set_group("net:-7", "always")
             await house.say("hi", "-7", is_group=True)
             await house.wait_for("word", "-7")
@@ -382,21 +382,28 @@ def test_a_long_answer_is_split_and_complete(open_store: Open, features: Feature
 
 
 class Slow:
-    """A reply of which a piece comes whenever a test lets it; asked again, as after a lost link, it repeats what came."""
+    """A reply of which a piece comes whenever a test lets it; whoever asks again, as after a lost link, gets all of them."""
 
     def __init__(self) -> None:
-        self.pieces: asyncio.Queue[str] = asyncio.Queue()
-        self._given: list[str] = []
+        self._pieces: list[str] = []
+        self._added = asyncio.Event()
+
+    def give(self, piece: str) -> None:
+        """Let a piece come; "" is the end."""
+        self._pieces.append(piece)
+        self._added.set()
 
     def board(self, house: House) -> None:
         async def take(mid: str, caller: Any, text: str, is_command: bool, sink: Any) -> None:
             await sink.taken("t1")
-            for piece in self._given:
-                await sink.text(piece)
-            while piece := await self.pieces.get():
-                self._given.append(piece)
-                await sink.text(piece)
-            self.pieces.put_nowait("")
+            given = 0
+            while "" not in self._pieces[:given]:
+                if given == len(self._pieces):
+                    self._added.clear()
+                    await self._added.wait()
+                if piece := self._pieces[given]:
+                    await sink.text(piece)
+                given += 1
             await sink.end(None)
 
         house.boards["kitchen"]._take = take  # pyright: ignore[reportAttributeAccessIssue]
@@ -412,12 +419,10 @@ def test_an_answer_streams_into_one_message_and_typing_is_shown_until_it_begins(
             await wait_until_async("it types", lambda: ("5", True) in house.network.signs)
             signs = 0
             for text in ("Milk", "Milk and ", "Milk and bread."):
-                slow.pieces.put_nowait(
-                    text.removeprefix("Milk and ") if "bread" in text else text.removeprefix("Milk") or text
-                )
+                slow.give(text.removeprefix("Milk and ") if "bread" in text else text.removeprefix("Milk") or text)
                 await wait_until_async("it streams", lambda text=text: house.texts() == [text.strip()])
                 signs = len(house.network.signs)
-            slow.pieces.put_nowait("")
+            slow.give("")
             await house.wait_until_delivered()
             assert len(house.network.shown) == 1 and len(house.network.signs) == signs
 
@@ -430,13 +435,13 @@ def test_where_nothing_is_edited_each_paragraph_comes_when_it_is_finished(open_s
             slow = Slow()
             slow.board(house)
             await house.say("hi")
-            slow.pieces.put_nowait("One.\n\nTw")
+            slow.give("One.\n\nTw")
             await wait_until_async("the first one", lambda: house.texts() == ["One."])
-            slow.pieces.put_nowait("o.\n\n```\na\n\nb")
+            slow.give("o.\n\n```\na\n\nb")
             await wait_until_async("the second one", lambda: house.texts() == ["One.", "Two."])
-            slow.pieces.put_nowait("\n```\n\nEnd")
+            slow.give("\n```\n\nEnd")
             await wait_until_async("the code", lambda: house.texts()[2:] == ["```\na\n\nb\n```"])
-            slow.pieces.put_nowait("")
+            slow.give("")
             await house.wait_until_delivered()
             assert house.texts()[3:] == ["End"] and house.network.signs == []
 
