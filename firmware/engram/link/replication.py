@@ -20,7 +20,7 @@ from engram.link.rpc import LinkError, NoAnswer, Refused
 _BATCH = const(4096)  # bytes of lines in a message, unless one line is longer: it is read in one go
 _ANSWER_MS = (4_000, 8_000, 16_000)  # for the companion to write a message down and say so: else it is sent again
 _HELLO_MS = const(50_000)  # between two greetings: they are the sign of life, and show what the companion lost
-_MOST_REFUSED = const(3)  # greetings in a row, until the link is given up
+_MOST_REFUSED = const(3)  # greetings in a row that are said again: after one more the link is given up
 _SOON_S = const(10)  # a link is kept while the companion asks to wait for so long at most
 _LOOK_MS = const(400)  # between two looks whether there are new lines
 _BUSY_MS = const(100)  # between two looks whether a message is being answered
@@ -90,18 +90,15 @@ class Replication:
 
     async def _greet_in_turn(self) -> None:
         """Greet; a companion to which too many come at once is greeted again over this link: a new one costs both more."""
-        for _ in range(_MOST_REFUSED):
+        for left in range(_MOST_REFUSED, -1, -1):
             try:
                 await self._greet()
                 return
             except Refused as error:
-                if error.again > _SOON_S:
+                if not left or error.again > _SOON_S:
                     raise
                 diag.info("companion", str(error))
                 await sleep_ms(error.again * 1000)
-                if self._exchange.failure:
-                    raise self._exchange.failure
-        await self._greet()
 
     async def _greet(self) -> None:
         states = {copy.name: copy.state() for copy in self.copies}

@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from engram_host.companion.alerts.service import LEASE as ALERTS_LEASE
@@ -319,8 +320,8 @@ class CompanionApp:
         url = self.broker.own_url if self.broker else mqtt.url
         # The broker inside has one worker, and cannot share a subscription.
         group = "" if self.broker else await asyncio.to_thread(broker_secret, self.store, GROUP)
-        parts = self.supervisor, group, self.door, MOST_LISTENING, self.metrics.count_overdue
-        self.mqtt_client = MqttClient(url, login, answers, *parts)
+        overdue = partial(self.metrics.count_message, "hello", "overdue")
+        self.mqtt_client = MqttClient(url, login, answers, self.supervisor, group, self.door, MOST_LISTENING, overdue)
         self.mqtt_client.start()
         if mqtt.url:
             await self._home_assistant.start(self.mqtt_client)

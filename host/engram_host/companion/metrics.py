@@ -83,10 +83,6 @@ class Metrics:
         if outcome == "refused":
             self._refusals.inc()
 
-    def count_overdue(self) -> None:
-        """A greeting was passed over, since it had waited too long."""
-        self._messages.labels("hello", "overdue").inc()
-
     def embedder_failed(self, work: str) -> None:
         """No vector was made, of lines (`index`) or of a query (`query`)."""
         self._embedder.labels(work).inc()
