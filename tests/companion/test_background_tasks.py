@@ -154,7 +154,7 @@ async def looks_after_conversations(companion: Served) -> None:
     store = companion.running.app.store
 
     async def is_offered() -> bool:
-        companion.sent.ask("listen", b"", wait=5, mid="", turn="")
+        companion.sent.offered(5)
         listening = asyncio.create_task(companion.posted(companion._messages.pop()))
         said = Said(mid, "ann", "hi", "phone")
         await asyncio.to_thread(store.add_conversation, "kitchen", said, ConversationLimits(), int(time.time()))
@@ -178,7 +178,7 @@ async def finishes_merges(companion: Served) -> None:
     wanted = {"do": "merge", "other": other, "text": "both"}
     assert (await companion.client.post(f"/v1/boards/kitchen/memories/{kept}", json=wanted)).status_code == 200
     for answered in ("changed", "forgotten"):
-        sent.ask("listen", b"", wait=30, mid="", turn="")
+        sent.offered(30)
         head = await companion.posted(companion._messages.pop())
         assert head["op"] == "say" and ('"content"' in head["text"]) == (answered == "changed"), head
         items = [["report", json.dumps({"counts": {answered: 1}})], ["end", ""]]
@@ -192,7 +192,7 @@ async def imports_lines(companion: Served) -> None:
     path, content = "/v1/boards/kitchen/imports", b'{"content":"fact %d"}' % next(_NUMBERS)
     made = (await companion.client.post(f"{path}?name=in.jsonl", content=content)).json()
     await companion.client.post(f"{path}/{made['id']}", json={"action": "start"})
-    companion.sent.ask("listen", b"", wait=30, mid="", turn="")
+    companion.sent.offered(30)
     head = await companion.posted(companion._messages.pop())
     assert head["op"] == "say" and head["text"] == f"/import {content.decode().replace(':', ': ')}", head
     report = {"counts": {"stored": 1}, "ids": [], "files": [], "unknown": [], "notes": []}

@@ -123,7 +123,11 @@ class ServerProcess:
 
     def printed(self) -> str:
         """Return the end of what it printed so far."""
-        return Path(self._output.name).read_text(encoding="utf-8", errors="replace")[-PRINTED_BYTES:]
+        return self.all_printed()[-PRINTED_BYTES:]
+
+    def all_printed(self) -> str:
+        """Return all that it printed so far."""
+        return Path(self._output.name).read_text(encoding="utf-8", errors="replace")
 
     def kill(self) -> None:
         """Send SIGKILL to it and to all that it started."""

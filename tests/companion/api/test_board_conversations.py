@@ -28,7 +28,7 @@ def answered(companion: Companion, kitchen: Sent, mid: str, *reports: Any) -> No
     path = f"/v1/boards/{kitchen.device}/chat?wait=0"
     message = {"id": mid, "text": "where is the blue tin?", "room": "page"}
     assert companion.client.post(path, json=message).status_code == 200
-    head = kitchen.ask("listen", wait=60, mid="", turn="")
+    head = kitchen.offered()
     items = [["report", json.dumps(report)] for report in reports]
     kitchen.ask(
         "reply", mid=head["mid"], offer=head["offer"], k=1, items=[*items, ["text", "In the attic."], ["end", "t1"]]

@@ -19,7 +19,7 @@ def path(board: Sent) -> str:
 
 def answer(board: Sent, *lines: str, problem: str = "") -> str:
     """Answer the oldest message to a board; its text."""
-    said = board.ask("listen", wait=60, mid="", turn="")
+    said = board.offered()
     assert said["op"] == "say", said
     items = [["line", line] for line in lines] + ([["problem", problem]] if problem else [])
     board.ask("reply", mid=said["mid"], offer=said["offer"], k=1, items=[*items, ["end", ""]])
@@ -152,9 +152,9 @@ def test_a_secret_that_was_cancelled_is_gone_too(companion: Companion, board: Ca
     kitchen.hello()
     asked = companion.client.post(path(kitchen), json={"name": "llm.key", "value": "sk-cancelled-42"}).json()
     if is_offered:
-        assert kitchen.ask("listen", wait=0, mid="", turn="")["op"] == "say"
+        assert kitchen.offered(0)["op"] == "say"
     companion.client.delete(f"/v1/boards/{kitchen.device}/chat/{asked['id']}")
-    assert kitchen.ask("listen", wait=0, mid="", turn="")["op"] == "quiet"
+    assert kitchen.offered(0)["op"] == "quiet"
     files = b"".join(each.read_bytes() for each in companion.home.glob("companion.db"))
     assert b"sk-cancelled-42" not in files
 

@@ -53,7 +53,7 @@ def replied(board: Sent, mid: str, offer: int, k: int, *items: list[str]) -> dic
 def test_a_message_is_kept_offered_and_answered(companion: Companion, kitchen: Sent):
     ((_, name, first),) = events(said(companion, kitchen, id="m1"))
     assert (name, first["id"], first["state"]) == ("state", "m1", "waiting")
-    offered = kitchen.ask("listen", wait=0, mid="", turn="")
+    offered = kitchen.offered(0)
     assert (offered["op"], offered["text"], offered["principal"], offered["room"]) == ("say", "hi", "ann", "phone")
     kitchen.ask("listen", wait=0, mid="m1", turn="t3")
     assert not replied(kitchen, "m1", 1, 1, ["text", "Hello"], ["notice", "remembered"])["cancel"]
@@ -68,7 +68,7 @@ def test_a_message_is_kept_offered_and_answered(companion: Companion, kitchen: S
 def test_a_waiting_board_is_given_what_is_said_at_once(companion: Companion, kitchen: Sent):
     """Over HTTP a board holds a request meanwhile, for longer than the test waits for it."""
     heads: list[dict[str, Any]] = []
-    waiting = threading.Thread(target=lambda: heads.append(kitchen.ask("listen", wait=60, mid="", turn="")))
+    waiting = threading.Thread(target=lambda: heads.append(kitchen.offered()))
     waiting.start()
     said(companion, kitchen, id="now")
     waiting.join(30)
@@ -86,7 +86,7 @@ def test_the_same_message_is_one_and_another_one_needs_an_id_of_its_own(companio
 def test_a_message_is_cancelled(companion: Companion, kitchen: Sent):
     said(companion, kitchen, id="m1")
     assert companion.client.delete(path(kitchen, "m1")).json()["state"] == "cancelled"
-    assert kitchen.ask("listen", wait=0, mid="", turn="")["op"] == "quiet"
+    assert kitchen.offered(0)["op"] == "quiet"
     assert events(companion.client.get(path(kitchen, "m1")))[-1][1:] == (
         "end",
         {"id": "m1", "state": "cancelled", "turn": "", "told": ""},
@@ -95,7 +95,7 @@ def test_a_message_is_cancelled(companion: Companion, kitchen: Sent):
 
 def test_a_board_is_told_to_stop(companion: Companion, kitchen: Sent):
     said(companion, kitchen, id="m1")
-    kitchen.ask("listen", wait=0, mid="", turn="")
+    kitchen.offered(0)
     assert companion.client.delete(path(kitchen, "m1")).json()["cancelled"] is True
     assert kitchen.ask("listen", wait=0, mid="m1", turn="t3")["op"] == "cancel"
     assert replied(kitchen, "m1", 1, 1, ["text", "Hel"])["cancel"]
@@ -154,14 +154,14 @@ def test_somebody_who_says_too_much_is_told_to_wait(companion: Companion, kitche
 )
 def test_pieces_of_another_form_are_refused_and_change_nothing(companion: Companion, kitchen: Sent, items: list[Any]):
     said(companion, kitchen, id="m1")
-    kitchen.ask("listen", wait=0, mid="", turn="")
+    kitchen.offered(0)
     assert kitchen.ask("reply", mid="m1", offer=1, k=1, items=items)["op"] == "refused"
     assert companion.client.get(path(kitchen)).json()[0]["state"] == "waiting"
 
 
 def test_signs_that_no_database_takes_are_replaced(companion: Companion, kitchen: Sent):
     said(companion, kitchen, id="m1")
-    kitchen.ask("listen", wait=0, mid="", turn="")
+    kitchen.offered(0)
     replied(kitchen, "m1", 1, 1, ["text", "a\0b"], ["end", ""])
     (found, _) = events(companion.client.get(path(kitchen, "m1")))
     assert found[2]["text"].startswith("a\ufffdb")

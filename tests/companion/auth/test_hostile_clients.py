@@ -53,20 +53,20 @@ def companion(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Compan
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_board_with_a_token_is_served_beside_them(companion: tuple[Companion, Target, Sent], kind: str):
     running, where, board = companion
-    logged = len(_log(running))
+    logged = len(running.all_printed())
     with HOSTILE[kind](where, CLIENTS):
         board.say("beside hostile clients")
         board.sync()
         asyncio.run(_connect(where))
         assert _open_connections(running) <= MOST and _descriptors(running) < MOST + OTHER_DESCRIPTORS
     wait_until("all have left", lambda: _open_connections(running) < 10)
-    log = _log(running)[logged:]
+    log = running.all_printed()[logged:]
     assert "Traceback" not in log and len(log) < MOST_LOG, log[:2000]
 
 
 def test_a_board_with_a_token_is_served_where_descriptors_run_out(companion: tuple[Companion, Target, Sent]):
     running, where, _ = companion
-    logged = len(_log(running))
+    logged = len(running.all_printed())
     before = resource.prlimit(running.pid, resource.RLIMIT_NOFILE)
     in_use = _descriptors(running)
     resource.prlimit(running.pid, resource.RLIMIT_NOFILE, (in_use + 20, before[1]))
@@ -76,7 +76,7 @@ def test_a_board_with_a_token_is_served_where_descriptors_run_out(companion: tup
             assert httpx.get(f"{running.url}/openapi.json", timeout=20).status_code == 200
     finally:
         resource.prlimit(running.pid, resource.RLIMIT_NOFILE, before)
-    log = _log(running)[logged:]
+    log = running.all_printed()[logged:]
     assert "Too many open files" in log and "Traceback" not in log and len(log) < MOST_LOG, log[:2000]
 
 
@@ -87,11 +87,6 @@ async def _connect(where: Target) -> None:
         "127.0.0.1", where.mqtt, username="kitchen", password=where.token, tls_context=context, timeout=20
     ) as board:
         await board.subscribe("engram/v1/kitchen/down", qos=1)
-
-
-def _log(running: Companion) -> str:
-    """All that it has logged: printed() gives the end of it alone."""
-    return Path(running._output.name).read_text(encoding="utf-8", errors="replace")
 
 
 def _descriptors(running: Companion) -> int:

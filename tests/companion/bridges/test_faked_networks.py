@@ -66,9 +66,8 @@ async def chat_with(ann: Any, host: RecordingHost) -> Chat:
 
 
 def test_a_private_message_comes_in_with_its_sender(faked: Faked, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(
-        slack, "_NAME_SECONDS", SECONDS
-    )  # on a busy machine a name may come later than it is waited for
+    # On a busy machine a name may come later than it is waited for.
+    monkeypatch.setattr(slack, "_NAME_SECONDS", SECONDS)
 
     async def talk(ann: Any, network: Network, host: RecordingHost) -> None:
         said = await ann.say("hello 😀")

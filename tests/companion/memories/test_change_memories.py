@@ -43,7 +43,7 @@ def asked(api: httpx.Client, entry: str, status: int = 200, **wanted: Any) -> di
 
 def offered(kitchen: Sent) -> dict[str, Any]:
     """The message that the board is given."""
-    head = kitchen.ask("listen", wait=60, mid="", turn="")
+    head = kitchen.offered()
     assert head.get("op") == "say", head
     return head
 
@@ -161,13 +161,13 @@ def test_the_same_change_sent_twice_is_asked_for_once(api: httpx.Client, kitchen
     first, second = (asked(api, "m1", do="pin", key="0123abcd") for _ in range(2))
     assert first["id"] == second["id"]
     answer(kitchen, offered(kitchen), ["line", "m1 is pinned"])
-    assert kitchen.ask("listen", wait=0, mid="", turn="")["op"] == "quiet"
+    assert kitchen.offered(0)["op"] == "quiet"
 
 
 def test_a_change_that_waits_is_cancelled(api: httpx.Client, kitchen: Sent):
     change = asked(api, "m1", do="pin")
     assert api.delete(f"/changes/{change['id']}").json()["state"] == "cancelled"
-    assert kitchen.ask("listen", wait=0, mid="", turn="")["op"] == "quiet"
+    assert kitchen.offered(0)["op"] == "quiet"
 
 
 def test_undo_takes_back_the_change_that_it_names(api: httpx.Client, kitchen: Sent):
@@ -188,7 +188,7 @@ def test_a_change_is_undone_once_and_again_only_if_the_board_refused(api: httpx.
     second = api.post(f"/changes/{change['id']}/undo").json()
     assert second["id"] != first["id"]
     answer(kitchen, offered(kitchen), ["line", "m1 is again: the tea"])
-    assert kitchen.ask("listen", wait=0, mid="", turn="")["op"] == "quiet"
+    assert kitchen.offered(0)["op"] == "quiet"
 
 
 def undo_refused(api: httpx.Client, change: dict[str, Any]) -> str:
@@ -388,7 +388,7 @@ def test_a_merge_whose_report_is_damaged_forgets_nothing(api: httpx.Client, kitc
     change = merged(api)
     answer(kitchen, offered(kitchen), ["report", "{broken"])
     assert "damaged" in api.get(f"/changes/{change['id']}").json()["sentence"]
-    assert kitchen.ask("listen", wait=3, mid="", turn="")["op"] == "quiet"
+    assert kitchen.offered(3)["op"] == "quiet"
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])
@@ -409,7 +409,7 @@ def test_a_merge_that_is_undone_before_its_second_part_forgets_nothing(
     head = offered(kitchen)
     assert head["text"] == "/undo m1"
     answer(kitchen, head, ["line", "again"])
-    assert kitchen.ask("listen", wait=3, mid="", turn="")["op"] == "quiet"
+    assert kitchen.offered(3)["op"] == "quiet"
 
 
 def test_a_merge_whose_other_memory_was_kept_is_undone_in_one_part(api: httpx.Client, kitchen: Sent):

@@ -37,7 +37,7 @@ def said(browser: PageClient, kitchen: Sent, text: str, *items: list[str], turn:
     """Say something, and let the board answer it."""
     path = f"/boards/{kitchen.device}/chat"
     assert browser.send(path, {"id": f"page:{turn}", "text": text}, seen=path).status_code == 303
-    head = kitchen.ask("listen", wait=60, mid="", turn="")
+    head = kitchen.offered()
     kitchen.ask("reply", mid=head["mid"], offer=head["offer"], k=1, items=[*items, ["end", turn]])
 
 
@@ -72,7 +72,7 @@ def test_what_was_remembered_stands_beside_the_message_and_is_undone_there(brows
     sent = browser.send(f"/boards/{kitchen.device}/memories/m1/undo", fields)
     assert sent.headers["location"] == f"{path}#page%3At1"
     assert "undo the change of m1: waits for the board" in chat(browser, kitchen)
-    head = kitchen.ask("listen", wait=60, mid="", turn="")
+    head = kitchen.offered()
     assert (head["text"], head["principal"]) == ("/undo m1", "owner")
     kitchen.ask("reply", mid=head["mid"], offer=1, k=1, items=[["problem", "the latest change is of m2."], ["end", ""]])
     assert "refused the latest change is of m2." in chat(browser, kitchen).replace(": ", " ")
@@ -83,7 +83,7 @@ def test_a_memory_that_was_undone_beside_its_message_is_said_to_be_undone_there(
     view = browser.open(f"/boards/{kitchen.device}/chat")
     fields = {name: view.field(name) for name in ("csrf", "key", "was", "message")}
     browser.send(f"/boards/{kitchen.device}/memories/m1/undo", fields)
-    head = kitchen.ask("listen", wait=60, mid="", turn="")
+    head = kitchen.offered()
     kitchen.ask("reply", mid=head["mid"], offer=1, k=1, items=[["line", "undone"], ["end", ""]])
     kitchen.write("records", op="forget", id="m1", at=1795247200, was=1)
     kitchen.sync()
@@ -128,7 +128,7 @@ def test_what_was_remembered_is_asked_for_again_once_an_answer_has_ended(browser
     path = f"/boards/{kitchen.device}/chat"
     browser.send(path, {"id": "page:t1", "text": "hello"}, seen=path)
     assert not settling(browser, kitchen)
-    kitchen.ask("listen", wait=60, mid="", turn="")
+    kitchen.offered()
     kitchen.ask("reply", mid="page:t1", offer=1, k=1, items=[["text", "hi"], ["end", "t1"]])
     assert settling(browser, kitchen)
 
@@ -196,7 +196,7 @@ def test_another_session_is_gone_to_or_begun(browser: PageClient, kitchen: Sent)
     ):
         sent = browser.send(f"{path}/session", {"csrf": view.field("csrf"), **fields})
         assert sent.status_code == 303
-        head = kitchen.ask("listen", wait=60, mid="", turn="")
+        head = kitchen.offered()
         assert (head["text"], head["room"], head["command"]) == (command, "page", True)
         kitchen.ask("reply", mid=head["mid"], offer=1, k=1, items=[["line", "now in s1"], ["end", ""]])
 

@@ -59,7 +59,7 @@ def change(browser: PageClient, address: str, form: str, **fields: str) -> None:
 
 def answer(kitchen: Sent, *items: list[str]) -> str:
     """Answer what the board is given; the command."""
-    head = kitchen.ask("listen", wait=60, mid="", turn="")
+    head = kitchen.offered()
     kitchen.ask("reply", mid=head["mid"], offer=head["offer"], k=1, items=[*items, ["end", ""]])
     return head["text"]
 

@@ -138,7 +138,7 @@ def evil(browser: PageClient, kitchen: Sent) -> PageClient:
     """A browser beside a conversation in which each part is evil."""
     path = "/boards/kitchen/chat"
     browser.send(path, {"id": "page:evil", "text": EVIL}, seen=path)
-    kitchen.ask("listen", wait=0, mid="", turn="")
+    kitchen.offered(0)
     items = [[kind, EVIL] for kind in ("text", "notice", "line", "more", "problem")]
     items.append(["report", json.dumps({"recalled": [["m1", 720], ["t1", 300], [EVIL, 5], [1, 2], "x"]})])
     kitchen.ask("reply", mid="page:evil", offer=1, k=1, items=[*items, ["end", "t3"]])
@@ -150,7 +150,7 @@ def evil(browser: PageClient, kitchen: Sent) -> PageClient:
         ("pin", "00000002", [["problem", f"companion.chat: {EVIL}"]]),
     ):
         assert browser.send(f"{memory}/{form}", fields | {"key": key}, seen=memory).status_code == 303
-        kitchen.ask("listen", wait=0, mid="", turn="")
+        kitchen.offered(0)
         kitchen.ask("reply", mid=f"memory:{form}:m1:{key}", offer=1, k=1, items=[*items, ["end", ""]])
     return browser
 
@@ -265,7 +265,7 @@ def test_a_long_conversation_is_shown_in_parts(companion: Companion, kitchen: Se
         mid = f"page:long{number}"
         path = "/boards/talker/chat"
         browser.send(path, {"id": mid, "text": f"question {number}"}, seen=path)
-        board.ask("listen", wait=0, mid="", turn="")
+        board.offered(0)
         items = [["text", '"<答>&' * 600] for _ in range(3)]
         board.ask("reply", mid=mid, offer=1, k=1, items=[*items, ["end", "t3"]])
     seen: list[str] = []

@@ -136,7 +136,7 @@ def test_what_was_recalled_and_remembered_is_shown_in_the_view_as_the_answer_end
     assert "words of the message: tea" in " ".join(tab.run("document.querySelector('.recalled').textContent").split())
     tab.click(".remembered button")
     tab.wait("it is asked for", "document.querySelector('.remembered .waiting')")
-    head = kitchen.ask("listen", wait=10, mid="", turn="")
+    head = kitchen.offered(10)
     assert head["text"] == "/undo m2"
 
 

@@ -56,7 +56,7 @@ def test_a_setting_waits_for_the_board_and_is_shown_once_it_has_it(
     tab.click("#form-llm-retries button")
     tab.wait("it waits", "document.querySelector('.events')?.innerText.includes('/setting llm.retries 7')")
     assert "waits for the board" in tab.text(".events")
-    said = kitchen.ask("listen", wait=10, mid="", turn="")
+    said = kitchen.offered(10)
     items = [["line", "llm.retries is set; it holds from the board's next start"], ["end", ""]]
     kitchen.ask("reply", mid=said["mid"], offer=said["offer"], k=1, items=items)
     tab.open(address)

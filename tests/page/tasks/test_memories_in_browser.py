@@ -30,7 +30,7 @@ def memories(companion: Companion, kitchen: Sent) -> str:
 
 def answer(kitchen: Sent, *items: list[str]) -> str:
     """The board comes, and answers what it is given; the command."""
-    head = kitchen.ask("listen", wait=10, mid="", turn="")
+    head = kitchen.offered(10)
     assert head.get("op") == "say", head
     kitchen.ask("reply", mid=head["mid"], offer=head["offer"], k=1, items=[*items, ["end", ""]])
     return head["text"]

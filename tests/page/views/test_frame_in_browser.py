@@ -107,7 +107,7 @@ def test_what_one_tab_says_is_seen_in_the_other(companion: Companion, board: Cal
     tab.click("#say button")
     said = "document.querySelector('.exchange .words')?.innerText === 'said in the first tab'"
     other.wait("it stands in the other", said)
-    kitchen.ask("listen", wait=0, mid="", turn="")
+    kitchen.offered(0)
     mid = other.run("document.querySelector('.exchange').dataset.mid")
     kitchen.ask("reply", mid=mid, offer=1, k=1, items=[["text", "*seen* twice"], ["end", "t3"]])
     for each in (tab, other):

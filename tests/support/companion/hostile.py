@@ -7,7 +7,7 @@ import ssl
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-SECONDS = 60.0
+from waiting import SECONDS
 
 _HALF_HELLO = b"\x16\x03\x01\x02\x00\x01"
 """The beginning of a TLS handshake."""

@@ -94,6 +94,10 @@ class Sent:
             while after < self._next(log) - 1:
                 after = self.send(log, after, min(after + 50, self._next(log) - 1))["have"]
 
+    def offered(self, seconds: int = 60) -> dict[str, Any]:
+        """What it is given of what people say to it, within some seconds; the answer's head."""
+        return self.ask("listen", wait=seconds, mid="", turn="")
+
     def ask(self, op: str, body: bytes = b"", **fields: Any) -> dict[str, Any]:
         """Send a message; the first answer's head, {} if there is none."""
         answers = self.ask_all(op, body, **fields)

@@ -29,9 +29,7 @@ from engram_host.fake_telegram import (
     User,
     serving,
 )
-
-SECONDS = 60.0
-"""How long anything may take before a test fails; far more than it takes on a slow machine."""
+from waiting import SECONDS
 
 _Found = TypeVar("_Found")
 

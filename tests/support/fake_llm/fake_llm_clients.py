@@ -7,9 +7,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from official_clients import anthropic, openai
+from waiting import SECONDS
 
 APIS = ("openai", "anthropic")
-SECONDS = 60
 SCHEMA = {"type": "object", "properties": {"content": {"type": "string"}}}
 
 

@@ -9,8 +9,7 @@ from urllib.parse import urlencode
 import httpx
 
 from engram_host.fake_telegram import FakeTelegram, FloodLimits, ManualClock
-
-SECONDS = 60.0
+from waiting import SECONDS
 
 
 class BotApi:

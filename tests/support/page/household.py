@@ -308,11 +308,11 @@ def _converse(url: str, board: Sent, write: Write) -> None:
     path = f"/boards/{board.device}/chat"
     browser = PageClient(url)
     browser.send(path, {"id": "page:tea", "text": write("text", "Which teas do we have?")}, seen=path)
-    board.ask("listen", wait=0, mid="", turn="")
+    board.offered(0)
     items = [["text", write("text", _ANSWER)], ["notice", write("text", "2 memories were recalled")]]
     board.ask("reply", mid="page:tea", offer=1, k=1, items=[*items, END])
     browser.send(path, {"id": "page:list", "text": "/memories tea"}, seen=path)
-    board.ask("listen", wait=0, mid="", turn="")
+    board.offered(0)
     lines = [
         ["line", write("text", line)]
         for line in ("m2 Mira takes her tea without sugar.", "m20 The tea is in the blue tin.")
