@@ -102,6 +102,13 @@ def test_files_that_others_may_read(home: Path):
     assert set(_wrong(_doctor(home))) == {"folder", "files", "tokens"}
 
 
+def test_a_file_that_is_removed_while_the_folder_is_read_is_no_fault(home: Path):
+    (home / "secrets").mkdir(mode=0o700)
+    for path in (home / "companion.db-old", home / "secrets" / "removed"):
+        path.symlink_to(home / "nowhere")  # listed, and not there
+    assert _wrong(_doctor(home)) == {}
+
+
 def _set(home: Path, more: str, mode: int = 0o600) -> None:
     (home / "companion.toml").write_text((home / "companion.toml").read_text() + more)
     (home / "companion.toml").chmod(mode)

@@ -7,6 +7,7 @@ import pytest
 
 from cli_case import engram, fine
 from engram_host.cli.exit_status import FAILED, NOT_FOUND
+from file_bytes import bytes_found
 from peers import Companion
 from sending import Sent
 
@@ -30,7 +31,7 @@ def with_secret(running: Companion, name: str) -> Sent:
 
 
 def in_files(home: Path, text: str) -> bool:
-    return any(text.encode() in path.read_bytes() for path in home.iterdir() if path.is_file())
+    return bool(bytes_found((path for path in home.iterdir() if path.is_file()), text.encode()))
 
 
 def test_a_board_is_erased_while_the_companion_runs(running: Companion):

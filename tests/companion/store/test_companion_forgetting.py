@@ -10,6 +10,7 @@ from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.types import LOGS, SeqRange
 from engram_host.companion.vector_types import Identity, StoredVector
+from file_bytes import bytes_found
 from plain_board import PlainBoard, PlainLog
 
 IDENTITY = Identity("test", 3, 1)
@@ -193,4 +194,4 @@ def database_of(store: CompanionStore) -> SqliteDatabase:
 
 
 def is_in_files(store: CompanionStore) -> bool:
-    return any(SECRET in path.read_bytes() for path in database_of(store).path.parent.iterdir())
+    return bool(bytes_found(database_of(store).path.parent.iterdir(), SECRET))

@@ -1,7 +1,6 @@
 """A board that is erased leaves nothing: no row, no byte in the files, no index in memory."""
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +20,7 @@ from engram_host.companion.store.senses.types import Listed, ReadingBlock, Row, 
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.types import GatewayUse, MediaLimits, Sender, SeqRange
 from engram_host.companion.vector_types import Identity, StoredVector
+from file_bytes import bytes_found
 from noting_board import NotingBoard
 from plain_board import PlainBoard
 from postgres_server import PostgresServer
@@ -199,11 +199,6 @@ def test_no_table_of_postgresql_has_a_byte_of_an_erased_board(store: CompanionSt
     postgres.checkpoint()
     assert bytes_found(postgres.table_files(), b"another garden")
     assert not bytes_found(postgres.table_files(), SECRET, b"id-of-kitchen")
-
-
-def bytes_found(files: Iterable[Path], *texts: bytes) -> set[bytes]:
-    """Which of some bytes stand in files."""
-    return {text for file in files for text in texts if text in file.read_bytes()}
 
 
 @pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)

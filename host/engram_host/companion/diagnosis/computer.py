@@ -1,6 +1,7 @@
 """Checks of the computer: room on its disk, and its clock."""
 
 import shutil
+import stat
 import time
 from pathlib import Path
 
@@ -35,9 +36,16 @@ def clock(home: Path) -> Finding:
     """Whether the time may be true: it is older than what was written before, or than this program, if it is not."""
     now = time.time()
     shown = time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(now))
-    newest = (
-        max((path.stat().st_mtime for path in home.glob("*") if path.is_file()), default=0.0) if home.is_dir() else 0.0
-    )
+    newest = max(map(_written, home.glob("*")), default=0.0) if home.is_dir() else 0.0
     if now < BEGINNING or newest > now + _SLACK_SECONDS:
         return wrong("clock", CHECKS.say("clock_early", time=shown), CHECKS.say("set_clock"))
     return well("clock", shown)
+
+
+def _written(path: Path) -> float:
+    """When a file was written; 0 for what is no file, and for one that has left: a companion may run while this looks."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return 0.0
+    return found.st_mtime if stat.S_ISREG(found.st_mode) else 0.0

@@ -40,23 +40,27 @@ def files(settings: Settings) -> Iterator[Finding]:
         if not path.exists():
             yield wrong("files", CHECKS.say("file_missing", file=str(path)), CHECKS.say("replace_file"))
     for path in [home / OPERATOR_FILE, home / KEY_FILE, *keys, *sorted(home.glob("companion.db*"))]:
-        if path.exists():
-            yield _mode_of(path)
+        yield from _mode_of(path)
     secrets = home / SECRETS
     for path in [secrets, *sorted(secrets.glob("*"))] if secrets.is_dir() else []:
-        yield _mode_of(path)
+        yield from _mode_of(path)
     if names := secrets_in_file(home):
-        yield _mode_of(home / FILE, " and ".join(names))
+        yield from _mode_of(home / FILE, " and ".join(names))
 
 
-def _mode_of(path: Path, secrets: str = "") -> Finding:
-    """Who may read a file, `secrets` names what is secret in it."""
-    if not stat.S_IMODE(path.stat().st_mode) & 0o077:
-        return well("files", CHECKS.say("file_private", file=path.name))
+def _mode_of(path: Path, secrets: str = "") -> Iterator[Finding]:
+    """Who may read a file, `secrets` names what is secret in it. Nothing of one that is not there: a companion may run."""
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        return
+    if not mode & 0o077:
+        yield well("files", CHECKS.say("file_private", file=path.name))
+        return
     detail = CHECKS.say("file_open", file=str(path))
     if secrets:
         detail = CHECKS.say("file_open_secrets", file=str(path), names=secrets)
-    return wrong("files", detail, f"chmod 600 {path}")
+    yield wrong("files", detail, f"chmod 600 {path}")
 
 
 def tls(settings: Settings) -> Iterator[Finding]:

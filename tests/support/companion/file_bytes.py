@@ -1,0 +1,15 @@
+"""What stands in files, some of which a server may remove meanwhile."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+
+def bytes_found(files: Iterable[Path], *texts: bytes) -> set[bytes]:
+    """Which of some bytes stand in files; a file that is removed before it is read has none."""
+    found = set()
+    for file in files:
+        with suppress(FileNotFoundError):
+            data = file.read_bytes()
+            found |= {text for text in texts if text in data}
+    return found
