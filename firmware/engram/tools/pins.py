@@ -26,7 +26,7 @@ class Pins:
 
     def __init__(self, pins: list, simulated: bool):
         self._pins = pins
-        self._is_simulated = simulated
+        self.is_simulated = simulated
 
     def values(self, only=()) -> dict:
         """The values of pins by name, all unless `only` names some: "on" or "off", or a number; None if one cannot be read."""
@@ -103,7 +103,7 @@ class Pins:
         """Set a pin as a person types it; a simulated input, too, so that what reads it can be tried."""
         number = int(value) if len(value) < 6 and text.encode(value).isdigit() else value
         pin, driver = self._find(name, caller)
-        if not self._is_simulated or pin.mode in _OUTPUTS:
+        if not self.is_simulated or pin.mode in _OUTPUTS:
             self.set(name, number, caller)
         elif pin.mode == "in":
             self._write(pin, driver, number)
@@ -113,7 +113,7 @@ class Pins:
             raise ArgumentError(name, "is simulated, and takes millivolts.")
 
     def _line(self, pin) -> str:
-        kind = pin.mode + (", simulated" if self._is_simulated else "")
+        kind = pin.mode + (", simulated" if self.is_simulated else "")
         note = "; " + pin.note if pin.note else ""
         return "%s: %s (%s, pin %d%s)" % (pin.name, self.described(pin), kind, pin.number, note)
 

@@ -121,3 +121,18 @@ def test_the_command_lists_boards_and_shows_one(companion: Companion, board):
     shown = fine("boards", made.device, *home).out
     assert "tea 1" in shown and "live memories" in shown
     assert "nobody" in engram("boards", "nobody", *home).err
+
+
+@pytest.mark.parametrize(("simulated", "title"), [(1, "pins, simulated "), (0, "pins ")])
+def test_the_pins_of_a_board_are_shown_and_whether_they_are_simulated(
+    companion: Companion, board, simulated: int, title: str
+):
+    made: Sent = board()
+    made.hello()
+    values = {"lamp": "on", "soil": 812, "door": None}
+    assert made.ask("status", items=[["pins", values], ["pins_simulated", simulated]])["op"] == "received"
+    figures = companion.client.get(f"/v1/boards/{made.device}/status").json()["figures"]
+    assert (figures["pins"], figures["pins_simulated"]) == (values, bool(simulated))
+    shown = fine("boards", made.device, "--home", companion.home).out
+    (row,) = [line for line in shown.splitlines() if line.startswith("pins")]
+    assert row.startswith(title) and row.endswith(" lamp: on, soil: 812, door: ?")

@@ -32,6 +32,7 @@ FULL = {
     "searches": 9,
     "searches_empty": 4,
     "pins": {"lamp": "on", "soil": 812},
+    "pins_simulated": 1,
 }
 
 
@@ -59,6 +60,7 @@ def test_a_board_shows_what_it_reports_and_what_to_do(board: Callable[..., Sent]
         "401: the key is refused",
         "409 <b>",
         "345,678",
+        "Pins (simulated)",
         "lamp: on, soil: 812",
         "engram board deploy",
     ):

@@ -8,6 +8,7 @@ from engram.compat import ticks_add, ticks_ms
 from engram.link import messages
 from engram.link.companion import Companion
 from engram.link.status import tell
+from engram.tools.pins import open_pins
 from linked import Linked
 
 NAMES = (
@@ -110,6 +111,16 @@ def test_a_long_problem_of_the_model_is_cut_and_has_no_control_characters():
     model.problem = "\x1b[2J" + "猫" * 5000
     told = _served(model).find_status()["model_problem"]
     assert "\x1b" not in told and len(told) <= 200
+
+
+def test_pins_are_told_with_their_values_and_whether_they_are_simulated():
+    board = _served()
+    assert not [name for name in board.find_status() if name.startswith("pins")]
+    board.pins = open_pins({"lamp": {"pin": 5, "mode": "out"}, "soil": {"pin": 34, "mode": "adc"}}, board.place)
+    found = board.find_status()
+    assert (found["pins"], found["pins_simulated"]) == ({"lamp": "off", "soil": 1000}, 1)
+    board.pins.is_simulated = False  # as on a chip
+    assert board.find_status()["pins_simulated"] == 0
 
 
 # --- the message

@@ -41,6 +41,8 @@ class BoardStatus:
     errors: int = 0
     pins: str = ""
     """Values of its pins by name, as a JSON object."""
+    pins_simulated: int = 0
+    """1 if its pins are simulated."""
 
     @property
     def pin_values(self) -> dict[str, str | int | None]:
