@@ -17,6 +17,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
 import firmware_build
@@ -103,6 +104,11 @@ VARIABLES = {"ENGRAM_TEST_DATA": str(DATA)}
 # A rename waits for the disk, and a run has thousands of them.
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 """Where unit files keep their files: in RAM where the host has a folder for that."""
+
+
+# An example takes as long as the machine is busy. Those of `make test` are the same each time; `make soak` tries others.
+settings.register_profile("engram", deadline=None, derandomize=not IS_WHOLE)
+settings.load_profile("engram")
 
 
 def pytest_configure(config):

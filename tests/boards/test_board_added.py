@@ -58,7 +58,8 @@ class Copy:
         # Files keep their times, so what Python compiled of them is right for the copy: this takes most of a short run.
         self.bytecode = _bytecode_of(folder)
         if _bytecode_of(ROOT).is_dir():
-            ignored = shutil.ignore_patterns("build", ".venv")
+            # Other tests compile meanwhile: into files with a number behind their names, which are renamed when they are whole.
+            ignored = shutil.ignore_patterns("build", ".venv", "*.pyc.*")
             shutil.copytree(_bytecode_of(ROOT), self.bytecode, ignore=ignored, copy_function=os.link)
 
     def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:

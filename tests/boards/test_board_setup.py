@@ -28,7 +28,7 @@ def secrets_after(flash: Path, monkeypatch: pytest.MonkeyPatch, *lines: str) -> 
     typed(monkeypatch, *lines)
     with StandIn(flash) as board:
         setup.setup(board.port, Progress())
-        assert board.resets == 1
+    assert board.resets == 1
     return json.loads(files_on(flash)["secrets.json"])
 
 

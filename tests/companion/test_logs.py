@@ -15,7 +15,7 @@ _NAMES = st.text("abcdefghij_", min_size=1, max_size=8)
 _VALUES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(), st.binary())
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.text(), st.dictionaries(_NAMES.map("x_".__add__), _VALUES, max_size=4))
 def test_anything_becomes_one_line_of_json(message: str, fields: dict):
     record = logging.makeLogRecord(

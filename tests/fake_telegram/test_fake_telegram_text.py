@@ -14,7 +14,7 @@ from engram_host.fake_telegram.text.html_marks import parse_html
 from engram_host.fake_telegram.text.markdown_marks import RESERVED, parse_markdown
 
 WORDS = st.text(st.sampled_from("ab é日😀🇩👍\n.!_*<>&"), min_size=1, max_size=12)
-EXAMPLES = settings(max_examples=100, deadline=None)
+EXAMPLES = settings(max_examples=100)
 
 
 def kinds(rich):

@@ -285,7 +285,6 @@ def _compare(bits: str, folder: Path, examples: int) -> None:
         stateful_step_count=25,
         derandomize=True,
         database=None,
-        deadline=None,
         suppress_health_check=HEALTH_CHECKS,
         phases=PHASES,
         report_multiple_bugs=False,

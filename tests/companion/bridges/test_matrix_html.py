@@ -46,7 +46,7 @@ def test_tags_images_and_other_links_are_shown_as_text(text):
     assert re.findall(r"<(\w+)", render(text)) == ["strong"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.text(alphabet="ab*_~`<>[]()!&\"'\n#|- :/\\1.", max_size=200).map(lambda text: f"{text} <img src=x> [y](js:z)")
 )

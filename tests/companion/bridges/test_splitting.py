@@ -60,20 +60,20 @@ def bare(text: str) -> str:
     return "".join("".join(kept).split())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(TEXTS, FEATURES, st.lists(st.integers(0, 4000), max_size=6))
 def test_all_of_an_answer_is_shown_once_however_it_grows(text: str, features: Features, cuts: list[int]):
     parts = shown(text, features, cuts)
     assert bare("\n".join(part.text for part in parts)) == bare(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(TEXTS, FEATURES, st.lists(st.integers(0, 4000), max_size=6))
 def test_no_message_leaves_code_open_but_where_the_answer_does(text: str, features: Features, cuts: list[int]):
     assert all(not open_fence(part.text.encode())[0] for part in shown(text, features, cuts)[:-1])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(TEXTS, FEATURES)
 def test_a_message_is_made_again_from_where_it_stood(text: str, features: Features):
     start = 0

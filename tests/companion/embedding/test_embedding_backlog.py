@@ -102,7 +102,7 @@ def test_a_line_that_becomes_another_gets_another_vector(store, small):
     assert_whole(store, embedder, board)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(steps=st.lists(st.one_of(st.integers(1, 9), st.just("kill"), st.just("round")), min_size=1, max_size=12))
 def test_the_index_ends_whole_whatever_comes_between(tmp_path_factory, steps):
     with pytest.MonkeyPatch.context() as patch:

@@ -49,7 +49,7 @@ def embed(cached, texts, kind):
     return asyncio.run(cached.embed(texts, kind))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(st.sampled_from(["query", "passage"]), st.lists(st.sampled_from("abcde"), max_size=6)), max_size=8

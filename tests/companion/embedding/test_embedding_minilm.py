@@ -122,7 +122,7 @@ def test_what_means_the_same_is_nearer(model, query, near, far):
 TEXTS = st.lists(st.text(st.characters(exclude_categories=()), max_size=40), min_size=1, max_size=12)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(texts=TEXTS, data=st.data())
 def test_a_vector_does_not_depend_on_its_company(model, texts, data):
     order = data.draw(st.permutations(range(len(texts))))

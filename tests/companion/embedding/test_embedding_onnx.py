@@ -83,7 +83,7 @@ def embedder(request: pytest.FixtureRequest, graphs: Path) -> LocalEmbedder:
 TEXTS = st.lists(st.text(st.characters(exclude_categories=()), max_size=40), min_size=1, max_size=12)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(texts=TEXTS, data=st.data())
 def test_a_vector_does_not_depend_on_the_texts_beside_it(
     embedder: LocalEmbedder, texts: list[str], data: st.DataObject

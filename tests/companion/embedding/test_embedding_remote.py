@@ -112,7 +112,7 @@ def test_a_text_is_cut_at_the_input_length(peer):
     assert peer.requests[0]["input"] == ["x" * 20]
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(texts=st.lists(st.text(st.characters(exclude_categories=())), max_size=5))
 def test_any_text_can_be_sent(texts):
     with EmbeddingService() as peer:

@@ -37,14 +37,14 @@ def between(one: Passage, other: Passage) -> str:
     return "\n".join(lines[: max(0, one.last - other.first + 1)])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(TEXTS, SIZES)
 def test_every_line_stands_in_a_passage(text: str, sizes: tuple[int, int]):
     covered = {line for passage in split_passages(text, *sizes) for line in range(passage.first, passage.last + 1)}
     assert covered >= {number for number, line in enumerate(lines_of(text), 1) if line.strip()}
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(TEXTS, SIZES)
 def test_a_passage_is_its_lines_or_a_part_of_long_ones(text: str, sizes: tuple[int, int]):
     lines = lines_of(text)
@@ -54,7 +54,7 @@ def test_a_passage_is_its_lines_or_a_part_of_long_ones(text: str, sizes: tuple[i
         assert passage.text in "\n".join(named) if has_long else passage.text == "\n".join(named)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(TEXTS, SIZES)
 def test_the_parts_of_long_lines_are_all_there(text: str, sizes: tuple[int, int]):
     """Without overlap the passages together are the text, but for empty lines."""
@@ -62,13 +62,13 @@ def test_the_parts_of_long_lines_are_all_there(text: str, sizes: tuple[int, int]
     assert together.replace("\n", "").replace(" ", "") == "".join(lines_of(text)).replace(" ", "")
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(TEXTS, SIZES)
 def test_no_passage_is_longer_than_its_room(text: str, sizes: tuple[int, int]):
     assert all(board.tokens(passage.text) <= sizes[0] for passage in split_passages(text, *sizes))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(SHORT_TEXTS, SIZES)
 def test_passages_go_on_and_repeat_no_more_than_the_overlap(text: str, sizes: tuple[int, int]):
     for one, other in pairwise(split_passages(text, *sizes)):
@@ -76,7 +76,7 @@ def test_passages_go_on_and_repeat_no_more_than_the_overlap(text: str, sizes: tu
         assert board.tokens(between(one, other)) <= sizes[1]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(TEXTS)
 def test_cutting_twice_gives_the_same(text: str):
     assert split_passages(text) == split_passages(text)

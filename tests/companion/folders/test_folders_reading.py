@@ -115,7 +115,7 @@ def test_a_name_that_is_not_of_the_folder_is_no_file(notes: Path, name: str):
         read_file(place_of(notes), name, MOST)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(st.sampled_from(["..", ".", "", "sub", "a.md", "secret.md", "outside", "\0", "~", "notes"]), max_size=6)
 )

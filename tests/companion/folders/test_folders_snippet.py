@@ -10,13 +10,13 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(LINES.map("\n".join), st.sampled_from(["green tea", "日本", "nothing", "the"]), st.integers(80, 700))
 def test_it_is_never_longer_than_allowed(passage: str, query: str, most: int):
     assert len(snippet(passage, query, most).text) <= most
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(LINES)
 def test_the_line_that_is_cited_is_shown(lines: list[str]):
     shown = snippet("\n".join(lines), "green tea", 300)
@@ -44,7 +44,7 @@ def test_the_found_line_is_the_one_with_most_of_the_words():
     assert found_line(passage, "green tea", 100) == "Nobody makes green teas on a Monday."
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(LINES, st.integers(20, 300))
 def test_the_found_line_is_the_one_that_is_cited(lines: list[str], most: int):
     passage = "\n".join(lines)

@@ -5,7 +5,7 @@ import random
 from collections import deque
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engram_host.companion.replication.admission import FIRST_GUESS, Admission
@@ -44,7 +44,6 @@ def test_time_without_anybody_who_waits_counts_for_nothing():
     assert abs(admitted(admission) - 2.0 / FIRST_GUESS) <= 1
 
 
-@settings(deadline=None)
 @given(st.floats(0.0005, 0.2))
 def test_who_is_admitted_waits_about_as_long_as_it_may(each: float):
     clock = Clock()

@@ -176,7 +176,7 @@ def _steps(names: str) -> list[tuple[str, int]]:
 
 @pytest.mark.parametrize("examples", [SHORT, pytest.param(LONG, marks=pytest.mark.soak)])
 def test_whatever_happens_each_memory_is_where_the_board_thinks(examples: int):
-    @settings(max_examples=examples, deadline=None)
+    @settings(max_examples=examples)
     @given(steps=STEPS)
     @example(steps=_steps("promise archive restore update compact"))
     @example(steps=_steps("promise archive restore lose compact"))

@@ -81,7 +81,7 @@ def board_states(log: LogName, lines: list[Fields]) -> dict[int, int]:
 
 
 @pytest.mark.parametrize(("log", "logs"), [("records", record_logs()), ("journal", journal_logs())])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_entries_are_live_superseded_or_gone_as_on_the_board(
     log: LogName, logs: st.SearchStrategy, data: st.DataObject

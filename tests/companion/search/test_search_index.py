@@ -31,7 +31,7 @@ def timeless(result: SearchResult) -> SearchResult:
     return replace(result, embed_ms=0, search_ms=0)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @example(
     [(JOURNAL, turn(1, "tea")), "embed", "search", (JOURNAL, turn(1, "bike")), "search", (JOURNAL, turn(1, "tea"))]
 )
@@ -67,7 +67,7 @@ POSTINGS = st.tuples(st.integers(0, 9), st.integers(1, 90))
 """A term, and the eighths that it counts."""
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.lists(POSTINGS, max_size=8), max_size=30), st.integers(1, 40))
 def test_postings_give_rows_and_counts_before_and_after_folding(rows: list[list[tuple[int, int]]], least: int):
     made = Postings()

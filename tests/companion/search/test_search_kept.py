@@ -116,7 +116,7 @@ def test_a_mapped_index_says_what_it_takes(store: SearchStore, tmp_path: Path):
     assert index and 0.8 < index.nbytes / taken < 1.25
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.one_of(STEPS, st.sampled_from(["keep", "reopen"])), max_size=30))
 def test_an_index_that_is_kept_and_opened_again_and_again_answers_as_a_new_one(
     steps: list[Any], tmp_path_factory: pytest.TempPathFactory

@@ -332,7 +332,7 @@ def test_workers_that_search_and_sweep_at_once_find_all_lines_and_their_file_sta
 USES = st.tuples(st.sampled_from(["search", "keep", "sweep", "restart"]), st.integers(0, 1))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.one_of(STEPS, USES), max_size=30))
 def test_two_workers_on_one_folder_find_what_a_new_index_finds(
     steps: list[Any], tmp_path_factory: pytest.TempPathFactory

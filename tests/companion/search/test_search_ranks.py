@@ -41,7 +41,7 @@ def stored(turns: list[sets.Turn]) -> SearchStore:
     return store
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(TURNS, QUERIES)
 def test_scores_are_those_of_the_reference(told: list[tuple[str, str, int, int, str]], query: str):
     turns = conversation(told)
@@ -59,7 +59,7 @@ SHORT = st.lists(st.sampled_from(WORDS[:4]), min_size=1, max_size=6).map(" ".joi
 MEMORIES = st.lists(st.tuples(SHORT, st.sets(st.integers(1, 6), min_size=1)), max_size=4)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(SHORT, st.integers(1, 2)), min_size=6, max_size=6), MEMORIES, st.sampled_from(WORDS[:4]))
 def test_turns_rank_as_if_they_had_the_words_of_their_memories(
     told: list[tuple[str, int]], memories: list[tuple[str, set[int]]], word: str
@@ -93,7 +93,7 @@ def anything(draw: st.DrawFn) -> tuple[SearchStore, dict[str, Any]]:
     return store, {"weights": weights, "dates": draw(st.booleans()), "use_words": draw(st.booleans())}
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(anything(), QUERIES)
 def test_the_points_of_an_explanation_add_up_to_the_score(found: tuple[SearchStore, dict[str, Any]], query: str):
     store, options = found
@@ -121,7 +121,7 @@ def test_a_better_memory_does_not_change_what_the_session_of_the_best_turn_count
     assert best and best.session == pytest.approx(Weights().session * sum(points for _, points in best.words))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(TURNS, QUERIES, st.randoms())
 def test_the_order_in_which_lines_came_changes_no_rank(told: Any, query: str, random: Any):
     turns = conversation(told)
@@ -138,7 +138,7 @@ def test_the_order_in_which_lines_came_changes_no_rank(told: Any, query: str, ra
     assert hits[0] == hits[1]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(TURNS, QUERIES, st.integers(1, 3))
 def test_a_fleet_ranks_as_one_board_would_with_all_its_sessions(told: Any, query: str, boards: int):
     """Days are the same on all boards, and ties go by time: so each turn has a time of its own."""

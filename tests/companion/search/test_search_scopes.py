@@ -57,7 +57,7 @@ def answer(store: SearchStore, caller: Caller, query: str, options: dict[str, An
     return replace(result, embed_ms=0, search_ms=0)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     lines(),
     ASKERS,
@@ -81,7 +81,7 @@ def test_an_answer_is_that_of_a_store_without_what_the_caller_may_not_see(
     assert answer(stored(told), caller, query, options) == answer(stored(seen), caller, query, options)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(lines(), ASKERS, st.booleans())
 def test_nothing_is_returned_that_the_caller_may_not_see(told: list[tuple[str, bytes]], caller: Caller, history: bool):
     scopes = {(log, log_line.decode(line)["seq"]): log_line.decode(line)["scope"] for log, line in told}

@@ -41,7 +41,7 @@ def unit(vectors: np.ndarray) -> Vector:
     return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([64, 256, 384, 1024]), st.integers(ASKED, 6000), st.floats(0, 3))
 def test_recall_at_50_of_random_vectors(seed: int, dimensions: int, rows: int, common: float):
     chance = np.random.default_rng(seed)
@@ -59,7 +59,7 @@ def test_recall_at_50_of_a_models_vectors():
     assert len(passages) > 8 * ASKED and recall(passages, queries) >= LEAST_RECALL
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([8, 384]), st.floats(0.01, 1))
 def test_rounding_changes_no_cosine_by_more_than_thresholds_allow_for(seed: int, dimensions: int, share: float):
     chance = np.random.default_rng(seed)

@@ -62,7 +62,7 @@ def written(store: CompanionStore, before: list, lines: list, *, copied: bool) -
 
 
 def test_copied_lines_leave_the_rows_that_single_statements_leave(copying_store: CompanionStore):
-    @settings(max_examples=60, deadline=None, suppress_health_check=HEALTH_CHECKS)
+    @settings(max_examples=60, suppress_health_check=HEALTH_CHECKS)
     @given(LINES, LINES)
     def check(before: list, lines: list):
         expected = written(copying_store, before, lines, copied=False)

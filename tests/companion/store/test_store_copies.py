@@ -268,7 +268,5 @@ class Boards(RuleBasedStateMachine):
 def test_copies_follow_random_boards(store: CompanionStore, examples: int):
     run_state_machine_as_test(
         lambda: Boards(store),  # pyright: ignore[reportArgumentType]  # anything that makes one will do
-        settings=settings(
-            max_examples=examples, stateful_step_count=25, deadline=None, suppress_health_check=HEALTH_CHECKS
-        ),
+        settings=settings(max_examples=examples, stateful_step_count=25, suppress_health_check=HEALTH_CHECKS),
     )

@@ -152,7 +152,7 @@ class StandIn:
     def _serve(self) -> None:
         while True:
             ready, _, _ = select.select([self._line, self._stop], [], [])
-            if self._stop in ready:
+            if self._line not in ready:  # what was typed before the end is still done
                 return
             try:
                 self._typed += os.read(self._line, 4096)

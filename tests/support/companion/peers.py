@@ -26,8 +26,8 @@ ROOT = Path(__file__).resolve().parents[3]
 def _ports() -> Iterator[int]:
     """The ports of this worker, from one that is another one in each run on."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    first, begin = 10000 + worker % 4 * 5000, os.getpid() * 97
-    return (first + (begin + number) % 5000 for number in range(5000))
+    first, begin = 10000 + worker % 5 * 4000, os.getpid() * 97
+    return (first + (begin + number) % 4000 for number in range(4000))
 
 
 _PORTS = _ports()

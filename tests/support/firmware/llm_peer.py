@@ -38,7 +38,7 @@ class Peer:
 
     async def __aenter__(self):
         while True:
-            port = 20000 + random.getrandbits(15)
+            port = 30000 + random.getrandbits(11)  # beside those of tests/support/companion/peers.py
             try:
                 self._server = await asyncio.start_server(self._serve, "127.0.0.1", port)
                 break

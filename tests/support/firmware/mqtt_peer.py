@@ -32,7 +32,7 @@ class Broker:
 
     async def __aenter__(self):
         while True:
-            self.port = 20000 + random.getrandbits(15)
+            self.port = 30000 + random.getrandbits(11)  # beside those of tests/support/companion/peers.py
             try:
                 self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
                 return self

@@ -299,6 +299,10 @@ class Tab:
         """Run no script of a page from now on."""
         self.call("Emulation.setScriptExecutionDisabled", value=True)
 
+    def with_script(self) -> None:
+        """Run the scripts of pages again."""
+        self.call("Emulation.setScriptExecutionDisabled", value=False)
+
     def screenshot(self, path: Path, *, is_whole: bool = True) -> None:
         """A picture of the whole view, or of what of it fits into the window."""
         data = self.call("Page.captureScreenshot", captureBeyondViewport=is_whole)["data"]

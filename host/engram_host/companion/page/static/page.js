@@ -179,6 +179,16 @@ function adopt(article) {
   if ("open" in article.dataset) follow(article);
 }
 
+// The article in the list: the one that stands there already, since each follows its own answer, or else this one.
+function add(article) {
+  const former = document.getElementById(article.id);
+  if (former) return former;
+  document.getElementById("nothing")?.remove();
+  messages.append(article);
+  adopt(article);
+  return article;
+}
+
 function sendsMessages(form) {
   const field = form.elements.text;
   field.addEventListener("keydown", (event) => {
@@ -192,11 +202,7 @@ function sendsMessages(form) {
     const button = form.querySelector("button");
     button.disabled = true;
     try {
-      const article = await post(form.action, form);
-      document.getElementById("nothing")?.remove();
-      messages.append(article);
-      adopt(article);
-      article.scrollIntoView({ block: "end" });
+      add(await post(form.action, form)).scrollIntoView({ block: "end" });
       field.value = "";
       // The same id again would be the same message: after a lost answer it has to be, after an answer it must not.
       const bytes = crypto.getRandomValues(new Uint8Array(8));
@@ -252,11 +258,7 @@ async function addMissing() {
   if (!answer.ok || answer.redirected) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   for (const found of page.querySelectorAll("#messages > .exchange")) {
-    if (document.getElementById(found.id)) continue; // each follows its own answer
-    const article = document.importNode(found, true);
-    document.getElementById("nothing")?.remove();
-    messages.append(article);
-    adopt(article);
+    add(document.importNode(found, true));
   }
 }
 
