@@ -27,6 +27,7 @@ from plain_board import PlainBoard
 from postgres_process import binaries
 from postgres_server import PostgresServer
 from sending import Sent
+from waiting import SECONDS
 
 LINES = 40
 
@@ -266,7 +267,7 @@ def _killed_at(line: int, saved: Path, path: Path) -> bool:
 
     process = multiprocessing.get_context("fork").Process(target=work)
     process.start()
-    process.join()
+    process.join(SECONDS)
     assert process.exitcode in (0, -signal.SIGKILL)
     return process.exitcode != 0
 

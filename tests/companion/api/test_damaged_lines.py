@@ -7,6 +7,7 @@ import pytest
 from cli_case import fine
 from peers import Companion
 from sending import Sent
+from waiting import SECONDS
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +18,7 @@ def kitchen(companion: Companion) -> Sent:
         board.say(f"turn {number}")
         board.keep(f"memory {number}")
     board.sync()
-    with sqlite3.connect(companion.home / "companion.db") as database:
+    with sqlite3.connect(companion.home / "companion.db", timeout=SECONDS) as database:
         for log, kind in (("journal", "TEXT"), ("records", "BLOB")):
             damaged = f"CAST(replace(line, 'e', 'i') AS {kind})"
             sql = f"UPDATE lines SET line = {damaged} WHERE device = 'kitchen' AND log = ? AND seq = 2"

@@ -212,7 +212,7 @@ def test_health_tells_of_damaged_lines_and_serves(companion: Companion):
     board = Sent(companion.posted, "damaged-board")
     board.say("a turn that will be damaged")
     board.sync()
-    with sqlite3.connect(companion.home / "companion.db") as database:
+    with sqlite3.connect(companion.home / "companion.db", timeout=SECONDS) as database:
         database.execute("UPDATE lines SET line = x'00' WHERE device = 'damaged-board'")
     assert companion.client.get("/v1/devices/damaged-board/lines?log=journal").json() == []
 

@@ -29,6 +29,7 @@ from engram_host.companion.store import open_store
 from engram_host.companion.supervisor import Supervisor
 from guarded_place import SECRET, Place, gets, reasons, run
 from mqtt_marks import received_before_mark
+from peers import free_port
 from waiting import SECONDS, wait_until_async
 
 NOBODY = ("", "")
@@ -478,7 +479,12 @@ def test_the_broker_has_tls_with_a_certificate(tmp_path: Path):
         door = BrokerAccess(CallerLookup(store, tokens.new_token()), True, RateLimiter(0, 1), SECRET, FailedLogins())
         supervisor = Supervisor()
         broker = EmbeddedBroker(
-            "127.0.0.1", 0, door, supervisor, Connections(16), listener_tls("mqtt", "both.pem", "both.pem", tmp_path)
+            "127.0.0.1",
+            free_port(),
+            door,
+            supervisor,
+            Connections(16),
+            listener_tls("mqtt", "both.pem", "both.pem", tmp_path),
         )
         await broker.start()
 
@@ -515,7 +521,12 @@ def test_a_broker_of_ones_own_may_have_a_certificate_of_a_private_authority(tmp_
         door = BrokerAccess(CallerLookup(store, tokens.new_token()), True, RateLimiter(0, 1), SECRET, FailedLogins())
         supervisor = Supervisor()
         broker = EmbeddedBroker(
-            "127.0.0.1", 0, door, supervisor, Connections(16), listener_tls("mqtt", "both.pem", "both.pem", tmp_path)
+            "127.0.0.1",
+            free_port(),
+            door,
+            supervisor,
+            Connections(16),
+            listener_tls("mqtt", "both.pem", "both.pem", tmp_path),
         )
         await broker.start()
 

@@ -1,16 +1,19 @@
 """What is kept of a folder: passages as lines, their places apart from them, on both databases."""
 
+import json
 import os
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
 
 import numpy as np
-import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import folder_memory
 from engram import log_line, text
 from engram_host.companion.folders import indexer
 from engram_host.companion.folders.indexer import FolderIndexer, FolderProgress
@@ -230,18 +233,10 @@ def test_files_are_read_within_flat_memory(tmp_path: Path, place: FolderSource, 
             place.root, {f"{number % 50}/{number}.md": f"# Note {number}\n\n" + line * (kilobytes * 1024 // len(line))}
         )
     assert sum(path.stat().st_size for path in place.root.rglob("*.md")) > 5 * GROWTH
-    store = choose_store(f"sqlite:///{tmp_path / 'c.db'}")
-    store.open()
-    process = psutil.Process()
-    progress = FolderProgress()
-    taken: list[tuple[int, int]] = []
-    settings = settings_of(place.root, chunk_tokens=1000, overlap_tokens=0)
-    listing = list_files(place, files)
-    assert listing
-    FolderIndexer(store, settings, threading.Event()).bring_up_to_date(
-        place, listing, progress, lambda: taken.append((progress.done, process.memory_info().rss))
+    command = [sys.executable, folder_memory.__file__, str(place.root), str(tmp_path / "c.db"), str(files)]
+    ran = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, capture_output=True, check=True
     )
-    store.close()
-    assert (progress.done, progress.total) == (files, files) and progress.passages > files
-    early = max(rss for done, rss in taken if done <= files // 10)
-    assert max(rss for _, rss in taken) - early < GROWTH
+    told = json.loads(ran.stdout)
+    assert (told["done"], told["total"]) == (files, files) and told["passages"] > files
+    assert told["most"] - told["early"] < GROWTH

@@ -11,6 +11,7 @@ from cli_case import engram, fine
 from page_client import PageClient
 from peers import Companion
 from sending import Sent
+from waiting import SECONDS
 
 
 @pytest.fixture
@@ -137,7 +138,7 @@ def test_an_old_answer_is_asked_for_again_only_while_a_change_of_its_memory_wait
     companion: Companion, browser: PageClient, kitchen: Sent
 ):
     said(browser, kitchen, "the blue tin is in the attic", ["text", "Noted."])
-    with closing(sqlite3.connect(companion.home / "companion.db")) as database, database:
+    with closing(sqlite3.connect(companion.home / "companion.db", timeout=SECONDS)) as database, database:
         database.execute("UPDATE conversations SET changed = changed - 3600 WHERE device = ?", (kitchen.device,))
     assert not settling(browser, kitchen)
     view = browser.open(f"/boards/{kitchen.device}/chat")

@@ -8,6 +8,7 @@ from engram_host.companion.diagnosis.checks import check_companion
 from engram_host.companion.settings import read_settings
 from page_client import PageClient
 from peers import Companion
+from waiting import wait_until
 
 
 def test_a_companion_that_works_says_so(companion: Companion):
@@ -31,7 +32,10 @@ def test_a_bridge_that_is_stopped_is_shown_with_its_reason_and_read_again(tmp_pa
     home.mkdir(mode=0o700)
     (home / "companion.toml").write_text('[bridges.tele]\nnetwork = "telegram"\n')
     with Companion(home) as companion, closing(PageClient(companion.url)) as browser:
-        shown = companion.client.get("/v1/bridges").json()[0]
+        (shown,) = wait_until(
+            "it is stopped",
+            lambda: [each for each in companion.client.get("/v1/bridges").json() if each["state"] == "stopped"],
+        )
         words = browser.open("/health").words
         assert shown["name"] == "tele" and shown["reason"] in words and "stopped" in words
         assert "something does not work" in words and "tele" in words

@@ -12,6 +12,7 @@ import pytest
 from page_client import PageClient, Parsed
 from peers import Companion
 from sending import Sent
+from waiting import SECONDS
 
 VIEW_BYTES = 60 * 1024
 MOST_SECONDS = 0.3
@@ -124,7 +125,7 @@ def test_a_memory_that_the_board_has_just_forgotten_is_looked_at_again_until_it_
     companion: Companion, browser: PageClient, kitchen: Sent, memories: str, seconds_away: int
 ):
     change(browser, f"{memories}/m2", "forget")
-    with closing(sqlite3.connect(companion.home / "companion.db")) as database, database:
+    with closing(sqlite3.connect(companion.home / "companion.db", timeout=SECONDS)) as database, database:
         database.execute("UPDATE conversations SET at = at - ? WHERE device = ?", (seconds_away, kitchen.device))
     answer(kitchen, outcome(forgotten=1))
     assert any("data-behind" in each for each in browser.open(f"{memories}/m2").all("section"))

@@ -11,6 +11,7 @@ import pytest
 import get_micropython
 from engram import log_line
 from engram_host.companion.recovery.backup import save_sqlite
+from file_bytes import bytes_of
 from peers import BoardProcess, Companion
 from server_process import ServerProcess
 from waiting import wait_until
@@ -50,7 +51,7 @@ def _trash(board: BoardProcess) -> list[str]:
     found: set[str] = set()
     for name in ("trash.old.jsonl", "trash.jsonl"):
         path = board.home / "memory" / name
-        for line in path.read_bytes().splitlines(keepends=True) if path.exists() else ():
+        for line in bytes_of(path).splitlines(keepends=True):
             if log_line.check(line):
                 found.add(log_line.decode(line)["content"])
     return sorted(found)

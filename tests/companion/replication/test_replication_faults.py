@@ -11,6 +11,7 @@ import pytest
 import get_micropython
 import get_mosquitto
 from faulty import FaultyProxy, FaultyRelay
+from file_bytes import bytes_of
 from peers import BoardProcess, Broker, Companion, free_port
 from waiting import wait_until
 
@@ -35,7 +36,7 @@ def _is_copied(board: BoardProcess, companion: Companion) -> bool:
 def _is_note_copied(path: Path, board: BoardProcess, companion: Companion) -> bool:
     params = {"path": path.name, "device": board.device, "lines": 500}
     answer = companion.client.get("/v1/memory", params=params)
-    return answer.status_code == 200 and answer.json()["lines"] == path.read_text(encoding="utf-8").split("\n")
+    return answer.status_code == 200 and answer.json()["lines"] == bytes_of(path).decode().split("\n")
 
 
 def _talk_through(transport: FaultyRelay | FaultyProxy, board: BoardProcess, faults: int) -> None:

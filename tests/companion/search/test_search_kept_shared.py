@@ -1,6 +1,7 @@
 """Indexes that several use at once: threads of one worker, and workers that share the files of one folder and one database."""
 
 import errno
+import gc
 import os
 import resource
 import threading
@@ -141,6 +142,7 @@ def no_descriptor_left() -> Iterator[None]:
 
 def test_an_index_that_is_mapped_keeps_no_descriptor(store: SearchStore, tmp_path: Path):
     keep(store, tmp_path)
+    gc.collect()  # what tests before this one have left open
     before = descriptors()
     index = files_of(store, tmp_path).open(store.device("b"), Tokenizer())
     assert index and descriptors() == before

@@ -64,7 +64,9 @@ def test_autovacuum_that_is_off_is_a_problem_of_the_store(opened: CompanionStore
     assert problem.startswith("autovacuum is off")
 
 
-def test_the_server_says_what_is_dead_and_when_it_was_vacuumed(opened: CompanionStore, postgres: PostgresServer):
+def test_the_server_says_what_is_dead_and_when_it_was_vacuumed(
+    opened: CompanionStore, without_autovacuum: None, postgres: PostgresServer
+):
     with psycopg.connect(postgres.url, autocommit=True) as connection:
 
         def notes() -> TableRows:

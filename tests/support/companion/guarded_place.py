@@ -19,6 +19,7 @@ from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
 from engram_host.companion.store import open_store
 from engram_host.companion.supervisor import Supervisor
 from mqtt_marks import MARK, Received, received_before_mark
+from peers import free_port
 from waiting import SECONDS
 
 SECRET = tokens.new_token()
@@ -71,7 +72,7 @@ async def place(tmp_path: Path, rates: RateLimiter | None = None, *, asks: bool 
     callers = CallerLookup(store, tokens.new_token())
     door = BrokerAccess(callers, asks, rates or RateLimiter(0, 1), SECRET, FailedLogins())
     supervisor = Supervisor()
-    broker = EmbeddedBroker("127.0.0.1", 0, door, supervisor, Connections(1024))
+    broker = EmbeddedBroker("127.0.0.1", free_port(), door, supervisor, Connections(1024))
     await broker.start()
     bus = MqttClient(broker.own_url, BrokerLogin(WORKER, SECRET), answers, supervisor)
     bus.start()

@@ -16,6 +16,7 @@ from typing import Any
 import firmware_build
 import get_micropython
 from engram import log_line
+from file_bytes import bytes_of
 from server_process import CompanionProcess, Mosquitto, RunningProcess, ServerProcess
 from waiting import wait_until
 from warm_companion import fork
@@ -187,7 +188,7 @@ def read_raw_lines(base: Path) -> list[tuple[int, bytes]]:
     sealed = sorted(base.parent.glob(f"{base.name}.[0-9]*.jsonl"))
     found: dict[int, bytes] = {}
     for path in [*sealed, base.with_name(base.name + ".jsonl")]:
-        for line in path.read_bytes().splitlines(keepends=True) if path.exists() else ():
+        for line in bytes_of(path).splitlines(keepends=True):
             seq = log_line.decode(line).get("seq", 0) if log_line.check(line) else 0
             if seq > max(found, default=0):
                 found[seq] = line
