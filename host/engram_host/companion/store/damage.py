@@ -16,7 +16,7 @@ from zlib import crc32
 from engram_host.companion.store.boards.copy_events import EVENTS
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import LogRow, is_intact, line_bytes
-from engram_host.companion.store.sql.statements import OF_COPY, placeholders
+from engram_host.companion.store.sql.statements import OF_COPY
 from engram_host.companion.types import FOLDER, LogName
 from engram_host.wording import counted
 
@@ -81,8 +81,9 @@ def mark_damaged(rows: Rows, found: Iterable[Found], now: int) -> list[str]:
 
 
 def _mark(rows: Rows, key: tuple[str, LogName, int], seqs: Sequence[int]) -> list[int]:
-    where = f"{OF_COPY} AND seq IN ({placeholders(seqs)}) AND line IS NOT NULL AND crc <> ''"
-    found = rows.run(f"SELECT seq, crc, line FROM lines WHERE {where}", (*key, *seqs))
+    among, values = rows.among("seq", seqs)
+    where = f"{OF_COPY} AND {among} AND line IS NOT NULL AND crc <> ''"
+    found = rows.run(f"SELECT seq, crc, line FROM lines WHERE {where}", (*key, *values))
     marked = [seq for seq, crc, line in found if not is_intact(seq, crc, line_bytes(line))]
     rows.run_many(f"UPDATE lines SET crc = '' WHERE {OF_COPY} AND seq = ?", [(*key, seq) for seq in marked])
     return marked

@@ -178,9 +178,10 @@ class Rows(SqlStatements):
         if not seqs:
             return []
         self.flush()
-        having, seqs = "" if archived else " AND NOT beyond", padded(seqs)
-        where = f"{OF_COPY} AND seq IN ({placeholders(seqs)}) AND line IS NOT NULL{having}"
-        found = self.run(f"SELECT seq, crc, line FROM lines WHERE {where} ORDER BY seq", (*copy.key, *seqs))
+        having = "" if archived else " AND NOT beyond"
+        among, values = self.among("seq", seqs)
+        where = f"{OF_COPY} AND {among} AND line IS NOT NULL{having}"
+        found = self.run(f"SELECT seq, crc, line FROM lines WHERE {where} ORDER BY seq", (*copy.key, *values))
         return self.intact(copy, ((seq, crc, line_bytes(line)) for seq, crc, line in found))
 
     def crcs_between(self, copy: LogRow, after: int, to: int) -> list[str]:

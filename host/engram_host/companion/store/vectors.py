@@ -46,10 +46,10 @@ class VectorTable(DatabaseTable):
         for copy, seqs in wanted.items():
             read: list[tuple[Any, ...]] = []
             for start in range(0, len(seqs), _DIGESTS_AT_ONCE):
-                part = padded(seqs[start : start + _DIGESTS_AT_ONCE])
-                where = f"{OF_COPY} AND seq IN ({placeholders(part)}) AND identity = ?"
+                among, values = rows.among("seq", seqs[start : start + _DIGESTS_AT_ONCE])
+                where = f"{OF_COPY} AND {among} AND identity = ?"
                 read += rows.run(
-                    f"SELECT seq, digest, vector FROM vectors WHERE {where}", (*copy, *part, str(identity))
+                    f"SELECT seq, digest, vector FROM vectors WHERE {where}", (*copy, *values, str(identity))
                 )
             if read:
                 of_seqs, digests, vectors = zip(*read, strict=True)
@@ -139,9 +139,9 @@ def _versions(rows: Rows, copy: LogRow, seqs: Sequence[int]) -> dict[int, int]:
     """Those of some seqs that have a line, each with its version."""
     if not seqs:
         return {}
-    seqs = padded(seqs)
-    sql = f"SELECT seq, version FROM lines WHERE {OF_COPY} AND seq IN ({placeholders(seqs)}) AND line IS NOT NULL"
-    return dict(rows.run(sql, (*copy.key, *seqs)))  # pyright: ignore
+    among, values = rows.among("seq", seqs)
+    sql = f"SELECT seq, version FROM lines WHERE {OF_COPY} AND {among} AND line IS NOT NULL"
+    return dict(rows.run(sql, (*copy.key, *values)))  # pyright: ignore
 
 
 def _put(rows: Rows, copy: LogRow, identity: str, vectors: Sequence[tuple[int, StoredVector]]) -> None:

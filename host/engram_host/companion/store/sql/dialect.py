@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
+from engram_host.companion.store.sql.statements import padded, placeholders
 from engram_host.companion.vector_types import Vector, stack_vectors
 
 
@@ -34,6 +35,11 @@ class SqlStatements(ABC):
     @abstractmethod
     def count(self, sql: str, values: Sequence[Any] = ()) -> int:
         """Execute a statement; how many rows it changed."""
+
+    def among(self, column: str, numbers: Sequence[int]) -> tuple[str, Sequence[Any]]:
+        """A condition of SQL that a column has one of some numbers, and the values of its marks."""
+        values = padded(numbers)
+        return f"{column} IN ({placeholders(values)})", values
 
     @abstractmethod
     def pack(self, vector: Vector) -> Any:
