@@ -72,7 +72,7 @@ test: .venv micropython mosquitto chat-servers synapse chromium  ## run all test
 	@$(BIN)/pytest -n 5 --dist loadgroup --max-worker-restart 0 $(ARGS)
 
 soak: .venv micropython mosquitto chat-servers synapse chromium  ## run the long tests: power cuts at every change of the flash, and more (an hour and longer)
-	@TEST_WHOLE=1 $(BIN)/pytest -n 3 --dist loadgroup -m "soak or shortened" -o faulthandler_timeout=0 $(ARGS)
+	@TEST_WHOLE=1 $(BIN)/pytest -n 3 --dist loadgroup -m "soak or shortened or hypothesis" -o faulthandler_timeout=0 $(ARGS)
 
 eval: .venv micropython  ## ask a board's memory the questions of a set and count the answers found (SETS=folder ENGINE=companion)
 	@if [ -d "$(SETS)" ]; then $(BIN)/python tools/benchmarks/eval_retrieval.py --engine "$(ENGINE)" --foreign "$(FOREIGN)" "$(SETS)" build/eval; \

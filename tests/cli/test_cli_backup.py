@@ -268,6 +268,7 @@ def _killed_at(line: int, saved: Path, path: Path) -> bool:
     process = multiprocessing.get_context("fork").Process(target=work)
     process.start()
     process.join(SECONDS)
+    process.kill()  # unless it has ended
     assert process.exitcode in (0, -signal.SIGKILL)
     return process.exitcode != 0
 

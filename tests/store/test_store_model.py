@@ -283,7 +283,6 @@ def _compare(bits: str, folder: Path, examples: int) -> None:
     rules = settings(
         max_examples=examples,
         stateful_step_count=25,
-        derandomize=True,
         database=None,
         suppress_health_check=HEALTH_CHECKS,
         phases=PHASES,

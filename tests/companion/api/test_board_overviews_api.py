@@ -135,4 +135,4 @@ def test_the_pins_of_a_board_are_shown_and_whether_they_are_simulated(
     assert (figures["pins"], figures["pins_simulated"]) == (values, bool(simulated))
     shown = fine("boards", made.device, "--home", companion.home).out
     (row,) = [line for line in shown.splitlines() if line.startswith("pins")]
-    assert row.startswith(title) and row.endswith(" lamp: on, soil: 812, door: ?")
+    assert row.startswith(title) and row.endswith(" lamp: on, soil: 812, door: –")

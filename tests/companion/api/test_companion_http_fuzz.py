@@ -156,7 +156,6 @@ def test_every_answer_is_as_described(
     @given(case=operation.as_strategy(generation_mode=mode))
     @settings(
         max_examples=examples,
-        derandomize=True,
         database=None,
         phases=(Phase.generate,),
         suppress_health_check=HEALTH_CHECKS,

@@ -88,11 +88,11 @@ def test_whichever_worker_is_asked_a_board_is_searched_at_its_home_and_metrics_a
                 assert (hit["device"], hit["text"]) == (name, f"the bicycle of {name} is green")
     with httpx.Client(base_url=three.url, headers=three.client.headers, timeout=30) as client:
 
-        def told_by_all() -> str:
+        def page_of_all() -> str:
             page = client.get("/metrics").text
             return page if len(_figures(page, "engram_indexes")) == 3 else ""  # one that takes long is left out
 
-        shown = wait_until("all three tell", told_by_all)
+        shown = wait_until("all three tell", page_of_all)
     indexes, taken = _figures(shown, "engram_indexes"), _figures(shown, "engram_lines_taken_total")
     assert sum(indexes.values()) == len(names)
     assert sum(taken.values()) == len(names)

@@ -53,10 +53,9 @@ def _count(path: Path, pipe: Any) -> None:
     pipe.send(sum(not limiter.wait_seconds("kitchen") for _ in range(900)))
 
 
-def test_processes_that_count_at_the_same_time_lose_no_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(
-        shared_buckets, "_LOCK_SECONDS", SECONDS
-    )  # one that has no processor for a while keeps its lock
+def test_processes_that_wait_for_the_lock_lose_no_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    # One that gets no processor for longer than the lock is waited for would be counted without.
+    monkeypatch.setattr(shared_buckets, "_LOCK_SECONDS", SECONDS)
     pipes = [multiprocessing.Pipe() for _ in range(3)]
     context = multiprocessing.get_context("fork")
     workers = [context.Process(target=_count, args=(tmp_path / "b", there)) for _, there in pipes]

@@ -14,7 +14,7 @@ from markdown_folders import place_of, settings_of
 
 
 def main(root: Path, database: Path, files: int) -> None:
-    """Tell what is done of how many files, the passages, and the memory in bytes: at a tenth of the files, and at most."""
+    """Write what is done of how many files, the passages, and the memory in bytes: at a tenth of the files, and at most."""
     store = choose_store(f"sqlite:///{database}")
     store.open()
     place, progress = place_of(root), FolderProgress()
@@ -27,8 +27,8 @@ def main(root: Path, database: Path, files: int) -> None:
     )
     store.close()
     early = max(rss for done, rss in taken if done <= files // 10)
-    told = {"done": progress.done, "total": progress.total, "passages": progress.passages}
-    json.dump({**told, "early": early, "most": max(rss for _, rss in taken)}, sys.stdout)
+    result = {"done": progress.done, "total": progress.total, "passages": progress.passages}
+    json.dump({**result, "early": early, "most": max(rss for _, rss in taken)}, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -57,8 +57,8 @@ app.sleep_ms = lambda ms: sleep_ms(ms // %d if ms >= 1000 else ms)
 def free_port() -> int:
     """A port that nobody listens at, and that was not given before.
 
-    Below those that the system gives to whoever asks for any: another test might get it before it is used. Each worker of
-    xdist has a range of its own.
+    Below those that the system gives to whoever asks for any: another test might get it before it is used. Each of the
+    five workers of `make test` has a range of its own.
     """
     for port in _PORTS:
         with socket.socket() as probe, contextlib.suppress(OSError):
@@ -185,11 +185,17 @@ def read_log(base: Path) -> Iterator[dict[str, Any]]:
 
 def read_raw_lines(base: Path) -> list[tuple[int, bytes]]:
     """(seq, line) of the lines that read_log() gives, as the board wrote them."""
-    sealed = sorted(base.parent.glob(f"{base.name}.[0-9]*.jsonl"))
-    found: dict[int, bytes] = {}
-    for path in [*sealed, base.with_name(base.name + ".jsonl")]:
-        for line in bytes_of(path).splitlines(keepends=True):
-            seq = log_line.decode(line).get("seq", 0) if log_line.check(line) else 0
-            if seq > max(found, default=0):
-                found[seq] = line
-    return list(found.items())
+
+    def segments() -> list[Path]:
+        return sorted(base.parent.glob(f"{base.name}.[0-9]*.jsonl"))
+
+    while True:
+        sealed = segments()
+        found: dict[int, bytes] = {}
+        for path in [*sealed, base.with_name(base.name + ".jsonl")]:
+            for line in bytes_of(path).splitlines(keepends=True):
+                seq = log_line.decode(line).get("seq", 0) if log_line.check(line) else 0
+                if seq > max(found, default=0):
+                    found[seq] = line
+        if segments() == sealed:  # else the board has sealed or removed one meanwhile
+            return list(found.items())

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from engram_host.companion.diagnosis.findings import CHECKS, Finding, watch, well, wrong
+from engram_host.companion.diagnosis.paths import find_stat
 from engram_host.wording import format_size
 
 LITTLE_ROOM = 1 << 30
@@ -43,9 +44,6 @@ def clock(home: Path) -> Finding:
 
 
 def _written(path: Path) -> float:
-    """When a file was written; 0 for what is no file, and for one that has left: a companion may run while this looks."""
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return 0.0
-    return found.st_mtime if stat.S_ISREG(found.st_mode) else 0.0
+    """When a file was written; 0 for what is no file, and for one that is removed meanwhile."""
+    found = find_stat(path)
+    return found.st_mtime if found and stat.S_ISREG(found.st_mode) else 0.0

@@ -12,6 +12,7 @@ from engram_host.companion.auth.secrets import FOLDER as SECRETS
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.auth.tokens import OPERATOR_FILE
 from engram_host.companion.diagnosis.findings import CHECKS, Finding, watch, well, wrong
+from engram_host.companion.diagnosis.paths import find_stat
 from engram_host.companion.errors import SettingError
 from engram_host.companion.gateway.api_key import FILE as KEY_FILE
 from engram_host.companion.gateway.api_key import VARIABLE, find_api_key
@@ -49,12 +50,11 @@ def files(settings: Settings) -> Iterator[Finding]:
 
 
 def _mode_of(path: Path, secrets: str = "") -> Iterator[Finding]:
-    """Who may read a file, `secrets` names what is secret in it. Nothing of one that is not there: a companion may run."""
-    try:
-        mode = stat.S_IMODE(path.stat().st_mode)
-    except FileNotFoundError:
+    """Who may read a file, `secrets` names what is secret in it; nothing of one that is not there."""
+    found = find_stat(path)
+    if not found:
         return
-    if not mode & 0o077:
+    if not stat.S_IMODE(found.st_mode) & 0o077:
         yield well("files", CHECKS.say("file_private", file=path.name))
         return
     detail = CHECKS.say("file_open", file=str(path))

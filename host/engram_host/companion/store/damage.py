@@ -81,8 +81,8 @@ def mark_damaged(rows: Rows, found: Iterable[Found], now: int) -> list[str]:
 
 
 def _mark(rows: Rows, key: tuple[str, LogName, int], seqs: Sequence[int]) -> list[int]:
-    among, values = rows.among("seq", seqs)
-    where = f"{OF_COPY} AND {among} AND line IS NOT NULL AND crc <> ''"
+    condition, values = rows.condition_in("seq", seqs)
+    where = f"{OF_COPY} AND {condition} AND line IS NOT NULL AND crc <> ''"
     found = rows.run(f"SELECT seq, crc, line FROM lines WHERE {where}", (*key, *values))
     marked = [seq for seq, crc, line in found if not is_intact(seq, crc, line_bytes(line))]
     rows.run_many(f"UPDATE lines SET crc = '' WHERE {OF_COPY} AND seq = ?", [(*key, seq) for seq in marked])

@@ -125,9 +125,9 @@ class PostgresRows(Rows):
         super().__init__()
         self._cursor = connection.cursor(binary=True)
 
-    def among(self, column: str, numbers: Sequence[int]) -> tuple[str, Sequence[Any]]:
+    def condition_in(self, column: str, numbers: Sequence[int]) -> tuple[str, Sequence[Any]]:
         """See SqlStatements: an array is one value, whose statement is prepared once and read faster than a long list."""
-        return f"{column} = ANY (?::int8[])", [list(numbers)]
+        return f"{column} = ANY (?::int8[])", [[*map(int, numbers)]]
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Execute a statement; its rows."""

@@ -179,8 +179,8 @@ class Rows(SqlStatements):
             return []
         self.flush()
         having = "" if archived else " AND NOT beyond"
-        among, values = self.among("seq", seqs)
-        where = f"{OF_COPY} AND {among} AND line IS NOT NULL{having}"
+        condition, values = self.condition_in("seq", seqs)
+        where = f"{OF_COPY} AND {condition} AND line IS NOT NULL{having}"
         found = self.run(f"SELECT seq, crc, line FROM lines WHERE {where} ORDER BY seq", (*copy.key, *values))
         return self.intact(copy, ((seq, crc, line_bytes(line)) for seq, crc, line in found))
 

@@ -46,8 +46,8 @@ class VectorTable(DatabaseTable):
         for copy, seqs in wanted.items():
             read: list[tuple[Any, ...]] = []
             for start in range(0, len(seqs), _DIGESTS_AT_ONCE):
-                among, values = rows.among("seq", seqs[start : start + _DIGESTS_AT_ONCE])
-                where = f"{OF_COPY} AND {among} AND identity = ?"
+                condition, values = rows.condition_in("seq", seqs[start : start + _DIGESTS_AT_ONCE])
+                where = f"{OF_COPY} AND {condition} AND identity = ?"
                 read += rows.run(
                     f"SELECT seq, digest, vector FROM vectors WHERE {where}", (*copy, *values, str(identity))
                 )
@@ -139,8 +139,8 @@ def _versions(rows: Rows, copy: LogRow, seqs: Sequence[int]) -> dict[int, int]:
     """Those of some seqs that have a line, each with its version."""
     if not seqs:
         return {}
-    among, values = rows.among("seq", seqs)
-    sql = f"SELECT seq, version FROM lines WHERE {OF_COPY} AND {among} AND line IS NOT NULL"
+    condition, values = rows.condition_in("seq", seqs)
+    sql = f"SELECT seq, version FROM lines WHERE {OF_COPY} AND {condition} AND line IS NOT NULL"
     return dict(rows.run(sql, (*copy.key, *values)))  # pyright: ignore
 
 

@@ -36,8 +36,8 @@ class SqlStatements(ABC):
     def count(self, sql: str, values: Sequence[Any] = ()) -> int:
         """Execute a statement; how many rows it changed."""
 
-    def among(self, column: str, numbers: Sequence[int]) -> tuple[str, Sequence[Any]]:
-        """A condition of SQL that a column has one of some numbers, and the values of its marks."""
+    def condition_in(self, column: str, numbers: Sequence[int]) -> tuple[str, Sequence[Any]]:
+        """A condition that a column has one of some numbers, and the values of its `?`: of lists that may be long."""
         values = padded(numbers)
         return f"{column} IN ({placeholders(values)})", values
 

@@ -1,2 +1,2 @@
--- Whether a board's pins are simulated, as it told it last.
+-- Whether a board's pins are simulated, as it reported last.
 ALTER TABLE board_status ADD COLUMN pins_simulated INTEGER NOT NULL DEFAULT 0;
